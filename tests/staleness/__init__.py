@@ -1,0 +1,1 @@
+"""Tests of queue and application staleness, and of the lower bound on them."""

@@ -1,0 +1,183 @@
+"""What can go wrong by the caller's doing, each as an exception of its own.
+
+Load is not an error: what load makes a queue drop is counted (see ``statistics``), and a bug of
+ours is an assertion. Every exception here derives from :class:`UpStreamError` and, where Python
+has a fitting class, from that as well, so that ``except ValueError`` works as people expect. The
+data of the condition is on attributes; the message says what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class UpStreamError(Exception):
+    """The parent of every exception that this library raises on purpose."""
+
+
+class KeyNotHashableError(UpStreamError, TypeError):
+    """An update key cannot be hashed, or does not equal itself (NaN)."""
+
+    def __init__(self, key: object, row: int | None = None) -> None:
+        self.key = key
+        self.row = row
+        super().__init__(
+            f"{_at(row)}a key of type {type(key).__name__} cannot be an update key: keys must be "
+            "hashable and equal to themselves; use a string, a number or a tuple of them"
+        )
+
+
+class TimeNotFiniteError(UpStreamError, ValueError):
+    """A time is not a finite number of seconds."""
+
+    def __init__(self, time: object, row: int | None = None) -> None:
+        self.time = time
+        self.row = row
+        super().__init__(
+            f"{_at(row)}time {time!r} is not a finite number of seconds; pass a float, or leave it "
+            "out to use the clock"
+        )
+
+
+class ColumnLengthError(UpStreamError, ValueError):
+    """The columns of a batch have different lengths."""
+
+    def __init__(self, *, keys: int, values: int, times: int) -> None:
+        self.lengths = {"keys": keys, "values": values, "times": times}
+        super().__init__(
+            f"the columns of a batch must be equally long, not {keys} keys, {values} values and "
+            f"{times} times"
+        )
+
+
+class ColumnTypeError(UpStreamError, TypeError):
+    """A column of a batch is not something that updates can be read from."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        self.column = column
+        super().__init__(f"column {column!r}: {reason}")
+
+
+class ParameterError(UpStreamError, ValueError):
+    """A parameter has a value that makes no sense."""
+
+    def __init__(self, name: str, value: object, expected: str) -> None:
+        self.name = name
+        self.value = value
+        super().__init__(f"{name} must be {expected}, not {value!r}")
+
+
+class WeightError(ParameterError):
+    """A key's weight is negative or not a finite number."""
+
+
+class CostError(ParameterError):
+    """A processing cost is negative or not a finite number."""
+
+
+class RateError(ParameterError):
+    """An update rate is negative or not a finite number."""
+
+
+class UnknownPolicyError(UpStreamError, LookupError):
+    """No queue or scheduler goes by this name."""
+
+    def __init__(self, name: object, known: Iterable[str]) -> None:
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(f"unknown policy {name!r}; choose one of {', '.join(self.known)}")
+
+
+class UnknownNameError(UpStreamError, LookupError):
+    """The storage manager has no stream or queue of this name."""
+
+    def __init__(self, kind: str, name: object) -> None:
+        self.kind = kind
+        self.name = name
+        super().__init__(f"there is no {kind} named {name!r}")
+
+
+class UnknownKeyError(UpStreamError, LookupError):
+    """No update of this key has arrived here, or it was forgotten since."""
+
+    def __init__(self, key: object) -> None:
+        self.key = key
+        super().__init__("no update of that key has arrived here, or the key was forgotten since")
+
+
+class NameTakenError(UpStreamError, ValueError):
+    """The storage manager already has a stream or queue of this name."""
+
+    def __init__(self, kind: str, name: object) -> None:
+        self.kind = kind
+        self.name = name
+        super().__init__(f"a {kind} named {name!r} exists already; drop it, or choose another name")
+
+
+class NotInProcessError(UpStreamError, LookupError):
+    """An update was delivered or given back that this queue has not handed out."""
+
+    def __init__(self, update: object) -> None:
+        self.update = update
+        super().__init__(
+            "this queue did not hand that update out, or got it back already: deliver and give "
+            "back what dequeue() returned, once"
+        )
+
+
+class AlreadyAttachedError(UpStreamError, RuntimeError):
+    """A queue is attached to a stream already, or a part of it serves another queue."""
+
+
+class NotAttachedError(UpStreamError, LookupError):
+    """A queue is not attached to this stream."""
+
+    def __init__(self) -> None:
+        super().__init__("this queue is not attached to this stream")
+
+
+class ClosedError(UpStreamError, RuntimeError):
+    """A queue or stream was used after it was closed or detached."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"this {what} is closed; its final statistics can still be read")
+
+
+class PagePoolFullError(UpStreamError, MemoryError):
+    """The page pool has no room for the value; the update was counted as rejected."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        super().__init__(
+            f"the page pool of {capacity} bytes is full; consume faster, or make the pool larger"
+        )
+
+
+class ValueTooLargeError(UpStreamError, ValueError):
+    """A value is longer than the whole page pool, so that no amount of waiting would help."""
+
+    def __init__(self, length: int, capacity: int) -> None:
+        self.length = length
+        self.capacity = capacity
+        super().__init__(
+            f"a value of {length} bytes can never fit into a page pool of {capacity} bytes"
+        )
+
+
+class ValueNotEncodableError(UpStreamError, TypeError):
+    """The codec of the page pool cannot turn this value into bytes."""
+
+    def __init__(self, value: object, reason: str, row: int | None = None) -> None:
+        self.value = value
+        self.value_type = type(value).__name__
+        self.reason = reason
+        self.row = row
+        super().__init__(f"{_at(row)}a value of type {self.value_type} cannot be encoded: {reason}")
+
+    def at(self, row: int) -> ValueNotEncodableError:
+        """Return the same error for a row of a batch."""
+        return ValueNotEncodableError(self.value, self.reason, row)
+
+
+def _at(row: int | None) -> str:
+    return "" if row is None else f"row {row}: "

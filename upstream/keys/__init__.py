@@ -1,0 +1,18 @@
+"""Keys and their places: the cell of a key in its stream, its place in a queue, and their lists."""
+
+from .arrival_order import ArrivalOrder, Marker
+from .key_cell import KeyCell, Link
+from .key_table import KeyTable
+from .place import Place, PlaceOwner
+from .queue_of_keys import QueueOfKeys
+
+__all__ = [
+    "ArrivalOrder",
+    "KeyCell",
+    "KeyTable",
+    "Link",
+    "Marker",
+    "Place",
+    "PlaceOwner",
+    "QueueOfKeys",
+]

@@ -1,0 +1,122 @@
+"""The keys of a stream by last arrival, in one list that any number of queues read.
+
+Each accepted update moves its key to the newest end. A FIFO update queue is a marker in this
+list: the keys on its newer side have arrived since it last looked, and wait there in FIFO order.
+So the order is kept once per stream and not once per queue. Expiry and retirement are markers
+too, since what is oldest by arrival is what falls due first.
+
+The list is kept only while somebody reads it, because keeping it costs each update about as much
+as the rest of its enqueue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .key_cell import KeyCell, Link
+
+
+class Marker(Link):
+    """A reader's position: every key on its older side is behind it."""
+
+    __slots__ = ()
+
+
+class ArrivalOrder:
+    """A doubly linked list of key cells from the oldest last arrival to the newest.
+
+    >>> order = ArrivalOrder()
+    >>> cells = [KeyCell(key, index, time=0.0, arrival=0.0) for index, key in enumerate("AB")]
+    >>> for cell in cells:
+    ...     order.append(cell)
+    >>> order.move_to_newest(cells[0])
+    >>> [cell.key for cell in order]
+    ['B', 'A']
+    """
+
+    __slots__ = ("_end",)
+
+    def __init__(self) -> None:
+        end = Link()
+        end.older = end.newer = end
+        self._end = end
+
+    def append(self, link: Link) -> None:
+        """Put a cell or marker at the newest end."""
+        newest = self._end.older
+        assert newest is not None, "the list is a ring"
+        self._insert_after(newest, link)
+
+    def prepend(self, link: Link) -> None:
+        """Put a cell or marker at the oldest end."""
+        self._insert_after(self._end, link)
+
+    def remove(self, link: Link) -> None:
+        """Take a cell or marker out."""
+        older = link.older
+        newer = link.newer
+        assert older is not None and newer is not None, "a link that is not in the list"
+        older.newer = newer
+        newer.older = older
+        link.older = link.newer = None
+
+    def move_to_newest(self, link: Link) -> None:
+        """Note that a key arrived again."""
+        end = self._end
+        older = link.older
+        newer = link.newer
+        newest = end.older
+        if newer is end:
+            return
+        assert older is not None and newer is not None and newest is not None, "a ring"
+        older.newer = newer
+        newer.older = older
+        link.older = newest
+        link.newer = end
+        newest.newer = link
+        end.older = link
+
+    def next_cell(self, link: Link) -> KeyCell | None:
+        """Return the first key on the newer side of `link`. O(markers in between)."""
+        after = link.newer
+        while after is not self._end:
+            if isinstance(after, KeyCell):
+                return after
+            assert after is not None
+            after = after.newer
+        return None
+
+    def move_past(self, marker: Marker, cell: KeyCell) -> None:
+        """Put `marker` on the newer side of `cell`."""
+        self.remove(marker)
+        self._insert_after(cell, marker)
+
+    def _insert_after(self, before: Link, link: Link) -> None:
+        after = before.newer
+        assert after is not None, "the list is a ring"
+        link.older = before
+        link.newer = after
+        before.newer = link
+        after.older = link
+
+    def __iter__(self) -> Iterator[KeyCell]:
+        """Iterate over the cells from the oldest; the list must not change meanwhile."""
+        link = self._end.newer
+        while link is not self._end:
+            assert link is not None
+            if isinstance(link, KeyCell):
+                yield link
+            link = link.newer
+
+    def _check(self) -> None:
+        previous = self._end
+        arrival = -float("inf")
+        link = self._end.newer
+        while link is not self._end:
+            assert link is not None and link.older is previous, "links that disagree"
+            if isinstance(link, KeyCell):
+                assert link.arrival >= arrival, "a key out of arrival order"
+                arrival = link.arrival
+            previous = link
+            link = link.newer
+        assert self._end.older is previous

@@ -1,0 +1,103 @@
+"""The key cell: what a stream knows about one update key (the report's KeyCell, section 7).
+
+There is one cell per key and stream, however many queues the stream feeds; what differs from
+queue to queue is the key's `Place` there. The cell holds the newest value itself or, where the
+stream has a page pool, the location of its encoded bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..updates import Key
+
+if TYPE_CHECKING:
+    from .place import Place
+
+
+class Link:
+    """An element of the list by last arrival: a key cell, or a queue's marker among them."""
+
+    __slots__ = ("newer", "older")
+
+    older: Link | None
+    newer: Link | None
+
+    def __init__(self) -> None:
+        self.older = None
+        self.newer = None
+
+
+class KeyCell(Link):
+    """One update key of a stream, with the newest update accepted for it.
+
+    `version` counts the accepted updates. It is the one counter that an update touches per key:
+    how many values were superseded while a key waited, whether one of two updates is newer, and
+    the update rate all follow from it.
+    """
+
+    __slots__ = ("arrival", "idle", "index", "key", "time", "value", "version", "waiting")
+
+    key: Key
+    value: object
+    """The newest value; or its `Location` in the page pool; or None once nobody needs it."""
+    time: float
+    """The source's time of the newest update."""
+    arrival: float
+    """When the newest update was enqueued."""
+    version: int
+    idle: Place | None
+    """The first of the places in which this key does not wait, linked by `Place.next`."""
+    index: int
+    """The key's number in its stream: the row of the columns that are kept per key."""
+    waiting: int
+    """In how many queues the key waits."""
+
+    def __init__(self, key: Key, index: int, *, time: float, arrival: float) -> None:
+        self.older = None
+        self.newer = None
+        self.key = key
+        self.value = None
+        self.time = time
+        self.arrival = arrival
+        self.version = 0
+        self.idle = None
+        self.index = index
+        self.waiting = 0
+
+    def add_idle(self, place: Place) -> None:
+        """Note that the key does not wait in `place` and would like to."""
+        first = self.idle
+        place.previous = None
+        place.next = first
+        if first is not None:
+            first.previous = place
+        self.idle = place
+
+    def remove_idle(self, place: Place) -> None:
+        """Take `place` off the list that `add_idle` put it on."""
+        if place.previous is None:
+            assert self.idle is place, "a place that is not in its cell's list of idle places"
+            self.idle = place.next
+        else:
+            place.previous.next = place.next
+        if place.next is not None:
+            place.next.previous = place.previous
+        place.previous = place.next = None
+
+    def idle_places(self) -> list[Place]:
+        """Return the places in which this key does not wait. O(queues)."""
+        places = []
+        place = self.idle
+        while place is not None:
+            places.append(place)
+            place = place.next
+        return places
+
+    def _check(self) -> None:
+        previous = None
+        for place in self.idle_places():
+            assert place.cell is self and place.waiting_since is None
+            assert place.previous is previous
+            previous = place
+        assert self.waiting >= 0 and self.version >= 0

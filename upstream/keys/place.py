@@ -1,0 +1,82 @@
+"""The place of one key in one queue: since when it waits there, and how stale it is there.
+
+A key that waits is linked, by `previous` and `next`, into its scheduler's list; a key that does
+not is linked by the same two into its cell's list of idle places. That list is what makes an
+enqueue independent of the number of queues: an arrival visits the idle places only, each of which
+then waits until its queue dequeues it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from .key_cell import KeyCell
+
+if TYPE_CHECKING:
+    from .queue_of_keys import QueueOfKeys
+
+
+class PlaceOwner(Protocol):
+    """What a stream asks of a queue that wants to hear of keys that start to wait."""
+
+    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+        """Let the key of `place` wait from its accepted update `version` on.
+
+        False if there is no room for it; its `rows` updates are then counted as rejected.
+        """
+        ...
+
+
+class Place:
+    """What one queue knows about one key."""
+
+    __slots__ = (
+        "cell",
+        "delivered_version",
+        "in_process",
+        "later",
+        "line",
+        "next",
+        "owner",
+        "previous",
+        "stale_since",
+        "waiting_since",
+        "waiting_version",
+    )
+
+    UNCOUNTED = -1
+    """The `delivered_version` of a key that has not arrived at this queue yet."""
+    FORGOTTEN = 1 << 62
+    """The `delivered_version` of a key that was forgotten: nothing is newer."""
+
+    cell: KeyCell
+    owner: PlaceOwner
+    previous: Place | None
+    next: Place | None
+    line: QueueOfKeys | None
+    """The list in which it waits, where its scheduler has several."""
+    waiting_since: float | None
+    """The arrival of the first update that waits here, None while none does."""
+    waiting_version: int
+    """The version with which the present wait began."""
+    stale_since: float | None
+    """The arrival of the first accepted update newer than the newest delivered, if any."""
+    delivered_version: int
+    """The newest version delivered, 0 if none was."""
+    in_process: int
+    """How many updates of this key are dequeued and not delivered."""
+    later: list[tuple[int, float]] | None
+    """Version and arrival of further updates to which `stale_since` may fall; mostly None."""
+
+    def __init__(self, cell: KeyCell, owner: PlaceOwner) -> None:
+        self.cell = cell
+        self.owner = owner
+        self.previous = None
+        self.next = None
+        self.line = None
+        self.waiting_since = None
+        self.waiting_version = 0
+        self.stale_since = None
+        self.delivered_version = self.UNCOUNTED
+        self.in_process = 0
+        self.later = None

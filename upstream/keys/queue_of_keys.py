@@ -1,0 +1,129 @@
+"""The queue of keys (the report's QoK): a doubly linked list of waiting keys' places.
+
+Everything is O(1) but `insert_by_wait`, which looks for the place of a key that was given back.
+Such a key has waited longer than nearly all others, so the search starts at the head; it also
+remembers the last key that it put in, so that any number given back in their order cost O(1) each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .key_cell import KeyCell
+from .place import Place
+
+
+class _Nobody:
+    """The owner of the list's own end; it has no keys."""
+
+    __slots__ = ()
+
+    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+        """Never called."""
+        raise AssertionError("the end of a list cannot wait")
+
+
+class QueueOfKeys:
+    """A list of places whose head is to be served next.
+
+    >>> line = QueueOfKeys()
+    >>> place = Place(KeyCell("IBM", 0, time=0.0, arrival=0.0), _Nobody())
+    >>> line.append(place)
+    >>> line.head() is place
+    True
+    """
+
+    __slots__ = ("_end", "_returned")
+
+    def __init__(self) -> None:
+        end = Place(KeyCell(None, -1, time=0.0, arrival=0.0), _Nobody())
+        end.previous = end.next = end
+        self._end = end
+        self._returned: Place | None = None
+
+    def head(self) -> Place | None:
+        """Return the place to be served next, or None."""
+        first = self._end.next
+        return None if first is self._end else first
+
+    def pop_head(self) -> Place | None:
+        """Take out the place to be served next, and return it; None if there is none."""
+        end = self._end
+        first = end.next
+        if first is end:
+            return None
+        assert first is not None and first.next is not None, "the list is a ring"
+        end.next = first.next
+        first.next.previous = end
+        if first is self._returned:
+            self._returned = None
+        return first
+
+    def append(self, place: Place) -> None:
+        """Put `place` at the tail."""
+        end = self._end
+        last = end.previous
+        assert last is not None, "the list is a ring"
+        place.previous = last
+        place.next = end
+        last.next = place
+        end.previous = place
+
+    def prepend(self, place: Place) -> None:
+        """Put `place` at the head."""
+        self._insert_after(self._end, place)
+
+    def insert_by_wait(self, place: Place) -> None:
+        """Put `place` behind the keys at the head that have waited as long as it or longer."""
+        since = place.waiting_since
+        assert since is not None
+        before = self._end
+        hint = self._returned
+        if hint is not None and hint.waiting_since is not None and hint.waiting_since <= since:
+            before = hint
+        following = before.next
+        while following is not self._end:
+            assert following is not None and following.waiting_since is not None
+            if following.waiting_since > since:
+                break
+            before = following
+            following = before.next
+        self._insert_after(before, place)
+        self._returned = place
+
+    def remove(self, place: Place) -> None:
+        """Take `place` out."""
+        before = place.previous
+        after = place.next
+        assert before is not None and after is not None, "a key that is not in line"
+        before.next = after
+        after.previous = before
+        if place is self._returned:
+            self._returned = None if before is self._end else before
+
+    def _insert_after(self, before: Place, place: Place) -> None:
+        after = before.next
+        assert after is not None, "the list is a ring"
+        place.previous = before
+        place.next = after
+        before.next = place
+        after.previous = place
+
+    def __iter__(self) -> Iterator[Place]:
+        """Iterate from the head; the list must not change meanwhile."""
+        place = self._end.next
+        while place is not self._end:
+            assert place is not None
+            yield place
+            place = place.next
+
+    def _check(self) -> None:
+        previous = self._end
+        seen_hint = self._returned is None
+        for place in self:
+            assert place.previous is previous, "links that disagree"
+            assert place.waiting_since is not None, "a key in line that does not wait"
+            seen_hint = seen_hint or place is self._returned
+            previous = place
+        assert self._end.previous is previous, "a tail that is not the last"
+        assert seen_hint, "a remembered place that is not in line"

@@ -1,0 +1,35 @@
+"""Memory management: values as bytes in pages of one preallocated region.
+
+This is section 7 of the report. A :class:`PagePool` is the region. :class:`OnDemandMemory` keeps
+the values of the keys that wait in as few of its pages as it can; :class:`NaiveMemory`, which the
+report compares it to, gives nothing back. Both follow the protocol :class:`Memory`, hand out a
+:class:`Location` for each value, and measure their :class:`MemoryUsage`. A :class:`Codec` turns
+values into bytes.
+"""
+
+from .codecs import BytesCodec, Codec, JsonCodec, MessagePackCodec
+from .empty_locations import EmptyLocations
+from .location import Location
+from .naive import NaiveMemory
+from .on_demand import OnDemandMemory
+from .page import Page
+from .page_pool import PagePool
+from .paging import OnDemandPaging
+from .protocol import Memory
+from .usage import MemoryUsage
+
+__all__ = [
+    "BytesCodec",
+    "Codec",
+    "EmptyLocations",
+    "JsonCodec",
+    "Location",
+    "Memory",
+    "MemoryUsage",
+    "MessagePackCodec",
+    "NaiveMemory",
+    "OnDemandMemory",
+    "OnDemandPaging",
+    "Page",
+    "PagePool",
+]

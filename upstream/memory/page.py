@@ -1,0 +1,106 @@
+"""A page: an aligned part of the page pool's region, divided into locations of one size.
+
+The size of the locations is chosen when the page is taken from the pool, so one pool can serve
+tuples and the larger blocks of windows at the same time. A page is the report's enclosing page;
+its list of available locations, which the report keeps in the Empty Locations Pool, is kept here:
+freed locations on a stack, and fresh ones, never used since the page was taken, as a single offset
+that moves up. So opening a page costs the same however many locations it has. The empty locations
+(:mod:`upstream.memory.empty_locations`) take from these and give back to them.
+"""
+
+from __future__ import annotations
+
+
+class Page:
+    """Know where the locations of one page are, and which of them are free.
+
+    Offsets are counted from the start of the pool's region. A page is closed, with no locations,
+    while it is in the pool.
+
+    >>> page = Page(index=1, page_bytes=256)
+    >>> page.open(64)
+    >>> page.location_count, page.next_available_location, page.end
+    (4, 256, 512)
+    """
+
+    __slots__ = (
+        "base",
+        "end",
+        "freed",
+        "fresh",
+        "index",
+        "is_listed",
+        "locations_in_use",
+        "next",
+        "page_bytes",
+        "previous",
+        "unit_bytes",
+    )
+
+    def __init__(self, *, index: int, page_bytes: int) -> None:
+        self.index = index
+        self.page_bytes = page_bytes
+        self.base = index * page_bytes
+        """The offset of its first byte in the region."""
+        self.unit_bytes = 0
+        """The size of its locations, 0 while the page is in the pool."""
+        self.end = self.base
+        """The offset behind its last location."""
+        self.fresh = self.base
+        """The first offset not used since the page was taken from the pool."""
+        self.freed: list[int] = []
+        """The offsets that were used before and are available again."""
+        self.locations_in_use = 0
+        self.is_listed = False
+        """Whether the page is among the empty locations, which link it to its neighbours."""
+        self.previous: Page | None = None
+        self.next: Page | None = None
+
+    def open(self, unit_bytes: int) -> None:
+        """Divide the page into locations of `unit_bytes`; a remainder at its end stays unused."""
+        assert self.unit_bytes == 0, "the page is in use already"
+        self.unit_bytes = unit_bytes
+        self.end = self.base + self.page_bytes // unit_bytes * unit_bytes
+
+    def close(self) -> None:
+        """Make all its locations void; O(1), amortized over the releases."""
+        assert self.unit_bytes > 0, "the page is in the pool already"
+        assert not self.is_listed
+        self.unit_bytes = 0
+        self.end = self.fresh = self.base
+        self.freed.clear()
+        self.locations_in_use = 0
+
+    @property
+    def location_count(self) -> int:
+        """How many locations the page is divided into."""
+        return (self.end - self.base) // self.unit_bytes if self.unit_bytes else 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no location is available."""
+        return not self.freed and self.fresh == self.end
+
+    @property
+    def next_available_location(self) -> int:
+        """The offset that will be allocated next: one freed before, if there is any."""
+        assert not self.is_full
+        return self.freed[-1] if self.freed else self.fresh
+
+    def _check(self) -> None:
+        """Assert every invariant; O(locations)."""
+        assert self.base == self.index * self.page_bytes
+        assert self.base <= self.fresh <= self.end <= self.base + self.page_bytes
+        if self.unit_bytes == 0:
+            assert self.end == self.fresh == self.base, "a closed page has no locations"
+            assert not self.freed
+            assert not self.locations_in_use
+            assert not self.is_listed
+            return
+        used_once = range(self.base, self.fresh, self.unit_bytes)
+        assert len(self.freed) == len(set(self.freed)), "a location was freed twice"
+        assert all(offset in used_once for offset in self.freed)
+        assert (self.end - self.base) % self.unit_bytes == 0
+        assert self.base + self.page_bytes - self.end < self.unit_bytes
+        assert self.locations_in_use == len(used_once) - len(self.freed)
+        assert self.is_full == (self.locations_in_use == self.location_count)

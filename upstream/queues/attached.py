@@ -1,0 +1,60 @@
+"""What a stream asks of the queues that it feeds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from ..keys import KeyCell, PlaceOwner
+from ..statistics import QueueStatistics
+from ..updates import Key
+
+if TYPE_CHECKING:
+    from .stream import Stream
+
+
+class Starter(PlaceOwner, Protocol):
+    """A queue that hears of keys that start to wait with it."""
+
+    capacity: int | None
+    """How many keys may wait at once."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further key can wait."""
+        ...
+
+    def refuse(self, rows: int) -> None:
+        """Count updates that nobody had room for."""
+        ...
+
+    def open_place(self, cell: KeyCell) -> None:
+        """Give a new key a place."""
+        ...
+
+
+class AttachedQueue(Protocol):
+    """A queue of any kind."""
+
+    def join(self, stream: Stream, *, snapshot: bool) -> None:
+        """Begin to be fed, with the newest values if `snapshot`."""
+        ...
+
+    def leave(self) -> QueueStatistics:
+        """Be fed no more, and free everything."""
+        ...
+
+    def admit(self, key: Key) -> None:
+        """Raise if the parameters that were given for `key` make no sense."""
+        ...
+
+    def counts(self, cell: KeyCell) -> bool:
+        """Tell whether the key has arrived at the queue and was not forgotten."""
+        ...
+
+    def holds(self, cell: KeyCell) -> bool:
+        """Tell whether an update of the key waits or is in process."""
+        ...
+
+    def forget_cell(self, cell: KeyCell, now: float) -> None:
+        """Drop what the queue knows of the key."""
+        ...

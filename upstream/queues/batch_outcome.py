@@ -1,0 +1,34 @@
+"""What became of the rows of a batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ..updates import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOutcome:
+    """How many rows of a batch had which outcome; their sum is the number of rows."""
+
+    waiting: int
+    superseded: int
+    late: int
+    rejected: int
+    rejected_rows: tuple[int, ...] = ()
+    """The rows that were rejected, counted from 0."""
+
+
+def count_outcomes(outcomes: list[Outcome]) -> BatchOutcome:
+    """Return how many rows had which outcome."""
+    counts = Counter(outcomes)
+    return BatchOutcome(
+        waiting=counts[Outcome.WAITING],
+        superseded=counts[Outcome.SUPERSEDED],
+        late=counts[Outcome.LATE],
+        rejected=counts[Outcome.REJECTED],
+        rejected_rows=tuple(
+            row for row, outcome in enumerate(outcomes) if outcome is Outcome.REJECTED
+        ),
+    )

@@ -1,0 +1,44 @@
+"""What a queue has handed out and not heard of again.
+
+A dequeued update is in process until it is delivered or given back. Consumers that never say so
+must not make the queue grow, so the number is bounded: past it the oldest is taken as delivered.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from ..errors import NotInProcessError
+from ..keys import Place
+from ..updates import Update
+
+Record = tuple[Update, Place, int, float, float, int]
+"""An update in process: itself, its key's place, its version, its arrival, when it was dequeued,
+and its number in the order of arrival where that matters. The version is 0 if it was late. It is a
+plain tuple because one is made for each dequeue, and anything with names costs several times it.
+"""
+
+
+class InProcessTable(OrderedDict[int, Record]):
+    """The updates in process by their identity, oldest first. O(1) per operation.
+
+    Not a dict: taking its first key again and again walks over the holes of all before. A copy of
+    an update, such as one that was sent to another process and back, is found by its key and time,
+    in O(updates in process).
+    """
+
+    def find(self, update: Update) -> Record:
+        """Return the record of `update`; NotInProcessError if there is none."""
+        record = self.get(id(update))
+        if record is not None:
+            return record
+        if isinstance(update, Update):
+            for record in self.values():
+                if record[0].time == update.time and record[0].key == update.key:
+                    return record
+        raise NotInProcessError(update)
+
+    def _check(self) -> None:
+        for identity, record in self.items():
+            assert identity == id(record[0])
+            assert record[1].in_process > 0

@@ -1,0 +1,376 @@
+"""How a stream takes updates in, one by one and in batches.
+
+What an update touches: its key's cell, always; the places of queues in which the key does not
+wait, which start to wait; and, where some queue asks for it, the stream's one list by last arrival
+and its one log. None of this grows with the number of queues: an update queue in which the key
+waits already is not visited.
+
+Most updates under load supersede a value that waits in every queue. `enqueue` treats these in
+place and leaves all else to `_take_in`. Batches do the same for their rows, and give what row by
+row at one instant would give.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..errors import PagePoolFullError, TimeNotFiniteError
+from ..keys import ArrivalOrder, KeyCell, KeyTable
+from ..statistics import UpdateRates
+from ..updates import TOMBSTONE, Key, Outcome
+from .attached import AttachedQueue, Starter
+from .batch_outcome import BatchOutcome, count_outcomes
+from .columns import (
+    CodedKeys,
+    Column,
+    as_list,
+    check_key,
+    check_lengths,
+    check_times,
+    is_columnar,
+    is_finite_time,
+    length_of,
+    pick,
+    read_keys,
+    read_times,
+)
+from .conflation import conflate
+from .shared_log import LogEntry, SharedLog
+from .values import NewestValues
+
+NEVER = math.inf
+AT_ONCE = -math.inf
+
+_WAITING = Outcome.WAITING
+_SUPERSEDED = Outcome.SUPERSEDED
+_LATE = Outcome.LATE
+_REJECTED = Outcome.REJECTED
+
+
+class Intake:
+    """The part of a stream that updates pass; `Stream` is the whole."""
+
+    __slots__ = (
+        "_arrived",
+        "_cells",
+        "_keys",
+        "_late",
+        "_log",
+        "_order",
+        "_origin",
+        "_plain_before",
+        "_queues",
+        "_rejected",
+        "_shortest_age",
+        "_starters",
+        "due_at",
+        "rates",
+        "ticks",
+        "values",
+    )
+
+    def __init__(
+        self,
+        *,
+        ticks: Callable[[], float],
+        origin: float,
+        values: NewestValues,
+        rates: UpdateRates,
+    ) -> None:
+        self.ticks = ticks
+        self._origin = origin
+        self.values = values
+        self.rates = rates
+        self._keys = KeyTable()
+        self._cells = self._keys.cells
+        self._queues: list[AttachedQueue] = []
+        self._starters: list[Starter] = []
+        self._log: SharedLog | None = None
+        self._order: ArrivalOrder | None = None
+        self._arrived = self._late = self._rejected = 0
+        self.due_at = self._shortest_age = NEVER
+        self._plain_before = NEVER if values.is_plain else AT_ONCE
+        """Times before this are of updates that `enqueue` may treat in place: all, or none."""
+
+    def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
+        """Enqueue an update of `key`; `time` defaults to the clock's. O(queues that start).
+
+        Raises PagePoolFullError if the page pool has no room for it, after counting it.
+        """
+        now = self.ticks()
+        if time is None:
+            time = now + self._origin
+        try:
+            cell = self._cells[key]
+            if cell.time <= time < self._plain_before:
+                self._arrived += 1
+                outcome = _SUPERSEDED
+                if cell.idle is not None:
+                    outcome = self._start(cell, now, 1)
+                    if outcome is _REJECTED and not self.values.retain:
+                        return outcome
+                cell.version += 1
+                cell.value = value
+                cell.time = time
+                cell.arrival = now
+                return outcome
+        except (KeyError, TypeError):
+            pass
+        self._catch_up_to(now)
+        if not is_finite_time(time):
+            raise TimeNotFiniteError(time)
+        check_key(key)
+        stored = self.values.encode(value)
+        if key not in self._cells:
+            self._admit(key)
+        return self._take_in(key, value, stored, float(time), now)
+
+    def enqueue_many(
+        self, keys: Column, values: Column, times: Column | None = None
+    ) -> BatchOutcome:
+        """Enqueue the rows of three equally long columns; `times` defaults to the clock's.
+
+        What comes of it is what enqueueing row by row at one instant would give. If a row is bad
+        nothing is applied; what load does to a row is counted, and never raised.
+        """
+        now = self.ticks()
+        self._catch_up_to(now)
+        rows = length_of("keys", keys)
+        check_lengths(
+            keys=rows,
+            values=length_of("values", values),
+            times=rows if times is None else length_of("times", times),
+        )
+        if is_columnar(keys) and self._plain_before == NEVER and not self._can_refuse():
+            coded = read_keys(keys)
+            if isinstance(coded, CodedKeys):
+                return self._enqueue_coded(coded, values, times, now)
+            keys = coded
+        return self._enqueue_rows(as_list("keys", keys), as_list("values", values), times, now)
+
+    def _catch_up_to(self, now: float) -> None:
+        """Do what fell due before `now`."""
+        raise NotImplementedError
+
+    def _bury_if_unheard(self, key: Key) -> None:
+        """Forget a deleted key if there is no queue to deliver its deletion."""
+        raise NotImplementedError
+
+    def _admit(self, key: Key) -> None:
+        """Raise if what was given for a new key, such as a weight, makes no sense."""
+        self.rates.admit(key)
+        for queue in self._queues:
+            queue.admit(key)
+
+    def _can_refuse(self) -> bool:
+        return any(starter.capacity is not None for starter in self._starters)
+
+    # One update.
+
+    def _take_in(self, key: Key, value: object, stored: object, time: float, now: float) -> Outcome:
+        """Take in one update that was checked; PagePoolFullError after counting it."""
+        self._arrived += 1
+        cell = self._cells.get(key)
+        if cell is not None and time < cell.time:
+            self._late += 1
+            if self._log is None:
+                return _LATE
+            self._log.append(LogEntry(cell, value, time=time, arrival=now, version=0))
+            return _LATE if self._starters else _WAITING
+        outcome = self._accept(cell, key, stored, time, now)
+        if self._log is not None:
+            cell = self._cells[key]
+            self._log.append(LogEntry(cell, value, time=time, arrival=now, version=cell.version))
+            outcome = outcome if self._starters else _WAITING
+        if value is TOMBSTONE and not self._queues:
+            self._bury_if_unheard(key)
+        return outcome
+
+    def _accept(
+        self, cell: KeyCell | None, key: Key, stored: object, time: float, now: float, rows: int = 1
+    ) -> Outcome:
+        """Take in `rows` updates of a key, of which the last is given and the newest.
+
+        The others differ from it in nothing that anybody could still see.
+        """
+        if cell is None:
+            if self._is_refused_by_all():
+                for starter in self._starters:
+                    starter.refuse(rows)
+                return _REJECTED
+            cell = self._welcome(key, stored, time, now, rows)
+        else:
+            self._put(cell, stored, now, rows)
+        outcome = self._start(cell, now, rows)
+        if outcome is not _REJECTED or self.values.retain or self._log is not None:
+            cell.version += rows
+            cell.time = time
+            cell.arrival = now
+            if self._order is not None:
+                self._order.move_to_newest(cell)
+                self.due_at = min(self.due_at, now + self._shortest_age)
+        if cell.waiting == 0:
+            self.values.nobody_waits(cell, now)
+        return outcome
+
+    def _welcome(self, key: Key, stored: object, time: float, now: float, rows: int) -> KeyCell:
+        """Make a cell for a new key, with a place in each queue."""
+        cell = self._keys.add(key, time=time, arrival=now)
+        try:
+            self._put(cell, stored, now, rows)
+        except PagePoolFullError:
+            self._keys.remove(cell)
+            raise
+        self.rates.begin(cell)
+        for starter in self._starters:
+            starter.open_place(cell)
+        if self._order is not None:
+            self._order.append(cell)
+        return cell
+
+    def _put(self, cell: KeyCell, stored: object, now: float, rows: int) -> None:
+        try:
+            self.values.put(cell, stored, now)
+        except PagePoolFullError:
+            self._rejected += rows
+            raise
+
+    def _is_refused_by_all(self) -> bool:
+        if self.values.retain or self._log is not None or not self._starters:
+            return False
+        return all(starter.is_full for starter in self._starters)
+
+    def _start(self, cell: KeyCell, now: float, rows: int) -> Outcome:
+        """Let the key wait where it does not; `cell` is still as before the update."""
+        version = cell.version + 1
+        was_waiting = cell.waiting
+        has_refused = False
+        place = cell.idle
+        cell.idle = None
+        while place is not None:
+            following = place.next
+            if place.owner.start(place, version, now, rows):
+                cell.waiting += 1
+            else:
+                cell.add_idle(place)
+                has_refused = True
+            place = following
+        if cell.waiting > was_waiting or (version == 1 and not has_refused):
+            return _WAITING
+        return _REJECTED if has_refused and not was_waiting else _SUPERSEDED
+
+    # A batch of updates.
+
+    def _enqueue_rows(
+        self, keys: list[Key], values: list[object], times: Column | None, now: float
+    ) -> BatchOutcome:
+        moments = self._moments(times, len(keys), now)
+        cells = self._find_all(keys)
+        is_plain = self._plain_before == NEVER and bool(self._queues)
+        if is_plain and not self._can_refuse():
+            return self._enqueue_plain_rows(cells, keys, values, moments, now)
+        stored = [self.values.encode(value, row) for row, value in enumerate(values)]
+        outcomes = []
+        for key, value, encoded, time in zip(keys, values, stored, moments, strict=True):
+            try:
+                outcomes.append(self._take_in(key, value, encoded, time, now))
+            except PagePoolFullError:
+                outcomes.append(_REJECTED)
+        return count_outcomes(outcomes)
+
+    def _moments(self, times: Column | None, rows: int, now: float) -> Sequence[float]:
+        if times is None:
+            return [now + self._origin] * rows
+        if isinstance(times, list):
+            check_times(times)
+            return times
+        moments: list[float] = read_times(times).tolist()
+        return moments
+
+    def _find_all(self, keys: list[Key]) -> list[KeyCell | None]:
+        """Return the cells of `keys`, None for new keys, of which each is checked."""
+        try:
+            cells = list(map(self._cells.get, keys))
+        except TypeError:
+            for row, key in enumerate(keys):
+                check_key(key, row)
+            raise
+        if None in cells:
+            for row, cell in enumerate(cells):
+                if cell is None:
+                    check_key(keys[row], row)
+                    self._admit(keys[row])
+        return cells
+
+    def _enqueue_plain_rows(
+        self,
+        cells: list[KeyCell | None],
+        keys: list[Key],
+        values: list[object],
+        times: Sequence[float],
+        now: float,
+    ) -> BatchOutcome:
+        """Enqueue rows of which none can be rejected; the loop is the library's hottest."""
+        waiting = late = 0
+        for cell, key, value, time in zip(cells, keys, values, times, strict=True):
+            if cell is None or cell.idle is not None:
+                # A new key may have come in with an earlier row of this batch.
+                cell = self._cells.get(key)
+                if cell is None or cell.time <= time:
+                    if self._accept(cell, key, value, time, now) is _WAITING:
+                        waiting += 1
+                else:
+                    late += 1
+            elif cell.time <= time:
+                cell.version += 1
+                cell.value = value
+                cell.time = time
+                cell.arrival = now
+            else:
+                late += 1
+        self._arrived += len(keys)
+        self._late += late
+        return BatchOutcome(
+            waiting=waiting, superseded=len(keys) - waiting - late, late=late, rejected=0
+        )
+
+    def _enqueue_coded(
+        self, coded: CodedKeys, values: Column, times: Column | None, now: float
+    ) -> BatchOutcome:
+        """Enqueue rows of which none can be rejected, conflated before any work per key."""
+        rows = len(coded)
+        coded = coded.without_unused()
+        keys = coded.keys
+        moments = np.full(rows, now + self._origin) if times is None else read_times(times)
+        cells = self._find_all(keys)
+        newest = np.array([-math.inf if cell is None else cell.time for cell in cells])
+        conflated = conflate(coded.codes, moments, newest)
+        last_rows = conflated.last_rows
+        waiting = 0
+        for code, count, value, time in zip(
+            conflated.codes.tolist(),
+            conflated.counts.tolist(),
+            pick("values", values, last_rows),
+            moments[last_rows].tolist(),
+            strict=True,
+        ):
+            cell = cells[code]
+            if cell is None or cell.idle is not None:
+                if self._accept(cell, keys[code], value, time, now, count) is _WAITING:
+                    waiting += 1
+            else:
+                cell.version += count
+                cell.value = value
+                cell.time = time
+                cell.arrival = now
+        self._arrived += rows
+        self._late += conflated.late
+        return BatchOutcome(
+            waiting=waiting,
+            superseded=rows - waiting - conflated.late,
+            late=conflated.late,
+            rejected=0,
+        )

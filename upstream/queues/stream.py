@@ -1,0 +1,365 @@
+"""A stream: each key's newest value once, and any number of queues that it feeds.
+
+What comes in is `Intake`'s; here is what is read, which queues are attached, what they ask of the
+stream, and how keys go again. Whatever needs the keys by last arrival (FIFO, expiry, retirement)
+shares one list of them, and whatever needs every update shares one log; both exist only while
+somebody needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..clock import Clock, SystemClock, ticks_of
+from ..errors import ClosedError, NotAttachedError, ParameterError, UnknownKeyError
+from ..keys import ArrivalOrder, KeyCell
+from ..memory import Codec, Memory, MemoryUsage
+from ..statistics import (
+    DEFAULT_FORGETTING,
+    EstimatedRates,
+    GivenRates,
+    QueueStatistics,
+    Rates,
+    StreamStatistics,
+)
+from ..updates import TOMBSTONE, Key, Update
+from .ages import AgeCursor, check_age
+from .attached import AttachedQueue, Starter
+from .columns import check_key
+from .intake import AT_ONCE, NEVER, Intake
+from .shared_log import LogReader, SharedLog
+from .values import NewestValues
+
+
+class Stream(Intake):
+    """The newest value of each key, for many queues.
+
+    With `retain` the newest values are kept for ever, so that they can be read, and queues that
+    attach late can start from them; else only while their keys wait in some queue. `memory` keeps
+    values in a page pool, as the bytes that `codec` makes of them. `rates` gives the keys' update
+    rates, which are else estimated and forget the past at the rate `forgetting`. `forget_after`
+    forgets keys that have not updated for so many seconds and wait nowhere.
+
+    >>> from upstream import InPlaceScheduler, UpdateQueue
+    >>> stream = Stream()
+    >>> queue = UpdateQueue(InPlaceScheduler())
+    >>> stream.attach(queue)
+    >>> stream.enqueue("IBM", 24.0)
+    <Outcome.WAITING: 'waiting'>
+    >>> queue.dequeue().value, stream.read("IBM").value
+    (24.0, 24.0)
+    """
+
+    __slots__ = ("_ages", "_closed", "forget_after", "_order_readers")
+
+    def __init__(
+        self,
+        *,
+        clock: Clock | None = None,
+        retain: bool = True,
+        memory: Memory | None = None,
+        codec: Codec | None = None,
+        rates: Rates | None = None,
+        forgetting: float = DEFAULT_FORGETTING,
+        forget_after: float | None = None,
+    ) -> None:
+        check_age("forget_after", forget_after)
+        ticks, origin = ticks_of(SystemClock() if clock is None else clock)
+        super().__init__(
+            ticks=ticks,
+            origin=origin,
+            values=NewestValues(memory, codec, retain=retain),
+            rates=EstimatedRates(forgetting) if rates is None else GivenRates(rates),
+        )
+        self._order_readers = 0
+        self._ages: list[tuple[AgeCursor, Callable[[KeyCell, float], None]]] = []
+        self._closed: str | None = None
+        self.forget_after = forget_after
+        if forget_after is not None:
+            self.watch_age(forget_after, self._retire_if_idle)
+
+    # What the application calls.
+
+    def read(self, key: Key) -> Update | None:
+        """Return the newest update of `key`, None if it is not known, deleted or not retained."""
+        self.catch_up()
+        cell = self.find(key)
+        if cell is None or not self._has_value(cell):
+            return None
+        return self.values.update_of(cell)
+
+    def snapshot(self) -> list[Update]:
+        """Return the newest update of every key that has a value. O(keys)."""
+        self.catch_up()
+        return [self.values.update_of(cell) for cell in self.newest_cells()]
+
+    def forget(self, key: Key) -> None:
+        """Forget `key`, here and in every queue; UnknownKeyError if it is not known.
+
+        Its staleness keeps counting in the queues' averages. An update of it that waits counts as
+        expired, and one that is in process can still be delivered.
+        """
+        now = self.catch_up()
+        cell = self.find(key)
+        if cell is None:
+            raise UnknownKeyError(key)
+        self._forget_cell(cell, now)
+
+    def attach(self, queue: AttachedQueue, *, snapshot: bool = False) -> None:
+        """Feed `queue`, which was not used yet; with `snapshot` it starts with all newest values.
+
+        O(keys). The queue's clock, and rates, are the stream's from now on.
+        """
+        self.catch_up()
+        if snapshot and not self.values.retain:
+            raise ParameterError("snapshot", True, "False for a stream that retains no values")
+        queue.join(self, snapshot=snapshot)
+        self._queues.append(queue)
+        self._note_plainness()
+
+    def detach(self, queue: AttachedQueue) -> QueueStatistics:
+        """Feed `queue` no more, free all that it holds, return its final statistics. O(keys)."""
+        self.catch_up()
+        if queue not in self._queues:
+            raise NotAttachedError
+        self._queues.remove(queue)
+        final = queue.leave()
+        self._note_plainness()
+        return final
+
+    def close(self) -> None:
+        """Detach all queues and free everything; further use is an error."""
+        for queue in list(self._queues):
+            self.detach(queue)
+        for cell in self._keys:
+            self.values.drop(cell, self.ticks())
+        self._cells.clear()
+        self._shut("stream")
+
+    def statistics(self) -> StreamStatistics:
+        """Return the exact counters."""
+        return StreamStatistics(
+            arrived=self._arrived,
+            late=self._late,
+            rejected=self._rejected,
+            keys=len(self._keys),
+            queues=len(self._queues),
+        )
+
+    def memory_usage(self) -> MemoryUsage | None:
+        """Return what the values take of the page pool, None if they are not kept there."""
+        memory = self.values.memory
+        return None if memory is None else memory.usage(self.ticks())
+
+    def __len__(self) -> int:
+        """Return how many keys are known."""
+        return len(self._keys)
+
+    # What queues call.
+
+    @classmethod
+    def closed(cls, what: str) -> Stream:
+        """Return a stream that raises ClosedError whatever is asked of it."""
+        stream = cls()
+        stream._shut(what)
+        return stream
+
+    def close_unused(self) -> None:
+        """Close the own stream of a queue that is attached to another one now."""
+        self._queues.clear()
+        self._shut("stream: its queue was attached to another one")
+
+    def adopt(self, queue: AttachedQueue) -> None:
+        """Feed a queue that is being made, as its own stream."""
+        self._queues.append(queue)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether any update has arrived."""
+        return self._arrived > 0
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether values are kept in a page pool."""
+        return self.values.memory is not None
+
+    @property
+    def order(self) -> ArrivalOrder | None:
+        """The keys by last arrival, where somebody needs them."""
+        return self._order
+
+    def now(self) -> float:
+        """Return the time on the scale of arrivals, on which only differences mean anything."""
+        return self.ticks()
+
+    def catch_up(self) -> float:
+        """Do what fell due, and return `now`."""
+        now = self.ticks()
+        if now >= self.due_at:
+            self._catch_up_to(now)
+        return now
+
+    def find(self, key: Key) -> KeyCell | None:
+        """Return the key's cell if it is known; KeyNotHashableError if it cannot be a key."""
+        try:
+            return self._cells.get(key)
+        except TypeError:
+            check_key(key)
+            raise
+
+    def cells(self) -> Iterator[KeyCell]:
+        """Iterate over the known keys."""
+        return iter(self._keys)
+
+    def newest_cells(self) -> list[KeyCell]:
+        """Return the keys that have a value, those that arrived last at the end. O(keys)."""
+        cells = filter(self._has_value, self._keys if self._order is None else self._order)
+        return sorted(cells, key=_arrival) if self._order is None else list(cells)
+
+    def counters(self) -> tuple[int, int, int]:
+        """Return how many updates arrived, were late, and found the page pool full."""
+        return self._arrived, self._late, self._rejected
+
+    def _has_value(self, cell: KeyCell) -> bool:
+        return (self.values.retain or cell.waiting > 0) and cell.value is not TOMBSTONE
+
+    def update_of(self, cell: KeyCell) -> Update:
+        """Return the newest update of a key that has a value."""
+        return self.values.update_of(cell)
+
+    def nobody_waits(self, cell: KeyCell, now: float) -> None:
+        """Let go of a value that no queue needs, unless values are retained."""
+        self.values.nobody_waits(cell, now)
+
+    def store_again(self, cell: KeyCell, value: object, now: float) -> None:
+        """Store a value that was given back, if it is gone; PagePoolFullError without room."""
+        if not self.values.retain:
+            self.values.put(cell, self.values.encode(value), now)
+
+    def listen(self, starter: Starter) -> None:
+        """Let an update queue hear of keys that start to wait."""
+        self._starters.append(starter)
+        self._note_plainness()
+
+    def stop_listening(self, starter: Starter) -> None:
+        """Let an update queue hear of no more keys."""
+        self._starters.remove(starter)
+        self._note_plainness()
+
+    def open_log(self, reader: LogReader) -> SharedLog:
+        """Let a queue read every update from now on."""
+        if self._log is None:
+            self._log = SharedLog()
+        self._log.open(reader)
+        self._note_plainness()
+        return self._log
+
+    def close_log(self, reader: LogReader) -> None:
+        """Let a queue read no more; the log goes with its last reader."""
+        assert self._log is not None
+        self._log.close(reader)
+        if not self._log.has_readers:
+            self._log = None
+        self._note_plainness()
+
+    def keep_order(self) -> ArrivalOrder:
+        """Keep the keys by last arrival until as many calls of `drop_order`."""
+        if self._order is None:
+            self._order = ArrivalOrder()
+            for cell in sorted(self._keys, key=_arrival):
+                self._order.append(cell)
+        self._order_readers += 1
+        self._note_plainness()
+        return self._order
+
+    def drop_order(self) -> None:
+        """Need the order no more."""
+        self._order_readers -= 1
+        if self._order_readers == 0:
+            self._order = None
+        self._note_plainness()
+
+    def watch_age(self, age: float, action: Callable[[KeyCell, float], None]) -> None:
+        """Call `action` with each key, and the due time, `age` seconds after its last arrival."""
+        self._ages.append((AgeCursor(self.keep_order(), age), action))
+        self._ages.sort(key=lambda watch: watch[0].age)
+        self._note_deadline()
+
+    def stop_watching(self, action: Callable[[KeyCell, float], None]) -> None:
+        """Call `action` no more."""
+        for watch in [watch for watch in self._ages if watch[1] == action]:
+            self._ages.remove(watch)
+            watch[0].close()
+            self.drop_order()
+        self._note_deadline()
+
+    def consider(self, cell: KeyCell, now: float) -> None:
+        """Forget a key that has just become idle, if it should have been forgotten before."""
+        if self.forget_after is not None and cell.arrival + self.forget_after <= now:
+            self._retire_if_idle(cell, now)
+
+    def _bury_if_unheard(self, key: Key) -> None:
+        self.bury(self._cells[key])
+
+    def bury(self, cell: KeyCell) -> None:
+        """Forget a deleted key once every queue has delivered its deletion."""
+        if not any(queue.counts(cell) or queue.holds(cell) for queue in self._queues):
+            self._forget_cell(cell, self.ticks())
+
+    # How keys go.
+
+    def _forget_cell(self, cell: KeyCell, now: float) -> None:
+        for queue in self._queues:
+            queue.forget_cell(cell, now)
+        assert cell.idle is None and cell.waiting == 0, "a queue that did not let go of a key"
+        self.values.drop(cell, now)
+        if self._order is not None:
+            self._order.remove(cell)
+        self._keys.remove(cell)
+
+    def _retire_if_idle(self, cell: KeyCell, now: float) -> None:
+        if not any(queue.holds(cell) for queue in self._queues):
+            self._forget_cell(cell, now)
+
+    def _catch_up_to(self, now: float) -> None:
+        if now < self.due_at:
+            return
+        if self._closed is not None:
+            raise ClosedError(self._closed)
+        for cursor, action in self._ages:
+            for cell in cursor.due(now):
+                action(cell, cell.arrival + cursor.age)
+        self._note_deadline()
+
+    # How the ways are switched.
+
+    def _note_deadline(self) -> None:
+        self._shortest_age = min((cursor.age for cursor, _ in self._ages), default=NEVER)
+        self.due_at = min((cursor.next_due() for cursor, _ in self._ages), default=NEVER)
+
+    def _note_plainness(self) -> None:
+        """Let `enqueue` treat updates in place only where it does all that is to be done."""
+        is_plain = self.values.is_plain and self._order is None and self._log is None
+        is_plain = is_plain and bool(self._starters)
+        self._plain_before = NEVER if is_plain and self._closed is None else AT_ONCE
+
+    def _shut(self, what: str) -> None:
+        self._closed = what
+        self.due_at = AT_ONCE
+        self._note_plainness()
+
+    def _check(self) -> None:
+        self._keys._check()
+        if self._order is not None:
+            self._order._check()
+            assert sorted(cell.index for cell in self._order) == sorted(
+                cell.index for cell in self._keys
+            )
+        if self._log is not None:
+            self._log._check()
+        for cell in self._keys:
+            assert cell.waiting + len(cell.idle_places()) == len(self._starters)
+
+
+def _arrival(cell: KeyCell) -> float:
+    return cell.arrival

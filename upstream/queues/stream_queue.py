@@ -1,0 +1,470 @@
+"""What queues of every kind have in common: deliveries, staleness, statistics, their stream.
+
+A queue is fed by a `Stream`. One that is not attached to any has a stream of its own, so there is
+only one way for an update to arrive. Kinds differ in what `_restore`, `_serve_next` and a few
+others of the abstract methods below do.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from ..errors import (
+    AlreadyAttachedError,
+    ClosedError,
+    NotInProcessError,
+    ParameterError,
+    UnknownKeyError,
+)
+from ..keys import KeyCell, Place
+from ..staleness import StalenessSums, staleness_lower_bound
+from ..statistics import DEFAULT_FORGETTING, ProcessingCost, QueueStatistics
+from ..updates import TOMBSTONE, Key, Outcome, Update
+from .ages import check_age
+from .batch_outcome import BatchOutcome
+from .columns import Column
+from .in_process import InProcessTable, Record
+from .stream import Stream
+
+DEFAULT_IN_PROCESS_LIMIT = 100_000
+
+Mean = Callable[[StalenessSums, Place, float], float]
+
+
+class EnqueueMethod(Protocol):
+    """The signature of `enqueue`."""
+
+    def __call__(self, key: Key, value: object, time: float | None = None) -> Outcome:
+        """Enqueue an update of `key`; `time` defaults to the clock's."""
+        ...
+
+
+class EnqueueManyMethod(Protocol):
+    """The signature of `enqueue_many`."""
+
+    def __call__(self, keys: Column, values: Column, times: Column | None = None) -> BatchOutcome:
+        """Enqueue the rows of equally long columns; `times` defaults to the clock's."""
+        ...
+
+
+class StreamQueue(ABC):
+    """A queue of updates of one stream.
+
+    `clock`, `rates`, `forget_after` are its own stream's, and end when it is attached to another
+    stream. `processing_cost` is measured unless given, and forgets at the rate `forgetting`.
+    `time_to_live` drops updates that wait so many seconds after their arrival.
+    """
+
+    _stream: Stream
+    enqueue: EnqueueMethod
+    """Enqueue an update; this is the stream's own method, which spares a call (DECISIONS.md)."""
+    enqueue_many: EnqueueManyMethod
+    """Enqueue a batch of columns, all of it or, if a row is bad, none."""
+
+    __slots__ = (
+        "_cost",
+        "_delivered",
+        "_dequeued",
+        "_expired",
+        "_final",
+        "_forgotten",
+        "_in_process",
+        "_in_process_limit",
+        "_is_attached",
+        "_keys",
+        "_places",
+        "_rejected",
+        "_returned",
+        "_stream",
+        "_sums",
+        "_superseded",
+        "_taken_as_delivered",
+        "_taken_over",
+        "_ticks",
+        "_values",
+        "capacity",
+        "enqueue",
+        "enqueue_many",
+        "time_to_live",
+    )
+
+    def __init__(
+        self,
+        own_stream: Stream,
+        *,
+        capacity: int | None = None,
+        time_to_live: float | None = None,
+        processing_cost: float | None = None,
+        forgetting: float = DEFAULT_FORGETTING,
+        in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
+    ) -> None:
+        if capacity is not None and (not isinstance(capacity, int) or capacity < 1):
+            raise ParameterError("capacity", capacity, "a whole number above zero, or None")
+        if not isinstance(in_process_limit, int) or in_process_limit < 1:
+            raise ParameterError("in_process_limit", in_process_limit, "a whole number above zero")
+        check_age("time_to_live", time_to_live)
+        self.capacity = capacity
+        self.time_to_live = time_to_live
+        self._in_process_limit = in_process_limit
+        self._cost = ProcessingCost(processing_cost, forgetting)
+        self._in_process = InProcessTable()
+        self._sums = StalenessSums()
+        self._places: list[Place | None] = []
+        self._dequeued = self._superseded = self._expired = self._rejected = 0
+        self._returned = self._delivered = self._taken_as_delivered = self._taken_over = 0
+        self._keys = self._forgotten = 0
+        self._final: QueueStatistics | None = None
+        self._is_attached = False
+        own_stream.adopt(self)
+        self._hear(own_stream, snapshot=False)
+
+    # What the application calls.
+
+    def dequeue(self) -> Update | None:
+        """Hand out the update that is to be processed next, or None if none waits."""
+        now = self._ticks()
+        if now >= self._stream.due_at:
+            self._stream.catch_up()
+        return self._serve_next(now)
+
+    def dequeue_many(self, limit: int) -> list[Update]:
+        """Hand out up to `limit` updates, as that many calls of `dequeue` at one instant would."""
+        if not isinstance(limit, int) or limit < 0:
+            raise ParameterError("limit", limit, "a whole number, zero or more")
+        now = self._stream.catch_up()
+        updates: list[Update] = []
+        while len(updates) < limit and (update := self._serve_next(now)) is not None:
+            updates.append(update)
+        return updates
+
+    def deliver(self, update: Update) -> None:
+        """Note that the application has the result of `update`."""
+        now = self._ticks()
+        if now >= self._stream.due_at:
+            self._stream.catch_up()
+        record = self._in_process.pop(id(update), None)
+        if record is None:
+            try:
+                record = self._in_process.find(update)
+            except NotInProcessError:
+                if self._taken_as_delivered:
+                    return
+                raise
+            del self._in_process[id(record[0])]
+        self._note_delivery(record, now)
+
+    def deliver_many(self, updates: Iterable[Update]) -> None:
+        """Deliver each of `updates`."""
+        for update in updates:
+            self.deliver(update)
+
+    def give_back(self, update: Update) -> None:
+        """Let a dequeued update wait again, as of its original arrival.
+
+        If a newer one was accepted meanwhile it is counted as superseded instead.
+        """
+        now = self._stream.catch_up()
+        record = self._in_process.find(update)
+        self._restore(record, now)
+        del self._in_process[id(record[0])]
+        place = record[1]
+        place.in_process -= 1
+        self._returned += 1
+        if place.delivered_version != Place.FORGOTTEN:
+            self._stream.consider(place.cell, now)
+
+    def forget(self, key: Key) -> None:
+        """Forget a key in the queue's stream, see `Stream.forget`."""
+        self._stream.forget(key)
+
+    @abstractmethod
+    def peek(self) -> Update | None:
+        """Return what `dequeue` would hand out now; change nothing."""
+
+    @abstractmethod
+    def read(self, key: Key) -> Update | None:
+        """Return the key's newest waiting update or None; change nothing."""
+
+    @abstractmethod
+    def snapshot(self) -> list[Update]:
+        """Return all waiting updates; change nothing. O(waiting)."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return how much waits: keys, or updates where a key may have several."""
+
+    # Statistics.
+
+    def statistics(self) -> QueueStatistics:
+        """Return the exact counters; after `close` the final ones. O(waiting keys)."""
+        if self._final is not None:
+            return self._final
+        self._stream.catch_up()
+        return self._count()
+
+    def queue_staleness(self, key: Key | None = None) -> float:
+        """Return the queue staleness in seconds so far: averaged over time, then over keys.
+
+        That of one key if `key` is given. O(keys).
+        """
+        return self._staleness(key, StalenessSums.queue_mean, "queue")
+
+    def application_staleness(self, key: Key | None = None) -> float:
+        """Return the application staleness, averaged as `queue_staleness` is. O(keys)."""
+        return self._staleness(key, StalenessSums.application_mean, "application")
+
+    def staleness_by_key(self, of: str = "queue") -> dict[Key, float]:
+        """Return each key's `queue` or `application` staleness, averaged over time. O(keys)."""
+        mean = {"queue": StalenessSums.queue_mean, "application": StalenessSums.application_mean}
+        if of not in mean:
+            raise ParameterError("of", of, "'queue' or 'application'")
+        now = self._stream.catch_up()
+        return {
+            place.cell.key: mean[of](self._sums, place, now) for place in self._counted_places()
+        }
+
+    def lower_bound(self, of: str = "queue") -> float | None:
+        """Return the least mean staleness any scheduler could reach, from rates as they are known.
+
+        It holds for memoryless arrivals. None while no key's rate, or no cost, is known.
+        """
+        self._stream.catch_up()
+        cost = self._cost.seconds()
+        cells = [place.cell for place in self._counted_places()]
+        rates = [self._stream.rates.rate(cell) or 0.0 for cell in cells]
+        if cost is None or not any(rates):
+            return None
+        return staleness_lower_bound(rates, cost, of=of)
+
+    @property
+    def processing_cost(self) -> float | None:
+        """The seconds that the consumer needs for one update, None while not known."""
+        return self._cost.seconds()
+
+    # The queue's life with its stream.
+
+    @property
+    def stream(self) -> Stream:
+        """The stream that feeds the queue."""
+        return self._stream
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether the queue was attached to a stream that is not its own."""
+        return self._is_attached
+
+    def close(self) -> QueueStatistics:
+        """Detach from the stream, free everything, and return the final statistics."""
+        if self._final is None:
+            self._stream.detach(self)
+        assert self._final is not None
+        return self._final
+
+    def join(self, stream: Stream, *, snapshot: bool) -> None:
+        """Leave the own, unused stream for `stream`. Called by `Stream.attach`."""
+        if self._is_attached or self._stream.is_used or self._final is not None:
+            raise AlreadyAttachedError(
+                "this queue is attached already, or has taken updates of its own; attach a new one"
+            )
+        if self._stream.has_memory:
+            raise ParameterError(
+                "memory", "one of the queue's own", "the stream's: pass it to Stream(memory=...)"
+            )
+        self._stop_listening(self._stream.now())
+        self._stream.close_unused()
+        self._is_attached = True
+        self._hear(stream, snapshot=snapshot)
+
+    def leave(self) -> QueueStatistics:
+        """Free everything that the queue holds of its stream. Called by `Stream.detach`."""
+        now = self._stream.now()
+        self._final = self._count()
+        for place in self._counted_places():
+            self._sums.retire(place, now)
+        self._stop_listening(now)
+        self._places.clear()
+        self._in_process = InProcessTable()
+        self._stream = Stream.closed("queue")
+        self.enqueue = self._stream.enqueue
+        self.enqueue_many = self._stream.enqueue_many
+        return self._final
+
+    def admit(self, key: Key) -> None:
+        """Raise if the parameters that were given for `key` make no sense."""
+        return
+
+    def place_of(self, cell: KeyCell) -> Place | None:
+        """Return the key's place in this queue, if it has one."""
+        places = self._places
+        return places[cell.index] if cell.index < len(places) else None
+
+    def counts(self, cell: KeyCell) -> bool:
+        """Tell whether the key has arrived here and was not forgotten since."""
+        place = self.place_of(cell)
+        return place is not None and place.delivered_version >= 0
+
+    def holds(self, cell: KeyCell) -> bool:
+        """Tell whether an update of the key waits or is in process here."""
+        place = self.place_of(cell)
+        return place is not None and (place.in_process > 0 or place.waiting_since is not None)
+
+    def forget_cell(self, cell: KeyCell, now: float) -> None:
+        """Drop what the queue knows of the key; what waits of it counts as expired."""
+        place = self.place_of(cell)
+        if place is not None:
+            self._drop_waiting(place, now)
+            self._retire(place, now)
+            place.delivered_version = place.waiting_version = Place.FORGOTTEN
+            self._places[cell.index] = None
+
+    def expire(self, cell: KeyCell, due: float) -> None:
+        """Drop the key's waiting update, which has outlived `time_to_live` at `due`."""
+        place = self.place_of(cell)
+        if place is not None and place.waiting_since is not None:
+            self._drop_waiting(place, due)
+            self._stream.consider(cell, due)
+
+    # What the kinds of queues differ in.
+
+    @abstractmethod
+    def _listen(self, *, snapshot: bool) -> None:
+        """Begin to hear of the stream's updates, from its present values if `snapshot`."""
+
+    @abstractmethod
+    def _stop_listening(self, now: float) -> None:
+        """Hear of no more updates; let go of what waits, uncounted since the end was counted."""
+
+    @abstractmethod
+    def _serve_next(self, now: float) -> Update | None:
+        """Dequeue one update."""
+
+    @abstractmethod
+    def _restore(self, record: Record, now: float) -> None:
+        """Let a returned update wait again, or count what else becomes of it."""
+
+    @abstractmethod
+    def _drop_waiting(self, place: Place, now: float) -> None:
+        """Drop what waits of a key, if anything, counting it as expired."""
+
+    @abstractmethod
+    def _arrivals(self) -> tuple[int, int, int]:
+        """Return how many updates arrived, were late, and were rejected."""
+
+    @abstractmethod
+    def _superseded_now(self) -> int:
+        """Return how many values were superseded at places that still wait."""
+
+    # What they share.
+
+    def _hear(self, stream: Stream, *, snapshot: bool) -> None:
+        self._stream = stream
+        self._values = stream.values
+        self._ticks = stream.ticks
+        self.enqueue = stream.enqueue
+        self.enqueue_many = stream.enqueue_many
+        self._listen(snapshot=snapshot)
+
+    def _new_place(self, cell: KeyCell, place: Place) -> None:
+        missing = cell.index + 1 - len(self._places)
+        if missing > 0:
+            self._places.extend([None] * missing)
+        assert self._places[cell.index] is None, "a key with two places in one queue"
+        self._places[cell.index] = place
+
+    def _begin(self, place: Place, now: float) -> None:
+        self._sums.begin(place, now)
+        self._keys += 1
+
+    def _retire(self, place: Place, now: float) -> None:
+        if place.delivered_version >= 0:
+            self._sums.retire(place, now)
+            self._keys -= 1
+            self._forgotten += 1
+
+    def _hand_out(self, record: Record, now: float) -> Update:
+        """Note that an update is handed out, and return it."""
+        update = record[0]
+        record[1].in_process += 1
+        self._dequeued += 1
+        in_process = self._in_process
+        in_process[id(update)] = record
+        if len(in_process) > self._in_process_limit:
+            self._taken_as_delivered += 1
+            self._note_delivery(in_process.popitem(last=False)[1], now)
+        return update
+
+    def _note_delivery(self, record: Record, now: float) -> None:
+        update, place, version, _, dequeued_at, _ = record
+        place.in_process -= 1
+        self._delivered += 1
+        self._cost.delivered(dequeued_at, now)
+        if version > place.delivered_version:
+            self._sums.delivered(place, version, now)
+            if update.value is TOMBSTONE:
+                self._note_deletion(place, version, now)
+        if self._stream.forget_after is not None and place.delivered_version != Place.FORGOTTEN:
+            self._stream.consider(place.cell, now)
+
+    def _note_deletion(self, place: Place, version: int, now: float) -> None:
+        """Forget a key whose deletion was delivered, unless it has updated since."""
+        if place.cell.version == version:
+            self._retire(place, now)
+            place.delivered_version = Place.UNCOUNTED
+            place.stale_since = place.later = None
+            self._stream.bury(place.cell)
+
+    def _counted_places(self) -> Iterator[Place]:
+        return (
+            place for place in self._places if place is not None and place.delivered_version >= 0
+        )
+
+    def _staleness(self, key: Key | None, mean: Mean, name: str) -> float:
+        if self._final is None:
+            now = self._stream.catch_up()
+        elif key is not None:
+            raise ClosedError("queue")
+        else:
+            now = 0.0
+        if key is not None:
+            place = self._find(key)
+            if place is None or place.delivered_version < 0:
+                raise UnknownKeyError(key)
+            return mean(self._sums, place, now)
+        total = self._sums.retired_means[name]
+        count = self._sums.retired
+        for place in self._counted_places():
+            total += mean(self._sums, place, now)
+            count += 1
+        return total / count if count else 0.0
+
+    def _find(self, key: Key) -> Place | None:
+        cell = self._stream.find(key)
+        return None if cell is None else self.place_of(cell)
+
+    def _count(self) -> QueueStatistics:
+        arrived, late, rejected = self._arrivals()
+        return QueueStatistics(
+            arrived=arrived,
+            returned=self._returned,
+            dequeued=self._dequeued,
+            superseded=self._superseded + self._superseded_now(),
+            late=late,
+            expired=self._expired,
+            shed=0,
+            rejected=rejected,
+            waiting=len(self),
+            delivered=self._delivered,
+            taken_as_delivered=self._taken_as_delivered,
+            in_process=len(self._in_process),
+            keys=self._keys,
+            forgotten=self._forgotten,
+        )
+
+    def _check(self) -> None:
+        self._in_process._check()
+        in_process = sum(place.in_process for place in self._places if place is not None)
+        assert in_process <= len(self._in_process)
+        assert self._keys == sum(1 for _ in self._counted_places())
+        assert self.statistics().is_balanced, f"an update is not accounted for: {self._count()}"

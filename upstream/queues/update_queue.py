@@ -1,0 +1,273 @@
+"""The update queue: at most one waiting update per key, the newest (report, section 4.1).
+
+It composes a key scheduler with the stream's memory. The values are the stream's; the queue has a
+`Place` for each key, and hears of a key only when it starts to wait. Values that are superseded
+while the key waits are counted, when the wait ends, by the versions that have passed.
+"""
+
+from __future__ import annotations
+
+from ..clock import Clock
+from ..keys import KeyCell, Place
+from ..memory import Codec, Memory
+from ..schedulers import Scheduler, Surroundings
+from ..staleness import note_accepted
+from ..statistics import DEFAULT_FORGETTING, Rates
+from ..updates import Key, Update
+from .in_process import Record
+from .stream import Stream
+from .stream_queue import DEFAULT_IN_PROCESS_LIMIT, StreamQueue
+
+
+class UpdateQueue(StreamQueue):
+    """Keep the newest update of each key, and serve the keys in the scheduler's order.
+
+    `capacity` bounds the keys that wait at once: a key more is rejected, and counted.
+
+    >>> from upstream import InPlaceScheduler, ManualClock
+    >>> queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
+    >>> queue.enqueue("IBM", 24.0, time=0)
+    <Outcome.WAITING: 'waiting'>
+    >>> queue.enqueue("IBM", 25.0, time=1)
+    <Outcome.SUPERSEDED: 'superseded'>
+    >>> queue.dequeue()
+    Update(key='IBM', value=25.0, time=1)
+    """
+
+    __slots__ = ("_arrived_before", "_late_before", "_rejected_before", "_scheduler")
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        *,
+        clock: Clock | None = None,
+        capacity: int | None = None,
+        time_to_live: float | None = None,
+        memory: Memory | None = None,
+        codec: Codec | None = None,
+        rates: Rates | None = None,
+        processing_cost: float | None = None,
+        forgetting: float = DEFAULT_FORGETTING,
+        forget_after: float | None = None,
+        in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
+    ) -> None:
+        self._scheduler = scheduler
+        self._arrived_before = self._late_before = self._rejected_before = 0
+        stream = Stream(
+            clock=clock,
+            retain=False,
+            memory=memory,
+            codec=codec,
+            rates=rates,
+            forgetting=forgetting,
+            forget_after=forget_after,
+        )
+        super().__init__(
+            stream,
+            capacity=capacity,
+            time_to_live=time_to_live,
+            processing_cost=processing_cost,
+            forgetting=forgetting,
+            in_process_limit=in_process_limit,
+        )
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """The scheduler that decides which key is served next."""
+        return self._scheduler
+
+    def peek(self) -> Update | None:
+        """Return what `dequeue` would hand out now; change nothing."""
+        place = self._scheduler.next(self._stream.catch_up())
+        return None if place is None else self._stream.update_of(place.cell)
+
+    def read(self, key: Key) -> Update | None:
+        """Return the key's waiting update or None; change nothing."""
+        self._stream.catch_up()
+        place = self._find(key)
+        if place is None or place.waiting_since is None:
+            return None
+        return self._stream.update_of(place.cell)
+
+    def snapshot(self) -> list[Update]:
+        """Return the waiting updates; change nothing. O(waiting)."""
+        self._stream.catch_up()
+        return [self._stream.update_of(place.cell) for place in self._scheduler]
+
+    def __len__(self) -> int:
+        """Return how many keys wait."""
+        self._stream.catch_up()
+        return len(self._scheduler)
+
+    # What the stream calls.
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further key can wait."""
+        return self.capacity is not None and len(self._scheduler) >= self.capacity
+
+    def admit(self, key: Key) -> None:
+        """Raise if the parameters that were given for `key` make no sense."""
+        self._scheduler.admit(key)
+
+    def refuse(self, rows: int) -> None:
+        """Count updates that nobody had room for."""
+        self._rejected += rows
+
+    def open_place(self, cell: KeyCell) -> None:
+        """Give a key of the stream a place, in which it does not wait yet."""
+        place = Place(cell, self)
+        self._new_place(cell, place)
+        cell.add_idle(place)
+
+    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+        """Let a key wait, unless the queue is full; then count its `rows` updates as rejected."""
+        if self.capacity is not None and len(self._scheduler) >= self.capacity:
+            self._rejected += rows
+            return False
+        if place.delivered_version < 0:
+            self._begin(place, now)
+        if place.stale_since is None:
+            place.stale_since = now
+        elif place.in_process:
+            note_accepted(place, version, now)
+        place.waiting_since = now
+        place.waiting_version = version
+        self._scheduler.schedule(place)
+        return True
+
+    def _listen(self, *, snapshot: bool) -> None:
+        stream = self._stream
+        if self._scheduler.needs_arrival_order:
+            stream.keep_order()
+        if self.time_to_live is not None:
+            stream.watch_age(self.time_to_live, self.expire)
+        self._scheduler.bind(
+            Surroundings(
+                rates=stream.rates,
+                cost=self._cost,
+                place_of=self.place_of,
+                order=stream.order,
+                from_oldest=snapshot,
+            )
+        )
+        arrived, late, rejected = stream.counters()
+        self._arrived_before, self._late_before, self._rejected_before = arrived, late, rejected
+        stream.listen(self)
+        for cell in stream.cells():
+            self._scheduler.admit(cell.key)
+            self.open_place(cell)
+        if snapshot:
+            self._take_over(stream.now())
+
+    def _take_over(self, now: float) -> None:
+        for cell in self._stream.newest_cells():
+            place = self.place_of(cell)
+            assert place is not None
+            if self.time_to_live is not None and cell.arrival + self.time_to_live <= now:
+                continue
+            self._taken_over += 1
+            cell.remove_idle(place)
+            if self.start(place, cell.version, now):
+                cell.waiting += 1
+            else:
+                cell.add_idle(place)
+
+    def _stop_listening(self, now: float) -> None:
+        for place in list(self._scheduler):
+            self._scheduler.remove(place)
+            self._end_wait(place, now)
+        for idle in self._places:
+            if idle is not None:
+                idle.cell.remove_idle(idle)
+        stream = self._stream
+        stream.stop_listening(self)
+        self._scheduler.unbind()
+        if self.time_to_live is not None:
+            stream.stop_watching(self.expire)
+        if self._scheduler.needs_arrival_order:
+            stream.drop_order()
+
+    def _serve_next(self, now: float) -> Update | None:
+        place = self._scheduler.take(now)
+        if place is None:
+            return None
+        cell = place.cell
+        values = self._values
+        value = cell.value if values.is_plain else values.load(cell)
+        # Not Update(...): a generated constructor takes three times as long as a plain tuple.
+        update = tuple.__new__(Update, (cell.key, value, cell.time))
+        record = (update, place, cell.version, cell.arrival, now, 0)
+        self._end_wait(place, now)
+        return self._hand_out(record, now)
+
+    def _end_wait(self, place: Place, now: float) -> None:
+        """Let the key of `place`, which its scheduler has let go, wait no more."""
+        cell = place.cell
+        since = place.waiting_since
+        assert since is not None, "a key that does not wait"
+        waited = now - since
+        self._sums.queue[cell.index] += 0.5 * waited * waited
+        self._superseded += cell.version - place.waiting_version
+        place.waiting_since = None
+        first = cell.idle
+        place.previous = None
+        place.next = first
+        if first is not None:
+            first.previous = place
+        cell.idle = place
+        cell.waiting -= 1
+        if cell.waiting == 0 and not self._values.retain:
+            if self._values.is_plain:
+                cell.value = None
+            else:
+                self._values.nobody_waits(cell, now)
+
+    def _drop_waiting(self, place: Place, now: float) -> None:
+        if place.waiting_since is not None:
+            self._scheduler.remove(place)
+            self._end_wait(place, now)
+            self._expired += 1
+
+    def forget_cell(self, cell: KeyCell, now: float) -> None:
+        """Drop what the queue knows of the key; what waits of it counts as expired."""
+        place = self.place_of(cell)
+        super().forget_cell(cell, now)
+        if place is not None:
+            cell.remove_idle(place)
+            self._scheduler.dismiss(cell.key)
+
+    def _restore(self, record: Record, now: float) -> None:
+        update, place, version, arrival, _, _ = record
+        if place.waiting_version > version:
+            self._superseded += 1
+        elif self.time_to_live is not None and arrival + self.time_to_live <= now:
+            self._expired += 1
+        else:
+            cell = place.cell
+            if cell.waiting == 0:
+                self._stream.store_again(cell, update.value, now)
+            cell.remove_idle(place)
+            cell.waiting += 1
+            place.waiting_version = cell.version
+            self._sums.wait_resumes(place, arrival, now)
+            self._scheduler.restore(place)
+
+    def _arrivals(self) -> tuple[int, int, int]:
+        arrived, late, rejected = self._stream.counters()
+        return (
+            self._taken_over + arrived - self._arrived_before,
+            late - self._late_before,
+            self._rejected + rejected - self._rejected_before,
+        )
+
+    def _superseded_now(self) -> int:
+        return sum(place.cell.version - place.waiting_version for place in self._scheduler)
+
+    def _check(self) -> None:
+        super()._check()
+        self._scheduler._check()
+        for place in self._scheduler:
+            assert place.waiting_since is not None and self.place_of(place.cell) is place
+        waiting = sum(1 for place in self._places if place and place.waiting_since is not None)
+        assert waiting == len(self._scheduler)

@@ -1,0 +1,90 @@
+"""Where the newest values of a stream are: in the key cells, or encoded in the page pool.
+
+A value is kept while its key waits in some queue and, if the stream retains newest values, for
+ever. A tombstone is no value, and takes no room in the pool.
+"""
+
+from __future__ import annotations
+
+from ..errors import ParameterError, ValueNotEncodableError
+from ..keys import KeyCell
+from ..memory import BytesCodec, Codec, Location, Memory
+from ..updates import TOMBSTONE, Update
+
+
+class NewestValues:
+    """Stores and loads the value of a key cell."""
+
+    __slots__ = ("_codec", "is_plain", "memory", "retain")
+
+    def __init__(self, memory: Memory | None, codec: Codec | None, *, retain: bool) -> None:
+        if memory is None and codec is not None:
+            raise ParameterError("codec", codec, "given together with memory")
+        self.memory = memory
+        self._codec: Codec = BytesCodec() if codec is None else codec
+        self.retain = retain
+        self.is_plain = memory is None
+        """Whether values are plain references in the cells."""
+
+    def encode(self, value: object, row: int | None = None) -> object:
+        """Return `value` as it will be stored, or raise if it never can be."""
+        if self.memory is None or value is TOMBSTONE:
+            return value
+        try:
+            data = self._codec.encode(value)
+        except ValueNotEncodableError as error:
+            if row is None:
+                raise
+            raise error.at(row) from error
+        self.memory.check_length(len(data))
+        return data
+
+    def put(self, cell: KeyCell, stored: object, now: float) -> None:
+        """Let `stored`, which `encode` returned, be the cell's value.
+
+        PagePoolFullError if there is no room; the old value is as it was then.
+        """
+        memory = self.memory
+        held = cell.value
+        if memory is None:
+            cell.value = stored
+        elif isinstance(stored, bytes):
+            if isinstance(held, Location):
+                cell.value = memory.overwrite(held, stored, now)
+            else:
+                cell.value = memory.allocate(stored, now)
+        else:
+            self.drop(cell, now)
+            cell.value = stored
+
+    def load(self, cell: KeyCell) -> object:
+        """Return the cell's value."""
+        value = cell.value
+        if isinstance(value, Location):
+            assert self.memory is not None, "a location without a memory"
+            return self._codec.decode(self.memory.read(value))
+        return value
+
+    def update_of(self, cell: KeyCell) -> Update:
+        """Return the newest update of the key."""
+        value = cell.value if self.memory is None else self.load(cell)
+        # Not Update(...): its generated constructor takes three times as long.
+        return tuple.__new__(Update, (cell.key, value, cell.time))
+
+    def nobody_waits(self, cell: KeyCell, now: float) -> None:
+        """Let go of the value if only waiting keys' values are kept."""
+        if self.retain:
+            return
+        if self.memory is None:
+            cell.value = None
+        elif isinstance(cell.value, Location):
+            cell.value = self.memory.release(cell.value, now)
+        else:
+            cell.value = None
+
+    def drop(self, cell: KeyCell, now: float) -> None:
+        """Free all that the cell holds, since the key is gone or its value is none."""
+        if isinstance(cell.value, Location):
+            assert self.memory is not None, "a location without a memory"
+            self.memory.forget(cell.value, now)
+        cell.value = None

@@ -1,0 +1,104 @@
+"""FIFO: a newer update moves its key to the tail (report, section 5.2).
+
+The stream keeps its keys by last arrival anyway, once for all FIFO queues; this scheduler is a
+marker in that list. What lies on the newer side of the marker has arrived since the marker passed
+and waits there in FIFO order, so superseding an update costs a FIFO queue nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from ..keys import ArrivalOrder, Marker, Place, QueueOfKeys
+from .scheduler import Scheduler, Surroundings
+
+
+class FifoScheduler(Scheduler):
+    """Serve the key whose newest update arrived first.
+
+    O(1) per operation; `next` steps over keys that left the queue without being served, each once.
+    Keys that were given back are older than all on the newer side of the marker, and are served
+    before them, unless they have arrived again.
+    """
+
+    __slots__ = ("_marker", "_order", "_returned", "_waiting")
+
+    name: ClassVar[str] = "fifo"
+    needs_arrival_order: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._marker = Marker()
+        self._order = ArrivalOrder()
+        self._returned = QueueOfKeys()
+        self._waiting = 0
+
+    def bind(self, surroundings: Surroundings) -> None:
+        """Put the marker into the stream's list."""
+        super().bind(surroundings)
+        assert surroundings.order is not None, "FIFO needs the order of arrival"
+        self._order = surroundings.order
+        if surroundings.from_oldest:
+            self._order.prepend(self._marker)
+        else:
+            self._order.append(self._marker)
+
+    def unbind(self) -> None:
+        """Take the marker out of the stream's list."""
+        super().unbind()
+        self._order.remove(self._marker)
+
+    def schedule(self, place: Place) -> None:
+        """Count the key; its arrival puts it on the newer side of the marker."""
+        place.previous = place.next = None
+        self._waiting += 1
+
+    def restore(self, place: Place) -> None:
+        """Put the key among those that were given back."""
+        self._waiting += 1
+        self._returned.insert_by_wait(place)
+
+    def next(self, now: float) -> Place | None:
+        """Return the oldest key that was given back, else the first past the marker."""
+        while (place := self._returned.head()) is not None:
+            if place.cell.version == place.waiting_version:
+                return place
+            self._drop_returned(place)
+        assert self._surroundings is not None
+        while (cell := self._order.next_cell(self._marker)) is not None:
+            waiting = self._surroundings.place_of(cell)
+            if waiting is not None and waiting.waiting_since is not None:
+                return waiting
+            self._order.move_past(self._marker, cell)
+        return None
+
+    def remove(self, place: Place) -> None:
+        """Stop counting the key; the marker passes it once it does not wait."""
+        self._waiting -= 1
+        if place.previous is not None:
+            self._drop_returned(place)
+
+    def _drop_returned(self, place: Place) -> None:
+        self._returned.remove(place)
+        place.previous = place.next = None
+
+    def __len__(self) -> int:
+        return self._waiting
+
+    def __iter__(self) -> Iterator[Place]:
+        assert self._surroundings is not None
+        for place in self._returned:
+            if place.cell.version == place.waiting_version:
+                yield place
+        cell = self._order.next_cell(self._marker)
+        while cell is not None:
+            waiting = self._surroundings.place_of(cell)
+            if waiting is not None and waiting.waiting_since is not None:
+                yield waiting
+            cell = self._order.next_cell(cell)
+
+    def _check(self) -> None:
+        self._returned._check()
+        places = list(self)
+        assert len(places) == self._waiting == len(set(map(id, places)))

@@ -1,0 +1,104 @@
+"""What every key scheduler does: decide which of the waiting keys is served next (section 5).
+
+A scheduler orders the places of one queue. It knows nothing of streams, values or memory; what
+it may use of its surroundings is handed to it once, by `bind`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..errors import AlreadyAttachedError
+from ..keys import ArrivalOrder, KeyCell, Place
+from ..statistics import ProcessingCost, UpdateRates
+from ..updates import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a scheduler may use of its queue and stream."""
+
+    rates: UpdateRates
+    cost: ProcessingCost
+    place_of: Callable[[KeyCell], Place | None]
+    order: ArrivalOrder | None = None
+    """The stream's keys by last arrival, for schedulers that need it."""
+    from_oldest: bool = False
+    """Whether the keys that are in the order already are to be served, too."""
+
+
+class Scheduler(ABC):
+    """The order in which the keys of one queue are served."""
+
+    __slots__ = ("_surroundings",)
+
+    name: ClassVar[str]
+    """The policy's public name."""
+    needs_arrival_order: ClassVar[bool] = False
+    """Whether the stream has to keep its keys by last arrival for this scheduler."""
+
+    def __init__(self) -> None:
+        self._surroundings: Surroundings | None = None
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether a queue uses this scheduler."""
+        return self._surroundings is not None
+
+    def bind(self, surroundings: Surroundings) -> None:
+        """Serve the queue with these surroundings, and none other."""
+        if self._surroundings is not None:
+            raise AlreadyAttachedError(
+                f"this {type(self).__name__} serves another queue; make one for each queue"
+            )
+        self._surroundings = surroundings
+
+    def unbind(self) -> None:
+        """Let go of what `bind` got hold of. No key must wait."""
+        self._surroundings = None
+
+    def admit(self, key: Key) -> None:
+        """Raise if what was given for `key`, such as its weight, makes no sense."""
+        return
+
+    def dismiss(self, key: Key) -> None:
+        """Forget what is known about `key`."""
+        return
+
+    @abstractmethod
+    def schedule(self, place: Place) -> None:
+        """Let a key that starts to wait take its place."""
+
+    @abstractmethod
+    def restore(self, place: Place) -> None:
+        """Let a key that was given back wait again, as of its original arrival."""
+
+    @abstractmethod
+    def next(self, now: float) -> Place | None:
+        """Return the key to serve next, or None. It stays where it is until `remove`."""
+
+    def take(self, now: float) -> Place | None:
+        """Take out the key to serve next, and return it; None if none waits."""
+        place = self.next(now)
+        if place is not None:
+            self.remove(place)
+        return place
+
+    @abstractmethod
+    def remove(self, place: Place) -> None:
+        """Take out a key that is served, has expired or was forgotten."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return how many keys wait."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Place]:
+        """Iterate over the waiting keys, those of one list in their order."""
+
+    @abstractmethod
+    def _check(self) -> None:
+        """State every invariant."""

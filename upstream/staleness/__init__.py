@@ -1,0 +1,13 @@
+"""Staleness: integrated exactly, and what the lowest is that any scheduler could reach."""
+
+from .lower_bound import staleness_lower_bound
+from .single_key import single_key_application_staleness, single_key_queue_staleness
+from .sums import StalenessSums, note_accepted
+
+__all__ = [
+    "StalenessSums",
+    "note_accepted",
+    "single_key_application_staleness",
+    "single_key_queue_staleness",
+    "staleness_lower_bound",
+]

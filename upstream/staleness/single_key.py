@@ -1,0 +1,57 @@
+"""Know exactly how stale a single key is, to test the simulator against.
+
+One key, Poisson arrivals of rate lambda, a server that takes the waiting update whenever it is
+free and needs c for each. Count a cycle from dequeue to dequeue and let X be the first arrival
+after the dequeue: the cycle lasts max(X, c), so c + e^(-lambda c) / lambda on average. With
+x = lambda c and the phi functions at -x the means of DESIGN.md, section 6, become
+
+    queue        c * x^2 phi_3           / (1 + x^2 phi_2)
+    application  c * (x/2 + x^2 phi_2)   / (1 + x^2 phi_2)
+
+which lose no digits for small x. They tend to c/2 and 3c/2 as the rate grows.
+
+These are the values of the server that never idles. They are not a lower bound: a server that
+leaves a fresh update waiting for a moment collects more arrivals with one processing, and reaches
+up to 1.6 % less queue staleness (at lambda c = 1.5) and 0.07 % less application staleness (at 3).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from ..errors import CostError, RateError
+from .phi import phi
+
+_SATURATED_LOAD: Final = 1e30  # beyond it a higher rate changes nothing that a float can tell
+
+
+def single_key_queue_staleness(rate: float, cost: float) -> float:
+    """Return the mean queue staleness of one key whose server never idles.
+
+    >>> round(single_key_queue_staleness(1.0, 1.0), 6)
+    0.096588
+    """
+    load, phi_2, phi_3 = _load_and_phi(rate, cost)
+    return cost * (load * load * phi_3) / (1.0 + load * load * phi_2)
+
+
+def single_key_application_staleness(rate: float, cost: float) -> float:
+    """Return the mean application staleness of one key whose server never idles.
+
+    >>> round(single_key_application_staleness(1.0, 1.0), 6)
+    0.634471
+    """
+    load, phi_2, _ = _load_and_phi(rate, cost)
+    return cost * (load / 2.0 + load * load * phi_2) / (1.0 + load * load * phi_2)
+
+
+def _load_and_phi(rate: float, cost: float) -> tuple[float, float, float]:
+    if not (math.isfinite(rate) and rate >= 0.0):
+        raise RateError("rate", rate, "a finite number, 0 or more")
+    if not (math.isfinite(cost) and cost >= 0.0):
+        raise CostError("cost", cost, "a finite number, 0 or more")
+    load = min(float(rate) * float(cost), _SATURATED_LOAD)
+    return load, float(phi(2, np.array(load))), float(phi(3, np.array(load)))

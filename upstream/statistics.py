@@ -1,0 +1,250 @@
+"""The statistics monitor: update rate per key, processing cost, and the counters' snapshot.
+
+Rates are needed only where a scheduler asks for them, when a key starts to wait. So nothing is
+estimated on the way in: an update merely counts its key's versions, and the arrivals since the
+last look are folded into the mean interval when somebody looks. Each fold weighs as much as the
+intervals it holds, and the past fades by `forgetting` with every interval, so that fast and slow
+keys forget at their own pace.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from .errors import CostError, ParameterError, RateError
+from .keys import KeyCell
+from .updates import Key
+
+DEFAULT_FORGETTING = 0.02
+"""The weight of the newest interval: about the last 50 count."""
+
+Rates = Mapping[Key, float] | Callable[[Key], float]
+
+
+class UpdateRates(Protocol):
+    """Tells the update rate of a key, in updates per second."""
+
+    def admit(self, key: Key) -> None:
+        """Raise RateError if what was given for `key` is no rate."""
+        ...
+
+    def begin(self, cell: KeyCell) -> None:
+        """Note the first arrival of a key."""
+        ...
+
+    def observe(self, cell: KeyCell) -> float | None:
+        """Return `rate`, and remember what it took in."""
+        ...
+
+    def rate(self, cell: KeyCell) -> float | None:
+        """Return the rate that the arrivals so far suggest, or None if they cannot tell."""
+        ...
+
+
+class EstimatedRates:
+    """Estimates of update rates from the arrivals that the key cells count."""
+
+    __slots__ = ("_forgetting", "_intervals", "_seen_arrival", "_seen_version")
+
+    def __init__(self, forgetting: float = DEFAULT_FORGETTING) -> None:
+        if not 0 < forgetting <= 1:
+            raise ParameterError("forgetting", forgetting, "more than 0 and at most 1")
+        self._forgetting = forgetting
+        self._intervals = array("d")
+        self._seen_version = array("q")
+        self._seen_arrival = array("d")
+
+    def admit(self, key: Key) -> None:
+        """Do nothing: nothing was given."""
+
+    def begin(self, cell: KeyCell) -> None:
+        """Note the first arrival of a key; `cell.arrival` is its time."""
+        index = cell.index
+        missing = index + 1 - len(self._intervals)
+        if missing > 0:
+            zeros = bytes(8 * missing)
+            self._intervals.frombytes(zeros)
+            self._seen_version.frombytes(zeros)
+            self._seen_arrival.frombytes(zeros)
+        self._intervals[index] = 0.0
+        self._seen_version[index] = 1
+        self._seen_arrival[index] = cell.arrival
+
+    def observe(self, cell: KeyCell) -> float | None:
+        """Fold the arrivals since the last look into the estimate, and return `rate`."""
+        mean = self._mean_interval(cell)
+        index = cell.index
+        if mean != self._intervals[index] or cell.arrival > self._seen_arrival[index]:
+            self._intervals[index] = mean
+            self._seen_version[index] = cell.version
+            self._seen_arrival[index] = cell.arrival
+        return 1 / mean if mean > 0 else None
+
+    def rate(self, cell: KeyCell) -> float | None:
+        """Return one over the mean interval between arrivals, None before the second one.
+
+        Arrivals at one instant cannot be told from a single one until time has passed.
+        """
+        mean = self._mean_interval(cell)
+        return 1 / mean if mean > 0 else None
+
+    def _mean_interval(self, cell: KeyCell) -> float:
+        index = cell.index
+        mean = self._intervals[index]
+        intervals = cell.version - self._seen_version[index]
+        elapsed = cell.arrival - self._seen_arrival[index]
+        if intervals <= 0 or elapsed <= 0:
+            return mean
+        fading = 1 - (1 - self._forgetting) ** intervals
+        share = max(intervals / (cell.version - 1), fading)
+        return mean + share * (elapsed / intervals - mean)
+
+
+class GivenRates:
+    """Update rates that somebody knows: the simulator, or a test."""
+
+    __slots__ = ("_rates",)
+
+    def __init__(self, rates: Rates) -> None:
+        if isinstance(rates, Mapping):
+            for key, rate in rates.items():
+                _check_rate(key, rate)
+        self._rates = rates
+
+    def admit(self, key: Key) -> None:
+        """Raise RateError if the function of keys gives no rate for `key`."""
+        if not isinstance(self._rates, Mapping):
+            _check_rate(key, self._rates(key))
+
+    def begin(self, cell: KeyCell) -> None:
+        """Do nothing: the rate is known."""
+
+    def observe(self, cell: KeyCell) -> float | None:
+        """Return `rate`."""
+        return self.rate(cell)
+
+    def rate(self, cell: KeyCell) -> float | None:
+        """Return the rate given for the key, None if none was."""
+        rates = self._rates
+        if isinstance(rates, Mapping):
+            return rates.get(cell.key)
+        return _check_rate(cell.key, rates(cell.key))
+
+
+def _check_rate(key: Key, rate: float) -> float:
+    if not (isinstance(rate, (int, float)) and 0 <= rate < math.inf):
+        raise RateError(f"the update rate of {key!r}", rate, "a finite number, zero or more")
+    return float(rate)
+
+
+class ProcessingCost:
+    """The seconds that the consumer needs for one update: given, or measured.
+
+    Measured is the time from a dequeue to its delivery; where several updates are in process, from
+    the delivery before, if that was later. So a batch of a hundred, or two workers at once, give
+    what one update costs and not what the batch did.
+    """
+
+    __slots__ = ("_cost", "_forgetting", "_is_given", "_last_delivery", "_samples")
+
+    def __init__(self, cost: float | None, forgetting: float = DEFAULT_FORGETTING) -> None:
+        if cost is not None:
+            check_cost("processing_cost", cost)
+        self._cost = 0.0 if cost is None else float(cost)
+        self._is_given = cost is not None
+        self._forgetting = forgetting
+        self._last_delivery = -math.inf
+        self._samples = 0
+
+    def delivered(self, dequeued_at: float, now: float) -> None:
+        """Note that an update, dequeued at `dequeued_at`, was delivered at `now`."""
+        if self._is_given:
+            return
+        last = self._last_delivery
+        seconds = now - (last if last > dequeued_at else dequeued_at)
+        self._last_delivery = now
+        self._samples += 1
+        share = max(1 / self._samples, self._forgetting)
+        self._cost += share * (seconds - self._cost)
+
+    def seconds(self) -> float | None:
+        """Return the cost of one update, None while it is not known or zero."""
+        return self._cost if self._cost > 0 else None
+
+
+def check_cost(name: str, cost: float) -> None:
+    """Raise CostError unless `cost` is a finite number, zero or more."""
+    if not (isinstance(cost, (int, float)) and 0 <= cost < math.inf):
+        raise CostError(name, cost, "a finite number of seconds, zero or more")
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStatistics:
+    """The exact counters of a queue at one moment.
+
+    At every moment `arrived + returned` equals `dequeued + superseded + late + expired + shed +
+    rejected + waiting`. Each is counted where it happens, and none ever falls but `waiting` and
+    `in_process`.
+    """
+
+    arrived: int
+    """Updates that reached the queue, keys taken over from a snapshot among them."""
+    returned: int
+    """Updates given back."""
+    dequeued: int
+    superseded: int
+    """Values that waited and were replaced, or were given back when a newer one was known."""
+    late: int
+    """Updates older than the newest known for their key."""
+    expired: int
+    """Updates that waited longer than `time_to_live`, or whose key was forgotten meanwhile."""
+    shed: int
+    """Updates that a full append queue dropped at random."""
+    rejected: int
+    """Updates that found the queue or the page pool full."""
+    waiting: int
+    delivered: int
+    """Updates delivered, taken as delivered among them."""
+    taken_as_delivered: int
+    """Updates taken as delivered because more were in process than the queue remembers."""
+    in_process: int
+    """Updates dequeued and neither delivered nor given back."""
+    keys: int
+    """Keys that have arrived and were not forgotten."""
+    forgotten: int
+    """Keys forgotten since, each time counted."""
+    switches: int = 0
+    """How often an adaptive queue changed its way of queueing."""
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether every update is accounted for."""
+        return self.arrived + self.returned == (
+            self.dequeued
+            + self.superseded
+            + self.late
+            + self.expired
+            + self.shed
+            + self.rejected
+            + self.waiting
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStatistics:
+    """The exact counters of a stream at one moment."""
+
+    arrived: int
+    """Updates enqueued."""
+    late: int
+    """Updates older than the newest accepted for their key."""
+    rejected: int
+    """Updates for which the page pool had no room."""
+    keys: int
+    """Keys that are known."""
+    queues: int
+    """Queues that are attached."""
