@@ -217,7 +217,7 @@ class QueueStatistics:
     """Keys that have arrived and were not forgotten."""
     forgotten: int
     """Keys forgotten since, each time counted."""
-    switches: int = 0
+    switches: int
     """How often an adaptive queue changed its way of queueing."""
 
     @property

@@ -50,7 +50,7 @@ class Stream(Intake):
     (24.0, 24.0)
     """
 
-    __slots__ = ("_ages", "_closed", "forget_after", "_order_readers")
+    __slots__ = ("_ages", "_closed", "_order_readers", "forget_after")
 
     def __init__(
         self,

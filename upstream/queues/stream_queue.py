@@ -23,9 +23,11 @@ from ..staleness import StalenessSums, staleness_lower_bound
 from ..statistics import DEFAULT_FORGETTING, ProcessingCost, QueueStatistics
 from ..updates import TOMBSTONE, Key, Outcome, Update
 from .ages import check_age
+from .backlog import BacklogPlace
 from .batch_outcome import BatchOutcome
 from .columns import Column
 from .in_process import InProcessTable, Record
+from .shared_log import LogEntry
 from .stream import Stream
 
 DEFAULT_IN_PROCESS_LIMIT = 100_000
@@ -77,9 +79,11 @@ class StreamQueue(ABC):
         "_places",
         "_rejected",
         "_returned",
+        "_shed",
         "_stream",
         "_sums",
         "_superseded",
+        "_switches",
         "_taken_as_delivered",
         "_taken_over",
         "_ticks",
@@ -114,7 +118,7 @@ class StreamQueue(ABC):
         self._places: list[Place | None] = []
         self._dequeued = self._superseded = self._expired = self._rejected = 0
         self._returned = self._delivered = self._taken_as_delivered = self._taken_over = 0
-        self._keys = self._forgotten = 0
+        self._keys = self._forgotten = self._shed = self._switches = 0
         self._final: QueueStatistics | None = None
         self._is_attached = False
         own_stream.adopt(self)
@@ -377,6 +381,17 @@ class StreamQueue(ABC):
         self._sums.begin(place, now)
         self._keys += 1
 
+    def _place_for(self, entry: LogEntry) -> BacklogPlace:
+        """Return the place of the key of a log entry, counting it from its first one."""
+        place = self.place_of(entry.cell)
+        if place is None:
+            place = BacklogPlace(entry.cell)
+            self._new_place(entry.cell, place)
+        assert isinstance(place, BacklogPlace)
+        if place.delivered_version < 0:
+            self._begin(place, entry.arrival)
+        return place
+
     def _retire(self, place: Place, now: float) -> None:
         if place.delivered_version >= 0:
             self._sums.retire(place, now)
@@ -444,6 +459,7 @@ class StreamQueue(ABC):
         return None if cell is None else self.place_of(cell)
 
     def _count(self) -> QueueStatistics:
+        waiting = len(self)  # first, since it takes in what was not looked at yet
         arrived, late, rejected = self._arrivals()
         return QueueStatistics(
             arrived=arrived,
@@ -452,14 +468,15 @@ class StreamQueue(ABC):
             superseded=self._superseded + self._superseded_now(),
             late=late,
             expired=self._expired,
-            shed=0,
+            shed=self._shed,
             rejected=rejected,
-            waiting=len(self),
+            waiting=waiting,
             delivered=self._delivered,
             taken_as_delivered=self._taken_as_delivered,
             in_process=len(self._in_process),
             keys=self._keys,
             forgotten=self._forgotten,
+            switches=self._switches,
         )
 
     def _check(self) -> None:

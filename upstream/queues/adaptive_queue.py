@@ -1,0 +1,399 @@
+"""The adaptive queue: append while the consumer keeps up, update when it does not (section 8).
+
+It starts by keeping every update. When more wait than `max_waiting`, or one waits longer than
+`max_age`, it conflates: of each key only the newest goes on waiting, in the key's place, and from
+then on newer updates supersede. It keeps every update again when the consumer has caught up.
+
+That few keys wait does not show that it has, for a single hot key never has more than one waiting.
+So the queue keeps a pressure: it starts at `max_waiting`, rises by one (up to there) for each value
+superseded, falls by one for each update served that superseded nothing, and is gone when a dequeue
+finds nothing. Below `resume_waiting` the queue goes back, if as few wait and none too long.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from ..clock import Clock
+from ..errors import ParameterError
+from ..keys import KeyCell, Place
+from ..schedulers import Scheduler, StalenessIndexScheduler, Surroundings
+from ..statistics import DEFAULT_FORGETTING, Rates
+from ..updates import Key, Outcome, Update
+from .ages import check_age
+from .backlog import Backlog, BacklogPlace, Ticket
+from .in_process import Record
+from .log_feed import LogFeed, newest_entries
+from .shared_log import LogEntry
+from .stream import Stream
+from .stream_queue import DEFAULT_IN_PROCESS_LIMIT, StreamQueue
+
+READ_AHEAD = 1_000
+
+
+class Bounds(NamedTuple):
+    """How much may wait, and how long."""
+
+    waiting: int
+    age: float
+
+
+class AdaptiveQueue(StreamQueue):
+    """Keep every update while the consumer keeps up, conflate when it does not.
+
+    `max_waiting` and `max_age` (seconds, optional) bound what may wait before the queue conflates;
+    it keeps every update again when at most `resume_waiting` wait and none longer than
+    `resume_age`, by default half of the bounds. `scheduler` serves the keys while it conflates,
+    the staleness index by default; FIFO, which needs the stream's order, cannot.
+
+    >>> from upstream import ManualClock
+    >>> queue = AdaptiveQueue(max_waiting=2, clock=ManualClock())
+    >>> for price in (24.0, 25.0):
+    ...     _ = queue.enqueue("IBM", price)
+    >>> len(queue), queue.is_conflating
+    (2, False)
+    >>> queue.enqueue("IBM", 26.0)
+    <Outcome.SUPERSEDED: 'superseded'>
+    >>> queue.snapshot()[0].value, queue.is_conflating
+    (26.0, True)
+    """
+
+    __slots__ = (
+        "_arrived",
+        "_backlog",
+        "_bounds",
+        "_feed",
+        "_is_conflating",
+        "_late",
+        "_pressure",
+        "_resume",
+        "_scheduler",
+    )
+
+    def __init__(
+        self,
+        scheduler: Scheduler | None = None,
+        *,
+        max_waiting: int = 1_000,
+        max_age: float | None = None,
+        resume_waiting: int | None = None,
+        resume_age: float | None = None,
+        clock: Clock | None = None,
+        time_to_live: float | None = None,
+        rates: Rates | None = None,
+        processing_cost: float | None = None,
+        forgetting: float = DEFAULT_FORGETTING,
+        forget_after: float | None = None,
+        in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
+    ) -> None:
+        check_age("max_age", max_age)
+        self._bounds = Bounds(max_waiting, math.inf if max_age is None else max_age)
+        self._resume = Bounds(
+            max_waiting // 2 if resume_waiting is None else resume_waiting,
+            self._bounds.age / 2 if resume_age is None else resume_age,
+        )
+        self._check_bounds()
+        self._scheduler = StalenessIndexScheduler() if scheduler is None else scheduler
+        if self._scheduler.needs_arrival_order:
+            raise ParameterError("scheduler", self._scheduler.name, "any but fifo")
+        self._arrived = self._late = 0
+        self._is_conflating = False
+        self._pressure = 0
+        self._feed = LogFeed(self._take_over, read_ahead=READ_AHEAD)
+        super().__init__(
+            Stream(
+                clock=clock,
+                retain=False,
+                rates=rates,
+                forgetting=forgetting,
+                forget_after=forget_after,
+            ),
+            time_to_live=time_to_live,
+            processing_cost=processing_cost,
+            forgetting=forgetting,
+            in_process_limit=in_process_limit,
+        )
+
+    def _check_bounds(self) -> None:
+        bounds, resume = self._bounds, self._resume
+        if not isinstance(bounds.waiting, int) or bounds.waiting < 1:
+            raise ParameterError("max_waiting", bounds.waiting, "a whole number above zero")
+        if not isinstance(resume.waiting, int) or not 0 <= resume.waiting <= bounds.waiting:
+            raise ParameterError(
+                "resume_waiting", resume.waiting, "a whole number from zero to max_waiting"
+            )
+        if not 0 <= resume.age <= bounds.age:
+            raise ParameterError("resume_age", resume.age, "from zero to max_age")
+
+    @property
+    def is_conflating(self) -> bool:
+        """Whether newer updates supersede older ones at present."""
+        self._settle(self._stream.catch_up())
+        return self._is_conflating
+
+    def peek(self) -> Update | None:
+        """Return what `dequeue` would hand out now; change nothing."""
+        now = self._stream.catch_up()
+        self._settle(now)
+        if not self._is_conflating:
+            return self._backlog[0].update() if self._backlog else None
+        place = self._scheduler.next(now)
+        return None if place is None else _only_ticket(place).update()
+
+    def read(self, key: Key) -> Update | None:
+        """Return the key's newest waiting update or None; change nothing."""
+        self._settle(self._stream.catch_up())
+        place = self._find(key)
+        if not isinstance(place, BacklogPlace) or place.last is None:
+            return None
+        return place.last.update()
+
+    def snapshot(self) -> list[Update]:
+        """Return all waiting updates; change nothing. O(waiting)."""
+        self._settle(self._stream.catch_up())
+        if self._is_conflating:
+            return [_only_ticket(place).update() for place in self._scheduler]
+        return [ticket.update() for ticket in self._backlog]
+
+    def __len__(self) -> int:
+        """Return how many updates wait."""
+        self._settle(self._stream.catch_up())
+        return self._waiting()
+
+    def admit(self, key: Key) -> None:
+        """Raise if the parameters that were given for `key` make no sense."""
+        self._scheduler.admit(key)
+
+    def _waiting(self) -> int:
+        return len(self._scheduler) if self._is_conflating else len(self._backlog)
+
+    # Its life with its stream.
+
+    def _listen(self, *, snapshot: bool) -> None:
+        stream = self._stream
+        self._backlog = Backlog(self._sums)
+        self._scheduler.bind(
+            Surroundings(rates=stream.rates, cost=self._cost, place_of=self.place_of)
+        )
+        for cell in stream.cells():
+            self._scheduler.admit(cell.key)
+        if self.time_to_live is not None:
+            stream.watch_age(self.time_to_live, self.expire)
+        self._feed.open(stream)
+        for entry in newest_entries(stream, self._ticks()) if snapshot else ():
+            self._take_over(entry)
+        if not self._is_attached:
+            self.enqueue = self._enqueue_own
+
+    def _enqueue_own(self, key: Key, value: object, time: float | None = None) -> Outcome:
+        """Enqueue an update of `key`; `time` defaults to the clock's."""
+        late, superseded = self._late, self._superseded
+        self._stream.enqueue(key, value, time)
+        self._settle(self._stream.catch_up())
+        if self._late > late:
+            return Outcome.LATE
+        return Outcome.SUPERSEDED if self._superseded > superseded else Outcome.WAITING
+
+    def _stop_listening(self, now: float) -> None:
+        for place in list(self._scheduler):
+            self._scheduler.remove(place)
+        self._scheduler.unbind()
+        self._feed.close(self._stream)
+        self._backlog = Backlog(self._sums)
+        if self.time_to_live is not None:
+            self._stream.stop_watching(self.expire)
+
+    def forget_cell(self, cell: KeyCell, now: float) -> None:
+        """Drop what the queue knows of the key; what waits of it counts as expired."""
+        self._feed.settle()
+        super().forget_cell(cell, now)
+        self._scheduler.dismiss(cell.key)
+
+    def holds(self, cell: KeyCell) -> bool:
+        """Tell whether an update of the key waits or is in process here."""
+        self._settle(self._ticks())
+        return super().holds(cell)
+
+    def expire(self, cell: KeyCell, due: float) -> None:
+        """Drop the key's waiting update, which has outlived `time_to_live` at `due`."""
+        self._feed.settle()
+        super().expire(cell, due)
+
+    # What arrives.
+
+    def _settle(self, now: float) -> None:
+        self._feed.settle()
+        self._adapt(now)
+
+    def _take_over(self, entry: LogEntry) -> None:
+        self._arrived += 1
+        self._adapt(entry.arrival)
+        if self._is_conflating and entry.version == 0:
+            self._late += 1
+            return
+        place = self._place_for(entry)
+        self._backlog.accept(place, entry)
+        if not self._is_conflating:
+            self._backlog.append(place, entry)
+        elif place.first is None:
+            place.open_version = entry.version
+            place.waiting_since = entry.arrival
+            self._wait(place, self._backlog.new_ticket(place, entry))
+        else:
+            self._supersede(place.first)
+            self._pressure = min(self._pressure + 1, self._bounds.waiting)
+            place.open_version = entry.version
+            place.first = place.last = self._backlog.new_ticket(place, entry)
+        self._adapt(entry.arrival)
+
+    # How it changes its way.
+
+    def _adapt(self, now: float) -> None:
+        """Do what fell due by `now`, and change the way of queueing if it is time to."""
+        backlog = self._backlog
+        if self._is_conflating:
+            if self._pressure <= self._resume.waiting and self._keeps_up(now):
+                self._end_conflating()
+            return
+        if self.time_to_live is not None:
+            self._expired += backlog.expire(now, self.time_to_live)
+        if not backlog:
+            return
+        if len(backlog) > self._bounds.waiting or backlog.age(now) > self._bounds.age:
+            self._begin_conflating(now)
+
+    def _keeps_up(self, now: float) -> bool:
+        waiting = len(self._scheduler)
+        if waiting > self._resume.waiting:
+            return False
+        oldest = min((_since(place) for place in self._scheduler), default=now)
+        return now - oldest <= self._resume.age
+
+    def _begin_conflating(self, now: float) -> None:
+        self._is_conflating = True
+        self._switches += 1
+        self._pressure = self._bounds.waiting
+        newest: dict[BacklogPlace, Ticket] = {}
+        for ticket in self._backlog.take_all():
+            place = ticket.place
+            other = newest.setdefault(place, ticket)
+            if other is not ticket:
+                older, newer = sorted((other, ticket), key=_age_rank)
+                newest[place] = newer
+                self._supersede(older)
+        for place, ticket in newest.items():
+            if ticket.entry.version == place.newest_version:
+                self._wait(place, ticket)
+            else:
+                self._supersede(ticket)
+                self._sums.wait_ends(place, now)
+                place.first = place.last = place.waiting_since = None
+
+    def _end_conflating(self) -> None:
+        self._is_conflating = False
+        self._switches += 1
+        places = list(self._scheduler)
+        for place in places:
+            self._scheduler.remove(place)
+        self._backlog.refill(sorted(map(_only_ticket, places), key=_sequence))
+
+    def _supersede(self, ticket: Ticket) -> None:
+        self._superseded += 1
+        self._backlog.close(ticket.place, ticket.entry.version)
+
+    def _wait(self, place: BacklogPlace, ticket: Ticket) -> None:
+        """Let a key, whose `waiting_since` is set, wait for the scheduler with this update only."""
+        ticket.previous = ticket.next = None
+        place.first = place.last = ticket
+        place.waiting_version = ticket.entry.version
+        self._scheduler.schedule(place)
+
+    # What leaves.
+
+    def _serve_next(self, now: float) -> Update | None:
+        self._settle(now)
+        if not self._is_conflating:
+            return (
+                self._hand_out(self._backlog.pop(now).record(now), now) if self._backlog else None
+            )
+        place = self._scheduler.take(now)
+        if place is None:
+            self._pressure = 0
+            self._adapt(now)
+            return None
+        ticket = self._end_wait(place, now)
+        if ticket.entry.version == place.waiting_version:
+            self._pressure = max(self._pressure - 1, 0)
+        update = self._hand_out(ticket.record(now), now)
+        self._adapt(now)
+        return update
+
+    def _end_wait(self, place: Place, now: float) -> Ticket:
+        ticket = _only_ticket(place)
+        self._sums.wait_ends(place, now)
+        ticket.place.first = ticket.place.last = place.waiting_since = None
+        return ticket
+
+    def _drop_waiting(self, place: Place, now: float) -> None:
+        assert isinstance(place, BacklogPlace)
+        if not self._is_conflating:
+            self._expired += self._backlog.drop_key(place, now)
+        elif place.waiting_since is not None:
+            self._scheduler.remove(place)
+            ticket = self._end_wait(place, now)
+            self._backlog.close(place, ticket.entry.version)
+            self._expired += 1
+
+    def _restore(self, record: Record, now: float) -> None:
+        self._settle(now)
+        _, place, version, arrival, _, _ = record
+        assert isinstance(place, BacklogPlace)
+        if place.delivered_version == Place.FORGOTTEN:
+            self._superseded += 1
+        elif self.time_to_live is not None and arrival + self.time_to_live <= now:
+            self._backlog.close(place, version)
+            self._expired += 1
+        elif not self._is_conflating:
+            self._backlog.restore(record, now)
+        elif version < place.newest_version:
+            self._superseded += 1
+            self._backlog.close(place, version)
+        else:
+            place.first = place.last = Ticket.of(record)
+            place.waiting_version = version
+            self._sums.wait_resumes(place, arrival, now)
+            self._scheduler.restore(place)
+
+    def _arrivals(self) -> tuple[int, int, int]:
+        return self._arrived, self._late, 0
+
+    def _superseded_now(self) -> int:
+        return 0
+
+    def _check(self) -> None:
+        super()._check()
+        self._backlog._check()
+        self._scheduler._check()
+        assert not (self._is_conflating and self._backlog), "updates that nobody would serve"
+        assert self._is_conflating or not self._scheduler, "keys that nobody would serve"
+        for place in self._scheduler:
+            assert _only_ticket(place).next is None
+
+
+def _only_ticket(place: Place) -> Ticket:
+    assert isinstance(place, BacklogPlace) and place.first is not None
+    return place.first
+
+
+def _since(place: Place) -> float:
+    assert place.waiting_since is not None
+    return place.waiting_since
+
+
+def _sequence(ticket: Ticket) -> int:
+    return ticket.sequence
+
+
+def _age_rank(ticket: Ticket) -> tuple[int, int]:
+    return ticket.entry.version, ticket.sequence

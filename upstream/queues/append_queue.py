@@ -1,0 +1,220 @@
+"""The append queue: every update waits, first in, first out (the report's AQ and AQ-RLS).
+
+It is what update queues are compared with, and what an application uses that wants every update.
+Full, it rejects the update that comes; or, with random load shedding, it drops one at random among
+those that wait and the one that comes.
+"""
+
+from __future__ import annotations
+
+import random
+
+from ..clock import Clock
+from ..errors import ParameterError
+from ..keys import KeyCell, Place
+from ..statistics import DEFAULT_FORGETTING, Rates
+from ..updates import Key, Outcome, Update
+from .backlog import Backlog, BacklogPlace
+from .batch_outcome import BatchOutcome
+from .columns import Column
+from .in_process import Record
+from .log_feed import LogFeed, newest_entries
+from .shared_log import LogEntry
+from .stream import Stream
+from .stream_queue import DEFAULT_IN_PROCESS_LIMIT, StreamQueue
+
+READ_AHEAD = 1_000
+
+
+class RandomShedding:
+    """Drop an update at random when an append queue is full.
+
+    >>> RandomShedding(seed=1).victim(1) in (0, 1)
+    True
+    """
+
+    __slots__ = ("_random",)
+
+    def __init__(self, seed: int = 0) -> None:
+        self._random = random.Random(seed)
+
+    def victim(self, waiting: int) -> int:
+        """Return which of `waiting` updates to drop, or `waiting` for the one that comes."""
+        return self._random.randrange(waiting + 1)
+
+
+class AppendQueue(StreamQueue):
+    """Keep every update, late ones as well, and serve them in the order of their arrival.
+
+    `capacity` bounds the updates that wait; `shedding` says which one goes when there is one more,
+    the one that comes unless given. Values are Python objects, shared with all append queues of
+    the stream; they are not kept in the stream's page pool.
+
+    >>> from upstream import ManualClock
+    >>> queue = AppendQueue(clock=ManualClock())
+    >>> for price in (24.0, 25.0):
+    ...     _ = queue.enqueue("IBM", price)
+    >>> [update.value for update in queue.dequeue_many(10)]
+    [24.0, 25.0]
+    """
+
+    __slots__ = ("_arrived", "_backlog", "_feed", "_shedding")
+
+    def __init__(
+        self,
+        *,
+        clock: Clock | None = None,
+        capacity: int | None = None,
+        shedding: RandomShedding | None = None,
+        time_to_live: float | None = None,
+        rates: Rates | None = None,
+        processing_cost: float | None = None,
+        forgetting: float = DEFAULT_FORGETTING,
+        forget_after: float | None = None,
+        in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
+    ) -> None:
+        if shedding is not None and capacity is None:
+            raise ParameterError("shedding", shedding, "given together with capacity")
+        self._arrived = 0
+        self._shedding = shedding
+        is_bounded = capacity is not None or time_to_live is not None
+        self._feed = LogFeed(self._take_over, read_ahead=READ_AHEAD if is_bounded else None)
+        super().__init__(
+            Stream(
+                clock=clock,
+                retain=False,
+                rates=rates,
+                forgetting=forgetting,
+                forget_after=forget_after,
+            ),
+            capacity=capacity,
+            time_to_live=time_to_live,
+            processing_cost=processing_cost,
+            forgetting=forgetting,
+            in_process_limit=in_process_limit,
+        )
+
+    def peek(self) -> Update | None:
+        """Return what `dequeue` would hand out now; change nothing."""
+        self._settle(self._stream.catch_up())
+        return self._backlog[0].update() if self._backlog else None
+
+    def read(self, key: Key) -> Update | None:
+        """Return the key's newest waiting update or None; change nothing."""
+        self._settle(self._stream.catch_up())
+        place = self._find(key)
+        if not isinstance(place, BacklogPlace) or place.last is None:
+            return None
+        return place.last.update()
+
+    def snapshot(self) -> list[Update]:
+        """Return all waiting updates; change nothing. O(waiting)."""
+        self._settle(self._stream.catch_up())
+        return [ticket.update() for ticket in self._backlog]
+
+    def __len__(self) -> int:
+        """Return how many updates wait."""
+        self._settle(self._stream.catch_up())
+        return len(self._backlog)
+
+    def _listen(self, *, snapshot: bool) -> None:
+        self._backlog = Backlog(self._sums)
+        self._feed.open(self._stream)
+        if self._is_attached:
+            for entry in newest_entries(self._stream, self._ticks()) if snapshot else ():
+                self._take_over(entry)
+        else:
+            self.enqueue = self._enqueue_own
+            self.enqueue_many = self._enqueue_many_own
+
+    def _enqueue_own(self, key: Key, value: object, time: float | None = None) -> Outcome:
+        """Enqueue an update of `key`; `time` defaults to the clock's."""
+        rejected = self._rejected
+        outcome = self._stream.enqueue(key, value, time)
+        self._feed.settle()
+        return outcome if self._rejected == rejected else Outcome.REJECTED
+
+    def _enqueue_many_own(
+        self, keys: Column, values: Column, times: Column | None = None
+    ) -> BatchOutcome:
+        """Enqueue the rows of three equally long columns; `times` defaults to the clock's."""
+        self._settle(self._stream.catch_up())
+        before = self._rejected
+        outcome = self._stream.enqueue_many(keys, values, times)
+        self._feed.settle()
+        rejected = self._rejected - before
+        accepted = outcome.waiting - rejected
+        rejected_rows = tuple(range(accepted, outcome.waiting))
+        return BatchOutcome(accepted, 0, 0, rejected, rejected_rows)
+
+    def _stop_listening(self, now: float) -> None:
+        self._feed.close(self._stream)
+        self._backlog = Backlog(self._sums)
+
+    def _settle(self, now: float) -> None:
+        self._feed.settle()
+        self._expire_until(now)
+
+    def _take_over(self, entry: LogEntry) -> None:
+        self._arrived += 1
+        self._expire_until(entry.arrival)
+        waiting = len(self._backlog)
+        is_full = self.capacity is not None and waiting >= self.capacity
+        if is_full and self._shedding is None:
+            self._rejected += 1
+            return
+        place = self._place_for(entry)
+        self._backlog.accept(place, entry)
+        if is_full and self._shedding is not None:
+            self._shed += 1
+            victim = self._shedding.victim(waiting)
+            if victim == waiting:
+                return
+            self._backlog.drop(victim, entry.arrival)
+        self._backlog.append(place, entry)
+
+    def _expire_until(self, now: float) -> None:
+        if self.time_to_live is not None:
+            self._expired += self._backlog.expire(now, self.time_to_live)
+
+    def _serve_next(self, now: float) -> Update | None:
+        self._settle(now)
+        if not self._backlog:
+            return None
+        return self._hand_out(self._backlog.pop(now).record(now), now)
+
+    def _restore(self, record: Record, now: float) -> None:
+        self._settle(now)
+        _, place, version, arrival, _, _ = record
+        assert isinstance(place, BacklogPlace)
+        if place.delivered_version == Place.FORGOTTEN:
+            self._superseded += 1
+        elif self.time_to_live is not None and arrival + self.time_to_live <= now:
+            self._backlog.close(place, version)
+            self._expired += 1
+        else:
+            self._backlog.restore(record, now)
+
+    def _drop_waiting(self, place: Place, now: float) -> None:
+        assert isinstance(place, BacklogPlace)
+        self._expired += self._backlog.drop_key(place, now)
+
+    def holds(self, cell: KeyCell) -> bool:
+        """Tell whether an update of the key waits or is in process here."""
+        self._settle(self._ticks())
+        return super().holds(cell)
+
+    def forget_cell(self, cell: KeyCell, now: float) -> None:
+        """Drop what the queue knows of the key; what waits of it counts as expired."""
+        self._feed.settle()
+        super().forget_cell(cell, now)
+
+    def _arrivals(self) -> tuple[int, int, int]:
+        return self._arrived, 0, self._rejected
+
+    def _superseded_now(self) -> int:
+        return 0
+
+    def _check(self) -> None:
+        super()._check()
+        self._backlog._check()

@@ -1,0 +1,55 @@
+"""How a queue reads its stream's log: when it is looked at, each update as of its own arrival.
+
+Nothing happens in an append or adaptive queue when an update is enqueued. Whenever such a queue
+is asked anything it settles, which takes over what it has not read. So an enqueue costs the same
+however many of these queues a stream has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .shared_log import LogEntry, SharedLog
+from .stream import Stream
+
+
+class LogFeed:
+    """A reader of a stream's log that hands each entry to `take`.
+
+    `read_ahead` bounds what may be unread: past it the log makes the reader settle.
+    """
+
+    __slots__ = ("_log", "_take", "position", "read_ahead")
+
+    def __init__(self, take: Callable[[LogEntry], None], *, read_ahead: int | None) -> None:
+        self._take = take
+        self._log: SharedLog | None = None
+        self.position = 0
+        self.read_ahead = read_ahead
+
+    def open(self, stream: Stream) -> None:
+        """Read the updates of `stream` from now on."""
+        self._log = stream.open_log(self)
+
+    def close(self, stream: Stream) -> None:
+        """Read no more."""
+        self._log = None
+        stream.close_log(self)
+
+    def settle(self) -> None:
+        """Take over all that was not read."""
+        log = self._log
+        if log is not None and self.position != log.end:
+            for entry in log.read(self):
+                self._take(entry)
+
+
+def newest_entries(stream: Stream, now: float) -> list[LogEntry]:
+    """Return the newest values of a stream as if they all arrived at `now`. O(keys)."""
+    entries = []
+    for cell in stream.newest_cells():
+        update = stream.update_of(cell)
+        entries.append(
+            LogEntry(cell, update.value, time=cell.time, arrival=now, version=cell.version)
+        )
+    return entries

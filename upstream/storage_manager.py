@@ -1,0 +1,118 @@
+"""The storage manager: streams and queues by name (report, section 4.2, Figure 3).
+
+Sources enqueue into streams, applications dequeue from queues, and both only need to know a name.
+Whatever a queue can do beyond that is asked of the queue itself.
+"""
+
+from __future__ import annotations
+
+from .clock import Clock, SystemClock
+from .errors import NameTakenError, UnknownNameError
+from .memory import Codec, Memory
+from .queues import Stream, StreamQueue
+from .statistics import DEFAULT_FORGETTING, QueueStatistics, Rates
+from .updates import Key, Outcome, Update
+
+
+class StorageManager:
+    """Streams and the queues that they feed, by name, all on one clock.
+
+    >>> from upstream import InPlaceScheduler, UpdateQueue
+    >>> storage = StorageManager()
+    >>> _ = storage.create_stream("trades")
+    >>> _ = storage.add_queue("dashboard", UpdateQueue(InPlaceScheduler()), stream="trades")
+    >>> _ = storage.enqueue("trades", "IBM", 24.0)
+    >>> storage.dequeue("dashboard").value
+    24.0
+    """
+
+    __slots__ = ("_clock", "_queues", "_streams")
+
+    def __init__(self, *, clock: Clock | None = None) -> None:
+        self._clock: Clock = SystemClock() if clock is None else clock
+        self._streams: dict[str, Stream] = {}
+        self._queues: dict[str, StreamQueue] = {}
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The names of the streams, in the order of their creation."""
+        return tuple(self._streams)
+
+    @property
+    def queues(self) -> tuple[str, ...]:
+        """The names of the queues, in the order in which they were added."""
+        return tuple(self._queues)
+
+    def create_stream(
+        self,
+        name: str,
+        *,
+        retain: bool = True,
+        memory: Memory | None = None,
+        codec: Codec | None = None,
+        rates: Rates | None = None,
+        forgetting: float = DEFAULT_FORGETTING,
+        forget_after: float | None = None,
+    ) -> Stream:
+        """Create a stream, see `Stream`; NameTakenError if there is one of this name."""
+        if name in self._streams:
+            raise NameTakenError("stream", name)
+        stream = self._streams[name] = Stream(
+            clock=self._clock,
+            retain=retain,
+            memory=memory,
+            codec=codec,
+            rates=rates,
+            forgetting=forgetting,
+            forget_after=forget_after,
+        )
+        return stream
+
+    def add_queue(
+        self, name: str, queue: StreamQueue, *, stream: str, snapshot: bool = False
+    ) -> StreamQueue:
+        """Attach a new queue to a stream under a name, see `Stream.attach`."""
+        if name in self._queues:
+            raise NameTakenError("queue", name)
+        self.stream(stream).attach(queue, snapshot=snapshot)
+        self._queues[name] = queue
+        return queue
+
+    def stream(self, name: str) -> Stream:
+        """Return the stream of this name; UnknownNameError if there is none."""
+        if name not in self._streams:
+            raise UnknownNameError("stream", name)
+        return self._streams[name]
+
+    def queue(self, name: str) -> StreamQueue:
+        """Return the queue of this name; UnknownNameError if there is none."""
+        if name not in self._queues:
+            raise UnknownNameError("queue", name)
+        return self._queues[name]
+
+    def drop_queue(self, name: str) -> QueueStatistics:
+        """Detach and free a queue, and return its final statistics."""
+        final = self.queue(name).close()
+        del self._queues[name]
+        return final
+
+    def drop_stream(self, name: str) -> dict[str, QueueStatistics]:
+        """Close a stream with all its queues, and return the queues' final statistics."""
+        stream = self.stream(name)
+        fed = [queue for queue in self._queues if self._queues[queue].stream is stream]
+        final = {queue: self.drop_queue(queue) for queue in fed}
+        stream.close()
+        del self._streams[name]
+        return final
+
+    def enqueue(self, stream: str, key: Key, value: object, time: float | None = None) -> Outcome:
+        """Enqueue an update into the stream of this name."""
+        return self.stream(stream).enqueue(key, value, time)
+
+    def dequeue(self, queue: str) -> Update | None:
+        """Dequeue the next update of the queue of this name."""
+        return self.queue(queue).dequeue()
+
+    def read(self, queue: str, key: Key) -> Update | None:
+        """Read the key's waiting update in the queue of this name."""
+        return self.queue(queue).read(key)
