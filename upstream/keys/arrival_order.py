@@ -44,7 +44,6 @@ class ArrivalOrder:
     def append(self, link: Link) -> None:
         """Put a cell or marker at the newest end."""
         newest = self._end.older
-        assert newest is not None, "the list is a ring"
         self._insert_after(newest, link)
 
     def prepend(self, link: Link) -> None:
@@ -55,10 +54,9 @@ class ArrivalOrder:
         """Take a cell or marker out."""
         older = link.older
         newer = link.newer
-        assert older is not None and newer is not None, "a link that is not in the list"
         older.newer = newer
         newer.older = older
-        link.older = link.newer = None
+        link.older = link.newer = link
 
     def move_to_newest(self, link: Link) -> None:
         """Note that a key arrived again."""
@@ -68,7 +66,6 @@ class ArrivalOrder:
         newest = end.older
         if newer is end:
             return
-        assert older is not None and newer is not None and newest is not None, "a ring"
         older.newer = newer
         newer.older = older
         link.older = newest
@@ -82,7 +79,6 @@ class ArrivalOrder:
         while after is not self._end:
             if isinstance(after, KeyCell):
                 return after
-            assert after is not None
             after = after.newer
         return None
 
@@ -93,7 +89,6 @@ class ArrivalOrder:
 
     def _insert_after(self, before: Link, link: Link) -> None:
         after = before.newer
-        assert after is not None, "the list is a ring"
         link.older = before
         link.newer = after
         before.newer = link
@@ -103,7 +98,6 @@ class ArrivalOrder:
         """Iterate over the cells from the oldest; the list must not change meanwhile."""
         link = self._end.newer
         while link is not self._end:
-            assert link is not None
             if isinstance(link, KeyCell):
                 yield link
             link = link.newer
@@ -113,7 +107,7 @@ class ArrivalOrder:
         arrival = -float("inf")
         link = self._end.newer
         while link is not self._end:
-            assert link is not None and link.older is previous, "links that disagree"
+            assert link.older is previous, "links that disagree"
             if isinstance(link, KeyCell):
                 assert link.arrival >= arrival, "a key out of arrival order"
                 arrival = link.arrival

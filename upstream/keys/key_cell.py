@@ -20,12 +20,12 @@ class Link:
 
     __slots__ = ("newer", "older")
 
-    older: Link | None
-    newer: Link | None
+    older: Link
+    newer: Link
 
     def __init__(self) -> None:
-        self.older = None
-        self.newer = None
+        # Linked to itself while in no list, so that no link is ever None.
+        self.older = self.newer = self
 
 
 class KeyCell(Link):
@@ -47,15 +47,14 @@ class KeyCell(Link):
     """When the newest update was enqueued."""
     version: int
     idle: Place | None
-    """The first of the places in which this key does not wait, linked by `Place.next`."""
+    """The first of the places in which this key does not wait; the last one's next is itself."""
     index: int
     """The key's number in its stream: the row of the columns that are kept per key."""
     waiting: int
     """In how many queues the key waits."""
 
     def __init__(self, key: Key, index: int, *, time: float, arrival: float) -> None:
-        self.older = None
-        self.newer = None
+        self.older = self.newer = self
         self.key = key
         self.value = None
         self.time = time
@@ -68,36 +67,38 @@ class KeyCell(Link):
     def add_idle(self, place: Place) -> None:
         """Note that the key does not wait in `place` and would like to."""
         first = self.idle
-        place.previous = None
-        place.next = first
+        place.previous = place.next = place
         if first is not None:
+            place.next = first
             first.previous = place
         self.idle = place
 
     def remove_idle(self, place: Place) -> None:
         """Take `place` off the list that `add_idle` put it on."""
-        if place.previous is None:
+        before = place.previous
+        after = place.next
+        if before is place:
             assert self.idle is place, "a place that is not in its cell's list of idle places"
-            self.idle = place.next
+            self.idle = None if after is place else after
+            after.previous = after
         else:
-            place.previous.next = place.next
-        if place.next is not None:
-            place.next.previous = place.previous
-        place.previous = place.next = None
+            before.next = before if after is place else after
+            if after is not place:
+                after.previous = before
+        place.previous = place.next = place
 
     def idle_places(self) -> list[Place]:
         """Return the places in which this key does not wait. O(queues)."""
-        places = []
+        places: list[Place] = []
         place = self.idle
         while place is not None:
             places.append(place)
-            place = place.next
+            place = None if place.next is place else place.next
         return places
 
     def _check(self) -> None:
-        previous = None
-        for place in self.idle_places():
+        places = self.idle_places()
+        for position, place in enumerate(places):
             assert place.cell is self and place.waiting_since is None
-            assert place.previous is previous
-            previous = place
+            assert place.previous is places[max(position - 1, 0)], "links that disagree"
         assert self.waiting >= 0 and self.version >= 0

@@ -51,8 +51,8 @@ class Place:
 
     cell: KeyCell
     owner: PlaceOwner
-    previous: Place | None
-    next: Place | None
+    previous: Place
+    next: Place
     line: QueueOfKeys | None
     """The list in which it waits, where its scheduler has several."""
     waiting_since: float | None
@@ -71,8 +71,7 @@ class Place:
     def __init__(self, cell: KeyCell, owner: PlaceOwner) -> None:
         self.cell = cell
         self.owner = owner
-        self.previous = None
-        self.next = None
+        self.previous = self.next = self
         self.line = None
         self.waiting_since = None
         self.waiting_version = 0

@@ -52,9 +52,9 @@ class QueueOfKeys:
         first = end.next
         if first is end:
             return None
-        assert first is not None and first.next is not None, "the list is a ring"
-        end.next = first.next
-        first.next.previous = end
+        second = first.next
+        end.next = second
+        second.previous = end
         if first is self._returned:
             self._returned = None
         return first
@@ -63,7 +63,6 @@ class QueueOfKeys:
         """Put `place` at the tail."""
         end = self._end
         last = end.previous
-        assert last is not None, "the list is a ring"
         place.previous = last
         place.next = end
         last.next = place
@@ -83,7 +82,7 @@ class QueueOfKeys:
             before = hint
         following = before.next
         while following is not self._end:
-            assert following is not None and following.waiting_since is not None
+            assert following.waiting_since is not None
             if following.waiting_since > since:
                 break
             before = following
@@ -95,15 +94,15 @@ class QueueOfKeys:
         """Take `place` out."""
         before = place.previous
         after = place.next
-        assert before is not None and after is not None, "a key that is not in line"
+        assert before is not place, "a key that is not in line"
         before.next = after
         after.previous = before
+        place.previous = place.next = place
         if place is self._returned:
             self._returned = None if before is self._end else before
 
     def _insert_after(self, before: Place, place: Place) -> None:
         after = before.next
-        assert after is not None, "the list is a ring"
         place.previous = before
         place.next = after
         before.next = place
@@ -113,7 +112,6 @@ class QueueOfKeys:
         """Iterate from the head; the list must not change meanwhile."""
         place = self._end.next
         while place is not self._end:
-            assert place is not None
             yield place
             place = place.next
 

@@ -8,7 +8,9 @@ values that survive conflation become Python objects.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence, Sized
+import operator
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from itertools import compress
 from typing import TYPE_CHECKING, TypeGuard, cast
 
 import numpy as np
@@ -28,8 +30,18 @@ if TYPE_CHECKING:
 Column = Iterable[object]
 """A sequence, a one-dimensional NumPy array, or a pyarrow Array or ChunkedArray."""
 Floats = NDArray[np.float64]
-AnyArray = NDArray[np.generic]
 Integers = NDArray[np.int64]
+Codes = NDArray[
+    np.int8 | np.int16 | np.int32 | np.int64 | np.uint8 | np.uint16 | np.uint32 | np.uint64
+]
+
+BLOCK_ROWS = 1 << 14
+"""How many rows of a long column are worked on at a time, see `conflation`."""
+
+TICKS_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+"""The units of timestamps that Arrow has; NumPy has more."""
+
+_NULL_KEY = "a key is null; fill or drop the nulls first"
 
 
 class CodedKeys:
@@ -37,7 +49,7 @@ class CodedKeys:
 
     __slots__ = ("codes", "keys")
 
-    def __init__(self, codes: Integers, keys: list[Key]) -> None:
+    def __init__(self, codes: Codes, keys: list[Key]) -> None:
         self.codes = codes
         self.keys = keys
 
@@ -45,11 +57,20 @@ class CodedKeys:
         return len(self.codes)
 
     def without_unused(self) -> CodedKeys:
-        """Return the same with no keys that no row has, where these may be many."""
-        if len(self.keys) <= len(self.codes):
+        """Return the same without the keys that no row has, which have not arrived."""
+        is_used = np.zeros(len(self.keys), dtype=np.bool_)
+        for block in blocks(len(self.codes)):
+            is_used[self.codes[block].astype(np.int64)] = True
+        if bool(is_used.all()):
             return self
-        used, codes = np.unique(self.codes, return_inverse=True)
-        return CodedKeys(codes, [self.keys[code] for code in used.tolist()])
+        codes = (np.cumsum(is_used) - 1)[self.codes]
+        return CodedKeys(codes, list(compress(self.keys, is_used.tolist())))
+
+
+def blocks(rows: int, block_rows: int = BLOCK_ROWS) -> Iterator[slice[int, int, None]]:
+    """Cut `rows` rows into blocks."""
+    for start in range(0, rows, block_rows):
+        yield slice(start, min(start + block_rows, rows))
 
 
 def is_columnar(column: Column) -> bool:
@@ -62,10 +83,33 @@ def is_arrow(column: object) -> TypeGuard[pa.Array]:
     return type(column).__module__.partition(".")[0] == "pyarrow"
 
 
+def length_of(name: str, column: Column) -> int:
+    """Return how many rows a column has; ColumnTypeError if it is none."""
+    if isinstance(column, np.ndarray):
+        if column.ndim != 1:
+            raise ColumnTypeError(name, f"expected one dimension, not {column.ndim}")
+        if isinstance(column, np.ma.MaskedArray):
+            raise ColumnTypeError(name, "masked arrays are not taken; fill or drop what is masked")
+    elif is_arrow(column):
+        _check_arrow(name, column)
+    elif isinstance(column, _NO_COLUMNS) or not (
+        isinstance(column, Sized) and isinstance(column, Iterable)
+    ):
+        kind = type(column).__name__
+        raise ColumnTypeError(name, f"expected a sequence or an array, not {kind}")
+    return len(column)
+
+
+_NO_COLUMNS = (str, bytes, bytearray, Mapping, set, frozenset)
+"""What has a length and elements, and still is not meant as a column, or has no order."""
+
+
 def read_keys(column: Column) -> CodedKeys | list[Key]:
     """Return a column of keys as codes where that is quick, else as a list."""
-    if isinstance(column, np.ndarray):
-        return _numpy_keys(column)
+    length_of("keys", column)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuSU":
+        keys, codes = np.unique(column, return_inverse=True)
+        return CodedKeys(codes, keys.tolist())
     if is_arrow(column):
         return _arrow_keys(column)
     return as_list("keys", column)
@@ -73,6 +117,7 @@ def read_keys(column: Column) -> CodedKeys | list[Key]:
 
 def read_times(column: Column) -> Floats:
     """Return a column of times as float seconds; TimeNotFiniteError names the first bad row."""
+    length_of("times", column)
     if is_arrow(column):
         times = _arrow_times(column)
     elif isinstance(column, np.ndarray):
@@ -81,8 +126,9 @@ def read_times(column: Column) -> Floats:
         rows = as_list("times", column)
         check_times(rows)
         times = np.array(rows, dtype=np.float64)
-    if not np.isfinite(times).all():
-        row = int(np.argmin(np.isfinite(times)))
+    is_finite = np.isfinite(times)
+    if not is_finite.all():
+        row = int(np.argmin(is_finite))
         raise TimeNotFiniteError(float(times[row]), row)
     return times
 
@@ -90,8 +136,9 @@ def read_times(column: Column) -> Floats:
 def check_times(times: Sequence[object]) -> None:
     """Raise TimeNotFiniteError at the first row that is not a finite number."""
     try:
-        # A sum is finite only if all its terms are; the reverse fails for huge times only.
-        if math.isfinite(sum(cast(Sequence[float], times))):
+        # A sum is finite only if all its terms are; the reverse fails for huge times only. It
+        # begins with a float, lest integers that no float can hold cancel each other.
+        if math.isfinite(sum(cast(Sequence[float], times), 0.0)):
             return
     except (TypeError, OverflowError, ValueError):
         pass
@@ -103,7 +150,7 @@ def check_times(times: Sequence[object]) -> None:
 def is_finite_time(time: object) -> TypeGuard[float]:
     """Tell whether `time` is a finite number that a float can hold."""
     try:
-        return isinstance(time, (float, int, np.number)) and math.isfinite(time)
+        return isinstance(time, (float, int, np.integer, np.floating)) and math.isfinite(time)
     except (OverflowError, TypeError):
         return False
 
@@ -111,7 +158,7 @@ def is_finite_time(time: object) -> TypeGuard[float]:
 def check_key(key: object, row: int | None = None) -> None:
     """Raise KeyNotHashableError unless `key` can be looked up again."""
     try:
-        if isinstance(key, Hashable) and hash(key) is not None and key == key:
+        if isinstance(key, Hashable) and hash(key) is not None and operator.eq(key, key):
             return
     except TypeError:
         pass
@@ -128,13 +175,11 @@ def as_list(name: str, column: Column) -> list[object]:
     """Return a column as a list of Python objects."""
     if isinstance(column, list):
         return column
-    if isinstance(column, (str, bytes, dict)) or not isinstance(column, Iterable):
-        raise ColumnTypeError(name, f"expected a sequence or an array, not {_type_name(column)}")
+    length_of(name, column)
     if isinstance(column, np.ndarray):
-        _check_dimensions(name, column)
         return cast(list[object], column.tolist())
     if is_arrow(column):
-        return cast(list[object], _one_array(column).to_pylist())
+        return _arrow_list(name, column)
     return list(column)
 
 
@@ -143,110 +188,146 @@ def pick(name: str, column: Column, rows: Integers) -> list[object]:
     if isinstance(column, np.ndarray):
         return cast(list[object], column[rows].tolist())
     if is_arrow(column):
+        import pyarrow as pa
+
         array = _one_array(column)
-        if array.null_count == 0 and _is_plain_number(array):
+        if array.null_count == 0 and (
+            pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+        ):
             return cast(list[object], array.to_numpy(zero_copy_only=False)[rows].tolist())
-        return cast(list[object], array.take(_arrow_rows(rows)).to_pylist())
+        return _arrow_list(name, array.take(pa.array(rows)))
     values = column if isinstance(column, (list, tuple)) else as_list(name, column)
     return [values[row] for row in rows.tolist()]
 
 
-def length_of(name: str, column: Column) -> int:
-    """Return how many rows a column has."""
-    if isinstance(column, np.ndarray):
-        _check_dimensions(name, column)
-    if isinstance(column, (str, bytes, dict)) or not isinstance(column, Sized):
-        raise ColumnTypeError(name, f"expected a sequence or an array, not {_type_name(column)}")
-    return len(column)
-
-
-def _numpy_keys(column: AnyArray) -> CodedKeys | list[Key]:
-    _check_dimensions("keys", column)
-    if column.dtype.kind not in "iuSU":
-        return cast(list[Key], column.tolist())
-    keys, codes = np.unique(column, return_inverse=True)
-    return CodedKeys(codes, keys.tolist())
-
-
 def _arrow_keys(column: pa.Array) -> CodedKeys | list[Key]:
+    import pyarrow as pa
+
     array = _one_array(column)
-    if not hasattr(array, "dictionary"):
-        if not hasattr(array, "dictionary_encode"):
-            raise ColumnTypeError("keys", f"{array.type} cannot be an update key")
-        array = array.dictionary_encode()
+    if not pa.types.is_dictionary(array.type):
+        return _encode(array)
     if array.null_count:
-        raise ColumnTypeError("keys", "a key is null; fill or drop the nulls first")
-    keys = array.dictionary.to_pylist()
-    try:
-        is_distinct = len(set(keys)) == len(keys) and None not in keys
-    except TypeError:
-        raise ColumnTypeError("keys", f"{array.type} cannot be an update key") from None
-    if not is_distinct:
-        rows = array.to_pylist()
-        if None in rows:
-            raise ColumnTypeError("keys", "a key is null; fill or drop the nulls first")
-        return cast(list[Key], rows)
-    codes = array.indices.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+        raise ColumnTypeError("keys", _NULL_KEY)
+    codes = array.indices.to_numpy(zero_copy_only=False)
+    dictionary = array.dictionary
+    if len(dictionary) > len(codes):
+        used, codes = np.unique(codes, return_inverse=True)
+        dictionary = dictionary.take(pa.array(used))
+    if dictionary.null_count or not _is_codable(dictionary.type):
+        return _encode(array.dictionary_decode())
+    keys = _arrow_list("keys", dictionary)
+    if len(set(keys)) < len(keys):
+        return _encode(array.dictionary_decode())
     return CodedKeys(codes, keys)
 
 
+def _encode(array: pa.Array) -> CodedKeys | list[Key]:
+    """Return keys as codes, or as a list where Arrow's notion of a key is not Python's."""
+    if array.null_count:
+        raise ColumnTypeError("keys", _NULL_KEY)
+    if not _is_codable(array.type):
+        keys = _arrow_list("keys", array)
+        if None in keys:  # of types that do not count their nulls
+            raise ColumnTypeError("keys", _NULL_KEY)
+        return keys
+    array = array.dictionary_encode()
+    codes = array.indices.to_numpy(zero_copy_only=False)
+    return CodedKeys(codes, _arrow_list("keys", array.dictionary))
+
+
+def _is_codable(kind: pa.DataType) -> bool:
+    """Tell whether keys of this type are equal in Arrow if they are so in Python, and hashable.
+
+    Arrow has one key for all NaN, and two for zero; and nested keys it cannot encode.
+    """
+    import pyarrow as pa
+
+    return not (
+        pa.types.is_floating(kind)
+        or pa.types.is_nested(kind)
+        or pa.types.is_run_end_encoded(kind)
+        or pa.types.is_null(kind)
+    )
+
+
 def _arrow_times(column: pa.Array) -> Floats:
+    import pyarrow as pa
+
     array = _one_array(column)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
     if array.null_count:
         raise ColumnTypeError("times", "a time is null; fill or drop the nulls first")
-    kind = str(array.type)
-    if kind.startswith("timestamp"):
-        ticks = array.view("int64").to_numpy(zero_copy_only=False)
-        return np.asarray(ticks / _TICKS_PER_SECOND[kind[10:].partition(",")[0].rstrip("]")])
-    if kind in ("date32[day]", "date64[ms]"):
-        raise ColumnTypeError("times", f"{kind} has no time of day; cast it to a timestamp")
+    if pa.types.is_timestamp(array.type):
+        ticks = array.view(pa.int64()).to_numpy(zero_copy_only=False)
+        return _seconds(ticks, TICKS_PER_SECOND[array.type.unit])
+    if pa.types.is_date(array.type):
+        raise ColumnTypeError("times", f"{array.type} has no time of day; cast it to a timestamp")
     return _numpy_times(array.to_numpy(zero_copy_only=False))
 
 
-_TICKS_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-
-
-def _numpy_times(column: AnyArray) -> Floats:
-    _check_dimensions("times", column)
-    if column.dtype.kind == "M":
-        if np.isnat(column).any():
-            raise TimeNotFiniteError("NaT", int(np.argmax(np.isnat(column))))
-        return np.asarray(column.astype("datetime64[ns]").astype(np.int64) / 1_000_000_000)
-    if column.dtype.kind == "O":
+def _numpy_times(column: Column) -> Floats:
+    assert isinstance(column, np.ndarray)
+    kind = column.dtype.kind
+    if kind == "M":
+        is_missing = np.isnat(column)
+        if is_missing.any():
+            raise TimeNotFiniteError("NaT", int(np.argmax(is_missing)))
+        unit = np.datetime_data(column.dtype)[0]
+        unit = unit if unit in TICKS_PER_SECOND else _nearest_unit(unit)
+        ticks = column.astype(f"datetime64[{unit}]").view(np.int64)
+        return _seconds(ticks, TICKS_PER_SECOND[unit])
+    if kind == "O":
         check_times(column.tolist())
-    elif column.dtype.kind not in "iuf":
+    elif kind not in "iuf":
         raise ColumnTypeError("times", f"expected numbers or timestamps, not {column.dtype}")
     return column.astype(np.float64, copy=False)
 
 
-def _one_array(column: pa.Array) -> pa.Array:
-    """Return a pyarrow column in one piece."""
-    if hasattr(column, "combine_chunks"):
-        if hasattr(column, "unify_dictionaries"):
-            column = column.unify_dictionaries()
-        column = column.combine_chunks()
-        if hasattr(column, "num_chunks"):  # some versions keep an empty one chunked
-            column = column.chunk(0)
-    if not hasattr(column, "to_pylist"):
-        raise ColumnTypeError("keys, values, times", f"{_type_name(column)} is not an array")
-    return column
+def _nearest_unit(unit: str) -> str:
+    """Return the unit to convert NumPy's coarser or finer one to, such that nothing overflows."""
+    return "ns" if unit in ("ps", "fs", "as") else "s"
 
 
-def _is_plain_number(array: pa.Array) -> bool:
-    kind = str(array.type)
-    return kind.startswith(("int", "uint", "float", "double"))
+def _seconds(ticks: Integers, ticks_per_second: int) -> Floats:
+    """Return ticks as seconds, monotonically, and the same whatever the unit.
+
+    Nanoseconds of our days have more digits than a float, so whole seconds are split off first.
+    """
+    if ticks_per_second == 1:
+        return ticks.astype(np.float64)
+    times = np.empty(len(ticks))
+    for block in blocks(len(ticks)):
+        whole = ticks[block] // ticks_per_second
+        rest = ticks[block] - whole * ticks_per_second
+        times[block] = whole + rest / ticks_per_second
+    return times
 
 
-def _arrow_rows(rows: Integers) -> pa.Array:
+def _check_arrow(name: str, column: object) -> None:
     import pyarrow as pa
 
-    return pa.array(rows)
+    if not isinstance(column, (pa.Array, pa.ChunkedArray)):
+        kind = type(column).__name__
+        raise ColumnTypeError(name, f"expected an Array or a ChunkedArray, not a pyarrow {kind}")
 
 
-def _check_dimensions(name: str, column: AnyArray) -> None:
-    if column.ndim != 1:
-        raise ColumnTypeError(name, f"expected one dimension, not {column.ndim}")
+def _one_array(column: pa.Array) -> pa.Array:
+    """Return a pyarrow column in one piece."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    try:
+        return column.combine_chunks()
+    except pa.ArrowInvalid:  # dictionaries that Arrow cannot unify
+        if not pa.types.is_dictionary(column.type):
+            raise
+        return column.cast(column.type.value_type).combine_chunks()
 
 
-def _type_name(column: object) -> str:
-    return type(column).__name__
+def _arrow_list(name: str, column: pa.Array) -> list[object]:
+    try:
+        return cast(list[object], column.to_pylist())
+    except (TypeError, ValueError) as error:  # such as nanoseconds that no datetime can hold
+        raise ColumnTypeError(name, str(error)) from error

@@ -19,26 +19,29 @@ plain tuple because one is made for each dequeue, and anything with names costs 
 """
 
 
-class InProcessTable(OrderedDict[int, Record]):
-    """The updates in process by their identity, oldest first. O(1) per operation.
+InProcess = OrderedDict[int, Record]
+"""The updates in process by their identity, oldest first. Not a dict: taking its first key again
+and again walks over the holes of all before."""
 
-    Not a dict: taking its first key again and again walks over the holes of all before. A copy of
-    an update, such as one that was sent to another process and back, is found by its key and time,
-    in O(updates in process).
+
+def find_record(in_process: InProcess, update: Update) -> Record:
+    """Return the record of `update`; NotInProcessError if there is none.
+
+    A copy of an update, such as one that was sent to another process and back, is found by its key
+    and time, in O(updates in process).
     """
+    record = in_process.get(id(update))
+    if record is not None:
+        return record
+    if isinstance(update, Update):
+        for record in in_process.values():
+            if record[0].time == update.time and record[0].key == update.key:
+                return record
+    raise NotInProcessError(update)
 
-    def find(self, update: Update) -> Record:
-        """Return the record of `update`; NotInProcessError if there is none."""
-        record = self.get(id(update))
-        if record is not None:
-            return record
-        if isinstance(update, Update):
-            for record in self.values():
-                if record[0].time == update.time and record[0].key == update.key:
-                    return record
-        raise NotInProcessError(update)
 
-    def _check(self) -> None:
-        for identity, record in self.items():
-            assert identity == id(record[0])
-            assert record[1].in_process > 0
+def check_records(in_process: InProcess) -> None:
+    """State every invariant."""
+    for identity, record in in_process.items():
+        assert identity == id(record[0])
+        assert record[1].in_process > 0

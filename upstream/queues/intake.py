@@ -246,8 +246,7 @@ class Intake:
     def _start(self, cell: KeyCell, now: float, rows: int) -> Outcome:
         """Let the key wait where it does not; `cell` is still as before the update."""
         version = cell.version + 1
-        was_waiting = cell.waiting
-        has_refused = False
+        waited = cell.waiting
         place = cell.idle
         cell.idle = None
         while place is not None:
@@ -256,11 +255,10 @@ class Intake:
                 cell.waiting += 1
             else:
                 cell.add_idle(place)
-                has_refused = True
-            place = following
-        if cell.waiting > was_waiting or (version == 1 and not has_refused):
+            place = None if following is place else following
+        if cell.waiting > waited or (version == 1 and cell.idle is None):
             return _WAITING
-        return _REJECTED if has_refused and not was_waiting else _SUPERSEDED
+        return _SUPERSEDED if waited or cell.idle is None else _REJECTED
 
     # A batch of updates.
 

@@ -8,6 +8,7 @@ others of the abstract methods below do.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
@@ -26,7 +27,7 @@ from .ages import check_age
 from .backlog import BacklogPlace
 from .batch_outcome import BatchOutcome
 from .columns import Column
-from .in_process import InProcessTable, Record
+from .in_process import InProcess, Record, check_records, find_record
 from .shared_log import LogEntry
 from .stream import Stream
 
@@ -113,7 +114,7 @@ class StreamQueue(ABC):
         self.time_to_live = time_to_live
         self._in_process_limit = in_process_limit
         self._cost = ProcessingCost(processing_cost, forgetting)
-        self._in_process = InProcessTable()
+        self._in_process: InProcess = OrderedDict()
         self._sums = StalenessSums()
         self._places: list[Place | None] = []
         self._dequeued = self._superseded = self._expired = self._rejected = 0
@@ -151,7 +152,7 @@ class StreamQueue(ABC):
         record = self._in_process.pop(id(update), None)
         if record is None:
             try:
-                record = self._in_process.find(update)
+                record = find_record(self._in_process, update)
             except NotInProcessError:
                 if self._taken_as_delivered:
                     return
@@ -170,7 +171,7 @@ class StreamQueue(ABC):
         If a newer one was accepted meanwhile it is counted as superseded instead.
         """
         now = self._stream.catch_up()
-        record = self._in_process.find(update)
+        record = find_record(self._in_process, update)
         self._restore(record, now)
         del self._in_process[id(record[0])]
         place = record[1]
@@ -289,7 +290,7 @@ class StreamQueue(ABC):
             self._sums.retire(place, now)
         self._stop_listening(now)
         self._places.clear()
-        self._in_process = InProcessTable()
+        self._in_process = OrderedDict()
         self._stream = Stream.closed("queue")
         self.enqueue = self._stream.enqueue
         self.enqueue_many = self._stream.enqueue_many
@@ -403,12 +404,14 @@ class StreamQueue(ABC):
         update = record[0]
         record[1].in_process += 1
         self._dequeued += 1
-        in_process = self._in_process
-        in_process[id(update)] = record
-        if len(in_process) > self._in_process_limit:
-            self._taken_as_delivered += 1
-            self._note_delivery(in_process.popitem(last=False)[1], now)
+        self._in_process[id(update)] = record
+        if len(self._in_process) > self._in_process_limit:
+            self._take_oldest_as_delivered(now)
         return update
+
+    def _take_oldest_as_delivered(self, now: float) -> None:
+        self._taken_as_delivered += 1
+        self._note_delivery(self._in_process.popitem(last=False)[1], now)
 
     def _note_delivery(self, record: Record, now: float) -> None:
         update, place, version, _, dequeued_at, _ = record
@@ -480,7 +483,7 @@ class StreamQueue(ABC):
         )
 
     def _check(self) -> None:
-        self._in_process._check()
+        check_records(self._in_process)
         in_process = sum(place.in_process for place in self._places if place is not None)
         assert in_process <= len(self._in_process)
         assert self._keys == sum(1 for _ in self._counted_places())

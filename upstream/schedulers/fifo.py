@@ -51,13 +51,14 @@ class FifoScheduler(Scheduler):
 
     def schedule(self, place: Place) -> None:
         """Count the key; its arrival puts it on the newer side of the marker."""
-        place.previous = place.next = None
+        place.line = None
         self._waiting += 1
 
     def restore(self, place: Place) -> None:
         """Put the key among those that were given back."""
         self._waiting += 1
         self._returned.insert_by_wait(place)
+        place.line = self._returned
 
     def next(self, now: float) -> Place | None:
         """Return the oldest key that was given back, else the first past the marker."""
@@ -76,12 +77,12 @@ class FifoScheduler(Scheduler):
     def remove(self, place: Place) -> None:
         """Stop counting the key; the marker passes it once it does not wait."""
         self._waiting -= 1
-        if place.previous is not None:
+        if place.line is not None:
             self._drop_returned(place)
 
     def _drop_returned(self, place: Place) -> None:
         self._returned.remove(place)
-        place.previous = place.next = None
+        place.line = None
 
     def __len__(self) -> int:
         return self._waiting

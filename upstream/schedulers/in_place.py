@@ -40,10 +40,10 @@ class InPlaceScheduler(Scheduler):
 
     def take(self, now: float) -> Place | None:
         """Take out the key at the head."""
-        place = self._line.pop_head()
-        if place is not None:
-            self._waiting -= 1
-        return place
+        if self._waiting == 0:
+            return None
+        self._waiting -= 1
+        return self._line.pop_head()
 
     def remove(self, place: Place) -> None:
         """Take the key out."""

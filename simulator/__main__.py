@@ -1,0 +1,5 @@
+"""Run the command line: `python -m simulator`."""
+
+from .cli import app
+
+app(prog_name="python -m simulator")

@@ -1,0 +1,80 @@
+"""The command line of the simulator; each command lives in a module of its own."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import typer
+
+from .demo import DemoSettings
+from .demo_command import run_demo
+
+app = typer.Typer(
+    help="Watch and measure how fresh the data stays under each way of queueing.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_DEFAULTS = DemoSettings()
+
+
+@app.callback()
+def _simulator() -> None:
+    """Commands are listed even while there is only one."""
+
+
+def _positive(number: float) -> float:
+    if not (math.isfinite(number) and number > 0):
+        raise typer.BadParameter(f"{number:g} is not a finite number above zero.")
+    return number
+
+
+def _not_negative(number: float) -> float:
+    if not (math.isfinite(number) and number >= 0):
+        raise typer.BadParameter(f"{number:g} is not a finite number, zero or more.")
+    return number
+
+
+@app.command()
+def demo(
+    seconds: Annotated[
+        float, typer.Option(max=600, callback=_positive, help="How long the demo runs.")
+    ] = 15.0,
+    keys: Annotated[
+        int, typer.Option(min=1, max=100_000, help="How many keys the feed has.")
+    ] = _DEFAULTS.keys,
+    theta: Annotated[
+        float,
+        typer.Option(
+            max=10,
+            callback=_not_negative,
+            help="Skew of the keys: 0 is none, 1 is Zipf's law.",
+        ),
+    ] = _DEFAULTS.theta,
+    load: Annotated[
+        float,
+        typer.Option(
+            max=1_000,
+            callback=_positive,
+            help="How many times faster the feed is than each consumer.",
+        ),
+    ] = _DEFAULTS.load,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed from which the feed is drawn.")
+    ] = _DEFAULTS.seed,
+    is_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object at the end, and nothing else.")
+    ] = False,
+) -> None:
+    """Watch queues of every policy fall behind a fast feed, or not, side by side.
+
+    One feed, six queues, six consumers of the same speed, in real time: an append queue, an
+    adaptive queue, and update queues that serve their keys first-in first-out, in place, by
+    linecutting and by the staleness index. Shown are the mean staleness of each so far, how far
+    that is from the best possible, and what became of the updates.
+    """
+    settings = DemoSettings(keys=keys, theta=theta, load=load, seed=seed)
+    run_demo(settings, seconds=seconds, is_json=is_json)

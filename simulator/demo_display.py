@@ -1,0 +1,224 @@
+"""How the demo looks: a live table, plain lines where there is no terminal, JSON, a summary.
+
+Everything is made from a report; nothing here reads a clock or a queue. The words are ASCII, so
+that they can be written anywhere; rich replaces the lines of a table where they cannot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Final
+
+from rich.bar import Bar
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from .demo import DemoReport, DemoSettings, PolicyReport
+
+WIDE: Final = 100
+"""Columns of a terminal that has room for every counter."""
+BAR_SCALE: Final = 5.0
+"""The staleness that fills a bar, as a multiple of the least one shown."""
+BEST_POLICY: Final = "index"
+
+Json = dict[str, object]
+
+
+def duration(seconds: float) -> str:
+    """Write a duration in the unit that suits it.
+
+    >>> duration(0.0375), duration(5.94), duration(0.0)
+    ('37.5 ms', '5.94 s', '0.0 ms')
+    """
+    if seconds < 0.9995:
+        return f"{1_000 * seconds:.{1 if seconds < 0.09995 else 0}f} ms"
+    return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:,.1f} s"
+
+
+def ratio(times: float | None) -> str:
+    """Write how many times the best possible something is; a dash if that is not known.
+
+    >>> ratio(1.0234), ratio(158.4), ratio(None)
+    ('1.02', '158', '-')
+    """
+    if times is None:
+        return "-"
+    return f"{times:.2f}" if times < 9.995 else f"{times:,.0f}"
+
+
+def introduction(settings: DemoSettings) -> str:
+    """Say what one is looking at."""
+    keys = "1 key" if settings.keys == 1 else f"{settings.keys:,} keys"
+    return (
+        f"One feed of {keys} (Zipf, theta {settings.theta:g}) brings "
+        f"{settings.updates_per_second:,.0f} updates a second, {settings.load:g} times what a "
+        f"consumer can process ({1 / settings.processing_cost:,.0f} a second). Six queues hear all "
+        "of it; each has its own consumer, and they differ only in what they keep and which key "
+        "they serve next."
+    )
+
+
+EXPLANATION: Final = (
+    "Staleness is how long a key has waited with a newer update: in the queue, or until the "
+    "application has it; mean over time since the start, then over keys. 'x best' is the queue "
+    "staleness over the least that any order of service can reach (memoryless arrivals, which "
+    "these are). Bars go to {scale:g} times the lowest row."
+)
+
+
+class DemoView:
+    """The state of the demo as something that rich can print, as wide as the terminal is."""
+
+    def __init__(self, settings: DemoSettings, report: DemoReport, *, seconds: float) -> None:
+        self._settings = settings
+        self._report = report
+        self._seconds = seconds
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the lines above, the table, and the lines below."""
+        yield Text("UpStream: where an update waits", style="bold")
+        yield Text(introduction(self._settings))
+        yield _table(self._report, is_wide=options.max_width >= WIDE)
+        yield Text(EXPLANATION.format(scale=BAR_SCALE), style="dim")
+        yield self._progress()
+
+    def _progress(self) -> Table:
+        elapsed = min(self._report.elapsed, self._seconds)
+        line = Table.grid(padding=(0, 1))
+        line.add_row(
+            ProgressBar(total=self._seconds, completed=elapsed, width=30),
+            Text(
+                f"{elapsed:.1f} of {self._seconds:g} s, {self._report.arrived:,} updates; "
+                "Ctrl-C stops"
+            ),
+        )
+        return line
+
+
+def _table(report: DemoReport, *, is_wide: bool) -> Table:
+    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="bold")
+    table.add_column("\npolicy", no_wrap=True)
+    for name in ("queue\nstaleness", "applic.\nstaleness", "x\nbest"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("worst key,\nin the queue", justify="right", no_wrap=True)
+    counters = ("arrived", "waiting", "delivered", "skipped")
+    for name in counters if is_wide else counters[1:]:
+        table.add_column(f"\n{name}", justify="right", no_wrap=True)
+    table.add_column("\nqueue staleness" if is_wide else "", no_wrap=True)
+    least = min(policy.queue_staleness for policy in report.policies)
+    for policy in report.policies:
+        bar = _bar(policy.queue_staleness, BAR_SCALE * least, width=20 if is_wide else 8)
+        table.add_row(*_cells(policy, is_wide=is_wide), bar)
+    return table
+
+
+def _cells(report: PolicyReport, *, is_wide: bool) -> list[Text]:
+    counted = report.statistics
+    worst = "-"
+    if report.worst_key is not None:
+        worst = f"{report.worst_key} {duration(report.worst_queue_staleness):>7}"
+    cells = [
+        Text(report.policy, style="bold cyan" if report.policy == BEST_POLICY else ""),
+        Text(duration(report.queue_staleness)),
+        Text(duration(report.application_staleness)),
+        Text(ratio(report.times_the_best)),
+        Text(worst),
+    ]
+    if is_wide:
+        cells.append(Text(f"{counted.arrived:,}"))
+    counters = (counted.waiting, counted.delivered, report.skipped)
+    return [*cells, *(Text(f"{counter:,}") for counter in counters)]
+
+
+def _bar(staleness: float, full: float, *, width: int) -> Group | Text:
+    if staleness <= full:
+        bar = Bar(size=full or 1.0, begin=0, end=staleness, width=width, color="cyan")
+        return Group(bar)
+    return Text("\N{FULL BLOCK}" * (width - 1) + ">", style="yellow")
+
+
+def plain_line(report: DemoReport) -> str:
+    """Write the state in one line: the mean queue staleness of each policy."""
+    policies = ", ".join(
+        f"{policy.policy} {duration(policy.queue_staleness)}" for policy in report.policies
+    )
+    return f"{report.elapsed:5.1f} s: {policies}"
+
+
+def plain_table(report: DemoReport) -> list[str]:
+    """Write the state as lines that fit 80 columns and need no terminal."""
+    form = "{:<11} {:>9} {:>11} {:>7} {:>18} {:>8} {:>9}"
+    lines = [
+        form.format("", "queue", "application", "x", "worst key,", "", ""),
+        form.format(
+            "policy", "staleness", "staleness", "best", "in the queue", "waiting", "delivered"
+        ),
+    ]
+    for policy in report.policies:
+        worst = f"{policy.worst_key or '-'} {duration(policy.worst_queue_staleness)}"
+        lines.append(
+            form.format(
+                policy.policy,
+                duration(policy.queue_staleness),
+                duration(policy.application_staleness),
+                ratio(policy.times_the_best),
+                worst,
+                f"{policy.statistics.waiting:,}",
+                f"{policy.statistics.delivered:,}",
+            )
+        )
+    return lines
+
+
+def summary(report: DemoReport, *, is_stopped: bool) -> str:
+    """Say in a few sentences what was measured, and where to look next."""
+    append, best = report.of("append"), report.of(BEST_POLICY)
+    in_place = report.of("in-place")
+    times = best.times_the_best
+    over_bound = (
+        f", {ratio(times)} times the best possible for memoryless arrivals" if times else ""
+    )
+    stopped = "Stopped after" if is_stopped else "After"
+    return (
+        f"{stopped} {report.elapsed:.1f} s and {report.arrived:,} updates the append queue, with "
+        f"{append.statistics.waiting:,} of them waiting, has a mean queue staleness of "
+        f"{duration(append.queue_staleness)}; an update queue that serves its keys in place has "
+        f"{duration(in_place.queue_staleness)}, and one that serves them by the staleness index "
+        f"{duration(best.queue_staleness)}{over_bound}. {_accounting(report)} "
+        "README.md shows such a queue in ten lines of Python; "
+        "`python -m simulator demo --help` says what can be changed here."
+    )
+
+
+def _accounting(report: DemoReport) -> str:
+    if all(policy.statistics.is_balanced for policy in report.policies):
+        return "Every update is accounted for in every queue."
+    return "NOT every update is accounted for, which is a defect."
+
+
+def as_json(
+    report: DemoReport, settings: DemoSettings, *, seconds: float, is_stopped: bool
+) -> Json:
+    """Return what a program may want to read; staleness in seconds."""
+    return {
+        "settings": asdict(settings) | {"seconds": seconds},
+        "elapsed_seconds": report.elapsed,
+        "is_stopped": is_stopped,
+        "arrived": report.arrived,
+        "policies": {policy.policy: _policy_as_json(policy) for policy in report.policies},
+    }
+
+
+def _policy_as_json(report: PolicyReport) -> Json:
+    return {
+        "queue_staleness_seconds": report.queue_staleness,
+        "application_staleness_seconds": report.application_staleness,
+        "queue_lower_bound_seconds_memoryless": report.queue_lower_bound,
+        "application_lower_bound_seconds_memoryless": report.application_lower_bound,
+        "queue_staleness_times_the_best_memoryless": report.times_the_best,
+        "worst_key": report.worst_key,
+        "worst_queue_staleness_seconds": report.worst_queue_staleness,
+        "statistics": asdict(report.statistics),
+    }

@@ -1,0 +1,27 @@
+"""A place starts out idle, uncounted and fresh."""
+
+from __future__ import annotations
+
+from upstream.keys import Place
+
+from .owner import Owner, make_cell
+
+
+def test_a_new_place_does_not_wait_and_is_not_counted() -> None:
+    cell, owner = make_cell("IBM"), Owner()
+    place = Place(cell, owner)
+    assert place.cell is cell
+    assert place.owner is owner
+    assert (place.waiting_since, place.stale_since, place.later) == (None, None, None)
+    assert place.line is None
+    assert (place.in_process, place.waiting_version) == (0, 0)
+    assert place.delivered_version == Place.UNCOUNTED
+
+
+def test_what_was_forgotten_is_newer_than_any_update_and_what_is_uncounted_older() -> None:
+    a_century_of_updates = 100 * 366 * 86_400 * 10**9
+    assert Place.UNCOUNTED < 0 < a_century_of_updates < Place.FORGOTTEN
+
+
+def test_a_place_has_no_dict_of_its_own() -> None:
+    assert not hasattr(Place(make_cell("IBM"), Owner()), "__dict__")

@@ -1,0 +1,505 @@
+"""A stream with queues of all kinds does what plain lists of events say it should.
+
+Everything that can happen to a stream happens at random: the clock moves, updates come late or at
+equal times, queues come and go, and consumers deliver or give back in any order. The model
+(`model.py`) says after every step what waits, in which order, what was counted, and how stale it
+all was on average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+
+from upstream import (
+    TOMBSTONE,
+    AdaptiveQueue,
+    AppendQueue,
+    ClosedError,
+    FifoScheduler,
+    InPlaceScheduler,
+    Key,
+    LinecuttingScheduler,
+    ManualClock,
+    NotInProcessError,
+    OnDemandMemory,
+    Outcome,
+    PagePool,
+    PagePoolFullError,
+    ParameterError,
+    RandomShedding,
+    StalenessIndexScheduler,
+    Stream,
+    StreamQueue,
+    UnknownKeyError,
+    Update,
+    UpdateQueue,
+)
+
+from .model import Held, ModelQueue, ModelStream
+from .model_kinds import (
+    ModelAdaptiveQueue,
+    ModelAppendQueue,
+    ModelFifo,
+    ModelInPlace,
+    ModelLinecutting,
+    ModelUpdateQueue,
+)
+
+KEYS = "ABCDE"
+RATES = {"A": 4.0, "B": 1.0, "C": 0.25, "D": 0.0625}
+COST = 0.5
+LOCATIONS = 4
+MOST_QUEUES = 4
+MAY_FALL = {"waiting", "in_process", "keys"}
+
+Pair = tuple[StreamQueue, ModelQueue]
+
+keys = st.sampled_from(KEYS)
+seconds = st.sampled_from([0.25, 0.5, 1.0, 2.5, 8.0])
+pauses = st.sampled_from([0.0, 0.0, 0.25, 0.5])
+ages = st.sampled_from([None, None, 2.0, 5.5])
+capacities = st.sampled_from([None, None, 1, 2, 3])
+limits = st.sampled_from([2, 1_000, 1_000])
+source_times = st.sampled_from([None, None, 0.0, -0.5, -2.0, 1.0])
+"""None for the clock's, else from now."""
+
+
+@st.composite
+def update_queues(draw: st.DrawFn) -> Pair:
+    capacity, age, limit = draw(capacities), draw(ages), draw(limits)
+    scheduler = draw(st.sampled_from([FifoScheduler, InPlaceScheduler, StalenessIndexScheduler]))
+    longest = draw(st.sampled_from([None, 1.0, 4.0]))
+    weights = draw(st.sampled_from([None, {"A": 8.0, "B": 0.0}]))
+    queue = UpdateQueue(
+        StalenessIndexScheduler(longest, weight=weights)
+        if scheduler is StalenessIndexScheduler
+        else scheduler(),
+        capacity=capacity,
+        time_to_live=age,
+        in_process_limit=limit,
+    )
+    model = {FifoScheduler: ModelFifo, InPlaceScheduler: ModelInPlace}.get(
+        scheduler, ModelUpdateQueue
+    )(capacity=capacity, time_to_live=age, in_process_limit=limit)
+    if scheduler is StalenessIndexScheduler and longest is not None:
+        model.longest_wait = longest
+    return queue, model
+
+
+@st.composite
+def linecutting_queues(draw: st.DrawFn) -> Pair:
+    capacity, age, limit = draw(capacities), draw(ages), draw(limits)
+    queue = UpdateQueue(
+        LinecuttingScheduler(),
+        capacity=capacity,
+        time_to_live=age,
+        in_process_limit=limit,
+        processing_cost=COST,
+    )
+    model = ModelLinecutting(
+        rates=RATES, cost=COST, capacity=capacity, time_to_live=age, in_process_limit=limit
+    )
+    return queue, model
+
+
+@st.composite
+def append_queues(draw: st.DrawFn) -> Pair:
+    capacity, age, limit = draw(capacities), draw(ages), draw(limits)
+    seed = draw(st.none() | st.integers(0, 3)) if capacity is not None else None
+
+    def shedding() -> RandomShedding | None:
+        return None if seed is None else RandomShedding(seed)
+
+    queue = AppendQueue(
+        capacity=capacity, shedding=shedding(), time_to_live=age, in_process_limit=limit
+    )
+    model = ModelAppendQueue(
+        capacity=capacity, shedding=shedding(), time_to_live=age, in_process_limit=limit
+    )
+    return queue, model
+
+
+@st.composite
+def adaptive_queues(draw: st.DrawFn) -> Pair:
+    age, limit = draw(ages), draw(limits)
+    max_waiting = draw(st.sampled_from([1, 2, 4]))
+    resume_waiting = draw(st.integers(0, max_waiting - 1))
+    max_age = draw(st.sampled_from([None, None, 1.5, 3.0]))
+    queue = AdaptiveQueue(
+        InPlaceScheduler(),
+        max_waiting=max_waiting,
+        resume_waiting=resume_waiting,
+        max_age=max_age,
+        time_to_live=age,
+        in_process_limit=limit,
+    )
+    bound = float("inf") if max_age is None else max_age
+    model = ModelAdaptiveQueue(
+        max_waiting=max_waiting,
+        resume_waiting=resume_waiting,
+        max_age=bound,
+        resume_age=bound / 2,
+        time_to_live=age,
+        in_process_limit=limit,
+    )
+    return queue, model
+
+
+class StreamMachine(RuleBasedStateMachine):
+    """One stream with up to four queues against the model."""
+
+    retain = True
+    has_pool = False
+    is_watched = True
+    """Whether everything is looked at after every step, or only now and then: looking makes
+    queues take in what they have not read yet, and must make no difference."""
+    kinds: st.SearchStrategy[Pair] = st.one_of(
+        update_queues(), update_queues(), append_queues(), adaptive_queues()
+    )
+    rates: dict[Key, float] | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = ManualClock()
+        self.pairs: list[Pair] = []
+        self.before: dict[ModelQueue, dict[str, int]] = {}
+        self.made = 0
+        self.should_look = False
+
+    @initialize(forget_after=st.sampled_from([None, 3.0, 6.0]))
+    def begin(self, forget_after: float | None) -> None:
+        memory = None
+        if self.has_pool:
+            memory = OnDemandMemory(PagePool(128, page_bytes=64, location_bytes=32))
+        self.stream = Stream(
+            clock=self.clock,
+            retain=self.retain,
+            memory=memory,
+            forget_after=forget_after,
+            rates=self.rates,
+        )
+        self.model = ModelStream(retain=self.retain, forget_after=forget_after)
+        if self.has_pool:
+            self.model.locations = LOCATIONS
+
+    # What happens.
+
+    @rule(pause=seconds)
+    def time_passes(self, pause: float) -> None:
+        self.clock.advance(pause)
+
+    @rule(key=keys, offset=source_times, pause=pauses)
+    def an_update_comes(self, key: Key, offset: float | None, pause: float) -> None:
+        self.clock.advance(pause)
+        self.enqueue(key, self.value(), offset)
+
+    @rule(key=keys, offset=source_times)
+    def a_deletion_comes(self, key: Key, offset: float | None) -> None:
+        self.enqueue(key, TOMBSTONE, offset)
+
+    @rule(
+        rows=st.lists(st.tuples(keys, st.sampled_from([0.0, -0.5, -2.0, 1.0])), max_size=8),
+        column=st.sampled_from([list, tuple, np.array, pa.array]),
+        has_times=st.booleans(),
+    )
+    def a_batch_comes(
+        self,
+        rows: list[tuple[Key, float]],
+        column: Callable[[Sequence[object]], Sequence[object]],
+        has_times: bool,
+    ) -> None:
+        now = self.clock.now()
+        names = [key for key, _ in rows]
+        values = [self.value() for _ in rows]
+        times = [now + offset for _, offset in rows]
+        if not rows:
+            column = list
+        batch = self.stream.enqueue_many(
+            column(names), values, column(times) if has_times else None
+        )
+        outcomes = [
+            self.model.enqueue(key, value, time if has_times else None, now)
+            for key, value, time in zip(names, values, times, strict=True)
+        ]
+        rejected = [outcome in (None, Outcome.REJECTED) for outcome in outcomes]
+        assert batch.waiting == outcomes.count(Outcome.WAITING)
+        assert batch.superseded == outcomes.count(Outcome.SUPERSEDED)
+        assert batch.late == outcomes.count(Outcome.LATE)
+        assert batch.rejected == sum(rejected)
+        assert batch.rejected_rows == tuple(np.flatnonzero(rejected))
+
+    @precondition(lambda self: len(self.pairs) < MOST_QUEUES)
+    @rule(data=st.data(), snapshot=st.booleans())
+    def a_queue_is_attached(self, data: st.DataObject, snapshot: bool) -> None:
+        pair = queue, model = data.draw(self.kinds)
+        if snapshot and not self.retain:
+            with pytest.raises(ParameterError):
+                self.stream.attach(queue, snapshot=True)
+            return
+        snapshot = snapshot and (type(model) in ORDERLESS or self.arrivals_differ())
+        self.stream.attach(queue, snapshot=snapshot)
+        self.model.attach(model, snapshot=snapshot, now=self.clock.now())
+        self.pairs.append(pair)
+
+    @precondition(lambda self: self.pairs)
+    @rule(data=st.data())
+    def a_queue_is_detached(self, data: st.DataObject) -> None:
+        pair = queue, model = data.draw(st.sampled_from(self.pairs))
+        held = [held.update for held in model.held]
+        final = self.stream.detach(queue)
+        now = self.clock.now()
+        expected = self.model.detach(model, now)
+        assert {name: getattr(final, name) for name in expected} == expected
+        means = queue.queue_staleness(), queue.application_staleness()
+        assert means == pytest.approx(model.means(now), rel=1e-9, abs=1e-9)
+        for update in held[:1]:
+            with pytest.raises(ClosedError):
+                queue.deliver(update)
+        self.pairs.remove(pair)
+
+    @precondition(lambda self: self.pairs)
+    @rule(data=st.data(), limit=st.sampled_from([None, 1, 2, 9]), pause=pauses)
+    def updates_are_dequeued(self, data: st.DataObject, limit: int | None, pause: float) -> None:
+        queue, model = data.draw(st.sampled_from(self.pairs))
+        self.clock.advance(pause)
+        now = self.clock.now()
+        self.model.advance(now)
+        if limit is None:
+            following = queue.peek() if self.is_watched else None
+            update = queue.dequeue()
+            assert not self.is_watched or update == following
+            model.serve(update, now)
+        else:
+            updates = queue.dequeue_many(limit)
+            for update in updates:
+                model.serve(update, now)
+            if len(updates) < limit:
+                model.serve(None, now)
+        self.model.advance(now)
+
+    @precondition(lambda self: self.held())
+    @rule(data=st.data(), as_copy=st.booleans(), pause=pauses)
+    def an_update_is_delivered(self, data: st.DataObject, as_copy: bool, pause: float) -> None:
+        queue, model, held = data.draw(st.sampled_from(self.held()))
+        self.clock.advance(pause)
+        update = held.update
+        if as_copy:
+            update = Update(*update)
+            held = next(each for each in model.held if _is_alike(each.update, update))
+        self.model.advance(self.clock.now())
+        queue.deliver(update)
+        model.deliver(held)
+        self.model.advance(self.clock.now())
+        if not any(_is_alike(each.update, update) for each in model.held):
+            self.deliver_again(queue, model, update)
+
+    @precondition(lambda self: self.held())
+    @rule(data=st.data(), pause=pauses)
+    def an_update_is_given_back(self, data: st.DataObject, pause: float) -> None:
+        queue, model, held = data.draw(st.sampled_from(self.held()))
+        self.clock.advance(pause)
+        self.model.advance(self.clock.now())
+        if self.finds_no_room(model, held):
+            with pytest.raises(PagePoolFullError):
+                queue.give_back(held.update)
+            return
+        queue.give_back(held.update)
+        model.give_back(held)
+        self.model.advance(self.clock.now())
+
+    @rule(key=keys)
+    def a_key_is_forgotten(self, key: Key) -> None:
+        self.model.advance(self.clock.now())
+        known = self.model.known.get(key)
+        if known is None:
+            with pytest.raises(UnknownKeyError):
+                self.stream.forget(key)
+        else:
+            self.stream.forget(key)
+            self.model.forget(known)
+
+    @rule()
+    def somebody_looks(self) -> None:
+        self.should_look = True
+
+    # How it is done.
+
+    def value(self) -> object:
+        self.made += 1
+        return b"%d" % self.made if self.has_pool else self.made
+
+    def enqueue(self, key: Key, value: object, offset: float | None) -> None:
+        now = self.clock.now()
+        time = None if offset is None else now + offset
+        expected = self.model.enqueue(key, value, time, now)
+        if expected is None:
+            with pytest.raises(PagePoolFullError):
+                self.stream.enqueue(key, value, time)
+        else:
+            assert self.stream.enqueue(key, value, time) is expected
+
+    def deliver_again(self, queue: StreamQueue, model: ModelQueue, update: Update) -> None:
+        if model.counts["taken_as_delivered"]:
+            queue.deliver(update)
+        else:
+            with pytest.raises(NotInProcessError):
+                queue.deliver(update)
+        with pytest.raises(NotInProcessError):
+            queue.give_back(update)
+
+    def held(self) -> list[tuple[StreamQueue, ModelQueue, Held]]:
+        return [(queue, model, held) for queue, model in self.pairs for held in model.held]
+
+    def finds_no_room(self, model: ModelQueue, held: Held) -> bool:
+        if not model.hears_starts or held.known.is_forgotten or model.is_outdated(held):
+            return False
+        has_room = self.model.has_value(held.known) or not self.model.is_full()
+        is_value = held.update.value is not TOMBSTONE
+        return is_value and not has_room and not model.is_expired(held.event, self.clock.now())
+
+    def arrivals_differ(self) -> bool:
+        arrivals = [known.newest.arrival for known in self.model.known.values()]
+        return len(set(arrivals)) == len(arrivals)
+
+    # What holds.
+
+    @invariant()
+    def everything_is_as_the_model_says(self) -> None:
+        if self.is_watched or self.should_look:
+            self.should_look = False
+            self.look()
+
+    def teardown(self) -> None:
+        if hasattr(self, "model"):
+            self.look()
+
+    def look(self) -> None:
+        now = self.clock.now()
+        self.model.advance(now)
+        for queue, model in self.pairs:
+            self.look_at(queue, model, now)
+        self.stream._check()
+        known = self.model.known
+        statistics = self.stream.statistics()
+        assert len(self.stream) == statistics.keys == len(known)
+        assert statistics.arrived == self.model.arrived
+        assert statistics.late == self.model.late
+        assert statistics.rejected == self.model.rejected
+        for key in KEYS:
+            assert self.stream.read(key) == self.model.read(key)
+        newest = [each.newest.update for each in self.model.by_last_arrival()]
+        assert sorted(self.stream.snapshot(), key=repr) == sorted(newest, key=repr)
+        usage = self.stream.memory_usage()
+        assert usage is None or usage.locations_live == usage.locations_held == len(newest)
+
+    def look_at(self, queue: StreamQueue, model: ModelQueue, now: float) -> None:
+        queue._check()
+        assert len(queue) == len(model.waiting)
+        counters = asdict(queue.statistics())
+        assert counters == model.statistics()
+        before = self.before.get(model, counters)
+        assert all(counters[name] >= before[name] for name in set(counters) - MAY_FALL)
+        self.before[model] = counters
+        for key in KEYS:
+            assert queue.read(key) == model.read(key)
+        _check_order(queue, model, now)
+        _check_staleness(queue, model, now)
+
+
+ORDERLESS = {ModelFifo, ModelInPlace, ModelUpdateQueue}
+"""What does not depend on the order in which it takes over values that arrived at one moment."""
+
+
+def _is_alike(one: Update, other: Update) -> bool:
+    return one.key == other.key and one.time == other.time
+
+
+def _check_order(queue: StreamQueue, model: ModelQueue, now: float) -> None:
+    updates = queue.snapshot()
+    following = queue.peek()
+    assert following is None or model.may_be_next(following, now)
+    assert (following is None) == (not model.waiting)
+    groups = model.order()
+    if groups is None:
+        groups = [model.waiting]
+    else:
+        assert updates[:1] == ([] if following is None else [following])
+    for group in groups:
+        expected = sorted((waiting.event.update for waiting in group), key=repr)
+        assert sorted(updates[: len(group)], key=repr) == expected
+        del updates[: len(group)]
+    assert not updates
+
+
+def _check_staleness(queue: StreamQueue, model: ModelQueue, now: float) -> None:
+    for key, life in model.lives.items():
+        expected = life.queue_mean(now), life.application_mean(now)
+        means = queue.queue_staleness(key), queue.application_staleness(key)
+        assert means == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    means = queue.queue_staleness(), queue.application_staleness()
+    assert means == pytest.approx(model.means(now), rel=1e-9, abs=1e-9)
+    for key in set(KEYS) - set(model.lives):
+        with pytest.raises(UnknownKeyError):
+            queue.queue_staleness(key)
+
+
+class RetainingMachine(StreamMachine):
+    """A stream that keeps the newest values."""
+
+
+class ForgetfulMachine(StreamMachine):
+    """A stream that keeps only values that wait."""
+
+    retain = False
+
+
+class PooledMachine(StreamMachine):
+    """A stream with room for four values."""
+
+    retain = False
+    has_pool = True
+    kinds = st.one_of(update_queues(), update_queues(), linecutting_queues(), append_queues())
+    rates = RATES
+
+
+class RetainingPooledMachine(PooledMachine):
+    """A stream with room for four values that keeps them."""
+
+    retain = True
+
+
+class UnwatchedMachine(StreamMachine):
+    """Queues that read the log late are no different from those that read it at once."""
+
+    is_watched = False
+    kinds = st.one_of(update_queues(), append_queues(), append_queues(), adaptive_queues())
+
+
+class LinecuttingMachine(StreamMachine):
+    """Given rates and costs."""
+
+    retain = False
+    kinds = st.one_of(linecutting_queues(), linecutting_queues(), update_queues())
+    rates = RATES
+
+
+TestRetaining = RetainingMachine.TestCase
+TestForgetful = ForgetfulMachine.TestCase
+TestPooled = PooledMachine.TestCase
+TestRetainingPooled = RetainingPooledMachine.TestCase
+TestUnwatched = UnwatchedMachine.TestCase
+TestLinecutting = LinecuttingMachine.TestCase

@@ -1,0 +1,505 @@
+"""STALENESS INDEX: serve the key whose service now lowers mean staleness most.
+
+The scheduler compares the heads of classes, with the rate and the priority in the middle of each
+class. Here the index is worked out for every waiting key, as DESIGN.md (4.5) has it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upstream.errors import CostError, ParameterError, WeightError
+from upstream.keys import KeyCell
+from upstream.schedulers import Scheduler, StalenessIndexScheduler, Surroundings
+from upstream.statistics import GivenRates, ProcessingCost, Rates
+from upstream.updates import Key
+
+from .contract import KEYS, SHORT_RUNS, InPlaceModel, Model, SchedulerContract, SchedulerMachine
+from .feed import Feed, Line, no_place
+
+# A key's rate is at most this factor away from the middle of its class, a power of two wide ...
+RATE_ERROR = 2 ** (1 / 2)
+# ... and its weight by cost at most this one, with four classes in a power of two.
+PRIORITY_ERROR = 2 ** (1 / 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What is known of one key."""
+
+    rate: float | None = None
+    weight: float = 1.0
+    cost: float = 1.0
+
+
+def exact_index(of: Parameters, *, wait: float, horizon: float) -> float:
+    quiet = horizon if not of.rate else (1 - math.exp(-of.rate * horizon)) / of.rate
+    return of.weight * (wait**2 / 2 + wait * quiet) / (of.cost or 1.0)
+
+
+def bounds(of: Parameters, *, wait: float, horizon: float) -> tuple[float, float]:
+    """Return what the index may be at least and at most anywhere in the key's class."""
+    rate = of.rate or None
+    slow, fast = (rate and rate / RATE_ERROR), (rate and rate * RATE_ERROR)
+    low = exact_index(Parameters(fast, of.weight, of.cost), wait=wait, horizon=horizon)
+    high = exact_index(Parameters(slow, of.weight, of.cost), wait=wait, horizon=horizon)
+    return low / PRIORITY_ERROR * (1 - 1e-9), high * PRIORITY_ERROR * (1 + 1e-9)
+
+
+class TestStalenessIndexScheduler(SchedulerContract):
+    name = "index"
+
+    def make(self) -> Scheduler:
+        return StalenessIndexScheduler()
+
+    def test_a_newer_update_keeps_the_place_of_the_older_one(self, feed: Feed, line: Line) -> None:
+        feed.arrive("A", "B", "A", seconds_each=1.0)
+        assert line.drain() == ["A", "B"]
+
+
+class TestWithPriorities(SchedulerContract):
+    """Weights and costs that are the same for all change nothing."""
+
+    name = "index"
+
+    def make(self) -> Scheduler:
+        return StalenessIndexScheduler(longest_wait=5.0, weight=dict.fromkeys(KEYS, 3.0), cost=0.25)
+
+
+# The index of one key against that of others.
+
+
+def make_line(
+    parameters: dict[str, Parameters], *, cost: float | None, longest_wait: float | None = None
+) -> Line:
+    rates: dict[Key, float] = {
+        key: one.rate for key, one in parameters.items() if one.rate is not None
+    }
+    scheduler = StalenessIndexScheduler(
+        longest_wait=longest_wait,
+        weight={key: one.weight for key, one in parameters.items()},
+        cost={key: one.cost for key, one in parameters.items()},
+    )
+    return Feed(GivenRates(rates)).attach(scheduler, cost=cost)
+
+
+middles_of_classes = st.builds(
+    Parameters,
+    rate=st.none() | st.integers(-8, 8).map(lambda power: math.ldexp(math.sqrt(0.5), power)),
+    weight=st.integers(-12, 12).map(lambda quarters: 2.0 ** (quarters / 4)),
+    cost=st.integers(-12, 12).map(lambda quarters: 2.0 ** (quarters / 4)),
+)
+
+
+@given(
+    arrivals=st.lists(st.tuples(middles_of_classes, st.integers(0, 40)), min_size=1, max_size=12),
+    cost=st.sampled_from([None, 0.125, 2.0]),
+    seconds_each=st.sampled_from([0.0, 0.5, 8.0]),
+)
+def test_in_the_middle_of_a_class_the_largest_exact_index_is_served(
+    arrivals: list[tuple[Parameters, int]], cost: float | None, seconds_each: float
+) -> None:
+    keys = {f"key {number}": one for number, (one, _) in enumerate(arrivals)}
+    line = make_line(keys, cost=cost)
+    feed = line.feed
+    since = {}
+    for key, (_, gap) in zip(keys, arrivals, strict=True):
+        feed.now += gap / 8
+        since[key] = feed.now
+        feed.arrive(key)
+    while since:
+        feed.now += seconds_each
+        horizon = 4 * (feed.now - min(since.values()) + (cost or 0.0))
+        indices = {
+            key: exact_index(keys[key], wait=feed.now - began, horizon=horizon)
+            for key, began in since.items()
+        }
+        served = line.serve_key()
+        assert served is not None
+        assert indices[served] >= max(indices.values()) * (1 - 1e-9)
+        del since[served]
+    assert line.serve() is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "first"),
+    [
+        # Both have waited as long: the one whose value stays good for longer, ...
+        (Parameters(0.01), Parameters(10.0), "one"),
+        (Parameters(10.0), Parameters(0.01), "other"),
+        (Parameters(None), Parameters(10.0), "one"),
+        (Parameters(0.0), Parameters(10.0), "one"),
+        # ... that matters more, or that costs less.
+        (Parameters(1.0, weight=2.0), Parameters(1.0), "one"),
+        (Parameters(1.0, weight=0.5), Parameters(1.0), "other"),
+        (Parameters(1.0, cost=2.0), Parameters(1.0), "other"),
+        (Parameters(1.0, cost=0.5), Parameters(1.0), "one"),
+        (Parameters(1.0, weight=2.0, cost=4.0), Parameters(1.0), "other"),
+        # The weight multiplies, whatever the rate: 0.5 + 1 against 6 times 0.5 + a tenth.
+        (Parameters(0.01, weight=1.0), Parameters(10.0, weight=16.0), "other"),
+        (Parameters(0.01, weight=0.0), Parameters(10.0, weight=1e-9), "other"),
+    ],
+)
+def test_of_two_keys_that_wait_as_long_the_one_with_more_to_win_is_served(
+    one: Parameters, other: Parameters, first: str
+) -> None:
+    for keys in (["one", "other"], ["other", "one"]):
+        line = make_line({"one": one, "other": other}, cost=1.0)
+        line.feed.arrive(*keys)
+        line.feed.now += 1.0
+        assert line.drain() == [first, *(key for key in ("one", "other") if key != first)]
+
+
+def test_the_horizon_is_four_times_the_backlog() -> None:
+    """After W = 1 s the busy key has 16 * 1/2, the quiet one 1/2 + 4(1 + c), which is 8 for 7/8."""
+    keys = {"quiet": Parameters(None), "busy": Parameters(1e9, weight=16.0)}
+    for cost, first in ((0.8, "busy"), (0.95, "quiet")):
+        line = make_line(keys, cost=cost)
+        line.feed.arrive("quiet", "busy")
+        line.feed.now += 1.0
+        assert line.serve_key() == first
+
+
+def test_the_longest_wait_of_any_key_makes_the_horizon() -> None:
+    keys = {
+        "quiet": Parameters(None),
+        "busy": Parameters(1e9, weight=16.0),
+        "old": Parameters(1e9, weight=1e-6),
+    }
+    for seconds, first in ((0.5, "busy"), (1.5, "quiet")):
+        line = make_line(keys, cost=None)
+        line.feed.arrive("old")
+        line.feed.now += seconds
+        line.feed.arrive("quiet", "busy")
+        line.feed.now += 1.0
+        assert line.serve_key() == first
+
+
+def test_keys_that_have_just_begun_to_wait_are_served_by_what_their_first_second_wins() -> None:
+    keys = {"fast": Parameters(100.0), "slow": Parameters(0.01), "light": Parameters(0.01, 0.1)}
+    line = make_line(keys, cost=1.0)
+    line.feed.arrive("fast", "light", "slow")
+    assert line.drain() == ["slow", "light", "fast"]
+
+
+def test_a_cost_that_is_given_to_the_scheduler_makes_the_horizon_while_none_is_measured() -> None:
+    """Neither has waited yet; without any cost there is no horizon to tell the two apart."""
+    rates: dict[Key, float] = {"fast": 100.0, "slow": 0.01}
+    feed = Feed(GivenRates(rates))
+    line = feed.attach(StalenessIndexScheduler(cost=1.0))
+    feed.arrive("fast", "slow")
+    assert line.drain() == ["slow", "fast"]
+
+
+# With equal rates the policy is IN-PLACE.
+
+
+class EqualRatesMachine(SchedulerMachine):
+    """Keys of one rate, which is given, are served in place and nothing else."""
+
+    def make(self) -> Scheduler:
+        return StalenessIndexScheduler()
+
+    def model_of(self, line: Line) -> Model:
+        return InPlaceModel(line)
+
+
+class OneKnownRateMachine(EqualRatesMachine):
+    rates: ClassVar[Rates | None] = dict.fromkeys(KEYS, 0.75)
+
+
+class UnknownRatesMachine(EqualRatesMachine):
+    rates: ClassVar[Rates | None] = {}
+    cost = None
+
+
+class NoPatienceMachine(EqualRatesMachine):
+    """Where every key has waited too long the longest waiting is next, whatever its index."""
+
+    rates: ClassVar[Rates | None] = {"A": 0.1, "B": 1.0, "C": 10.0}
+    has_order = False
+
+    def make(self) -> Scheduler:
+        return StalenessIndexScheduler(longest_wait=0.0, weight={"D": 7.0}, cost={"E": 9.0})
+
+    def model_of(self, line: Line) -> Model:
+        return LongestWaitModel(line)
+
+
+class LongestWaitModel(InPlaceModel):
+    """Any of the keys that have waited longest may be next."""
+
+    def check_next(self, key: str, now: float) -> None:
+        served = self.find(key)
+        assert served is not None
+        assert served.since == self.order()[0].since
+
+
+PARAMETERS = {
+    "A": Parameters(0.3),
+    "B": Parameters(0.31),
+    "C": Parameters(7.0, weight=3.0),
+    "D": Parameters(40.0, weight=30.0, cost=0.7),
+    "E": Parameters(0.0, weight=0.0),
+    "F": Parameters(None, cost=3.0),
+}
+COST = 0.5
+
+
+class IndexModel(Model):
+    """No key is passed over whose index is larger than its class allows."""
+
+    longest_wait = math.inf
+
+    def check_next(self, key: str, now: float) -> None:
+        since = min(one.since for one in self.waiting)
+        served = self.find(key)
+        assert served is not None
+        if now - since >= self.longest_wait:
+            assert served.since == since
+            return
+        horizon = 4 * (now - since + COST)
+        assert not any(
+            one.since < served.since
+            for one in self.waiting
+            if PARAMETERS[one.key] == PARAMETERS[key]
+        )
+        highest = bounds(PARAMETERS[key], wait=now - served.since, horizon=horizon)[1]
+        for one in self.waiting:
+            wait = now - one.since
+            lowest = bounds(PARAMETERS[one.key], wait=wait, horizon=horizon)[0]
+            assert highest >= lowest, f"{key} was served before {one.key}"
+
+
+class ImpatientIndexModel(IndexModel):
+    longest_wait = 5.0
+
+
+class IndexMachine(SchedulerMachine):
+    """Keys of several rates, weights and costs, one without a weight and one without a rate."""
+
+    rates: ClassVar[Rates | None] = {
+        key: one.rate for key, one in PARAMETERS.items() if one.rate is not None
+    }
+    cost = COST
+    has_order = False
+
+    def make(self) -> Scheduler:
+        return StalenessIndexScheduler(
+            weight={key: one.weight for key, one in PARAMETERS.items()},
+            cost=lambda key: PARAMETERS[str(key)].cost,
+        )
+
+    def model_of(self, line: Line) -> Model:
+        return IndexModel(line)
+
+
+class ImpatientIndexMachine(IndexMachine):
+    """The same with a bound on how long a key waits."""
+
+    def make(self) -> Scheduler:
+        return StalenessIndexScheduler(
+            5.0,
+            weight=lambda key: PARAMETERS[str(key)].weight,
+            cost={key: one.cost for key, one in PARAMETERS.items()},
+        )
+
+    def model_of(self, line: Line) -> Model:
+        return ImpatientIndexModel(line)
+
+
+TestEqualRates = OneKnownRateMachine.TestCase
+TestUnknownRates = UnknownRatesMachine.TestCase
+TestNoPatience = NoPatienceMachine.TestCase
+TestIndex = IndexMachine.TestCase
+TestImpatientIndex = ImpatientIndexMachine.TestCase
+TestEqualRates.settings = SHORT_RUNS
+TestUnknownRates.settings = SHORT_RUNS
+TestNoPatience.settings = SHORT_RUNS
+TestIndex.settings = SHORT_RUNS
+TestImpatientIndex.settings = SHORT_RUNS
+
+
+# The bound on starvation.
+
+
+def test_a_key_of_no_weight_is_served_when_nothing_else_waits() -> None:
+    line = make_line({"none": Parameters(1.0, weight=0.0), "some": Parameters(1.0)}, cost=1.0)
+    line.feed.arrive("none", seconds_each=100.0)
+    line.feed.arrive("some", seconds_each=0.01)
+    assert line.drain() == ["some", "none"]
+
+
+def test_no_key_waits_for_longer_than_it_may() -> None:
+    keys = {"none": Parameters(1.0, weight=0.0), "busy": Parameters(100.0, weight=1000.0)}
+    line = make_line(keys, cost=1.0, longest_wait=10.0)
+    line.feed.arrive("none")
+    for _ in range(9):
+        line.feed.arrive("busy", seconds_each=1.0)
+        assert line.serve_key() == "busy"
+    line.feed.arrive("busy", seconds_each=1.0)
+    assert line.drain() == ["none", "busy"]
+
+
+def test_keys_that_have_waited_too_long_are_served_in_place() -> None:
+    keys = {"A": Parameters(100.0, weight=0.01), "B": Parameters(1.0), "C": Parameters(0.01, 9.0)}
+    line = make_line(keys, cost=1.0, longest_wait=2.0)
+    line.feed.arrive("A", "B", "C", seconds_each=1.0)
+    assert line.feed.now == 3.0
+    assert line.drain(seconds_each=1.0) == ["A", "B", "C"]
+
+
+# What is known of a key, and when it is asked for.
+
+
+class CountedRates(GivenRates):
+    """Rates that may change, and count how often they are looked at."""
+
+    __slots__ = ("looks", "now")
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.now: dict[Key, float] = {}
+        self.looks: list[Key] = []
+
+    def observe(self, cell: KeyCell) -> float | None:
+        self.looks.append(cell.key)
+        return self.now.get(cell.key)
+
+
+def test_the_rate_is_that_before_the_arrival_and_stays_while_the_key_waits() -> None:
+    rates = CountedRates()
+    feed = Feed(rates)
+    line = feed.attach(StalenessIndexScheduler(), cost=1.0)
+    rates.now.update(A=100.0, B=0.01)
+    feed.arrive(*"AB")
+    rates.now.update(A=0.01, B=100.0)
+    feed.arrive(*"ABAB")
+    feed.now += 1.0
+    assert rates.looks == ["A", "B"]
+    assert line.drain() == ["B", "A"]
+    feed.arrive(*"BA")
+    feed.now += 1.0
+    assert rates.looks == ["A", "B", "B", "A"]
+    assert line.drain() == ["A", "B"]
+
+
+def test_a_key_given_back_takes_its_place_among_keys_of_its_present_rate() -> None:
+    rates = CountedRates()
+    rates.now.update(A=1.0, B=1.0, C=1.0)
+    feed = Feed(rates)
+    line = feed.attach(StalenessIndexScheduler(), cost=1.0)
+    feed.arrive(*"ABC", seconds_each=0.5)
+    served = line.serve()
+    assert served is not None
+    rates.now["A"] = 1e6
+    line.give_back(served)
+    feed._check()
+    # A has 1.5 ** 2 / 2, B has 1 / 2 + 1, C has 0.5 ** 2 / 2 + 0.5, or a little less each
+    assert line.drain() == ["B", "A", "C"]
+
+
+def test_functions_are_called_once_per_key() -> None:
+    calls: list[tuple[str, Key]] = []
+
+    def noting(name: str) -> Callable[[Key], float]:
+        def given(key: Key) -> float:
+            calls.append((name, key))
+            return 2.0
+
+        return given
+
+    feed = Feed()
+    line = feed.attach(StalenessIndexScheduler(weight=noting("weight"), cost=noting("cost")))
+    for _ in range(5):
+        feed.arrive(*"AB", seconds_each=1.0)
+        line.drain()
+    assert sorted(calls) == [("cost", "A"), ("cost", "B"), ("weight", "A"), ("weight", "B")]
+    calls.clear()
+    feed.forget("A")
+    feed.arrive(*"AB")
+    assert sorted(calls) == [("cost", "A"), ("weight", "A")]
+
+
+def test_a_weight_that_a_mapping_leaves_out_is_one() -> None:
+    for weight, first in ((0.5, "other"), (2.0, "heavy")):
+        feed = Feed()
+        line = feed.attach(StalenessIndexScheduler(weight={"heavy": weight}), cost=1.0)
+        feed.arrive("heavy", "other")
+        feed.now += 1.0
+        assert line.serve_key() == first
+
+
+# What makes no sense.
+
+SENSELESS = [-1.0, -1e-300, math.nan, math.inf, -math.inf]
+
+
+@pytest.mark.parametrize("number", SENSELESS)
+def test_a_weight_or_cost_that_makes_no_sense_is_refused_with_its_mapping(number: float) -> None:
+    with pytest.raises(WeightError, match="'B'") as weight:
+        StalenessIndexScheduler(weight={"A": 1.0, "B": number})
+    with pytest.raises(CostError, match="'B'") as cost:
+        StalenessIndexScheduler(cost={"A": 1.0, "B": number})
+    for raised in (weight, cost):
+        assert raised.value.value == pytest.approx(number, nan_ok=True)
+
+
+@pytest.mark.parametrize("number", SENSELESS)
+def test_a_weight_or_cost_that_makes_no_sense_is_refused_with_its_key(number: float) -> None:
+    for scheduler, error in (
+        (StalenessIndexScheduler(weight=lambda key: number if key == "B" else 1.0), WeightError),
+        (StalenessIndexScheduler(cost=lambda key: number if key == "B" else 1.0), CostError),
+    ):
+        scheduler.admit("A")
+        with pytest.raises(error, match="'B'"):
+            scheduler.admit("B")
+        assert len(scheduler) == 0
+
+
+@pytest.mark.parametrize("number", SENSELESS)
+def test_a_cost_or_longest_wait_that_makes_no_sense_is_refused(number: float) -> None:
+    with pytest.raises(CostError):
+        StalenessIndexScheduler(cost=number)
+    with pytest.raises(ParameterError, match="longest_wait"):
+        StalenessIndexScheduler(number)
+
+
+@pytest.mark.parametrize("extreme", [5e-324, 1e-300, 1e300, 1.7e308])
+def test_any_finite_weight_cost_and_rate_can_be_served(extreme: float) -> None:
+    for parameters in (
+        Parameters(1.0, weight=extreme),
+        Parameters(1.0, cost=extreme),
+        Parameters(extreme),
+        Parameters(1.0, weight=extreme, cost=1e-9),
+        Parameters(1.0, weight=extreme, cost=1e9),
+    ):
+        line = make_line({"extreme": parameters, "usual": Parameters(1.0)}, cost=1.0)
+        line.feed.arrive("extreme", "usual", seconds_each=1.0)
+        assert sorted(line.drain(seconds_each=1.0)) == ["extreme", "usual"]
+
+
+def test_a_class_that_empties_leaves_nothing_behind() -> None:
+    """Rates that wander through all classes do not make a dequeue slower."""
+    rates = CountedRates()
+    feed = Feed(rates)
+    line = feed.attach(StalenessIndexScheduler(), cost=1.0)
+    for power in range(-30, 30):
+        rates.now["A"] = 2.0**power
+        feed.arrive("A", seconds_each=1.0)
+        feed._check()
+        assert line.serve_key() == "A"
+        feed._check()
+
+
+def test_surroundings_without_a_measured_cost_are_enough() -> None:
+    scheduler = StalenessIndexScheduler()
+    scheduler.bind(Surroundings(rates=GivenRates({}), cost=ProcessingCost(None), place_of=no_place))
+    assert scheduler.next(0.0) is None

@@ -1,0 +1,401 @@
+"""Rates and costs are estimated without bias, and counters are exact."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import FrozenInstanceError, fields, replace
+from itertools import accumulate, islice
+
+import pytest
+
+from upstream.errors import CostError, ParameterError, RateError
+from upstream.keys import KeyCell
+from upstream.statistics import (
+    DEFAULT_FORGETTING,
+    EstimatedRates,
+    GivenRates,
+    ProcessingCost,
+    QueueStatistics,
+    check_cost,
+)
+from upstream.updates import Key
+
+
+class Source:
+    """One key whose updates arrive as a stream would take them in."""
+
+    def __init__(self, rates: EstimatedRates, *, index: int = 0, arrival: float = 0.0) -> None:
+        self.rates = rates
+        self.cell = KeyCell(f"key {index}", index, time=arrival, arrival=arrival)
+        rates.begin(self.cell)
+        self.cell.version = 1
+
+    def arrive(self, now: float, *, looks: bool = True, rows: int = 1) -> float | None:
+        """Let an update arrive, before which a scheduler may ask for the rate so far."""
+        rate = self.rates.observe(self.cell) if looks else None
+        self.cell.version += rows
+        self.cell.arrival = now
+        return rate
+
+    def rate(self) -> float | None:
+        return self.rates.rate(self.cell)
+
+
+def poisson(rate: float, *, seed: int) -> Iterator[float]:
+    """Yield times of arrivals that are memoryless."""
+    generator = random.Random(seed)
+    return accumulate(iter(lambda: generator.expovariate(rate), None), initial=0.0)
+
+
+def regular(rate: float) -> Iterator[float]:
+    """Yield times of arrivals at fixed intervals."""
+    return (number / rate for number in iter(range(10**9)))
+
+
+def known(rate: float | None) -> float:
+    assert rate is not None
+    return rate
+
+
+# Estimates: what a few arrivals tell.
+
+
+def test_one_arrival_tells_nothing() -> None:
+    source = Source(EstimatedRates())
+    assert source.rate() is None
+    assert source.rates.observe(source.cell) is None
+
+
+def test_two_arrivals_tell_an_interval() -> None:
+    source = Source(EstimatedRates(), arrival=10.0)
+    assert source.arrive(14.0) is None, "an estimate that knows of the arrival that asks for it"
+    assert source.rate() == 0.25
+    assert source.rates.observe(source.cell) == 0.25
+
+
+def test_arrivals_at_one_instant_tell_nothing_until_time_has_passed() -> None:
+    source = Source(EstimatedRates())
+    for _ in range(3):
+        assert source.arrive(0.0) is None
+    assert source.rate() is None
+    source.arrive(2.0)
+    assert source.rate() == pytest.approx(4 / 2.0)
+    source.arrive(2.0)
+    assert source.arrive(4.0) == pytest.approx(4 / 2.0)
+    assert source.rate() == pytest.approx(6 / 4.0)
+
+
+def test_a_batch_of_one_key_counts_all_its_rows() -> None:
+    source = Source(EstimatedRates())
+    source.arrive(5.0, rows=10)
+    assert source.rate() == 2.0
+
+
+def test_looking_changes_no_estimate() -> None:
+    looked_at, alone = Source(EstimatedRates()), Source(EstimatedRates())
+    for number, now in enumerate(islice(poisson(1.0, seed=1), 1, 30)):
+        looked_at.arrive(now)
+        alone.arrive(now)
+        for _ in range(number % 3):
+            assert looked_at.rate() == looked_at.rates.observe(looked_at.cell) == looked_at.rate()
+        assert known(looked_at.rate()) == pytest.approx(known(alone.rate()))
+
+
+@pytest.mark.parametrize("forgetting", [0.02, 0.3, 1.0])
+@pytest.mark.parametrize("arrivals", [2, 5, 200])
+def test_intervals_folded_at_once_weigh_as_much_as_one_by_one(
+    forgetting: float, arrivals: int
+) -> None:
+    """Each interval is the same here, so that only their weight against the past is told."""
+    at_once, one_by_one = Source(EstimatedRates(forgetting)), Source(EstimatedRates(forgetting))
+    for source in (at_once, one_by_one):
+        for number in range(1, 101):
+            source.arrive(float(number))
+    for number in range(1, arrivals + 1):
+        at_once.arrive(100.0 + 4.0 * number, looks=number == 1)
+        one_by_one.arrive(100.0 + 4.0 * number)
+    if arrivals > 1:
+        assert at_once.rate() == pytest.approx(known(one_by_one.rate()), rel=0.05)
+
+
+def test_keys_do_not_mix_and_a_number_that_is_used_again_starts_anew() -> None:
+    rates = EstimatedRates()
+    sources = [Source(rates, index=index) for index in (3, 0, 7)]
+    for number in range(1, 20):
+        for factor, source in enumerate(sources, 1):
+            source.arrive(number * float(factor))
+    assert [source.rate() for source in sources] == pytest.approx([1.0, 1 / 2, 1 / 3])
+    again = Source(rates, index=0, arrival=100.0)
+    assert again.rate() is None
+    again.arrive(110.0)
+    assert again.rate() == pytest.approx(0.1)
+    assert sources[0].rate() == pytest.approx(1.0)
+    assert sources[2].rate() == pytest.approx(1 / 3)
+
+
+# Estimates: what many arrivals tell.
+
+RATES = [0.001, 0.1, 1.0, 30.0, 10_000.0]
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("looks_at_each", [1, 7, 1000])
+def test_regular_arrivals_are_told_exactly(rate: float, looks_at_each: int) -> None:
+    source = Source(EstimatedRates())
+    for number, now in enumerate(islice(regular(rate), 1, 3000)):
+        source.arrive(now, looks=number % looks_at_each == 0)
+        assert source.rate() == pytest.approx(rate, rel=1e-6)
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("looks_at_each", [1, 7, 400])
+def test_memoryless_arrivals_are_told_with_the_error_of_a_hundred_of_them(
+    rate: float, looks_at_each: int
+) -> None:
+    """With the weight 0.02 for the newest, the mean interval has the error of (2 - f) / f = 99."""
+    source = Source(EstimatedRates(0.02))
+    intervals = []
+    for number, now in enumerate(islice(poisson(rate, seed=7), 1, 40_000)):
+        source.arrive(now, looks=number % looks_at_each == 0)
+        if number > 1000 and number % 400 == 0:
+            intervals.append(rate / known(source.rate()))
+    mean = sum(intervals) / len(intervals)
+    spread = math.sqrt(sum((interval - 1) ** 2 for interval in intervals) / len(intervals))
+    assert mean == pytest.approx(1.0, abs=4 * 0.1 / math.sqrt(len(intervals)))
+    assert 0.04 < spread < 0.13
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.3, 1.0, 5.0, 100.0])
+def test_a_rate_is_unbiased_whether_its_key_is_slower_or_faster_than_its_queue(
+    rate: float,
+) -> None:
+    """The key is served each second, and looked at when it starts to wait again."""
+    source = Source(EstimatedRates(0.02))
+    arrivals = islice(poisson(rate, seed=11), 1, int(min(max(20_000.0, 3000 * rate), 200_000.0)))
+    served_until, intervals = 0.0, []
+    for number, now in enumerate(arrivals):
+        starts = now >= served_until
+        estimate = source.arrive(now, looks=starts)
+        if starts:
+            served_until = math.floor(now) + 1.0
+            if number > 1000:
+                intervals.append(rate / known(estimate))
+    assert len(intervals) > 900
+    assert sum(intervals) / len(intervals) == pytest.approx(1.0, abs=0.04)
+
+
+@pytest.mark.parametrize("forgetting", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("intervals", [1, 10, 60])
+def test_the_past_fades_by_the_rate_of_forgetting_with_each_interval(
+    forgetting: float, intervals: int
+) -> None:
+    source = Source(EstimatedRates(forgetting))
+    for number in range(1, 2001):
+        source.arrive(float(number))
+    for number in range(1, intervals + 1):
+        source.arrive(2000.0 + 10.0 * number)
+    expected = 10.0 - 9.0 * (1 - forgetting) ** intervals
+    assert 1 / known(source.rate()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("forgetting", [0.02, 0.5])
+def test_the_first_arrivals_count_all_the_same(forgetting: float) -> None:
+    source = Source(EstimatedRates(forgetting))
+    times = [1.0, 5.0, 6.0, 16.0, 17.0, 18.0]
+    for count, now in enumerate(times, 1):
+        source.arrive(now)
+        if forgetting <= 1 / count:
+            assert 1 / known(source.rate()) == pytest.approx(now / count)
+
+
+def test_with_forgetting_of_one_the_last_interval_alone_counts() -> None:
+    source = Source(EstimatedRates(1.0))
+    for now, interval in ((3.0, 3.0), (4.0, 1.0), (14.0, 10.0)):
+        source.arrive(now)
+        assert 1 / known(source.rate()) == pytest.approx(interval)
+
+
+@pytest.mark.parametrize("forgetting", [0.0, -0.1, 1.1, math.nan, math.inf])
+def test_a_rate_of_forgetting_is_above_zero_and_at_most_one(forgetting: float) -> None:
+    with pytest.raises(ParameterError, match="forgetting"):
+        EstimatedRates(forgetting)
+
+
+# Rates that are given.
+
+
+def make_cell(key: Key) -> KeyCell:
+    return KeyCell(key, 0, time=0.0, arrival=0.0)
+
+
+def test_given_rates_are_those_of_the_mapping_and_unknown_beside_it() -> None:
+    rates = GivenRates({"A": 2, "B": 0.0})
+    for rate in (rates.rate, rates.observe):
+        assert rate(make_cell("A")) == 2.0
+        assert rate(make_cell("B")) == 0.0
+        assert rate(make_cell("C")) is None
+    rates.admit("C")
+    rates.begin(make_cell("C"))
+
+
+def test_given_rates_may_be_a_function_of_the_key() -> None:
+    rates = GivenRates(lambda key: 2.0 if key == "A" else 3.0)
+    rates.admit("A")
+    assert [rates.rate(make_cell(key)) for key in "AB"] == [2.0, 3.0]
+    assert rates.observe(make_cell("B")) == 3.0
+
+
+NO_RATES = [-1.0, -5e-324, math.nan, math.inf, -math.inf, "1", None, 1j]
+
+
+@pytest.mark.parametrize("number", NO_RATES)
+def test_what_is_no_rate_is_refused(number: float) -> None:
+    with pytest.raises(RateError, match="'B'") as raised:
+        GivenRates({"A": 1.0, "B": number})
+    assert raised.value.value is number
+    rates = GivenRates(lambda key: number if key == "B" else 1.0)
+    rates.admit("A")
+    with pytest.raises(RateError, match="'B'"):
+        rates.admit("B")
+
+
+# The processing cost.
+
+
+def deliver_all(cost: ProcessingCost, deliveries: Iterable[tuple[float, float]]) -> float | None:
+    for dequeued_at, now in deliveries:
+        cost.delivered(dequeued_at, now)
+    return cost.seconds()
+
+
+def test_a_cost_that_is_given_is_not_measured() -> None:
+    assert deliver_all(ProcessingCost(0.25), [(0.0, 5.0)]) == 0.25
+    assert deliver_all(ProcessingCost(0), [(0.0, 5.0)]) is None
+
+
+def test_a_cost_is_unknown_until_a_delivery_took_time() -> None:
+    cost = ProcessingCost(None)
+    assert cost.seconds() is None
+    assert deliver_all(cost, [(3.0, 3.0), (4.0, 4.0)]) is None
+    assert known(deliver_all(cost, [(4.0, 7.0)])) > 0
+
+
+def test_the_cost_is_the_time_from_dequeue_to_delivery() -> None:
+    cost = ProcessingCost(None)
+    assert deliver_all(cost, [(0.0, 2.0)]) == 2.0
+    assert deliver_all(cost, [(10.0, 14.0)]) == 3.0, "time in which nothing was in process counted"
+    assert deliver_all(cost, [(14.0, 15.0)]) == pytest.approx(7 / 3)
+
+
+def test_the_cost_of_updates_in_process_at_once_is_the_time_between_deliveries() -> None:
+    """Two workers that need 4 s each deliver two updates in 4 s."""
+    in_step = [(4.0 * (number // 2), 4.0 * (number // 2 + 1)) for number in range(400)]
+    assert deliver_all(ProcessingCost(None), in_step) == pytest.approx(2.0, rel=0.02)
+    in_turn = [(2.0 * number, 2.0 * number + 4.0) for number in range(400)]
+    assert deliver_all(ProcessingCost(None), in_turn) == pytest.approx(2.0, rel=0.02)
+
+
+def test_an_update_that_is_delivered_before_an_older_one_counts_once() -> None:
+    assert deliver_all(ProcessingCost(None), [(5.0, 6.0), (0.0, 8.0)]) == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize("size", [2, 10, 100, 1000])
+@pytest.mark.parametrize("pause", [0.0, 30.0])
+def test_a_batch_gives_what_one_update_costs_when_it_is_delivered_one_by_one(
+    size: int, pause: float
+) -> None:
+    deliveries = [
+        (begin, begin + 0.25 * number)
+        for begin in (batch * (0.25 * size + pause) for batch in range(5))
+        for number in range(1, size + 1)
+    ]
+    assert deliver_all(ProcessingCost(None), deliveries) == pytest.approx(0.25, rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [2, 10, 100, 1000])
+@pytest.mark.parametrize("pause", [0.0, 30.0])
+def test_a_batch_gives_what_one_update_costs_when_it_is_delivered_as_a_whole(
+    size: int, pause: float
+) -> None:
+    cost = ProcessingCost(None)
+    for batch in range(20):
+        begin = batch * (0.25 * size + pause)
+        seconds = deliver_all(cost, [(begin, begin + 0.25 * size)] * size)
+        assert seconds == pytest.approx(0.25, rel=0.05)
+
+
+@pytest.mark.parametrize("forgetting", [0.02, 0.2])
+def test_the_cost_forgets_the_past_at_the_rate_that_was_set(forgetting: float) -> None:
+    cost = ProcessingCost(None, forgetting)
+    deliver_all(cost, ((float(number), number + 1.0) for number in range(1000)))
+    slower = [(1000.0 + 3 * number, 1003.0 + 3 * number) for number in range(20)]
+    assert deliver_all(cost, slower) == pytest.approx(3 - 2 * (1 - forgetting) ** 20)
+
+
+def test_the_default_is_to_count_about_the_last_fifty() -> None:
+    assert DEFAULT_FORGETTING == 1 / 50
+
+
+NO_COSTS = [-1.0, -5e-324, math.nan, math.inf, -math.inf, "1", 1j]
+
+
+@pytest.mark.parametrize("number", NO_COSTS)
+@pytest.mark.parametrize(
+    "check", [lambda number: check_cost("processing_cost", number), ProcessingCost]
+)
+def test_what_is_no_cost_is_refused(number: float, check: Callable[[float], object]) -> None:
+    with pytest.raises(CostError, match="processing_cost") as raised:
+        check(number)
+    assert raised.value.value is number
+
+
+@pytest.mark.parametrize("number", [0, 0.0, 3, 1e-300, 1e300])
+def test_any_finite_number_from_zero_on_is_a_cost(number: float) -> None:
+    check_cost("cost", number)
+
+
+# The counters.
+
+COUNTERS = QueueStatistics(
+    arrived=100,
+    returned=7,
+    dequeued=50,
+    superseded=30,
+    late=9,
+    expired=8,
+    shed=4,
+    rejected=3,
+    waiting=3,
+    delivered=40,
+    taken_as_delivered=1,
+    in_process=3,
+    keys=12,
+    forgotten=2,
+    switches=0,
+)
+BALANCED = {
+    *("arrived", "returned", "dequeued", "superseded", "late", "expired", "shed", "rejected"),
+    "waiting",
+}
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(QueueStatistics)])
+def test_counters_are_balanced_if_every_update_is_accounted_for(field: str) -> None:
+    assert COUNTERS.is_balanced
+    one_more = replace(COUNTERS, **{field: getattr(COUNTERS, field) + 1})
+    assert one_more.is_balanced == (field not in BALANCED)
+
+
+def test_what_arrives_and_is_dropped_stays_balanced() -> None:
+    for field in BALANCED - {"arrived", "returned"}:
+        for source in ("arrived", "returned"):
+            changed = {name: getattr(COUNTERS, name) + 5 for name in (field, source)}
+            assert replace(COUNTERS, **changed).is_balanced
+
+
+def test_statistics_are_a_snapshot_that_nobody_can_change() -> None:
+    with pytest.raises(FrozenInstanceError):
+        COUNTERS.late = 0  # type: ignore[misc]
+    assert not hasattr(COUNTERS, "__dict__")
