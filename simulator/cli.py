@@ -15,6 +15,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -40,6 +41,7 @@ def _not_negative(number: float) -> float:
 
 @app.command()
 def demo(
+    *,
     seconds: Annotated[
         float, typer.Option(max=600, callback=_positive, help="How long the demo runs.")
     ] = 15.0,

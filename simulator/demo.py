@@ -104,7 +104,7 @@ class Demo:
         self._stream = Stream(clock=clock)
         self._consumers: dict[str, Consumer] = {}
         for policy in SHOWN_POLICIES:
-            queue = make_queue(policy)
+            queue = make_queue(policy, processing_cost=settings.processing_cost)
             self._stream.attach(queue)
             self._consumers[policy] = Consumer(queue, processing_cost=settings.processing_cost)
         self._start = clock.now()

@@ -105,7 +105,7 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
     """Let the first Ctrl-C stop the run between two updates, and the second one at once."""
     is_stopped = False
 
-    def stop(signal_number: int, frame: FrameType | None) -> None:
+    def stop(_signal: int, _frame: FrameType | None) -> None:
         nonlocal is_stopped
         is_stopped = True
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -21,6 +21,9 @@ WIDE: Final = 100
 """Columns of a terminal that has room for every counter."""
 BAR_SCALE: Final = 5.0
 """The staleness that fills a bar, as a multiple of the least one shown."""
+WIDE_COUNTERS: Final = ("arrived", "waiting", "skipped", "served")
+NARROW_COUNTERS: Final = ("waiting", "skipped")
+"""What differs between the policies; the other counters stand below the table."""
 BEST_POLICY: Final = "index"
 
 Json = dict[str, object]
@@ -29,9 +32,11 @@ Json = dict[str, object]
 def duration(seconds: float) -> str:
     """Write a duration in the unit that suits it.
 
-    >>> duration(0.0375), duration(5.94), duration(0.0)
-    ('37.5 ms', '5.94 s', '0.0 ms')
+    >>> duration(0.0375), duration(5.94), duration(0.000045)
+    ('37.5 ms', '5.94 s', '45 us')
     """
+    if seconds < 0.0009995:
+        return f"{1_000_000 * seconds:.0f} us"
     if seconds < 0.9995:
         return f"{1_000 * seconds:.{1 if seconds < 0.09995 else 0}f} ms"
     return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:,.1f} s"
@@ -64,8 +69,11 @@ EXPLANATION: Final = (
     "Staleness is how long a key has waited with a newer update: in the queue, or until the "
     "application has it; mean over time since the start, then over keys. 'x best' is the queue "
     "staleness over the least that any order of service can reach (memoryless arrivals, which "
-    "these are). Bars go to {scale:g} times the lowest row."
+    "these are). Skipped: replaced by a newer one before it was served. Bars go to {scale:g} "
+    "times the lowest row."
 )
+
+NO_OVERLOAD: Final = "At this load nothing would have to wait: the best possible is 0."
 
 
 class DemoView:
@@ -82,34 +90,39 @@ class DemoView:
         yield Text(introduction(self._settings))
         yield _table(self._report, is_wide=options.max_width >= WIDE)
         yield Text(EXPLANATION.format(scale=BAR_SCALE), style="dim")
+        if self._settings.load <= 1:
+            yield Text(NO_OVERLOAD, style="dim")
         yield self._progress()
 
     def _progress(self) -> Table:
         elapsed = min(self._report.elapsed, self._seconds)
         line = Table.grid(padding=(0, 1))
+        progress = f"{elapsed:.1f} of {self._seconds:g} s (Ctrl-C stops)"
         line.add_row(
-            ProgressBar(total=self._seconds, completed=elapsed, width=30),
-            Text(
-                f"{elapsed:.1f} of {self._seconds:g} s, {self._report.arrived:,} updates; "
-                "Ctrl-C stops"
-            ),
+            ProgressBar(total=self._seconds, completed=elapsed, width=14),
+            Text(f"{progress}; {self._report.arrived:,} arrived, {_delivered(self._report)}"),
         )
         return line
 
 
+def _delivered(report: DemoReport) -> str:
+    """Say what the consumers delivered: the same of each, but for a few when they idle at times."""
+    counts = sorted({policy.statistics.delivered for policy in report.policies})
+    return " to ".join(f"{count:,}" for count in {counts[0]: 0, counts[-1]: 0}) + " served"
+
+
 def _table(report: DemoReport, *, is_wide: bool) -> Table:
-    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="bold")
+    table = Table(box=None, padding=(0, 2 if is_wide else 1, 0, 0), header_style="bold")
     table.add_column("\npolicy", no_wrap=True)
     for name in ("queue\nstaleness", "applic.\nstaleness", "x\nbest"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("worst key,\nin the queue", justify="right", no_wrap=True)
-    counters = ("arrived", "waiting", "delivered", "skipped")
-    for name in counters if is_wide else counters[1:]:
+    for name in WIDE_COUNTERS if is_wide else NARROW_COUNTERS:
         table.add_column(f"\n{name}", justify="right", no_wrap=True)
     table.add_column("\nqueue staleness" if is_wide else "", no_wrap=True)
     least = min(policy.queue_staleness for policy in report.policies)
     for policy in report.policies:
-        bar = _bar(policy.queue_staleness, BAR_SCALE * least, width=20 if is_wide else 8)
+        bar = _bar(policy.queue_staleness, BAR_SCALE * least, width=20 if is_wide else 7)
         table.add_row(*_cells(policy, is_wide=is_wide), bar)
     return table
 
@@ -126,10 +139,14 @@ def _cells(report: PolicyReport, *, is_wide: bool) -> list[Text]:
         Text(ratio(report.times_the_best)),
         Text(worst),
     ]
-    if is_wide:
-        cells.append(Text(f"{counted.arrived:,}"))
-    counters = (counted.waiting, counted.delivered, report.skipped)
-    return [*cells, *(Text(f"{counter:,}") for counter in counters)]
+    counters = {
+        "arrived": counted.arrived,
+        "waiting": counted.waiting,
+        "skipped": report.skipped,
+        "served": counted.delivered,
+    }
+    names = WIDE_COUNTERS if is_wide else NARROW_COUNTERS
+    return [*cells, *(Text(f"{counters[name]:,}") for name in names)]
 
 
 def _bar(staleness: float, full: float, *, width: int) -> Group | Text:

@@ -65,7 +65,7 @@ class ManualClock:
 
     def advance(self, seconds: float) -> None:
         """Move the clock forward by `seconds`."""
-        if not (math.isfinite(seconds) and seconds >= 0):
+        if not (seconds >= 0 and math.isfinite(self._now + seconds)):
             raise ParameterError("seconds", seconds, "a finite number, zero or more")
         self._now += seconds
 

@@ -18,7 +18,7 @@ from .schedulers import (
     Scheduler,
     StalenessIndexScheduler,
 )
-from .statistics import Rates
+from .statistics import AnyKey, PerKey
 
 SCHEDULERS: Final[dict[str, type[Scheduler]]] = {
     scheduler.name: scheduler
@@ -54,7 +54,7 @@ def make_queue(
     *,
     clock: Clock | None = None,
     capacity: int | None = None,
-    rates: Rates | None = None,
+    rates: PerKey[AnyKey] | None = None,
     processing_cost: float | None = None,
     seed: int = 0,
 ) -> StreamQueue:

@@ -11,18 +11,23 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeGuard, TypeVar
+
+import numpy as np
 
 from .errors import CostError, ParameterError, RateError
 from .keys import KeyCell
 from .updates import Key
 
-DEFAULT_FORGETTING = 0.02
-"""The weight of the newest interval: about the last 50 count."""
+DEFAULT_FORGETTING = 0.05
+"""The weight of the newest interval: about the last 20 count."""
 
-Rates = Mapping[Key, float] | Callable[[Key], float]
+AnyKey = TypeVar("AnyKey", bound=Hashable)
+PerKey = Mapping[AnyKey, float] | Callable[[AnyKey], float]
+"""A number for each key, as a mapping or a function."""
+Rates = PerKey[Key]
 
 
 class UpdateRates(Protocol):
@@ -37,7 +42,7 @@ class UpdateRates(Protocol):
         ...
 
     def observe(self, cell: KeyCell) -> float | None:
-        """Return `rate`, and remember what it took in."""
+        """Return the rate to expect of a key that starts to wait, None if it cannot be told."""
         ...
 
     def rate(self, cell: KeyCell) -> float | None:
@@ -51,8 +56,7 @@ class EstimatedRates:
     __slots__ = ("_forgetting", "_intervals", "_seen_arrival", "_seen_version")
 
     def __init__(self, forgetting: float = DEFAULT_FORGETTING) -> None:
-        if not 0 < forgetting <= 1:
-            raise ParameterError("forgetting", forgetting, "more than 0 and at most 1")
+        check_forgetting(forgetting)
         self._forgetting = forgetting
         self._intervals = array("d")
         self._seen_version = array("q")
@@ -75,14 +79,20 @@ class EstimatedRates:
         self._seen_arrival[index] = cell.arrival
 
     def observe(self, cell: KeyCell) -> float | None:
-        """Fold the arrivals since the last look into the estimate, and return `rate`."""
+        """Fold the arrivals since the last look into the estimate, and return what to expect.
+
+        One over a mean of few intervals is too high on average, by n / (n - 1) for n memoryless
+        ones, and keys seen twice by chance would count as busy for ever. So the first interval
+        tells nothing yet, and later ones are corrected.
+        """
         mean = self._mean_interval(cell)
         index = cell.index
         if mean != self._intervals[index] or cell.arrival > self._seen_arrival[index]:
             self._intervals[index] = mean
             self._seen_version[index] = cell.version
             self._seen_arrival[index] = cell.arrival
-        return 1 / mean if mean > 0 else None
+        intervals = min(self._seen_version[index] - 1, 1 / self._forgetting)
+        return (1 - 1 / intervals) / mean if mean > 0 and intervals > 1 else None
 
     def rate(self, cell: KeyCell) -> float | None:
         """Return one over the mean interval between arrivals, None before the second one.
@@ -105,23 +115,33 @@ class EstimatedRates:
 
 
 class GivenRates:
-    """Update rates that somebody knows: the simulator, or a test."""
+    """Update rates that somebody knows: the simulator, or a test. A function is asked once a key.
 
-    __slots__ = ("_rates",)
+    A key that a mapping leaves out has no known rate.
+    """
 
-    def __init__(self, rates: Rates) -> None:
-        if isinstance(rates, Mapping):
-            for key, rate in rates.items():
+    __slots__ = ("_given", "_rates")
+
+    def __init__(self, given: Rates) -> None:
+        if isinstance(given, Mapping):
+            for key, rate in given.items():
                 _check_rate(key, rate)
-        self._rates = rates
+        elif not callable(given):
+            raise ParameterError("rates", given, "a mapping or a function of the key")
+        self._given = given
+        self._rates = array("d")
 
     def admit(self, key: Key) -> None:
         """Raise RateError if the function of keys gives no rate for `key`."""
-        if not isinstance(self._rates, Mapping):
-            _check_rate(key, self._rates(key))
+        self._look_up(key)
 
     def begin(self, cell: KeyCell) -> None:
-        """Do nothing: the rate is known."""
+        """Look up the rate of a new key."""
+        missing = cell.index + 1 - len(self._rates)
+        if missing > 0:
+            self._rates.extend([math.nan] * missing)
+        rate = self._look_up(cell.key)
+        self._rates[cell.index] = math.nan if rate is None else rate
 
     def observe(self, cell: KeyCell) -> float | None:
         """Return `rate`."""
@@ -129,14 +149,18 @@ class GivenRates:
 
     def rate(self, cell: KeyCell) -> float | None:
         """Return the rate given for the key, None if none was."""
-        rates = self._rates
-        if isinstance(rates, Mapping):
-            return rates.get(cell.key)
-        return _check_rate(cell.key, rates(cell.key))
+        rate = self._rates[cell.index]
+        return None if math.isnan(rate) else rate
+
+    def _look_up(self, key: Key) -> float | None:
+        given = self._given
+        if isinstance(given, Mapping):
+            return given.get(key)
+        return _check_rate(key, given(key))
 
 
-def _check_rate(key: Key, rate: float) -> float:
-    if not (isinstance(rate, (int, float)) and 0 <= rate < math.inf):
+def _check_rate(key: Key, rate: object) -> float:
+    if not is_quantity(rate):
         raise RateError(f"the update rate of {key!r}", rate, "a finite number, zero or more")
     return float(rate)
 
@@ -145,20 +169,32 @@ class ProcessingCost:
     """The seconds that the consumer needs for one update: given, or measured.
 
     Measured is the time from a dequeue to its delivery; where several updates are in process, from
-    the delivery before, if that was later. So a batch of a hundred, or two workers at once, give
-    what one update costs and not what the batch did.
+    the delivery before, if that was later. So two workers at once give what one update costs both
+    together. Updates that are delivered together count as one group, whose time is divided by their
+    number, so that a batch gives what one update costs and not what the batch did.
     """
 
-    __slots__ = ("_cost", "_forgetting", "_is_given", "_last_delivery", "_samples")
+    __slots__ = (
+        "_cost",
+        "_forgetting",
+        "_group",
+        "_group_seconds",
+        "_is_given",
+        "_last_delivery",
+        "_samples",
+    )
 
     def __init__(self, cost: float | None, forgetting: float = DEFAULT_FORGETTING) -> None:
         if cost is not None:
             check_cost("processing_cost", cost)
-        self._cost = 0.0 if cost is None else float(cost)
+        check_forgetting(forgetting)
         self._is_given = cost is not None
         self._forgetting = forgetting
-        self._last_delivery = -math.inf
+        self._cost = 0.0 if cost is None else float(cost)
         self._samples = 0
+        self._group = 0
+        self._group_seconds = 0.0
+        self._last_delivery = -math.inf
 
     def delivered(self, dequeued_at: float, now: float) -> None:
         """Note that an update, dequeued at `dequeued_at`, was delivered at `now`."""
@@ -167,19 +203,60 @@ class ProcessingCost:
         last = self._last_delivery
         seconds = now - (last if last > dequeued_at else dequeued_at)
         self._last_delivery = now
-        self._samples += 1
-        share = max(1 / self._samples, self._forgetting)
-        self._cost += share * (seconds - self._cost)
+        if seconds * self._group * TOGETHER <= self._group_seconds and now - last <= seconds:
+            self._group += 1
+            self._group_seconds += seconds
+            return
+        self._cost = self._mean()
+        self._samples += self._group
+        self._group = 1
+        self._group_seconds = seconds
 
     def seconds(self) -> float | None:
         """Return the cost of one update, None while it is not known or zero."""
-        return self._cost if self._cost > 0 else None
+        cost = self._cost if self._is_given else self._mean()
+        return cost if cost > 0 else None
+
+    def _mean(self) -> float:
+        """Return the cost with the present group folded in."""
+        group = self._group
+        if group == 0:
+            return self._cost
+        share = max(group / (self._samples + group), 1 - (1 - self._forgetting) ** group)
+        return self._cost + share * (self._group_seconds / group - self._cost)
 
 
-def check_cost(name: str, cost: float) -> None:
+TOGETHER = 100
+"""Deliveries this many times closer than a group's updates took each belong to the group."""
+
+
+def is_quantity(value: object) -> TypeGuard[float]:
+    """Tell whether `value` is a finite number, zero or more."""
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        return False
+    return bool(0 <= value < math.inf)
+
+
+def check_count(name: str, count: object, *, least: int, or_none: bool = False) -> None:
+    """Raise ParameterError unless `count` is a whole number from `least` on, or None if allowed."""
+    if count is None and or_none:
+        return
+    is_whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+    if not (is_whole and is_quantity(count) and count >= least):
+        expected = f"a whole number from {least} on" + (", or None" if or_none else "")
+        raise ParameterError(name, count, expected)
+
+
+def check_cost(name: str, cost: object) -> None:
     """Raise CostError unless `cost` is a finite number, zero or more."""
-    if not (isinstance(cost, (int, float)) and 0 <= cost < math.inf):
+    if not is_quantity(cost):
         raise CostError(name, cost, "a finite number of seconds, zero or more")
+
+
+def check_forgetting(forgetting: object) -> None:
+    """Raise ParameterError unless `forgetting` is a share."""
+    if not (is_quantity(forgetting) and 0 < forgetting <= 1):
+        raise ParameterError("forgetting", forgetting, "more than 0 and at most 1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from .clock import Clock, SystemClock
 from .errors import NameTakenError, UnknownNameError
 from .memory import Codec, Memory
 from .queues import Stream, StreamQueue
-from .statistics import DEFAULT_FORGETTING, QueueStatistics, Rates
+from .statistics import DEFAULT_FORGETTING, AnyKey, PerKey, QueueStatistics
 from .updates import Key, Outcome, Update
 
 
@@ -26,12 +26,13 @@ class StorageManager:
     24.0
     """
 
-    __slots__ = ("_clock", "_queues", "_streams")
+    __slots__ = ("_clock", "_queues", "_stream_of", "_streams")
 
     def __init__(self, *, clock: Clock | None = None) -> None:
         self._clock: Clock = SystemClock() if clock is None else clock
         self._streams: dict[str, Stream] = {}
         self._queues: dict[str, StreamQueue] = {}
+        self._stream_of: dict[str, str] = {}
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -50,7 +51,7 @@ class StorageManager:
         retain: bool = True,
         memory: Memory | None = None,
         codec: Codec | None = None,
-        rates: Rates | None = None,
+        rates: PerKey[AnyKey] | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         forget_after: float | None = None,
     ) -> Stream:
@@ -76,6 +77,7 @@ class StorageManager:
             raise NameTakenError("queue", name)
         self.stream(stream).attach(queue, snapshot=snapshot)
         self._queues[name] = queue
+        self._stream_of[name] = stream
         return queue
 
     def stream(self, name: str) -> Stream:
@@ -93,13 +95,13 @@ class StorageManager:
     def drop_queue(self, name: str) -> QueueStatistics:
         """Detach and free a queue, and return its final statistics."""
         final = self.queue(name).close()
-        del self._queues[name]
+        del self._queues[name], self._stream_of[name]
         return final
 
     def drop_stream(self, name: str) -> dict[str, QueueStatistics]:
         """Close a stream with all its queues, and return the queues' final statistics."""
         stream = self.stream(name)
-        fed = [queue for queue in self._queues if self._queues[queue].stream is stream]
+        fed = [queue for queue in self._queues if self._stream_of[queue] == name]
         final = {queue: self.drop_queue(queue) for queue in fed}
         stream.close()
         del self._streams[name]

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 Key = Hashable
+"""What an update is about: any value that can be hashed and equals itself."""
 
 
 class Tombstone(Enum):

@@ -88,7 +88,7 @@ def datetimes(unit: str) -> ColumnOf:
 STRING_KEYS: dict[str, ColumnOf] = {
     "list": list,
     "tuple": tuple,
-    "NumPy strings": lambda rows: np.array(rows, dtype="U20"),
+    "NumPy strings": lambda rows: np.array(rows, dtype="U40"),
     "NumPy objects": object_array,
     "Arrow strings": lambda rows: pa.array(rows, type=pa.string()),
     "Arrow large strings": lambda rows: pa.array(rows, type=pa.large_string()),

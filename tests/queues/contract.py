@@ -243,14 +243,15 @@ class QueueContract(KeyContract, InputContract, StreamContract):
         assert statistics.in_process == 0
         assert statistics.is_balanced
 
-    def test_what_was_never_handed_out_is_an_error_even_past_the_limit(
-        self, clock: ManualClock
+    def test_a_queue_with_returned_updates_can_be_looked_at_and_closed(
+        self, queue: StreamQueue
     ) -> None:
-        queue = self.make(clock=clock, in_process_limit=1)
-        queue.enqueue_many(["A", "B"], [1, 2])
-        queue.dequeue_many(2)
-        with pytest.raises(NotInProcessError):
-            queue.deliver(Update("never enqueued", 1, 0.0))
+        queue.enqueue_many(["A", "B", "C"], [1, 2, 3])
+        for update in queue.dequeue_many(2):
+            queue.give_back(update)
+        assert sorted(str(update.key) for update in queue.snapshot()) == ["A", "B", "C"]
+        queue._check()
+        assert queue.close().waiting == 3
 
     # Staleness.
 

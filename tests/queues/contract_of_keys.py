@@ -76,6 +76,21 @@ class KeyContract(QueueSetting):
         assert (statistics.keys, statistics.forgotten) == (0, 1)
         assert len(queue.stream) == 0
 
+    def test_what_is_older_than_a_deletion_makes_a_key_that_came_again_no_fresher(
+        self, queue: StreamQueue, clock: ManualClock
+    ) -> None:
+        queue.enqueue("IBM", 24.0)
+        older = next_of(queue)
+        queue.enqueue("IBM", TOMBSTONE)
+        queue.deliver(next_of(queue))
+        queue.enqueue("IBM", 25.0)
+        clock.advance(1.0)
+        queue.deliver(older)
+        clock.advance(1.0)
+        # Its second life began at 0, and 25.0 has not been delivered since.
+        assert queue.application_staleness("IBM") * 2.0 == pytest.approx(2.0)
+        assert queue.statistics().keys == 1
+
     def test_forgetting_counts_what_waits_as_expired(
         self, queue: StreamQueue, clock: ManualClock
     ) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 from upstream import TOMBSTONE, Key, Outcome, Update
@@ -93,7 +94,7 @@ class Life:
         moments.update(moment for moment, _ in self.delivered)
         ordered = sorted(moments)
         area = 0.0
-        for start, end in zip(ordered, ordered[1:], strict=False):
+        for start, end in pairwise(ordered):
             newest = max((number for at, number in self.delivered if at <= start), default=-1)
             missing = [at for number, at in self.accepted if number > newest and at <= start]
             if missing:
@@ -469,6 +470,15 @@ class ModelStream:
         known.is_forgotten = True
         del self.known[known.key]
 
+    def unheard_deletions(self) -> list[Known]:
+        """Return the deleted keys that no queue has still to be told of, or hears of."""
+        return [
+            known
+            for known in self.known.values()
+            if known.newest.update.value is TOMBSTONE
+            and not any(known.key in queue.lives or queue.holds(known) for queue in self.queues)
+        ]
+
     def advance(self, to: float) -> None:
         """Do what falls due until `to`, in its order."""
         while (due := self.next_due(to)) is not None:
@@ -487,10 +497,6 @@ class ModelStream:
 
     def retirements(self, known: Known) -> list[Due]:
         """Return when a key of which nothing waits or is in process is forgotten."""
-        if known.newest.update.value is TOMBSTONE and not any(
-            known.key in queue.lives for queue in self.queues
-        ):
-            return [(self.now, RETIREMENT, _call(self.forget, known))]
         if self.forget_after is None:
             return []
         moment = max(known.newest.arrival + self.forget_after, self.now)

@@ -15,6 +15,7 @@ from upstream import (
     ManualClock,
     Outcome,
     ParameterError,
+    Stream,
     StreamQueue,
 )
 
@@ -232,3 +233,20 @@ def test_fifo_cannot_serve_it() -> None:
     with pytest.raises(ParameterError) as raised:
         AdaptiveQueue(FifoScheduler())
     assert raised.value.name == "scheduler"
+
+
+def test_a_late_update_that_is_given_back_does_not_make_its_key_wait_twice() -> None:
+    # The queue came when the key was known already, so all that it has seen of the key is late.
+    stream = Stream(clock=ManualClock())
+    stream.enqueue("A", "before the queue", time=9)
+    queue = AdaptiveQueue(InPlaceScheduler(), max_waiting=1)
+    stream.attach(queue)
+    stream.enqueue("A", "late", time=3)
+    update = next_of(queue)
+    stream.enqueue("A", "later", time=2)
+    stream.enqueue("B", "makes it conflate", time=9)
+    assert queue.is_conflating
+    queue.give_back(update)
+    queue._check()
+    assert len(queue.dequeue_many(9)) == 2
+    assert queue.statistics().is_balanced

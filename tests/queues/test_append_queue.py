@@ -44,6 +44,15 @@ def test_every_update_waits_and_they_leave_in_the_order_of_their_arrival() -> No
     assert queue.statistics().late == queue.statistics().superseded == 0
 
 
+def test_read_tells_the_newest_that_waits_even_if_an_older_one_arrived_after_it() -> None:
+    queue = AppendQueue(clock=ManualClock())
+    queue.enqueue("IBM", 25.0, time=5)
+    queue.enqueue("IBM", 24.0, time=3)
+    newest = queue.read("IBM")
+    assert newest is not None
+    assert newest.value == 25.0
+
+
 def test_what_is_given_back_waits_before_what_arrived_after_it() -> None:
     queue = AppendQueue(clock=ManualClock())
     queue.enqueue_many(list("ABAB"), [0, 1, 2, 3])
@@ -146,7 +155,7 @@ def test_a_queue_that_sheds_rejects_nothing_and_stays_full() -> None:
 
 def test_the_application_is_stale_from_an_update_that_was_shed() -> None:
     clock = ManualClock()
-    queue = AppendQueue(clock=clock, capacity=1, shedding=RandomShedding(seed=1))
+    queue = AppendQueue(clock=clock, capacity=1, shedding=RandomShedding(seed=2))
     queue.enqueue("IBM", 0)
     clock.advance(1.0)
     for number in range(1, 20):

@@ -70,11 +70,11 @@ def test_vectors_give_what_a_loop_gives(
         assert conflate_by_vectors(codes, times, newest) == conflate_by_loop(codes, times, newest)
 
 
-@pytest.mark.parametrize("keys", [1, 300, 65_536, 65_537, 140_000])
+@pytest.mark.parametrize("keys", [1, 65_536, 65_537, 90_000])
 @pytest.mark.parametrize("disorder", ["none", "a little", "full"])
 def test_many_keys_and_many_blocks_give_what_a_loop_gives(keys: int, disorder: str) -> None:
     random = np.random.default_rng(keys)
-    rows = 150_000
+    rows = 100_000
     codes = random.permutation(np.arange(rows) % keys)
     times = np.arange(rows) // 2 * 1.0
     if disorder == "a little":
@@ -83,6 +83,7 @@ def test_many_keys_and_many_blocks_give_what_a_loop_gives(keys: int, disorder: s
     elif disorder == "full":
         times = random.permutation(times)
     newest = np.where(random.random(keys) < 0.5, UNKNOWN, random.uniform(-10, rows / 4, keys))
+    newest[0] = 5.0
     expected = conflate_by_loop(codes.tolist(), times.tolist(), newest.tolist())
     assert expected[1] > 0
     assert conflate_by_vectors(codes, times.tolist(), newest.tolist()) == expected

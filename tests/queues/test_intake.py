@@ -48,8 +48,17 @@ from .batches import BYTES_VALUES, INTEGER_KEYS, STRING_KEYS, TIMES, VALUES, Col
 # How queues are made: the same choices twice, for the batches and for the rows one by one.
 
 
+def rank_of(key: Key) -> int:
+    """Return a small number that is the same for 1 and 1.0, which are one key."""
+    return len(key) % 5 if isinstance(key, str) else hash(key) % 5
+
+
 def priority_of(key: Key) -> float:
-    return 1.0 + len(str(key)) + hash(key) % 3 if isinstance(key, int) else 0.5 * len(str(key))
+    return 0.5 * rank_of(key)
+
+
+def rate_of(key: Key) -> float:
+    return 0.1 * rank_of(key) ** 2
 
 
 SCHEDULERS: dict[str, Callable[[], Scheduler]] = {
@@ -59,10 +68,6 @@ SCHEDULERS: dict[str, Callable[[], Scheduler]] = {
     "index": StalenessIndexScheduler,
     "index with weights": lambda: StalenessIndexScheduler(longest_wait=5, weight=priority_of),
 }
-
-
-def rate_of(key: Key) -> float:
-    return 0.05 * len(str(key)) ** 2
 
 
 @dataclass(frozen=True)
@@ -327,17 +332,17 @@ def test_a_batch_gives_what_its_rows_give_one_by_one(
 
 
 @pytest.mark.parametrize("policy", SCHEDULERS)
-@pytest.mark.parametrize("disorder", [0, 5_000])
+@pytest.mark.parametrize("disorder", [0, 2_000])
 def test_a_long_batch_gives_what_its_rows_give_one_by_one(policy: str, disorder: int) -> None:
     setup = Setup((policy,), False, False, None, None, False, True, 0.5)
     batched, single = setup.make(), setup.make()
     random = np.random.default_rng(disorder)
     names = [f"key {number}" for number in range(700)]
-    for start in (0, 50_000):
-        codes = random.zipf(1.3, 50_000) % len(names)
-        times = start + np.arange(50_000)
-        late = random.choice(50_000, disorder // 2, replace=False)
-        times[late] -= random.integers(0, 9_000, len(late))
+    for start in (0, 20_000):
+        codes = random.zipf(1.3, 20_000) % len(names)
+        times = start + np.arange(20_000)
+        late = random.choice(20_000, disorder // 2, replace=False)
+        times[late] -= random.integers(0, 4_000, len(late))
         keys = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(names))
         outcome = batched.stream.enqueue_many(keys, times, pa.array(times, type=pa.timestamp("s")))
         rows = times.tolist()

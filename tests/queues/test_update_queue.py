@@ -167,9 +167,11 @@ def test_a_batch_tells_which_rows_were_rejected(make_scheduler: MakeScheduler) -
 
 
 def test_what_is_given_back_to_a_full_queue_waits_all_the_same() -> None:
-    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock(), capacity=1)
+    clock = ManualClock()
+    queue = UpdateQueue(InPlaceScheduler(), clock=clock, capacity=1)
     queue.enqueue("A", 1)
     update = next_of(queue)
+    clock.advance(1.0)
     queue.enqueue("B", 1)
     queue.give_back(update)
     assert len(queue) == 2
@@ -301,6 +303,24 @@ def test_an_own_memory_cannot_come_along_to_another_stream() -> None:
     assert next_of(queue).value == b"a1"
 
 
+def test_queues_with_different_times_to_live_free_the_pool_in_any_order() -> None:
+    # Nobody looks before 10. B falls due in the first queue at 5.5, A in the second at 5.
+    clock = ManualClock()
+    pool = PagePool(4096)
+    stream = Stream(clock=clock, retain=False, memory=OnDemandMemory(pool))
+    first = UpdateQueue(InPlaceScheduler(), time_to_live=3.0)
+    second = UpdateQueue(InPlaceScheduler(), time_to_live=5.0)
+    stream.attach(first)
+    stream.attach(second)
+    stream.enqueue("A", b"a1")
+    clock.advance(2.5)
+    stream.enqueue("B", b"b1")
+    second.give_back(second.dequeue_many(2)[0])
+    clock.advance(7.5)
+    assert len(first) == len(second) == 0
+    assert pool.pages_in_use == 0
+
+
 # The scheduler.
 
 
@@ -327,7 +347,7 @@ def test_the_scheduler_of_a_closed_queue_can_be_used_again(make_scheduler: MakeS
     second._check()
 
 
-BAD_NUMBERS = [-1.0, float("nan"), float("inf"), -float("inf"), "high", [1.0]]
+BAD_NUMBERS = [-1.0, float("nan"), float("inf"), -float("inf"), "high"]
 
 
 def index_by_weight(weights: object) -> StalenessIndexScheduler:

@@ -83,6 +83,16 @@ class TestFifoScheduler(SchedulerContract):
         assert staying.drain() == ["B", "A"]
         feed._check()
 
+    def test_a_line_that_lets_go_leaves_no_marker_behind(self, feed: Feed, line: Line) -> None:
+        feed.arrive(*"AB", seconds_each=1.0)
+        for _ in range(2):
+            feed.detach(line)
+            feed._check()
+            line = feed.attach(line.scheduler)
+            feed._check()
+            feed.arrive(*"BA", seconds_each=1.0)
+            assert line.keys() == ["B", "A"]
+
 
 def test_fifo_cannot_do_without_the_order_of_arrival() -> None:
     scheduler = FifoScheduler()

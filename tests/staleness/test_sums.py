@@ -146,9 +146,9 @@ def test_a_delivery_passes_over_all_older_updates(sums: StalenessSums) -> None:
     for version, arrival in ((1, 0.0), (2, 1.0), (3, 2.0), (4, 5.0), (6, 7.0)):
         note_accepted(place, version, arrival)
     sums.delivered(place, 3, 8.0)
-    assert place.stale_since == 5.0
+    assert (place.stale_since, place.later) == (5.0, [(6, 7.0)])
     sums.delivered(place, 5, 9.0)
-    assert place.stale_since == 7.0
+    assert (place.stale_since, place.later) == (7.0, None)
     sums.delivered(place, 6, 10.0)
     assert place.stale_since is None
 
@@ -226,14 +226,15 @@ def test_a_key_that_is_forgotten_keeps_its_averages_and_leaves_its_row(
     first.waiting_since = first.stale_since = 0.0
     sums.wait_ends(first, 4.0)
     first.waiting_since = None
+    sums.delivered(first, 1, 4.0)
     sums.retire(first, 8.0)
     assert sums.retired == 1
-    assert sums.retired_means == {"queue": 1.0, "application": 4.0}
+    assert sums.retired_means == {"queue": 1.0, "application": 1.0}
     sums.begin(second, 10.0)
     assert sums.queue_mean(second, 12.0) == sums.application_mean(second, 12.0) == 0.0
     sums.retire(second, 12.0)
     assert sums.retired == 2
-    assert sums.retired_means == {"queue": 1.0, "application": 4.0}
+    assert sums.retired_means == {"queue": 1.0, "application": 1.0}
     sums.retire(uncounted, 12.0)
     assert sums.retired == 2, "a key that never arrived counts"
 

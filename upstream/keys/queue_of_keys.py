@@ -71,6 +71,7 @@ class QueueOfKeys:
     def prepend(self, place: Place) -> None:
         """Put `place` at the head."""
         self._insert_after(self._end, place)
+        self._returned = None  # the head is no longer what waited longest
 
     def insert_by_wait(self, place: Place) -> None:
         """Put `place` behind the keys at the head that have waited as long as it or longer."""

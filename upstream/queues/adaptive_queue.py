@@ -19,11 +19,14 @@ from ..clock import Clock
 from ..errors import ParameterError
 from ..keys import KeyCell, Place
 from ..schedulers import Scheduler, StalenessIndexScheduler, Surroundings
-from ..statistics import DEFAULT_FORGETTING, Rates
+from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey, check_count
 from ..updates import Key, Outcome, Update
 from .ages import check_age
 from .backlog import Backlog, BacklogPlace, Ticket
+from .batch_outcome import BatchOutcome
+from .columns import Column
 from .in_process import Record
+from .let_go import LetGo
 from .log_feed import LogFeed, newest_entries
 from .shared_log import LogEntry
 from .stream import Stream
@@ -60,15 +63,18 @@ class AdaptiveQueue(StreamQueue):
     """
 
     __slots__ = (
+        "_adapted_at",
         "_arrived",
         "_backlog",
         "_bounds",
         "_feed",
         "_is_conflating",
         "_late",
+        "_let_go",
         "_pressure",
         "_resume",
         "_scheduler",
+        "_superseding",
     )
 
     def __init__(
@@ -81,25 +87,33 @@ class AdaptiveQueue(StreamQueue):
         resume_age: float | None = None,
         clock: Clock | None = None,
         time_to_live: float | None = None,
-        rates: Rates | None = None,
+        rates: PerKey[AnyKey] | None = None,
         processing_cost: float | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         forget_after: float | None = None,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
     ) -> None:
         check_age("max_age", max_age)
+        check_count("max_waiting", max_waiting, least=1)
+        check_count("resume_waiting", resume_waiting, least=0, or_none=True)
+        check_age("resume_age", resume_age)
         self._bounds = Bounds(max_waiting, math.inf if max_age is None else max_age)
         self._resume = Bounds(
             max_waiting // 2 if resume_waiting is None else resume_waiting,
             self._bounds.age / 2 if resume_age is None else resume_age,
         )
-        self._check_bounds()
+        if self._resume.waiting > self._bounds.waiting:
+            raise ParameterError("resume_waiting", resume_waiting, "at most max_waiting")
+        if self._resume.age > self._bounds.age:
+            raise ParameterError("resume_age", resume_age, "at most max_age")
         self._scheduler = StalenessIndexScheduler() if scheduler is None else scheduler
         if self._scheduler.needs_arrival_order:
             raise ParameterError("scheduler", self._scheduler.name, "any but fifo")
         self._arrived = self._late = 0
+        self._superseding = 0  # updates of which the arrival superseded something
         self._is_conflating = False
         self._pressure = 0
+        self._adapted_at = -math.inf
         self._feed = LogFeed(self._take_over, read_ahead=READ_AHEAD)
         super().__init__(
             Stream(
@@ -114,17 +128,6 @@ class AdaptiveQueue(StreamQueue):
             forgetting=forgetting,
             in_process_limit=in_process_limit,
         )
-
-    def _check_bounds(self) -> None:
-        bounds, resume = self._bounds, self._resume
-        if not isinstance(bounds.waiting, int) or bounds.waiting < 1:
-            raise ParameterError("max_waiting", bounds.waiting, "a whole number above zero")
-        if not isinstance(resume.waiting, int) or not 0 <= resume.waiting <= bounds.waiting:
-            raise ParameterError(
-                "resume_waiting", resume.waiting, "a whole number from zero to max_waiting"
-            )
-        if not 0 <= resume.age <= bounds.age:
-            raise ParameterError("resume_age", resume.age, "from zero to max_age")
 
     @property
     def is_conflating(self) -> bool:
@@ -145,9 +148,7 @@ class AdaptiveQueue(StreamQueue):
         """Return the key's newest waiting update or None; change nothing."""
         self._settle(self._stream.catch_up())
         place = self._find(key)
-        if not isinstance(place, BacklogPlace) or place.last is None:
-            return None
-        return place.last.update()
+        return place.newest_waiting() if isinstance(place, BacklogPlace) else None
 
     def snapshot(self) -> list[Update]:
         """Return all waiting updates; change nothing. O(waiting)."""
@@ -165,6 +166,10 @@ class AdaptiveQueue(StreamQueue):
         """Raise if the parameters that were given for `key` make no sense."""
         self._scheduler.admit(key)
 
+    def dismiss(self, key: Key) -> None:
+        """Forget what `admit` noted of a key that did not come in."""
+        self._scheduler.dismiss(key)
+
     def _waiting(self) -> int:
         return len(self._scheduler) if self._is_conflating else len(self._backlog)
 
@@ -173,6 +178,7 @@ class AdaptiveQueue(StreamQueue):
     def _listen(self, *, snapshot: bool) -> None:
         stream = self._stream
         self._backlog = Backlog(self._sums)
+        self._let_go = LetGo(stream)
         self._scheduler.bind(
             Surroundings(rates=stream.rates, cost=self._cost, place_of=self.place_of)
         )
@@ -181,19 +187,33 @@ class AdaptiveQueue(StreamQueue):
         if self.time_to_live is not None:
             stream.watch_age(self.time_to_live, self.expire)
         self._feed.open(stream)
-        for entry in newest_entries(stream, self._ticks()) if snapshot else ():
-            self._take_over(entry)
+        now = stream.now()
+        for entry in newest_entries(stream, now, self.time_to_live) if snapshot else ():
+            self._take_at(entry, now)
         if not self._is_attached:
             self.enqueue = self._enqueue_own
+            self.enqueue_many = self._enqueue_many_own
 
     def _enqueue_own(self, key: Key, value: object, time: float | None = None) -> Outcome:
         """Enqueue an update of `key`; `time` defaults to the clock's."""
-        late, superseded = self._late, self._superseded
-        self._stream.enqueue(key, value, time)
         self._settle(self._stream.catch_up())
+        late, superseding = self._late, self._superseding
+        self._stream.enqueue(key, value, time)
+        self._feed.settle()
         if self._late > late:
             return Outcome.LATE
-        return Outcome.SUPERSEDED if self._superseded > superseded else Outcome.WAITING
+        return Outcome.SUPERSEDED if self._superseding > superseding else Outcome.WAITING
+
+    def _enqueue_many_own(
+        self, keys: Column, values: Column, times: Column | None = None
+    ) -> BatchOutcome:
+        """Enqueue the rows of three equally long columns; `times` defaults to the clock's."""
+        self._settle(self._stream.catch_up())
+        late, superseding = self._late, self._superseding
+        rows = self._stream.enqueue_many(keys, values, times).waiting
+        self._feed.settle()
+        late, superseding = self._late - late, self._superseding - superseding
+        return BatchOutcome(rows - late - superseding, superseding, late, 0)
 
     def _stop_listening(self, now: float) -> None:
         for place in list(self._scheduler):
@@ -207,61 +227,86 @@ class AdaptiveQueue(StreamQueue):
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key; what waits of it counts as expired."""
         self._feed.settle()
+        self._adapt(now)
         super().forget_cell(cell, now)
         self._scheduler.dismiss(cell.key)
+        self._adapt(now)
 
     def holds(self, cell: KeyCell) -> bool:
         """Tell whether an update of the key waits or is in process here."""
-        self._settle(self._ticks())
+        self._feed.settle()
         return super().holds(cell)
 
     def expire(self, cell: KeyCell, due: float) -> None:
         """Drop the key's waiting update, which has outlived `time_to_live` at `due`."""
         self._feed.settle()
-        super().expire(cell, due)
+        self._adapt(due)
+        place = self.place_of(cell)
+        if self._is_conflating and place is not None and place.waiting_since is not None:
+            self._drop_waiting(place, due)
+            self._adapt(due)
+        self._let_go.consider(due)
 
     # What arrives.
 
     def _settle(self, now: float) -> None:
         self._feed.settle()
         self._adapt(now)
+        self._let_go.consider(now)
 
     def _take_over(self, entry: LogEntry) -> None:
+        self._take_at(entry, entry.arrival)
+
+    def _take_at(self, entry: LogEntry, now: float) -> None:
+        """Take an update that reaches the queue at `now`."""
         self._arrived += 1
-        self._adapt(entry.arrival)
+        self._adapt(now)
+        superseded = self._superseded
         if self._is_conflating and entry.version == 0:
             self._late += 1
             return
-        place = self._place_for(entry)
-        self._backlog.accept(place, entry)
+        place = self._place_for(entry, now)
+        self._backlog.accept(place, entry, now)
         if not self._is_conflating:
-            self._backlog.append(place, entry)
+            self._backlog.append(place, entry, now)
         elif place.first is None:
             place.open_version = entry.version
-            place.waiting_since = entry.arrival
-            self._wait(place, self._backlog.new_ticket(place, entry))
+            place.waiting_since = now
+            self._wait(place, self._backlog.new_ticket(place, entry, now))
         else:
             self._supersede(place.first)
             self._pressure = min(self._pressure + 1, self._bounds.waiting)
             place.open_version = entry.version
-            place.first = place.last = self._backlog.new_ticket(place, entry)
-        self._adapt(entry.arrival)
+            place.first = place.last = self._backlog.new_ticket(place, entry, _since(place))
+        self._adapt(now)
+        self._superseding += self._superseded > superseded
 
     # How it changes its way.
 
     def _adapt(self, now: float) -> None:
         """Do what fell due by `now`, and change the way of queueing if it is time to."""
-        backlog = self._backlog
         if self._is_conflating:
             if self._pressure <= self._resume.waiting and self._keeps_up(now):
                 self._end_conflating()
-            return
-        if self.time_to_live is not None:
-            self._expired += backlog.expire(now, self.time_to_live)
-        if not backlog:
-            return
-        if len(backlog) > self._bounds.waiting or backlog.age(now) > self._bounds.age:
+        elif self._outlasts_patience(now):
+            self._begin_conflating(max(self._backlog[0].since + self._bounds.age, self._adapted_at))
+        elif len(self._backlog) > self._bounds.waiting:
             self._begin_conflating(now)
+        self._adapted_at = max(now, self._adapted_at)
+
+    def _outlasts_patience(self, now: float) -> bool:
+        """Drop what has expired by `now`; stop, and say so, where one waited for too long."""
+        backlog = self._backlog
+        while backlog:
+            expiry = backlog.next_expiry(self.time_to_live)
+            patience = backlog[0].since + self._bounds.age
+            if patience < min(expiry, now):
+                return True
+            if expiry > now:
+                return False
+            self._let_go.add(backlog.drop(0, expiry).place, expiry)
+            self._expired += 1
+        return False
 
     def _keeps_up(self, now: float) -> bool:
         waiting = len(self._scheduler)
@@ -283,12 +328,13 @@ class AdaptiveQueue(StreamQueue):
                 newest[place] = newer
                 self._supersede(older)
         for place, ticket in newest.items():
-            if ticket.entry.version == place.newest_version:
+            if 0 < ticket.entry.version == place.newest_version:
                 self._wait(place, ticket)
             else:
                 self._supersede(ticket)
                 self._sums.wait_ends(place, now)
                 place.first = place.last = place.waiting_since = None
+                self._let_go.add(place, now)
 
     def _end_conflating(self) -> None:
         self._is_conflating = False
@@ -305,6 +351,7 @@ class AdaptiveQueue(StreamQueue):
     def _wait(self, place: BacklogPlace, ticket: Ticket) -> None:
         """Let a key, whose `waiting_since` is set, wait for the scheduler with this update only."""
         ticket.previous = ticket.next = None
+        ticket.since = _since(place)
         place.first = place.last = ticket
         place.waiting_version = ticket.entry.version
         self._scheduler.schedule(place)
@@ -314,9 +361,11 @@ class AdaptiveQueue(StreamQueue):
     def _serve_next(self, now: float) -> Update | None:
         self._settle(now)
         if not self._is_conflating:
-            return (
-                self._hand_out(self._backlog.pop(now).record(now), now) if self._backlog else None
-            )
+            if not self._backlog:
+                return None
+            update = self._hand_out(self._backlog.pop(now).record(now), now)
+            self._adapt(now)
+            return update
         place = self._scheduler.take(now)
         if place is None:
             self._pressure = 0
@@ -343,6 +392,7 @@ class AdaptiveQueue(StreamQueue):
             self._scheduler.remove(place)
             ticket = self._end_wait(place, now)
             self._backlog.close(place, ticket.entry.version)
+            self._let_go.add(ticket.place, now)
             self._expired += 1
 
     def _restore(self, record: Record, now: float) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from ..errors import ParameterError
 from ..keys import ArrivalOrder, KeyCell, Marker
+from ..statistics import is_quantity
 
 
 class AgeCursor:
@@ -23,14 +23,13 @@ class AgeCursor:
         self._marker = Marker()
         order.prepend(self._marker)
 
-    def due(self, now: float) -> Iterator[KeyCell]:
-        """Pass, and yield, the keys whose last arrival is at least `age` before `now`."""
-        while True:
-            cell = self._order.next_cell(self._marker)
-            if cell is None or cell.arrival + self.age > now:
-                return
-            self._order.move_past(self._marker, cell)
-            yield cell
+    def take_due(self, now: float) -> KeyCell | None:
+        """Pass, and return, the next key whose last arrival is at least `age` before `now`."""
+        cell = self._order.next_cell(self._marker)
+        if cell is None or cell.arrival + self.age > now:
+            return None
+        self._order.move_past(self._marker, cell)
+        return cell
 
     def next_due(self) -> float:
         """Return when the next key falls due, infinity if there is none."""
@@ -42,7 +41,7 @@ class AgeCursor:
         self._order.remove(self._marker)
 
 
-def check_age(name: str, seconds: float | None) -> None:
+def check_age(name: str, seconds: object) -> None:
     """Raise ParameterError unless `seconds` is None or a finite number above zero."""
-    if seconds is not None and not 0 < seconds < math.inf:
+    if seconds is not None and not (is_quantity(seconds) and seconds > 0):
         raise ParameterError(name, seconds, "a finite number of seconds above zero, or None")

@@ -12,12 +12,13 @@ import random
 from ..clock import Clock
 from ..errors import ParameterError
 from ..keys import KeyCell, Place
-from ..statistics import DEFAULT_FORGETTING, Rates
+from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey
 from ..updates import Key, Outcome, Update
 from .backlog import Backlog, BacklogPlace
 from .batch_outcome import BatchOutcome
 from .columns import Column
 from .in_process import Record
+from .let_go import LetGo
 from .log_feed import LogFeed, newest_entries
 from .shared_log import LogEntry
 from .stream import Stream
@@ -58,7 +59,7 @@ class AppendQueue(StreamQueue):
     [24.0, 25.0]
     """
 
-    __slots__ = ("_arrived", "_backlog", "_feed", "_shedding")
+    __slots__ = ("_arrived", "_backlog", "_feed", "_let_go", "_shedding")
 
     def __init__(
         self,
@@ -67,7 +68,7 @@ class AppendQueue(StreamQueue):
         capacity: int | None = None,
         shedding: RandomShedding | None = None,
         time_to_live: float | None = None,
-        rates: Rates | None = None,
+        rates: PerKey[AnyKey] | None = None,
         processing_cost: float | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         forget_after: float | None = None,
@@ -100,12 +101,10 @@ class AppendQueue(StreamQueue):
         return self._backlog[0].update() if self._backlog else None
 
     def read(self, key: Key) -> Update | None:
-        """Return the key's newest waiting update or None; change nothing."""
+        """Return the key's newest waiting update or None; change nothing. O(its updates)."""
         self._settle(self._stream.catch_up())
         place = self._find(key)
-        if not isinstance(place, BacklogPlace) or place.last is None:
-            return None
-        return place.last.update()
+        return place.newest_waiting() if isinstance(place, BacklogPlace) else None
 
     def snapshot(self) -> list[Update]:
         """Return all waiting updates; change nothing. O(waiting)."""
@@ -118,11 +117,16 @@ class AppendQueue(StreamQueue):
         return len(self._backlog)
 
     def _listen(self, *, snapshot: bool) -> None:
+        stream = self._stream
         self._backlog = Backlog(self._sums)
-        self._feed.open(self._stream)
+        self._let_go = LetGo(stream)
+        if self.time_to_live is not None and stream.forget_after is not None:
+            stream.watch_age(self.time_to_live, self.expire)
+        self._feed.open(stream)
         if self._is_attached:
-            for entry in newest_entries(self._stream, self._ticks()) if snapshot else ():
-                self._take_over(entry)
+            now = stream.now()
+            for entry in newest_entries(stream, now, self.time_to_live) if snapshot else ():
+                self._take_at(entry, now)
         else:
             self.enqueue = self._enqueue_own
             self.enqueue_many = self._enqueue_many_own
@@ -150,32 +154,43 @@ class AppendQueue(StreamQueue):
     def _stop_listening(self, now: float) -> None:
         self._feed.close(self._stream)
         self._backlog = Backlog(self._sums)
+        self._stream.stop_watching(self.expire)
 
     def _settle(self, now: float) -> None:
         self._feed.settle()
         self._expire_until(now)
+        self._let_go.consider(now)
+
+    def expire(self, cell: KeyCell, due: float) -> None:
+        """Drop what has outlived `time_to_live` at `due`."""
+        self._settle(due)
 
     def _take_over(self, entry: LogEntry) -> None:
+        self._take_at(entry, entry.arrival)
+
+    def _take_at(self, entry: LogEntry, now: float) -> None:
+        """Take an update that reaches the queue at `now`."""
         self._arrived += 1
-        self._expire_until(entry.arrival)
+        self._expire_until(now)
         waiting = len(self._backlog)
         is_full = self.capacity is not None and waiting >= self.capacity
         if is_full and self._shedding is None:
             self._rejected += 1
             return
-        place = self._place_for(entry)
-        self._backlog.accept(place, entry)
+        place = self._place_for(entry, now)
+        self._backlog.accept(place, entry, now)
         if is_full and self._shedding is not None:
             self._shed += 1
             victim = self._shedding.victim(waiting)
             if victim == waiting:
                 return
-            self._backlog.drop(victim, entry.arrival)
-        self._backlog.append(place, entry)
+            self._let_go.add(self._backlog.drop(victim, now).place, now)
+        self._backlog.append(place, entry, now)
 
     def _expire_until(self, now: float) -> None:
-        if self.time_to_live is not None:
-            self._expired += self._backlog.expire(now, self.time_to_live)
+        while (due := self._backlog.next_expiry(self.time_to_live)) <= now:
+            self._let_go.add(self._backlog.drop(0, due).place, due)
+            self._expired += 1
 
     def _serve_next(self, now: float) -> Update | None:
         self._settle(now)
@@ -201,12 +216,13 @@ class AppendQueue(StreamQueue):
 
     def holds(self, cell: KeyCell) -> bool:
         """Tell whether an update of the key waits or is in process here."""
-        self._settle(self._ticks())
+        self._feed.settle()
         return super().holds(cell)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key; what waits of it counts as expired."""
         self._feed.settle()
+        self._expire_until(now)
         super().forget_cell(cell, now)
 
     def _arrivals(self) -> tuple[int, int, int]:

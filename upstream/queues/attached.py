@@ -47,6 +47,10 @@ class AttachedQueue(Protocol):
         """Raise if the parameters that were given for `key` make no sense."""
         ...
 
+    def dismiss(self, key: Key) -> None:
+        """Forget what `admit` noted of a key that did not come in."""
+        ...
+
     def counts(self, cell: KeyCell) -> bool:
         """Tell whether the key has arrived at the queue and was not forgotten."""
         ...

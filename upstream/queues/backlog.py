@@ -39,6 +39,15 @@ class BacklogPlace(Place):
         self.first = self.last = None
         self.newest_version = self.open_version = 0
 
+    def newest_waiting(self) -> Update | None:
+        """Return the newest waiting update, of equal times the last; None if none waits."""
+        newest = ticket = self.first
+        while ticket is not None and newest is not None:
+            if ticket.entry.time >= newest.entry.time:
+                newest = ticket
+            ticket = ticket.next
+        return None if newest is None else newest.update()
+
 
 class _NeverIdle:
     """The owner of places that are in no list of idle places."""
@@ -56,16 +65,21 @@ _NEVER_IDLE: PlaceOwner = _NeverIdle()
 class Ticket:
     """One waiting update in one queue."""
 
-    __slots__ = ("entry", "next", "place", "previous", "sequence")
+    __slots__ = ("entry", "next", "place", "previous", "sequence", "since")
 
+    since: float
+    """Since when its wait counts: its arrival here, or that of the first that it superseded."""
     next: Ticket | None
     """The next waiting update of the same key."""
     previous: Ticket | None
 
-    def __init__(self, place: BacklogPlace, entry: LogEntry, sequence: int) -> None:
+    def __init__(
+        self, place: BacklogPlace, entry: LogEntry, *, sequence: int, since: float
+    ) -> None:
         self.place = place
         self.entry = entry
         self.sequence = sequence
+        self.since = since
         self.next = self.previous = None
 
     @classmethod
@@ -76,7 +90,7 @@ class Ticket:
         entry = LogEntry(
             place.cell, update.value, time=update.time, arrival=arrival, version=version
         )
-        return cls(place, entry, sequence)
+        return cls(place, entry, sequence=sequence, since=arrival)
 
     def update(self) -> Update:
         """Return the update that waits."""
@@ -108,28 +122,28 @@ class Backlog:
         """Return the ticket at `position`. O(positions from the nearer end)."""
         return self._tickets[position]
 
-    def accept(self, place: BacklogPlace, entry: LogEntry) -> None:
-        """Note that an update was accepted, whatever becomes of it."""
+    def accept(self, place: BacklogPlace, entry: LogEntry, since: float) -> None:
+        """Note that an update was accepted at `since`, whatever becomes of it."""
         if entry.version == 0:
             return
         if place.stale_since is None or place.open_version:
-            note_accepted(place, entry.version, entry.arrival)
+            note_accepted(place, entry.version, since)
         place.newest_version = entry.version
         place.open_version = 0
 
-    def new_ticket(self, place: BacklogPlace, entry: LogEntry) -> Ticket:
+    def new_ticket(self, place: BacklogPlace, entry: LogEntry, since: float) -> Ticket:
         """Return a ticket with the next number."""
         self._sequence += 1
-        return Ticket(place, entry, self._sequence)
+        return Ticket(place, entry, sequence=self._sequence, since=since)
 
-    def append(self, place: BacklogPlace, entry: LogEntry) -> None:
+    def append(self, place: BacklogPlace, entry: LogEntry, since: float) -> None:
         """Let an accepted update wait behind all others."""
-        ticket = self.new_ticket(place, entry)
+        ticket = self.new_ticket(place, entry, since)
         self._tickets.append(ticket)
         last = place.last
         if last is None:
             place.first = ticket
-            place.waiting_since = entry.arrival
+            place.waiting_since = since
         else:
             last.next = ticket
             ticket.previous = last
@@ -137,20 +151,11 @@ class Backlog:
         if entry.version:
             place.open_version = entry.version
 
-    def age(self, now: float) -> float:
-        """Return how long ago the oldest update arrived."""
-        return now - self._tickets[0].entry.arrival
-
-    def expire(self, now: float, time_to_live: float) -> int:
-        """Take out the updates that are `time_to_live` old, and return how many."""
-        expired = 0
-        while self._tickets:
-            due = self._tickets[0].entry.arrival + time_to_live
-            if due > now:
-                break
-            self.drop(0, due)
-            expired += 1
-        return expired
+    def next_expiry(self, time_to_live: float | None) -> float:
+        """Return when the oldest update will be `time_to_live` old, infinity if never."""
+        if time_to_live is None or not self._tickets:
+            return math.inf
+        return self._tickets[0].entry.arrival + time_to_live
 
     def pop(self, now: float) -> Ticket:
         """Take out the oldest update, to be handed out."""
@@ -226,9 +231,9 @@ class Backlog:
             return
         place.first = ticket
         if place.waiting_since is None:
-            self._sums.wait_resumes(place, ticket.entry.arrival, now)
+            self._sums.wait_resumes(place, ticket.since, now)
         else:
-            self._sums.wait_moves(place, ticket.entry.arrival, now)
+            self._sums.wait_moves(place, ticket.since, now)
 
     def _unlink(self, ticket: Ticket, now: float) -> None:
         place, before, after = ticket.place, ticket.previous, ticket.next
@@ -244,7 +249,7 @@ class Backlog:
             self._sums.wait_ends(place, now)
             place.waiting_since = None
         else:
-            self._sums.wait_moves(place, after.entry.arrival, now)
+            self._sums.wait_moves(place, after.since, now)
 
     def _check(self) -> None:
         sequences = [ticket.sequence for ticket in self._tickets]

@@ -138,9 +138,10 @@ def check_times(times: Sequence[object]) -> None:
     try:
         # A sum is finite only if all its terms are; the reverse fails for huge times only. It
         # begins with a float, lest integers that no float can hold cancel each other.
-        if math.isfinite(sum(cast(Sequence[float], times), 0.0)):
+        total: object = sum(cast(Sequence[float], times), 0.0)
+        if isinstance(total, float) and math.isfinite(total):
             return
-    except (TypeError, OverflowError, ValueError):
+    except (TypeError, OverflowError):
         pass
     for row, time in enumerate(times):
         if not is_finite_time(time):
@@ -179,7 +180,10 @@ def as_list(name: str, column: Column) -> list[object]:
     if isinstance(column, np.ndarray):
         return cast(list[object], column.tolist())
     if is_arrow(column):
-        return _arrow_list(name, column)
+        rows = _arrow_list(name, column)
+        if name == "keys" and None in rows:
+            raise ColumnTypeError("keys", _NULL_KEY)
+        return rows
     return list(column)
 
 
@@ -226,10 +230,7 @@ def _encode(array: pa.Array) -> CodedKeys | list[Key]:
     if array.null_count:
         raise ColumnTypeError("keys", _NULL_KEY)
     if not _is_codable(array.type):
-        keys = _arrow_list("keys", array)
-        if None in keys:  # of types that do not count their nulls
-            raise ColumnTypeError("keys", _NULL_KEY)
-        return keys
+        return as_list("keys", array)
     array = array.dictionary_encode()
     codes = array.indices.to_numpy(zero_copy_only=False)
     return CodedKeys(codes, _arrow_list("keys", array.dictionary))
@@ -298,9 +299,10 @@ def _seconds(ticks: Integers, ticks_per_second: int) -> Floats:
         return ticks.astype(np.float64)
     times = np.empty(len(ticks))
     for block in blocks(len(ticks)):
-        whole = ticks[block] // ticks_per_second
-        rest = ticks[block] - whole * ticks_per_second
-        times[block] = whole + rest / ticks_per_second
+        magnitude = np.abs(ticks[block])
+        whole = magnitude // ticks_per_second
+        rest = magnitude - whole * ticks_per_second
+        times[block] = np.copysign(whole + rest / ticks_per_second, ticks[block])
     return times
 
 

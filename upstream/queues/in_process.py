@@ -28,16 +28,28 @@ def find_record(in_process: InProcess, update: Update) -> Record:
     """Return the record of `update`; NotInProcessError if there is none.
 
     A copy of an update, such as one that was sent to another process and back, is found by its key
-    and time, in O(updates in process).
+    and time, and by its value if there are several of these, in O(updates in process).
     """
     record = in_process.get(id(update))
     if record is not None:
         return record
-    if isinstance(update, Update):
-        for record in in_process.values():
-            if record[0].time == update.time and record[0].key == update.key:
-                return record
-    raise NotInProcessError(update)
+    if not isinstance(update, Update):
+        raise NotInProcessError(update)
+    alike = [
+        record
+        for record in in_process.values()
+        if record[0].time == update.time and record[0].key == update.key
+    ]
+    if not alike:
+        raise NotInProcessError(update)
+    return next((record for record in alike if _is_equal(record[0].value, update.value)), alike[0])
+
+
+def _is_equal(one: object, other: object) -> bool:
+    try:
+        return bool(one == other)
+    except (TypeError, ValueError):  # arrays, for instance, have no single answer
+        return False
 
 
 def check_records(in_process: InProcess) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..errors import PagePoolFullError, TimeNotFiniteError
+from ..errors import PagePoolFullError, TimeNotFiniteError, UpStreamError
 from ..keys import ArrivalOrder, KeyCell, KeyTable
 from ..statistics import UpdateRates
 from ..updates import TOMBSTONE, Key, Outcome
@@ -92,7 +92,7 @@ class Intake:
         self._order: ArrivalOrder | None = None
         self._arrived = self._late = self._rejected = 0
         self.due_at = self._shortest_age = NEVER
-        self._plain_before = NEVER if values.is_plain else AT_ONCE
+        self._plain_before = AT_ONCE
         """Times before this are of updates that `enqueue` may treat in place: all, or none."""
 
     def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
@@ -105,7 +105,8 @@ class Intake:
             time = now + self._origin
         try:
             cell = self._cells[key]
-            if cell.time <= time < self._plain_before:
+            moment = time + 0.0  # an integer becomes a float, and what is no number a TypeError
+            if cell.time <= moment < self._plain_before:
                 self._arrived += 1
                 outcome = _SUPERSEDED
                 if cell.idle is not None:
@@ -114,10 +115,10 @@ class Intake:
                         return outcome
                 cell.version += 1
                 cell.value = value
-                cell.time = time
+                cell.time = moment
                 cell.arrival = now
                 return outcome
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, OverflowError):
             pass
         self._catch_up_to(now)
         if not is_finite_time(time):
@@ -165,6 +166,11 @@ class Intake:
         for queue in self._queues:
             queue.admit(key)
 
+    def _dismiss(self, key: Key) -> None:
+        """Forget what was noted of a new key that did not come in."""
+        for queue in self._queues:
+            queue.dismiss(key)
+
     def _can_refuse(self) -> bool:
         return any(starter.capacity is not None for starter in self._starters)
 
@@ -172,15 +178,16 @@ class Intake:
 
     def _take_in(self, key: Key, value: object, stored: object, time: float, now: float) -> Outcome:
         """Take in one update that was checked; PagePoolFullError after counting it."""
-        self._arrived += 1
         cell = self._cells.get(key)
         if cell is not None and time < cell.time:
+            self._arrived += 1
             self._late += 1
             if self._log is None:
                 return _LATE
             self._log.append(LogEntry(cell, value, time=time, arrival=now, version=0))
             return _LATE if self._starters else _WAITING
         outcome = self._accept(cell, key, stored, time, now)
+        self._arrived += 1
         if self._log is not None:
             cell = self._cells[key]
             self._log.append(LogEntry(cell, value, time=time, arrival=now, version=cell.version))
@@ -189,7 +196,7 @@ class Intake:
             self._bury_if_unheard(key)
         return outcome
 
-    def _accept(
+    def _accept(  # noqa: PLR0917  # keywords cost a fifth of a batch's work per key
         self, cell: KeyCell | None, key: Key, stored: object, time: float, now: float, rows: int = 1
     ) -> Outcome:
         """Take in `rows` updates of a key, of which the last is given and the newest.
@@ -200,6 +207,7 @@ class Intake:
             if self._is_refused_by_all():
                 for starter in self._starters:
                     starter.refuse(rows)
+                self._dismiss(key)
                 return _REJECTED
             cell = self._welcome(key, stored, time, now, rows)
         else:
@@ -220,11 +228,12 @@ class Intake:
         """Make a cell for a new key, with a place in each queue."""
         cell = self._keys.add(key, time=time, arrival=now)
         try:
+            self.rates.begin(cell)
             self._put(cell, stored, now, rows)
-        except PagePoolFullError:
+        except UpStreamError:
             self._keys.remove(cell)
+            self._dismiss(key)
             raise
-        self.rates.begin(cell)
         for starter in self._starters:
             starter.open_place(cell)
         if self._order is not None:
@@ -235,6 +244,7 @@ class Intake:
         try:
             self.values.put(cell, stored, now)
         except PagePoolFullError:
+            self._arrived += rows
             self._rejected += rows
             raise
 
@@ -266,11 +276,12 @@ class Intake:
         self, keys: list[Key], values: list[object], times: Column | None, now: float
     ) -> BatchOutcome:
         moments = self._moments(times, len(keys), now)
+        stored = values
+        if not self.values.is_plain:
+            stored = [self.values.encode(value, row) for row, value in enumerate(values)]
         cells = self._find_all(keys)
-        is_plain = self._plain_before == NEVER and bool(self._queues)
-        if is_plain and not self._can_refuse():
+        if self._plain_before == NEVER and not self._can_refuse():
             return self._enqueue_plain_rows(cells, keys, values, moments, now)
-        stored = [self.values.encode(value, row) for row, value in enumerate(values)]
         outcomes = []
         for key, value, encoded, time in zip(keys, values, stored, moments, strict=True):
             try:
@@ -297,11 +308,21 @@ class Intake:
                 check_key(key, row)
             raise
         if None in cells:
-            for row, cell in enumerate(cells):
-                if cell is None:
-                    check_key(keys[row], row)
-                    self._admit(keys[row])
+            self._admit_all({keys[row]: row for row, cell in enumerate(cells) if cell is None})
         return cells
+
+    def _admit_all(self, rows: dict[Key, int]) -> None:
+        """Check and admit all new keys of a batch, each with a row for the message, or none."""
+        admitted = []
+        try:
+            for key, row in rows.items():
+                check_key(key, row)
+                self._admit(key)
+                admitted.append(key)
+        except Exception:
+            for key in admitted:
+                self._dismiss(key)
+            raise
 
     def _enqueue_plain_rows(
         self,
@@ -340,16 +361,23 @@ class Intake:
     ) -> BatchOutcome:
         """Enqueue rows of which none can be rejected, conflated before any work per key."""
         rows = len(coded)
-        coded = coded.without_unused()
         keys = coded.keys
-        moments = np.full(rows, now + self._origin) if times is None else read_times(times)
-        cells = self._find_all(keys)
+        if times is None:
+            moments = np.broadcast_to(np.float64(now + self._origin), rows)
+        else:
+            moments = read_times(times)
+        cells = list(map(self._cells.get, keys))
         newest = np.array([-math.inf if cell is None else cell.time for cell in cells])
         conflated = conflate(coded.codes, moments, newest)
         last_rows = conflated.last_rows
+        codes = conflated.codes.tolist()
+        # Only keys that have rows; a dictionary may hold more.
+        new = [code for code in codes if cells[code] is None]
+        last_row = dict(zip(codes, last_rows.tolist(), strict=True)) if new else {}
+        self._admit_all({keys[code]: last_row[code] for code in new})
         waiting = 0
         for code, count, value, time in zip(
-            conflated.codes.tolist(),
+            codes,
             conflated.counts.tolist(),
             pick("values", values, last_rows),
             moments[last_rows].tolist(),

@@ -7,6 +7,7 @@ however many of these queues a stream has.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from .shared_log import LogEntry, SharedLog
@@ -44,12 +45,17 @@ class LogFeed:
                 self._take(entry)
 
 
-def newest_entries(stream: Stream, now: float) -> list[LogEntry]:
-    """Return the newest values of a stream as if they all arrived at `now`. O(keys)."""
-    entries = []
-    for cell in stream.newest_cells():
-        update = stream.update_of(cell)
-        entries.append(
-            LogEntry(cell, update.value, time=cell.time, arrival=now, version=cell.version)
+def newest_entries(stream: Stream, now: float, time_to_live: float | None) -> list[LogEntry]:
+    """Return the newest values of a stream that are not `time_to_live` old. O(keys)."""
+    oldest = -math.inf if time_to_live is None else now - time_to_live
+    return [
+        LogEntry(
+            cell,
+            stream.update_of(cell).value,
+            time=cell.time,
+            arrival=cell.arrival,
+            version=cell.version,
         )
-    return entries
+        for cell in stream.newest_cells()
+        if cell.arrival > oldest
+    ]

@@ -9,6 +9,7 @@ somebody needs them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import cast
 
 from ..clock import Clock, SystemClock, ticks_of
 from ..errors import ClosedError, NotAttachedError, ParameterError, UnknownKeyError
@@ -16,8 +17,10 @@ from ..keys import ArrivalOrder, KeyCell
 from ..memory import Codec, Memory, MemoryUsage
 from ..statistics import (
     DEFAULT_FORGETTING,
+    AnyKey,
     EstimatedRates,
     GivenRates,
+    PerKey,
     QueueStatistics,
     Rates,
     StreamStatistics,
@@ -59,7 +62,7 @@ class Stream(Intake):
         retain: bool = True,
         memory: Memory | None = None,
         codec: Codec | None = None,
-        rates: Rates | None = None,
+        rates: PerKey[AnyKey] | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         forget_after: float | None = None,
     ) -> None:
@@ -69,7 +72,7 @@ class Stream(Intake):
             ticks=ticks,
             origin=origin,
             values=NewestValues(memory, codec, retain=retain),
-            rates=EstimatedRates(forgetting) if rates is None else GivenRates(rates),
+            rates=EstimatedRates(forgetting) if rates is None else GivenRates(cast(Rates, rates)),
         )
         self._order_readers = 0
         self._ages: list[tuple[AgeCursor, Callable[[KeyCell, float], None]]] = []
@@ -77,6 +80,7 @@ class Stream(Intake):
         self.forget_after = forget_after
         if forget_after is not None:
             self.watch_age(forget_after, self._retire_if_idle)
+        self._note_plainness()
 
     # What the application calls.
 
@@ -113,6 +117,8 @@ class Stream(Intake):
         self.catch_up()
         if snapshot and not self.values.retain:
             raise ParameterError("snapshot", True, "False for a stream that retains no values")
+        for cell in self._keys:
+            queue.admit(cell.key)
         queue.join(self, snapshot=snapshot)
         self._queues.append(queue)
         self._note_plainness()
@@ -124,6 +130,8 @@ class Stream(Intake):
             raise NotAttachedError
         self._queues.remove(queue)
         final = queue.leave()
+        for cell in [cell for cell in self._keys if cell.value is TOMBSTONE]:
+            self.bury(cell)  # this queue may have been the last to deliver it
         self._note_plainness()
         return final
 
@@ -302,7 +310,9 @@ class Stream(Intake):
         self.bury(self._cells[key])
 
     def bury(self, cell: KeyCell) -> None:
-        """Forget a deleted key once every queue has delivered its deletion."""
+        """Forget a key whose newest update is its deletion, once every queue has delivered that."""
+        if cell.value is not TOMBSTONE:
+            return
         if not any(queue.counts(cell) or queue.holds(cell) for queue in self._queues):
             self._forget_cell(cell, self.ticks())
 
@@ -326,9 +336,13 @@ class Stream(Intake):
             return
         if self._closed is not None:
             raise ClosedError(self._closed)
-        for cursor, action in self._ages:
-            for cell in cursor.due(now):
-                action(cell, cell.arrival + cursor.age)
+        while self._ages:
+            # In the order in which things fall due, whichever queue or age they belong to.
+            cursor, action = min(self._ages, key=_next_due)
+            cell = cursor.take_due(now)
+            if cell is None:
+                break
+            action(cell, cell.arrival + cursor.age)
         self._note_deadline()
 
     # How the ways are switched.
@@ -359,6 +373,10 @@ class Stream(Intake):
             self._log._check()
         for cell in self._keys:
             assert cell.waiting + len(cell.idle_places()) == len(self._starters)
+
+
+def _next_due(watch: tuple[AgeCursor, Callable[[KeyCell, float], None]]) -> float:
+    return watch[0].next_due()
 
 
 def _arrival(cell: KeyCell) -> float:

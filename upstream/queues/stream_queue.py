@@ -21,7 +21,7 @@ from ..errors import (
 )
 from ..keys import KeyCell, Place
 from ..staleness import StalenessSums, staleness_lower_bound
-from ..statistics import DEFAULT_FORGETTING, ProcessingCost, QueueStatistics
+from ..statistics import DEFAULT_FORGETTING, ProcessingCost, QueueStatistics, check_count
 from ..updates import TOMBSTONE, Key, Outcome, Update
 from .ages import check_age
 from .backlog import BacklogPlace
@@ -105,10 +105,8 @@ class StreamQueue(ABC):
         forgetting: float = DEFAULT_FORGETTING,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
     ) -> None:
-        if capacity is not None and (not isinstance(capacity, int) or capacity < 1):
-            raise ParameterError("capacity", capacity, "a whole number above zero, or None")
-        if not isinstance(in_process_limit, int) or in_process_limit < 1:
-            raise ParameterError("in_process_limit", in_process_limit, "a whole number above zero")
+        check_count("capacity", capacity, least=1, or_none=True)
+        check_count("in_process_limit", in_process_limit, least=1)
         check_age("time_to_live", time_to_live)
         self.capacity = capacity
         self.time_to_live = time_to_live
@@ -136,8 +134,7 @@ class StreamQueue(ABC):
 
     def dequeue_many(self, limit: int) -> list[Update]:
         """Hand out up to `limit` updates, as that many calls of `dequeue` at one instant would."""
-        if not isinstance(limit, int) or limit < 0:
-            raise ParameterError("limit", limit, "a whole number, zero or more")
+        check_count("limit", limit, least=0)
         now = self._stream.catch_up()
         updates: list[Update] = []
         while len(updates) < limit and (update := self._serve_next(now)) is not None:
@@ -154,8 +151,8 @@ class StreamQueue(ABC):
             try:
                 record = find_record(self._in_process, update)
             except NotInProcessError:
-                if self._taken_as_delivered:
-                    return
+                if self._taken_as_delivered and self._find(update.key) is not None:
+                    return  # it may be one that was taken as delivered
                 raise
             del self._in_process[id(record[0])]
         self._note_delivery(record, now)
@@ -177,8 +174,7 @@ class StreamQueue(ABC):
         place = record[1]
         place.in_process -= 1
         self._returned += 1
-        if place.delivered_version != Place.FORGOTTEN:
-            self._stream.consider(place.cell, now)
+        self._note_quiet(place, now)
 
     def forget(self, key: Key) -> None:
         """Forget a key in the queue's stream, see `Stream.forget`."""
@@ -269,7 +265,9 @@ class StreamQueue(ABC):
 
     def join(self, stream: Stream, *, snapshot: bool) -> None:
         """Leave the own, unused stream for `stream`. Called by `Stream.attach`."""
-        if self._is_attached or self._stream.is_used or self._final is not None:
+        if self._final is not None:
+            raise ClosedError("queue")
+        if self._is_attached or self._stream.is_used or self._stream is stream:
             raise AlreadyAttachedError(
                 "this queue is attached already, or has taken updates of its own; attach a new one"
             )
@@ -298,6 +296,10 @@ class StreamQueue(ABC):
 
     def admit(self, key: Key) -> None:
         """Raise if the parameters that were given for `key` make no sense."""
+        return
+
+    def dismiss(self, key: Key) -> None:
+        """Forget what `admit` noted of a key that did not come in."""
         return
 
     def place_of(self, cell: KeyCell) -> Place | None:
@@ -378,19 +380,19 @@ class StreamQueue(ABC):
         assert self._places[cell.index] is None, "a key with two places in one queue"
         self._places[cell.index] = place
 
-    def _begin(self, place: Place, now: float) -> None:
-        self._sums.begin(place, now)
+    def _begin(self, place: Place, version: int, now: float) -> None:
+        self._sums.begin(place, version, now)
         self._keys += 1
 
-    def _place_for(self, entry: LogEntry) -> BacklogPlace:
-        """Return the place of the key of a log entry, counting it from its first one."""
+    def _place_for(self, entry: LogEntry, now: float) -> BacklogPlace:
+        """Return the place of the key of a log entry, which counts from its first one on."""
         place = self.place_of(entry.cell)
         if place is None:
             place = BacklogPlace(entry.cell)
             self._new_place(entry.cell, place)
         assert isinstance(place, BacklogPlace)
         if place.delivered_version < 0:
-            self._begin(place, entry.arrival)
+            self._begin(place, entry.version, now)
         return place
 
     def _retire(self, place: Place, now: float) -> None:
@@ -418,11 +420,17 @@ class StreamQueue(ABC):
         place.in_process -= 1
         self._delivered += 1
         self._cost.delivered(dequeued_at, now)
-        if version > place.delivered_version:
+        if place.delivered_version < version and place.delivered_version != Place.UNCOUNTED:
             self._sums.delivered(place, version, now)
             if update.value is TOMBSTONE:
                 self._note_deletion(place, version, now)
-        if self._stream.forget_after is not None and place.delivered_version != Place.FORGOTTEN:
+        self._note_quiet(place, now)
+
+    def _note_quiet(self, place: Place, now: float) -> None:
+        """Let the stream forget a key that may have become idle, if it is time to."""
+        if place.delivered_version == Place.UNCOUNTED:
+            self._stream.bury(place.cell)
+        elif self._stream.forget_after is not None and place.delivered_version != Place.FORGOTTEN:
             self._stream.consider(place.cell, now)
 
     def _note_deletion(self, place: Place, version: int, now: float) -> None:
@@ -431,7 +439,6 @@ class StreamQueue(ABC):
             self._retire(place, now)
             place.delivered_version = Place.UNCOUNTED
             place.stale_since = place.later = None
-            self._stream.bury(place.cell)
 
     def _counted_places(self) -> Iterator[Place]:
         return (

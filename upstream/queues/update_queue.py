@@ -8,11 +8,12 @@ while the key waits are counted, when the wait ends, by the versions that have p
 from __future__ import annotations
 
 from ..clock import Clock
+from ..errors import ParameterError
 from ..keys import KeyCell, Place
 from ..memory import Codec, Memory
 from ..schedulers import Scheduler, Surroundings
 from ..staleness import note_accepted
-from ..statistics import DEFAULT_FORGETTING, Rates
+from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey
 from ..updates import Key, Update
 from .in_process import Record
 from .stream import Stream
@@ -54,12 +55,16 @@ class UpdateQueue(StreamQueue):
         time_to_live: float | None = None,
         memory: Memory | None = None,
         codec: Codec | None = None,
-        rates: Rates | None = None,
+        rates: PerKey[AnyKey] | None = None,
         processing_cost: float | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         forget_after: float | None = None,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
     ) -> None:
+        if not isinstance(scheduler, Scheduler):
+            raise ParameterError(
+                "scheduler", scheduler, "a scheduler, such as InPlaceScheduler(), not its name"
+            )
         self._scheduler = scheduler
         self._arrived_before = self._late_before = self._rejected_before = 0
         stream = Stream(
@@ -119,6 +124,10 @@ class UpdateQueue(StreamQueue):
         """Raise if the parameters that were given for `key` make no sense."""
         self._scheduler.admit(key)
 
+    def dismiss(self, key: Key) -> None:
+        """Forget what `admit` noted of a key that did not come in."""
+        self._scheduler.dismiss(key)
+
     def refuse(self, rows: int) -> None:
         """Count updates that nobody had room for."""
         self._rejected += rows
@@ -135,7 +144,7 @@ class UpdateQueue(StreamQueue):
             self._rejected += rows
             return False
         if place.delivered_version < 0:
-            self._begin(place, now)
+            self._begin(place, version, now)
         if place.stale_since is None:
             place.stale_since = now
         elif place.in_process:
@@ -239,10 +248,7 @@ class UpdateQueue(StreamQueue):
             cell.waiting -= 1
             return
         cell.waiting = 0
-        if self._is_plain and not self._values.retain:
-            cell.value = None
-        else:
-            self._values.nobody_waits(cell, now)
+        self._values.nobody_waits(cell, now)
 
     def _drop_waiting(self, place: Place, now: float) -> None:
         if place.waiting_since is not None:

@@ -73,11 +73,9 @@ class NewestValues:
 
     def nobody_waits(self, cell: KeyCell, now: float) -> None:
         """Let go of the value if only waiting keys' values are kept."""
-        if self.retain:
+        if self.retain or cell.value is TOMBSTONE:
             return
-        if self.memory is None:
-            cell.value = None
-        elif isinstance(cell.value, Location):
+        if self.memory is not None and isinstance(cell.value, Location):
             cell.value = self.memory.release(cell.value, now)
         else:
             cell.value = None

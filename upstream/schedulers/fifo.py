@@ -96,7 +96,9 @@ class FifoScheduler(Scheduler):
         while cell is not None:
             waiting = self._surroundings.place_of(cell)
             if waiting is not None and waiting.waiting_since is not None:
-                yield waiting
+                is_listed = waiting.line is not None and cell.version == waiting.waiting_version
+                if not is_listed:  # above, as a key that was given back
+                    yield waiting
             cell = self._order.next_cell(cell)
 
     def _check(self) -> None:

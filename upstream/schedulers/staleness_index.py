@@ -14,18 +14,18 @@ wait in classes, each an IN-PLACE queue, and only the heads of the occupied clas
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, cast
 
 from ..errors import CostError, ParameterError, WeightError
 from ..keys import Place, QueueOfKeys
-from ..statistics import check_cost
+from ..statistics import AnyKey, PerKey, check_cost, is_quantity
 from ..updates import Key
 from .scheduler import Scheduler
 
-PerKey = Mapping[Key, float] | Callable[[Key], float]
-
 PRIORITIES_PER_DOUBLING = 4
+MOST_DOUBLINGS = 400.0
+"""Weights by cost beyond 2 to this power are as good as equal."""
 HORIZON = 4.0
 
 
@@ -54,11 +54,20 @@ class StalenessIndexScheduler(Scheduler):
     """Serve the key with the largest staleness index. O(occupied classes) per dequeue.
 
     `weight` and `cost` are mappings or functions of the key; `cost` may be one number. A key that
-    a mapping leaves out has weight 1 and the mean cost. Functions are called once per key. No key
-    waits longer than `longest_wait` seconds if the server can help it: such a key goes first.
+    a mapping leaves out has weight 1 and the mean of the costs given; so has a key of cost zero. A
+    function is asked when a key is new. No key waits longer than `longest_wait` seconds if the
+    server can help it: such a key goes first.
     """
 
-    __slots__ = ("_classes", "_cost", "_longest_wait", "_priorities", "_waiting", "_weight")
+    __slots__ = (
+        "_classes",
+        "_cost",
+        "_longest_wait",
+        "_priorities",
+        "_usual_cost",
+        "_waiting",
+        "_weight",
+    )
 
     name: ClassVar[str] = "index"
 
@@ -66,27 +75,28 @@ class StalenessIndexScheduler(Scheduler):
         self,
         longest_wait: float | None = None,
         *,
-        weight: PerKey | None = None,
-        cost: PerKey | float | None = None,
+        weight: PerKey[AnyKey] | None = None,
+        cost: PerKey[AnyKey] | float | None = None,
     ) -> None:
         super().__init__()
-        if longest_wait is not None and not 0 <= longest_wait < math.inf:
+        if longest_wait is not None and not is_quantity(longest_wait):
             raise ParameterError("longest_wait", longest_wait, "a finite number of seconds or None")
-        if isinstance(cost, (int, float)):
+        if not (cost is None or isinstance(cost, Mapping) or callable(cost)):
             check_cost("cost", cost)
         self._longest_wait = math.inf if longest_wait is None else longest_wait
-        self._weight = weight
-        self._cost = cost
+        self._weight = cast(PerKey[Key] | None, weight)
+        self._cost = cast(PerKey[Key] | float | None, cost)
         self._classes: dict[tuple[int | None, int | None], _KeyClass] = {}
         self._priorities: dict[Key, int | None] = {}
         self._waiting = 0
+        self._usual_cost = _mean(cost) if isinstance(cost, Mapping) else 1.0
         for given in (weight, cost):
             if isinstance(given, Mapping):
                 for key in given:
                     self._priority_class(key)
 
     def admit(self, key: Key) -> None:
-        """Work out the key's priority; WeightError or CostError if it is not a sensible number."""
+        """Note the key's priority; WeightError or CostError if it is no sensible number."""
         if self._weight is not None or self._cost is not None:
             self._priorities[key] = self._priority_class(key)
 
@@ -129,16 +139,20 @@ class StalenessIndexScheduler(Scheduler):
         return self._largest_index(now, HORIZON * (now - since + self._mean_cost()))
 
     def _largest_index(self, now: float, horizon: float) -> Place | None:
+        """Return the head with the largest index; of equals, the longest waiting.
+
+        Where nothing has waited yet every index is zero, and its slope decides.
+        """
         best: Place | None = None
-        best_index = best_slope = -1.0
+        best_rank = (-1.0, 0.0, 0.0)
         for line in self._classes.values():
             head = line.head()
             assert head is not None and head.waiting_since is not None
             wait = now - head.waiting_since
             slope = line.slope(wait, horizon)
-            index = wait * slope
-            if index > best_index or (index == best_index and slope > best_slope):
-                best, best_index, best_slope = head, index, slope
+            rank = (wait * slope, slope, wait)
+            if rank > best_rank:
+                best, best_rank = head, rank
         return best
 
     def _mean_cost(self) -> float:
@@ -160,16 +174,18 @@ class StalenessIndexScheduler(Scheduler):
         return line
 
     def _priority_class(self, key: Key) -> int | None:
+        """Return the class of the key's weight by cost, None for weight zero."""
         weight = _look_up(self._weight, key)
         cost = _look_up(self._cost, key)
-        if weight is not None and not 0 <= weight < math.inf:
+        if weight is not None and not is_quantity(weight):
             raise WeightError(f"the weight of {key!r}", weight, "a finite number, zero or more")
-        if cost is not None and not 0 <= cost < math.inf:
+        if cost is not None and not is_quantity(cost):
             raise CostError(f"the cost of {key!r}", cost, "a finite number, zero or more")
-        priority = (1.0 if weight is None else weight) / (cost or 1.0)
-        if priority == 0:
+        if weight == 0:
             return None
-        return round(PRIORITIES_PER_DOUBLING * math.log2(priority))
+        doublings = math.log2(weight or 1.0) - math.log2(cost or self._usual_cost)
+        bounded = min(max(doublings, -MOST_DOUBLINGS), MOST_DOUBLINGS)
+        return round(PRIORITIES_PER_DOUBLING * bounded)
 
     def __len__(self) -> int:
         return self._waiting
@@ -191,7 +207,15 @@ class StalenessIndexScheduler(Scheduler):
         assert waiting == self._waiting
 
 
-def _look_up(given: PerKey | float | None, key: Key) -> float | None:
-    if given is None or isinstance(given, (int, float)):
-        return given
-    return given.get(key) if isinstance(given, Mapping) else given(key)
+def _look_up(given: PerKey[Key] | float | None, key: Key) -> float | None:
+    if isinstance(given, Mapping):
+        return given.get(key)
+    return given(key) if callable(given) else given
+
+
+def _mean(costs: Mapping[AnyKey, float]) -> float:
+    """Return the mean of the costs above zero."""
+    for key, cost in costs.items():
+        check_cost(f"the cost of {key!r}", cost)
+    above = [float(cost) for cost in costs.values() if cost > 0]
+    return sum(above) / len(above) if above else 1.0

@@ -43,13 +43,16 @@ class StalenessSums:
             self.application.frombytes(zeros)
             self.counted_since.extend([math.nan] * missing)
 
-    def begin(self, place: Place, now: float) -> None:
-        """Count the key of `place` from `now` on."""
+    def begin(self, place: Place, version: int, now: float) -> None:
+        """Count the key of `place` from `now` on, when its update `version` arrives.
+
+        What was accepted before then is of an earlier life of the key, and as good as delivered.
+        """
         index = place.cell.index
         self.grow(index + 1)
         self.queue[index] = self.application[index] = 0.0
         self.counted_since[index] = now
-        place.delivered_version = 0
+        place.delivered_version = max(version - 1, 0)
 
     def wait_ends(self, place: Place, now: float) -> None:
         """Add the wait that ends: the area of the triangle above it."""

@@ -1,0 +1,134 @@
+"""What a stream asks of its queues costs it nothing more than it must, and ends when they go."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+
+import pytest
+
+from upstream import (
+    AdaptiveQueue,
+    AppendQueue,
+    FifoScheduler,
+    InPlaceScheduler,
+    ManualClock,
+    OnDemandMemory,
+    PagePool,
+    StalenessIndexScheduler,
+    Stream,
+    StreamQueue,
+    UpdateQueue,
+)
+from upstream.keys import Place
+
+KINDS: dict[str, Callable[[], StreamQueue]] = {
+    "append": AppendQueue,
+    "adaptive": AdaptiveQueue,
+    "fifo": lambda: UpdateQueue(FifoScheduler(), time_to_live=9.0),
+    "in-place": lambda: UpdateQueue(InPlaceScheduler()),
+    "index": lambda: UpdateQueue(StalenessIndexScheduler(), capacity=5),
+}
+
+
+class Value:
+    """Something that a weak reference can refer to."""
+
+
+class ProbeQueue(UpdateQueue):
+    """Counts how often it hears of a key."""
+
+    started = 0
+
+    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+        self.started += 1
+        return super().start(place, version, now, rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_queue_that_is_detached_leaves_nothing_behind(kind: str) -> None:
+    stream = Stream(clock=ManualClock(), retain=False)
+    queue = KINDS[kind]()
+    stream.attach(queue)
+    values = [Value() for _ in range(10)]
+    references = [weakref.ref(value) for value in values]
+    for number in range(10):
+        stream.enqueue(number % 5, values[number])
+    for update in queue.dequeue_many(2):
+        queue.deliver(update)
+    del values, update
+    held = queue.dequeue()
+    assert held is not None
+    held_value = weakref.ref(held.value)
+    stream.detach(queue)
+    del held
+    gc.collect()
+    assert held_value() is None
+    assert [reference() for reference in references] == [None] * 10
+    places = [each for each in gc.get_objects() if isinstance(each, Place)]
+    assert not [place for place in places if any(place.cell is cell for cell in stream.cells())]
+    stream._check()
+
+
+def test_the_log_is_cut_when_its_slowest_reader_goes() -> None:
+    stream = Stream(clock=ManualClock())
+    slow, fast = AppendQueue(), AppendQueue()
+    stream.attach(slow)
+    stream.attach(fast)
+    for number in range(100):
+        stream.enqueue(number, number)
+    assert len(fast) == 100
+    log = stream._log
+    assert log is not None
+    assert len(log) == 100
+    stream.detach(slow)
+    assert len(log) == 0
+    stream.detach(fast)
+    assert stream._log is None
+
+
+def test_all_pages_come_back_when_all_keys_are_drained() -> None:
+    clock = ManualClock()
+    pool = PagePool(4096, page_bytes=128, location_bytes=32)
+    stream = Stream(clock=clock, retain=False, memory=OnDemandMemory(pool))
+    queues = [KINDS[kind]() for kind in ("fifo", "in-place", "append", "in-place")]
+    for queue in queues:
+        stream.attach(queue)
+    for number in range(60):
+        stream.enqueue(number % 20, b"%d" % number * 20)
+    assert pool.pages_in_use > 0
+    for queue in queues[:2]:
+        assert len(queue.dequeue_many(100)) == 20
+    assert pool.pages_in_use > 0, "the last queue has not served its keys"
+    stream.detach(queues[3])
+    assert pool.pages_available == pool.page_count
+    pool._check()
+
+
+def test_a_value_given_back_takes_room_again_and_frees_it_again() -> None:
+    pool = PagePool(64, page_bytes=32, location_bytes=32)
+    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock(), memory=OnDemandMemory(pool))
+    queue.enqueue("A", b"1")
+    update = queue.dequeue()
+    assert update is not None
+    assert pool.pages_in_use == 0
+    queue.give_back(update)
+    assert pool.pages_in_use == 1
+    queue.forget("A")
+    assert pool.pages_in_use == 0
+
+
+def test_an_update_of_a_key_that_waits_in_every_queue_visits_none() -> None:
+    stream = Stream(clock=ManualClock())
+    probes = [ProbeQueue(InPlaceScheduler()) for _ in range(10)]
+    for probe in probes:
+        stream.attach(probe)
+    for number in range(100):
+        stream.enqueue("A", number)
+    stream.enqueue_many(["A"] * 100, list(range(100)))
+    assert [probe.started for probe in probes] == [1] * 10
+    probes[3].dequeue()
+    for number in range(100):
+        stream.enqueue("A", number)
+    assert [probe.started for probe in probes] == [1, 1, 1, 2, 1, 1, 1, 1, 1, 1]

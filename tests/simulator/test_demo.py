@@ -1,0 +1,130 @@
+"""The demo's engine, driven by hand: what it measures, and that it measures by the clock."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from simulator.demo import SHOWN_POLICIES, Demo, DemoReport, DemoSettings
+from simulator.zipf_feed import ZipfFeed
+from upstream import POLICIES, ManualClock, staleness_lower_bound
+
+SETTINGS = DemoSettings(keys=100, theta=1.2)
+
+
+def run_until(demo: Demo, clock: ManualClock, end: float) -> DemoReport:
+    while demo.next_due() <= end:
+        clock.set(demo.next_due())
+        demo.catch_up()
+    clock.set(end)
+    return demo.report()
+
+
+def run(settings: DemoSettings, seconds: float) -> DemoReport:
+    clock = ManualClock()
+    return run_until(Demo(settings, clock), clock, seconds)
+
+
+@pytest.fixture(scope="module")
+def report() -> DemoReport:
+    return run(SETTINGS, 6.0)
+
+
+def test_every_shown_policy_is_one_of_the_library() -> None:
+    assert set(SHOWN_POLICIES) <= set(POLICIES)
+
+
+def test_every_queue_hears_of_every_update_and_accounts_for_it(report: DemoReport) -> None:
+    assert report.arrived == pytest.approx(12_000, rel=0.05)
+    for policy in report.policies:
+        counted = policy.statistics
+        assert counted.arrived == report.arrived
+        assert counted.is_balanced
+        assert counted.dequeued + counted.waiting + policy.skipped == report.arrived
+
+
+def test_all_consumers_have_the_same_speed(report: DemoReport) -> None:
+    for policy in report.policies:
+        assert policy.statistics.delivered == pytest.approx(6.0 / SETTINGS.processing_cost, abs=2)
+
+
+def test_the_append_queue_falls_behind_and_the_update_queues_do_not(report: DemoReport) -> None:
+    earlier = run(SETTINGS, 3.0)
+    for policy in ("fifo", "in-place", "linecutting", "index", "adaptive"):
+        assert report.of("append").queue_staleness > 5 * report.of(policy).queue_staleness
+    assert report.of("append").queue_staleness > 1.8 * earlier.of("append").queue_staleness
+    assert report.of("index").queue_staleness < 1.2 * earlier.of("index").queue_staleness
+
+
+def test_the_index_is_the_best_and_close_to_the_bound(report: DemoReport) -> None:
+    index = report.of("index")
+    assert index.queue_staleness < 0.9 * report.of("in-place").queue_staleness
+    assert index.times_the_best == pytest.approx(1.03, abs=0.08)
+
+
+def test_the_bound_is_that_of_the_rates_of_the_feed(report: DemoReport) -> None:
+    feed = ZipfFeed(
+        keys=100, theta=1.2, updates_per_second=SETTINGS.updates_per_second, seed=SETTINGS.seed
+    )
+    known = staleness_lower_bound(feed.rates, SETTINGS.processing_cost)
+    assert report.of("index").queue_lower_bound == pytest.approx(known, rel=0.1)
+
+
+def test_the_application_is_staler_than_the_queue_and_the_worst_key_than_the_mean(
+    report: DemoReport,
+) -> None:
+    for policy in report.policies:
+        assert policy.application_staleness > policy.queue_staleness
+        assert policy.worst_queue_staleness > policy.queue_staleness
+        assert policy.worst_key is not None
+
+
+def test_the_adaptive_queue_keeps_every_update_until_too_many_wait(report: DemoReport) -> None:
+    assert run(SETTINGS, 0.4).of("adaptive").skipped == 0
+    assert report.of("adaptive").skipped > 0
+
+
+def test_a_run_repeats_exactly(report: DemoReport) -> None:
+    assert run(SETTINGS, 6.0) == report
+
+
+def test_another_seed_is_another_run() -> None:
+    assert run(replace(SETTINGS, seed=2), 1.0) != run(SETTINGS, 1.0)
+
+
+def test_without_overload_there_is_no_best_to_compare_with() -> None:
+    report = run(replace(SETTINGS, load=0.5), 2.0)
+    assert report.of("index").queue_lower_bound == 0.0
+    assert report.of("index").times_the_best is None
+
+
+def test_before_the_first_update_there_is_nothing_to_report() -> None:
+    clock = ManualClock()
+    report = Demo(SETTINGS, clock).report()
+    assert report.arrived == 0
+    assert all(policy.worst_key is None for policy in report.policies)
+    assert all(policy.times_the_best is None for policy in report.policies)
+
+
+def test_a_late_machine_catches_up_and_measures_the_delay() -> None:
+    clock = ManualClock()
+    demo = Demo(SETTINGS, clock)
+    run_until(demo, clock, 1.0)
+    on_time = demo.report()
+    clock.set(3.0)  # two seconds in which nothing was done
+    demo.catch_up()
+    late = demo.report()
+    assert demo.next_due() > 3.0
+    assert late.arrived == pytest.approx(3 * on_time.arrived, rel=0.1)
+    served = late.of("index").statistics.delivered
+    assert served == pytest.approx(3.0 / SETTINGS.processing_cost, abs=2)
+    assert late.of("index").queue_staleness > 5 * on_time.of("index").queue_staleness
+
+
+def test_catching_up_when_nothing_is_due_changes_nothing() -> None:
+    clock = ManualClock()
+    demo = Demo(SETTINGS, clock)
+    before = run_until(demo, clock, 0.5)
+    demo.catch_up()
+    assert demo.report() == before

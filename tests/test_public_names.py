@@ -1,0 +1,227 @@
+"""What `upstream` offers by name: the promised names are there, and all names are documented."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import upstream
+
+PROMISED = [
+    *("Update", "Stream", "UpdateQueue", "AppendQueue", "AdaptiveQueue"),
+    *("FifoScheduler", "InPlaceScheduler", "LinecuttingScheduler", "StalenessIndexScheduler"),
+    *("PagePool", "OnDemandMemory", "NaiveMemory"),
+    *("ManualClock", "SystemClock", "staleness_lower_bound"),
+]
+"""The names that programs outside rely on."""
+
+METHODS = {
+    "UpdateQueue": """
+        enqueue enqueue_many dequeue dequeue_many deliver give_back read peek snapshot forget
+        queue_staleness application_staleness statistics __len__
+    """,
+    "Stream": "attach detach enqueue enqueue_many read snapshot forget",
+    "ManualClock": "now advance",
+    "SystemClock": "now",
+}
+
+PARAMETERS = {
+    "Update": "key value time",
+    "UpdateQueue": "scheduler clock capacity time_to_live memory",
+    "Stream": "clock retain",
+    "StalenessIndexScheduler": "longest_wait weight cost",
+    "PagePool": "size_bytes page_bytes location_bytes",
+    "OnDemandMemory": "pool",
+    "NaiveMemory": "pool",
+    "staleness_lower_bound": "rates processing_cost of weights",
+}
+
+FIELDS = {
+    "BatchOutcome": "waiting superseded late rejected rejected_rows",
+    "QueueStatistics": "arrived returned dequeued superseded late expired shed rejected waiting",
+}
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_a_promised_name_is_public(name: str) -> None:
+    assert name in upstream.__all__
+    assert hasattr(upstream, name)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_promised_methods_are_there(name: str) -> None:
+    # `enqueue` is an attribute of each queue, so an annotation of the class.
+    kind = getattr(upstream, name)
+    annotated = {name for parent in kind.__mro__ for name in inspect.get_annotations(parent)}
+    missing = [each for each in METHODS[name].split() if each not in {*dir(kind), *annotated}]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_promised_parameters_are_there(name: str) -> None:
+    parameters = inspect.signature(getattr(upstream, name)).parameters
+    assert [each for each in PARAMETERS[name].split() if each not in parameters] == []
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_promised_fields_are_there(name: str) -> None:
+    kind = getattr(upstream, name)
+    assert is_dataclass(kind)
+    names = {field.name for field in fields(kind)}
+    assert [each for each in FIELDS[name].split() if each not in names] == []
+
+
+def test_promised_outcomes_are_there() -> None:
+    assert {"WAITING", "SUPERSEDED", "LATE", "REJECTED"} <= set(upstream.Outcome.__members__)
+
+
+def test_all_names_every_public_name_once_and_in_order() -> None:
+    public = {
+        name
+        for name, value in vars(upstream).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    }
+    assert public == set(upstream.__all__)
+    assert len(upstream.__all__) == len(set(upstream.__all__))
+
+
+def test_every_exception_of_the_library_is_public() -> None:
+    errors = {name for name, value in vars(upstream.errors).items() if _is_exception_of_ours(value)}
+    assert errors == {
+        name for name in upstream.__all__ if _is_exception_of_ours(getattr(upstream, name))
+    }
+
+
+def _is_exception_of_ours(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, upstream.UpStreamError)
+
+
+def is_constant(name: str) -> bool:
+    value = getattr(upstream, name)
+    return not (inspect.isclass(value) and value.__name__ == name) and not inspect.isfunction(value)
+
+
+@pytest.mark.parametrize("name", [name for name in upstream.__all__ if not is_constant(name)])
+def test_a_public_class_or_function_is_documented(name: str) -> None:
+    value = getattr(upstream, name)
+    text = value.__dict__.get("__doc__") if inspect.isclass(value) else value.__doc__
+    assert text, f"{name} has no docstring"
+    assert not text.startswith(f"{name}("), "a docstring that was only generated"
+
+
+@pytest.mark.parametrize("name", [name for name in upstream.__all__ if is_constant(name)])
+def test_a_public_constant_is_documented_where_it_is_defined(name: str) -> None:
+    source = upstream.__file__
+    assert source is not None
+    documented = {
+        constant
+        for path in Path(source).parent.rglob("*.py")
+        for constant in documented_constants(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert name in documented
+
+
+def documented_constants(module: ast.Module) -> set[str]:
+    """Return the names that are assigned at the top of a module and described right below."""
+    found: set[str] = set()
+    for statement, following in zip(module.body, module.body[1:], strict=False):
+        targets: list[ast.expr] = []
+        if isinstance(statement, ast.Assign):
+            targets = statement.targets
+        elif isinstance(statement, ast.AnnAssign):
+            targets = [statement.target]
+        is_text = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+        if is_text:
+            found.update(target.id for target in targets if isinstance(target, ast.Name))
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in upstream.__all__ if not is_constant(name)])
+def test_public_methods_of_public_classes_are_documented(name: str) -> None:
+    value = getattr(upstream, name)
+    methods = inspect.getmembers(value, callable) if inspect.isclass(value) else []
+    undocumented = [
+        method
+        for method, function in methods
+        if not method.startswith("_") and not inspect.getdoc(function)
+    ]
+    assert undocumented == []
+
+
+def test_every_queue_and_scheduler_shows_how_it_is_used() -> None:
+    # What a policy does in a queue is shown by the queue, so a scheduler needs no example.
+    for kind in ("UpdateQueue", "AppendQueue", "AdaptiveQueue", "Stream", "StorageManager"):
+        assert ">>> " in inspect.getdoc(getattr(upstream, kind)), kind  # type: ignore[operator]
+
+
+# The examples that a user would try first.
+
+
+def test_the_first_example() -> None:
+    from upstream import InPlaceScheduler, ManualClock, Outcome, Update, UpdateQueue
+
+    clock = ManualClock()
+    queue = UpdateQueue(InPlaceScheduler(), clock=clock)
+    assert queue.enqueue("IBM", 24.0, time=0) is Outcome.WAITING
+    clock.advance(1.0)
+    batch = queue.enqueue_many(["IBM", "MSFT", "IBM"], [25.0, 50.0, 24.5], [1.0, 1.0, 0.5])
+    assert (batch.waiting, batch.superseded, batch.late, batch.rejected) == (1, 1, 1, 0)
+    assert batch.rejected_rows == ()
+    assert len(queue) == 2
+    assert queue.read("IBM") == Update("IBM", 25.0, 1.0)
+    update = queue.dequeue()
+    assert update == Update("IBM", 25.0, 1.0)
+    clock.advance(1.0)
+    queue.deliver(update)
+    assert queue.queue_staleness("IBM") == pytest.approx(0.5 / 2.0)
+    assert queue.application_staleness("IBM") == pytest.approx(2.0 / 2.0)
+    assert queue.queue_staleness() == pytest.approx((0.25 + 0.5) / 2.0)
+    assert queue.statistics().superseded == 1
+
+
+def test_the_example_of_a_stream() -> None:
+    from upstream import AppendQueue, ManualClock, StalenessIndexScheduler, Stream, UpdateQueue
+
+    stream = Stream(clock=ManualClock(), retain=True)
+    dashboard = UpdateQueue(StalenessIndexScheduler(longest_wait=None, weight={"IBM": 2.0}))
+    stream.attach(dashboard, snapshot=False)
+    stream.enqueue("IBM", 24.0)
+    archive = AppendQueue()
+    stream.attach(archive, snapshot=True)
+    stream.enqueue_many(["IBM", "MSFT"], [25.0, 50.0])
+    assert [update.value for update in archive.dequeue_many(100)] == [24.0, 25.0, 50.0]
+    newest = stream.read("IBM")
+    assert newest is not None
+    assert newest.value == 25.0
+    assert {update.key for update in stream.snapshot()} == {"IBM", "MSFT"}
+    stream.forget("MSFT")
+    assert stream.detach(dashboard).expired == 1
+
+
+def test_the_example_of_a_page_pool() -> None:
+    from upstream import InPlaceScheduler, OnDemandMemory, PagePool, PagePoolFullError, UpdateQueue
+
+    pool = PagePool(4096, page_bytes=4096, location_bytes=2048)
+    queue = UpdateQueue(InPlaceScheduler(), memory=OnDemandMemory(pool))
+    queue.enqueue("IBM", b"24.0")
+    queue.enqueue("MSFT", b"50.0")
+    with pytest.raises(PagePoolFullError):
+        queue.enqueue("ORCL", b"30.0")
+    assert queue.statistics().rejected == 1
+
+
+def test_the_example_of_the_lower_bound() -> None:
+    bound = upstream.staleness_lower_bound([3.0, 1.0], 0.5, of="queue", weights=None)
+    assert 0.0 < bound < upstream.staleness_lower_bound([3.0, 1.0], 0.5, of="application")
+    assert upstream.staleness_lower_bound([0.3, 0.1], 0.5) == 0.0
+
+
+def test_the_names_can_be_imported_all_at_once() -> None:
+    module = importlib.import_module("upstream")
+    assert all(hasattr(module, name) for name in module.__all__)
