@@ -68,9 +68,8 @@ class EstimatedRates:
     def begin(self, cell: KeyCell) -> None:
         """Note the first arrival of a key; `cell.arrival` is its time."""
         index = cell.index
-        missing = index + 1 - len(self._intervals)
-        if missing > 0:
-            zeros = bytes(8 * missing)
+        if index >= len(self._intervals):
+            zeros = bytes(8 * (index + 1 + index // 8 - len(self._intervals)))
             self._intervals.frombytes(zeros)
             self._seen_version.frombytes(zeros)
             self._seen_arrival.frombytes(zeros)
@@ -91,7 +90,7 @@ class EstimatedRates:
             self._intervals[index] = mean
             self._seen_version[index] = cell.version
             self._seen_arrival[index] = cell.arrival
-        intervals = min(self._seen_version[index] - 1, 1 / self._forgetting)
+        intervals = min(self._seen_version[index] - 1, max(2.0, 1 / self._forgetting))
         return (1 - 1 / intervals) / mean if mean > 0 and intervals > 1 else None
 
     def rate(self, cell: KeyCell) -> float | None:
@@ -115,7 +114,7 @@ class EstimatedRates:
 
 
 class GivenRates:
-    """Update rates that somebody knows: the simulator, or a test. A function is asked once a key.
+    """Update rates that somebody knows: the simulator, or a test. A function is asked of new keys.
 
     A key that a mapping leaves out has no known rate.
     """

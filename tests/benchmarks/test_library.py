@@ -12,8 +12,8 @@ from tests.benchmarks.measure import (
     UPDATES,
     UPDATES_PER_DEQUEUE,
     Drive,
+    Driver,
     Table,
-    drive_one_by_one,
     ratios,
     timed,
     zipf_keys,
@@ -34,9 +34,11 @@ COLUMN = 100_000
 
 
 def bare_drive(keys: list[str], values: list[object]) -> Drive:
+    driver = Driver()
+
     def drive() -> float:
         queue = BareQueue()
-        return drive_one_by_one(queue.enqueue, queue.dequeue, keys, values)
+        return driver.seconds(queue.enqueue, queue.dequeue, keys, values)
 
     return drive
 
@@ -47,18 +49,22 @@ def test_enqueue_one_by_one() -> None:
     quotes: list[object] = [b"%08d" % row for row in range(UPDATES)]
 
     def library(policy: str) -> Drive:
+        driver = Driver()
+
         def drive() -> float:
             queue = make_queue(policy)
-            seconds = drive_one_by_one(queue.enqueue, queue.dequeue, keys, prices)
+            seconds = driver.seconds(queue.enqueue, queue.dequeue, keys, prices)
             assert queue.statistics().arrived == UPDATES + len(set(keys))
             return seconds
 
         return drive
 
+    pool_driver, delivery_driver = Driver(), Driver()
+
     def pooled() -> float:
         memory = OnDemandMemory(PagePool(KEYS * 64, location_bytes=16))
         queue = UpdateQueue(InPlaceScheduler(), memory=memory, codec=BytesCodec())
-        seconds = drive_one_by_one(queue.enqueue, queue.dequeue, keys, quotes)
+        seconds = pool_driver.seconds(queue.enqueue, queue.dequeue, keys, quotes)
         assert queue.statistics().rejected == 0
         return seconds
 
@@ -71,7 +77,7 @@ def test_enqueue_one_by_one() -> None:
                 queue.deliver(update)
             return update
 
-        return drive_one_by_one(queue.enqueue, serve, keys, prices)
+        return delivery_driver.seconds(queue.enqueue, serve, keys, prices)
 
     policies = ("in-place", "fifo", "linecutting", "index")
     measured = ratios(

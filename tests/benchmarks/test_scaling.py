@@ -5,12 +5,18 @@ from __future__ import annotations
 import gc
 import random
 import tracemalloc
-from collections.abc import Callable
 
 import pytest
 
 from tests.benchmarks.measure import Table, timed
-from upstream import POLICIES, InPlaceScheduler, Stream, UpdateQueue, make_queue
+from upstream import (
+    POLICIES,
+    InPlaceScheduler,
+    Stream,
+    StreamQueue,
+    UpdateQueue,
+    make_queue,
+)
 
 pytestmark = pytest.mark.benchmark
 
@@ -44,11 +50,7 @@ def operation_times(policy: str, keys: int) -> dict[str, float]:
     return {name: min(times[name] for times in rounds) for name in rounds[0]}
 
 
-def one_round(policy: str, queue: object, chosen: list[str], time: float) -> dict[str, float]:
-    from upstream import StreamQueue
-
-    assert isinstance(queue, StreamQueue)
-
+def one_round(policy: str, queue: StreamQueue, chosen: list[str], time: float) -> dict[str, float]:
     def enqueue() -> None:
         for name in chosen:
             queue.enqueue(name, time, time)
@@ -59,8 +61,11 @@ def one_round(policy: str, queue: object, chosen: list[str], time: float) -> dic
             assert update is not None
             queue.deliver(update)
 
+    def read() -> None:
+        for name in chosen:
+            queue.read(name)
+
     seconds = {"enqueue": timed(enqueue), "dequeue and deliver": timed(serve)}
-    read: Callable[[], None] = lambda: [queue.read(name) for name in chosen][:0].clear()  # noqa: E731
     seconds["read"] = timed(read)
     for update in queue.dequeue_many(OPERATIONS) if policy.startswith("append") else ():
         queue.deliver(update)

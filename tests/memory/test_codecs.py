@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import enum
 import math
@@ -27,7 +27,7 @@ class Quote(NamedTuple):
     ask: float
 
 
-NOON = datetime.datetime(2020, 1, 1, 12, tzinfo=datetime.UTC)
+NOON = dt.datetime(2020, 1, 1, 12, tzinfo=dt.UTC)
 RECURSIVE: list[object] = []
 RECURSIVE.append(RECURSIVE)
 
@@ -154,5 +154,5 @@ def test_a_missing_msgspec_is_named_with_the_extra_that_brings_it(
     codec: type[JsonCodec | MessagePackCodec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "msgspec", None)
-    with pytest.raises(ImportError, match=r"upstream\[codecs\]"):
+    with pytest.raises(ImportError, match=r"'upstream-update-queues\[codecs\]'"):
         codec()

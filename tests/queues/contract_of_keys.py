@@ -13,7 +13,7 @@ from upstream import (
     UnknownKeyError,
 )
 
-from .setting import USES, QueueSetting, next_of, values_of
+from .setting import USES, QueueSetting, copy_of, next_of, values_of
 
 
 class KeyContract(QueueSetting):
@@ -61,20 +61,44 @@ class KeyContract(QueueSetting):
         queue._check()
 
     @pytest.mark.parametrize("method", ["deliver", "give_back"])
+    @pytest.mark.parametrize("as_copy", [False, True])
     def test_what_is_older_than_a_delivered_deletion_does_not_bring_the_key_back(
-        self, queue: StreamQueue, method: str
+        self, queue: StreamQueue, method: str, as_copy: bool
     ) -> None:
         queue.enqueue("IBM", 24.0, time=0)
         older = next_of(queue)
         queue.enqueue("IBM", TOMBSTONE, time=1)
         queue.deliver(next_of(queue))
-        USES[method](queue, older)
-        for update in queue.dequeue_many(10):  # an append queue serves every update
-            queue.deliver(update)
+        assert queue.statistics().is_balanced
+        USES[method](queue, copy_of(older) if as_copy else older)
+        queue._check()
+        queue.deliver_many(queue.dequeue_many(9))  # an append queue serves every update
         queue._check()
         statistics = queue.statistics()
         assert (statistics.keys, statistics.forgotten) == (0, 1)
+        assert (statistics.waiting, statistics.in_process) == (0, 0)
+        assert statistics.returned == (method == "give_back")
         assert len(queue.stream) == 0
+        assert queue.stream.read("IBM") is None
+
+    @pytest.mark.parametrize("method", ["deliver", "give_back"])
+    def test_a_key_deleted_with_several_older_updates_in_process_goes_with_the_last_of_them(
+        self, queue: StreamQueue, method: str
+    ) -> None:
+        older = []
+        for number in range(3):
+            queue.enqueue("IBM", number, time=number)
+            older.append(next_of(queue))
+        queue.enqueue("IBM", TOMBSTONE, time=3)
+        queue.deliver(next_of(queue))
+        for update in (older[1], older[2], older[0]):
+            USES[method](queue, update)
+            assert queue.statistics().is_balanced
+        queue.deliver_many(queue.dequeue_many(9))
+        assert len(queue.stream) == 0
+        assert queue.enqueue("IBM", 24.0, time=0) is Outcome.WAITING, "nothing is known of it"
+        assert queue.statistics().keys == 1
+        queue._check()
 
     def test_what_is_older_than_a_deletion_makes_a_key_that_came_again_no_fresher(
         self, queue: StreamQueue, clock: ManualClock

@@ -9,7 +9,9 @@ from upstream import (
     AlreadyAttachedError,
     ClosedError,
     ManualClock,
+    OnDemandMemory,
     Outcome,
+    PagePool,
     Stream,
     StreamQueue,
 )
@@ -80,10 +82,9 @@ class StreamContract(QueueSetting):
     ) -> None:
         stream = Stream(clock=clock)
         stream.attach(queue)
-        used, closed = self.make(clock=clock), self.make(clock=clock)
+        used = self.make(clock=clock)
         used.enqueue("IBM", 24.0)
-        closed.close()
-        for bad in (queue, used, closed):
+        for bad in (queue, used):
             before = bad.statistics()
             for place in (stream, Stream(clock=clock)):
                 with pytest.raises(AlreadyAttachedError):
@@ -91,6 +92,20 @@ class StreamContract(QueueSetting):
             assert bad.statistics() == before
         assert stream.statistics().queues == 1
         assert values_of(used.dequeue_many(2)) == [24.0]
+
+    @pytest.mark.parametrize("is_attached", [False, True])
+    def test_a_closed_queue_cannot_be_attached(
+        self, queue: StreamQueue, clock: ManualClock, is_attached: bool
+    ) -> None:
+        stream = Stream(clock=clock)
+        if is_attached:
+            stream.attach(queue)
+        final = queue.close()
+        for place in (stream, Stream(clock=clock)):
+            with pytest.raises(ClosedError, match="queue is closed"):
+                place.attach(queue)
+            assert place.statistics().queues == 0
+        assert queue.statistics() == final
 
     def test_a_queue_cannot_be_attached_to_the_stream_of_its_own(self, queue: StreamQueue) -> None:
         with pytest.raises(AlreadyAttachedError):
@@ -114,7 +129,50 @@ class StreamContract(QueueSetting):
             assert each.statistics().forgotten == 1
             each._check()
 
+    @pytest.mark.parametrize("method", ["deliver", "give_back"])
+    @pytest.mark.parametrize("retain", [False, True])
+    def test_what_is_older_than_a_deletion_that_all_queues_delivered_does_not_bring_it_back(
+        self, queue: StreamQueue, clock: ManualClock, method: str, retain: bool
+    ) -> None:
+        stream = Stream(clock=clock, retain=retain)
+        other = self.make()
+        stream.attach(queue)
+        stream.attach(other)
+        stream.enqueue("IBM", 24.0, time=0)
+        older = next_of(queue)
+        stream.enqueue("IBM", TOMBSTONE, time=1)
+        for each in (other, queue):
+            each.deliver_many(each.dequeue_many(9))
+        USES[method](queue, older)
+        queue.deliver_many(queue.dequeue_many(9))
+        assert len(stream) == 0
+        for each in (queue, other):
+            assert each.statistics().is_balanced
+            assert (each.statistics().keys, each.statistics().forgotten) == (0, 1)
+            each._check()
+
+    @pytest.mark.parametrize("retain", [False, True])
+    @pytest.mark.parametrize("is_in_process", [False, True])
     def test_a_deleted_key_goes_when_the_last_queue_that_held_it_is_detached(
+        self, queue: StreamQueue, clock: ManualClock, retain: bool, is_in_process: bool
+    ) -> None:
+        stream = Stream(clock=clock, retain=retain)
+        slow = self.make()
+        stream.attach(queue)
+        stream.attach(slow)
+        stream.enqueue("IBM", TOMBSTONE)
+        queue.deliver(next_of(queue))
+        if is_in_process:
+            next_of(slow)
+        final = stream.detach(slow)
+        assert (final.waiting, final.in_process) == (not is_in_process, is_in_process)
+        assert final.is_balanced
+        assert len(stream) == 0
+        assert stream.enqueue("IBM", 24.0, time=-1.0) is Outcome.WAITING
+        assert next_of(queue).value == 24.0
+        queue._check()
+
+    def test_a_deleted_key_stays_when_a_queue_is_detached_and_another_still_holds_it(
         self, queue: StreamQueue, clock: ManualClock
     ) -> None:
         stream = Stream(clock=clock)
@@ -122,6 +180,51 @@ class StreamContract(QueueSetting):
         stream.attach(queue)
         stream.attach(slow)
         stream.enqueue("IBM", TOMBSTONE)
-        queue.deliver(next_of(queue))
         stream.detach(slow)
+        assert len(stream) == 1
+        queue.deliver(next_of(queue))
         assert len(stream) == 0
+
+    def test_values_in_a_pool_outlive_the_shorter_of_two_times_to_live(
+        self, clock: ManualClock
+    ) -> None:
+        #  time         0    2    3    4    5    6    7    8
+        #  A, B arrive  A         B
+        #  in short     A----|    B---------|
+        #  in long      A-------------------|
+        #                         B--------------|    B---|    taken at 6, given back at 7
+        stream = Stream(clock=clock, retain=False, memory=OnDemandMemory(PagePool(4096)))
+        short, long = self.make(time_to_live=2.0), self.make(time_to_live=5.0)
+        stream.attach(short)
+        stream.attach(long)
+        stream.enqueue("A", b"a", time=0)
+        clock.set(2.0)
+        assert values_of(short.snapshot()) == []
+        assert values_of(long.snapshot()) == [b"a"]
+        clock.set(3.0)
+        stream.enqueue("B", b"b", time=3)
+        assert values_of(short.snapshot()) == [b"b"]
+        clock.set(5.0)
+        assert values_of(short.snapshot()) == []
+        assert values_of(long.snapshot()) == [b"b"]
+        clock.set(6.0)
+        taken = next_of(long)
+        assert taken.value == b"b"
+        assert pool_usage(stream) == 0
+        clock.set(7.0)
+        long.give_back(taken)
+        assert long.peek() == taken
+        clock.set(8.0)
+        assert values_of(long.snapshot()) == []
+        assert pool_usage(stream) == 0
+        for each in (short, long):
+            statistics = each.statistics()
+            assert (statistics.arrived, statistics.expired) == (2, 2)
+            assert statistics.is_balanced
+            each._check()
+
+
+def pool_usage(stream: Stream) -> int:
+    usage = stream.memory_usage()
+    assert usage is not None
+    return usage.locations_held

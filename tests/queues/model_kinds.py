@@ -273,6 +273,9 @@ class ModelAdaptiveQueue(ModelAppendQueue):
         super().expire(waiting)
         self.adapt()
 
+    def note_return(self) -> None:
+        self.adapt()
+
     def is_outdated(self, held: Held) -> bool:
         return self.is_conflating and held.event is not held.known.newest
 

@@ -21,6 +21,11 @@ def cells_at(order: ArrivalOrder, *arrivals: float) -> list[KeyCell]:
     return cells
 
 
+def all_due(cursor: AgeCursor, now: float) -> Iterator[KeyCell]:
+    while (cell := cursor.take_due(now)) is not None:
+        yield cell
+
+
 def keys_due(cursor: AgeCursor, now: float) -> list[object]:
     return [cell.key for cell in all_due(cursor, now)]
 
@@ -39,6 +44,19 @@ def test_keys_fall_due_in_the_order_of_arrival_and_exactly_at_their_age() -> Non
     assert cursor.next_due() == math.inf
 
 
+def test_keys_are_taken_one_at_a_time_and_each_once() -> None:
+    order = ArrivalOrder()
+    cursor = AgeCursor(order, age=5.0)
+    assert cursor.take_due(99.0) is None
+    first, second, third = cells_at(order, 0.0, 1.0, 9.0)
+    assert cursor.take_due(6.0) is first
+    assert cursor.next_due() == 6.0
+    assert cursor.take_due(6.0) is second
+    assert cursor.take_due(6.0) is None
+    assert cursor.take_due(14.0) is third
+    assert cursor.take_due(99.0) is None
+
+
 def test_a_key_that_arrives_again_falls_due_again() -> None:
     order = ArrivalOrder()
     cursor = AgeCursor(order, age=5.0)
@@ -50,16 +68,24 @@ def test_a_key_that_arrives_again_falls_due_again() -> None:
     assert keys_due(cursor, 12.0) == [0]
 
 
-def test_a_key_may_leave_while_those_that_are_due_are_visited() -> None:
+def test_keys_may_leave_once_they_are_taken() -> None:
     order = ArrivalOrder()
     cursor = AgeCursor(order, age=1.0)
-    cells_at(order, 0.0, 0.0, 0.0)
-    visited = []
-    for cell in all_due(cursor, 2.0):
-        visited.append(cell.key)
+    cells = cells_at(order, 0.0, 0.0, 0.0)
+    for cell in cells:
+        assert cursor.take_due(2.0) is cell
         order.remove(cell)
-    assert visited == [0, 1, 2]
-    order._check()
+        order._check()
+    assert cursor.take_due(2.0) is None
+
+
+def test_a_key_that_is_taken_may_take_the_next_with_it() -> None:
+    order = ArrivalOrder()
+    cursor = AgeCursor(order, age=1.0)
+    first, second, third = cells_at(order, 0.0, 0.0, 0.0)
+    assert cursor.take_due(2.0) is first
+    order.remove(second)
+    assert cursor.take_due(2.0) is third
 
 
 def test_a_new_cursor_sees_the_keys_that_are_there_already() -> None:
@@ -114,8 +140,3 @@ def test_any_other_age_is_refused_by_name(seconds: float) -> None:
     with pytest.raises(ParameterError) as raised:
         check_age("time_to_live", seconds)
     assert raised.value.name == "time_to_live"
-
-
-def all_due(cursor: AgeCursor, now: float) -> Iterator[KeyCell]:
-    while (cell := cursor.take_due(now)) is not None:
-        yield cell

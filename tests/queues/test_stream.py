@@ -26,13 +26,8 @@ from hypothesis.stateful import (
 
 from upstream import (
     TOMBSTONE,
-    AdaptiveQueue,
-    AppendQueue,
     ClosedError,
-    FifoScheduler,
-    InPlaceScheduler,
     Key,
-    LinecuttingScheduler,
     ManualClock,
     NotInProcessError,
     OnDemandMemory,
@@ -40,123 +35,35 @@ from upstream import (
     PagePool,
     PagePoolFullError,
     ParameterError,
-    RandomShedding,
-    StalenessIndexScheduler,
     Stream,
     StreamQueue,
     UnknownKeyError,
     Update,
-    UpdateQueue,
 )
 
-from .model import Held, ModelQueue, ModelStream
+from .model import Held, ModelQueue
 from .model_kinds import (
-    ModelAdaptiveQueue,
-    ModelAppendQueue,
     ModelFifo,
     ModelInPlace,
-    ModelLinecutting,
     ModelUpdateQueue,
 )
-
-KEYS = "ABCD"
-RATES: dict[Key, float] = {"A": 4.0, "B": 1.0, "C": 0.25, "D": 0.0625}
-COST = 0.5
-LOCATIONS = 2
-MOST_QUEUES = 4
-MAY_FALL = {"waiting", "in_process", "keys"}
-
-Pair = tuple[StreamQueue, ModelQueue]
-
-keys = st.sampled_from(KEYS)
-seconds = st.sampled_from([0.25, 0.5, 1.0, 2.5, 8.0])
-pauses = st.sampled_from([0.0, 0.0, 0.25, 0.5])
-ages = st.sampled_from([None, None, 2.0, 5.5])
-capacities = st.sampled_from([None, None, 1, 2, 3])
-limits = st.sampled_from([2, 1_000, 1_000])
-source_times = st.sampled_from([None, None, 0.0, -0.5, -2.0, 1.0])
-"""None for the clock's, else from now."""
-
-
-@st.composite
-def update_queues(draw: st.DrawFn) -> Pair:
-    capacity, age, limit = draw(capacities), draw(ages), draw(limits)
-    scheduler = draw(st.sampled_from([FifoScheduler, InPlaceScheduler, StalenessIndexScheduler]))
-    longest = draw(st.sampled_from([None, 1.0, 4.0]))
-    weights = draw(st.sampled_from([None, {"A": 8.0, "B": 0.0}]))
-    queue = UpdateQueue(
-        StalenessIndexScheduler(longest, weight=weights)
-        if scheduler is StalenessIndexScheduler
-        else scheduler(),
-        capacity=capacity,
-        time_to_live=age,
-        in_process_limit=limit,
-    )
-    model = {FifoScheduler: ModelFifo, InPlaceScheduler: ModelInPlace}.get(
-        scheduler, ModelUpdateQueue
-    )(capacity=capacity, time_to_live=age, in_process_limit=limit)
-    if scheduler is StalenessIndexScheduler and longest is not None:
-        model.longest_wait = longest
-    return queue, model
-
-
-@st.composite
-def linecutting_queues(draw: st.DrawFn) -> Pair:
-    capacity, age, limit = draw(capacities), draw(ages), draw(limits)
-    queue = UpdateQueue(
-        LinecuttingScheduler(),
-        capacity=capacity,
-        time_to_live=age,
-        in_process_limit=limit,
-        processing_cost=COST,
-    )
-    model = ModelLinecutting(
-        rates=RATES, cost=COST, capacity=capacity, time_to_live=age, in_process_limit=limit
-    )
-    return queue, model
-
-
-@st.composite
-def append_queues(draw: st.DrawFn) -> Pair:
-    capacity, age, limit = draw(capacities), draw(ages), draw(limits)
-    seed = draw(st.none() | st.integers(0, 3)) if capacity is not None else None
-
-    def shedding() -> RandomShedding | None:
-        return None if seed is None else RandomShedding(seed)
-
-    queue = AppendQueue(
-        capacity=capacity, shedding=shedding(), time_to_live=age, in_process_limit=limit
-    )
-    model = ModelAppendQueue(
-        capacity=capacity, shedding=shedding(), time_to_live=age, in_process_limit=limit
-    )
-    return queue, model
-
-
-@st.composite
-def adaptive_queues(draw: st.DrawFn) -> Pair:
-    age, limit = draw(ages), draw(limits)
-    max_waiting = draw(st.sampled_from([1, 2, 4]))
-    resume_waiting = draw(st.integers(0, max_waiting - 1))
-    max_age = draw(st.sampled_from([None, None, 1.5, 3.0]))
-    queue = AdaptiveQueue(
-        InPlaceScheduler(),
-        max_waiting=max_waiting,
-        resume_waiting=resume_waiting,
-        max_age=max_age,
-        time_to_live=age,
-        in_process_limit=limit,
-    )
-    bound = float("inf") if max_age is None else max_age
-    model = ModelAdaptiveQueue(
-        max_waiting=max_waiting,
-        resume_waiting=resume_waiting,
-        max_age=bound,
-        resume_age=bound / 2,
-        time_to_live=age,
-        in_process_limit=limit,
-    )
-    return queue, model
+from .model_stream import ModelStream
+from .queue_pairs import (
+    KEYS,
+    LOCATIONS,
+    MAY_FALL,
+    MOST_QUEUES,
+    RATES,
+    Pair,
+    adaptive_queues,
+    append_queues,
+    keys,
+    linecutting_queues,
+    pauses,
+    seconds,
+    source_times,
+    update_queues,
+)
 
 
 class StreamMachine(RuleBasedStateMachine):
@@ -527,5 +434,4 @@ for case in (
     TestUnwatched,
     TestLinecutting,
 ):
-    # Six machines of many steps: half the profile's examples each.
-    case.settings = settings(max_examples=settings().max_examples // 2, stateful_step_count=40)
+    case.settings = settings(stateful_step_count=40)

@@ -23,6 +23,7 @@ from upstream import (
     PagePool,
     PagePoolFullError,
     ParameterError,
+    RateError,
     Scheduler,
     StalenessIndexScheduler,
     Stream,
@@ -417,17 +418,27 @@ def test_a_queue_whose_weights_refuse_a_key_of_the_stream_is_not_attached() -> N
     assert values_of(queue.dequeue_many(9)) == [30.0]
 
 
-def test_a_rate_that_turns_bad_later_is_an_error_and_the_update_is_not_half_taken() -> None:
-    rates = iter([1.0, 1.0])
+def test_a_rate_that_turns_bad_later_is_not_asked_for() -> None:
+    rates = {"IBM": 1.0}
     queue = UpdateQueue(
-        StalenessIndexScheduler(), clock=ManualClock(), rates=lambda _: next(rates, -1.0)
+        StalenessIndexScheduler(), clock=ManualClock(), rates=lambda key: rates[str(key)]
     )
     queue.enqueue("IBM", 24.0)
     queue.deliver(next_of(queue))
-    for _ in range(2):
-        try:
-            queue.enqueue("IBM", 25.0)
-        except ParameterError:
-            continue
+    rates["IBM"] = -1.0
+    assert queue.enqueue("IBM", 25.0) is Outcome.WAITING
+    assert queue.enqueue_many(["IBM"], [26.0]).superseded == 1
+    assert next_of(queue).value == 26.0
+
+
+def test_a_rate_that_turns_bad_while_its_key_comes_in_is_an_error_and_the_key_stays_out() -> None:
+    rates = iter([1.0])
+    queue = UpdateQueue(
+        StalenessIndexScheduler(), clock=ManualClock(), rates=lambda _: next(rates, -1.0)
+    )
+    before = queue.statistics()
+    with pytest.raises(RateError, match="'IBM'"):
+        queue.enqueue("IBM", 24.0)
+    assert queue.statistics() == before
+    assert len(queue.stream) == 0
     queue._check()
-    assert next_of(queue).value == 25.0

@@ -72,9 +72,31 @@ def test_a_tombstone_takes_no_room_and_frees_that_of_the_value_before() -> None:
     assert (values.load(cell), held(values)) == (TOMBSTONE, 0)
     values.put(cell, values.encode(b"25.0"), 2.0)
     assert values.load(cell) == b"25.0"
-    values.put(cell, values.encode(TOMBSTONE), 3.0)
-    values.nobody_waits(cell, 4.0)
+
+
+@pytest.mark.parametrize("has_pool", [False, True])
+def test_a_tombstone_stays_when_nobody_waits_and_goes_with_its_key(has_pool: bool) -> None:
+    """A stream tells by it that the newest update of the key is its deletion."""
+    values = pooled() if has_pool else NewestValues(None, None, retain=False)
+    cell = new_cell()
+    values.put(cell, values.encode(b"24.0"), 0.0)
+    values.put(cell, values.encode(TOMBSTONE), 1.0)
+    values.nobody_waits(cell, 2.0)
+    assert cell.value is TOMBSTONE
+    assert values.update_of(cell).value is TOMBSTONE
+    assert not has_pool or held(values) == 0
+    values.drop(cell, 3.0)
     assert cell.value is None
+
+
+def test_what_waits_after_a_tombstone_is_kept_and_let_go_as_ever() -> None:
+    values, cell = pooled(), new_cell()
+    values.put(cell, values.encode(TOMBSTONE), 0.0)
+    values.nobody_waits(cell, 1.0)
+    values.put(cell, values.encode(b"25.0"), 2.0)
+    assert (values.load(cell), held(values)) == (b"25.0", 1)
+    values.nobody_waits(cell, 3.0)
+    assert (cell.value, held(values)) == (None, 0)
 
 
 def test_a_full_pool_leaves_the_old_value_as_it_was() -> None:

@@ -7,9 +7,6 @@ class. Here the index is worked out for every waiting key, as DESIGN.md (4.5) ha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -18,39 +15,12 @@ from hypothesis import strategies as st
 from upstream.errors import CostError, ParameterError, WeightError
 from upstream.keys import KeyCell
 from upstream.schedulers import Scheduler, StalenessIndexScheduler, Surroundings
-from upstream.statistics import GivenRates, ProcessingCost, Rates
+from upstream.statistics import GivenRates, ProcessingCost
 from upstream.updates import Key
 
-from .contract import KEYS, SHORT_RUNS, InPlaceModel, Model, SchedulerContract, SchedulerMachine
+from .contract import KEYS, SchedulerContract
+from .exact_index import Parameters, exact_index, make_line
 from .feed import Feed, Line, no_place
-
-# A key's rate is at most this factor away from the middle of its class, a power of two wide ...
-RATE_ERROR = 2 ** (1 / 2)
-# ... and its weight by cost at most this one, with four classes in a power of two.
-PRIORITY_ERROR = 2 ** (1 / 8)
-
-
-@dataclass(frozen=True, slots=True)
-class Parameters:
-    """What is known of one key."""
-
-    rate: float | None = None
-    weight: float = 1.0
-    cost: float = 1.0
-
-
-def exact_index(of: Parameters, *, wait: float, horizon: float) -> float:
-    quiet = horizon if not of.rate else (1 - math.exp(-of.rate * horizon)) / of.rate
-    return of.weight * (wait**2 / 2 + wait * quiet) / (of.cost or 1.0)
-
-
-def bounds(of: Parameters, *, wait: float, horizon: float) -> tuple[float, float]:
-    """Return what the index may be at least and at most anywhere in the key's class."""
-    rate = of.rate or None
-    slow, fast = (rate and rate / RATE_ERROR), (rate and rate * RATE_ERROR)
-    low = exact_index(Parameters(fast, of.weight, of.cost), wait=wait, horizon=horizon)
-    high = exact_index(Parameters(slow, of.weight, of.cost), wait=wait, horizon=horizon)
-    return low / PRIORITY_ERROR * (1 - 1e-9), high * PRIORITY_ERROR * (1 + 1e-9)
 
 
 class TestStalenessIndexScheduler(SchedulerContract):
@@ -74,20 +44,6 @@ class TestWithPriorities(SchedulerContract):
 
 
 # The index of one key against that of others.
-
-
-def make_line(
-    parameters: dict[str, Parameters], *, cost: float | None, longest_wait: float | None = None
-) -> Line:
-    rates: dict[Key, float] = {
-        key: one.rate for key, one in parameters.items() if one.rate is not None
-    }
-    scheduler = StalenessIndexScheduler(
-        longest_wait=longest_wait,
-        weight={key: one.weight for key, one in parameters.items()},
-        cost={key: one.cost for key, one in parameters.items()},
-    )
-    return Feed(GivenRates(rates)).attach(scheduler, cost=cost)
 
 
 middles_of_classes = st.builds(
@@ -198,135 +154,6 @@ def test_a_cost_that_is_given_to_the_scheduler_makes_the_horizon_while_none_is_m
     assert line.drain() == ["slow", "fast"]
 
 
-# With equal rates the policy is IN-PLACE.
-
-
-class EqualRatesMachine(SchedulerMachine):
-    """Keys of one rate, which is given, are served in place and nothing else."""
-
-    def make(self) -> Scheduler:
-        return StalenessIndexScheduler()
-
-    def model_of(self, line: Line) -> Model:
-        return InPlaceModel(line)
-
-
-class OneKnownRateMachine(EqualRatesMachine):
-    rates: ClassVar[Rates | None] = dict.fromkeys(KEYS, 0.75)
-
-
-class UnknownRatesMachine(EqualRatesMachine):
-    rates: ClassVar[Rates | None] = {}
-    cost = None
-
-
-class NoPatienceMachine(EqualRatesMachine):
-    """Where every key has waited too long the longest waiting is next, whatever its index."""
-
-    rates: ClassVar[Rates | None] = {"A": 0.1, "B": 1.0, "C": 10.0}
-    has_order = False
-
-    def make(self) -> Scheduler:
-        return StalenessIndexScheduler(longest_wait=0.0, weight={"D": 7.0}, cost={"E": 9.0})
-
-    def model_of(self, line: Line) -> Model:
-        return LongestWaitModel(line)
-
-
-class LongestWaitModel(InPlaceModel):
-    """Any of the keys that have waited longest may be next."""
-
-    def check_next(self, key: str, now: float) -> None:
-        served = self.find(key)
-        assert served is not None
-        assert served.since == self.order()[0].since
-
-
-PARAMETERS = {
-    "A": Parameters(0.3),
-    "B": Parameters(0.31),
-    "C": Parameters(7.0, weight=3.0),
-    "D": Parameters(40.0, weight=30.0, cost=0.7),
-    "E": Parameters(0.0, weight=0.0),
-    "F": Parameters(None, cost=3.0),
-}
-COST = 0.5
-
-
-class IndexModel(Model):
-    """No key is passed over whose index is larger than its class allows."""
-
-    longest_wait = math.inf
-
-    def check_next(self, key: str, now: float) -> None:
-        since = min(one.since for one in self.waiting)
-        served = self.find(key)
-        assert served is not None
-        if now - since >= self.longest_wait:
-            assert served.since == since
-            return
-        horizon = 4 * (now - since + COST)
-        assert not any(
-            one.since < served.since
-            for one in self.waiting
-            if PARAMETERS[one.key] == PARAMETERS[key]
-        )
-        highest = bounds(PARAMETERS[key], wait=now - served.since, horizon=horizon)[1]
-        for one in self.waiting:
-            wait = now - one.since
-            lowest = bounds(PARAMETERS[one.key], wait=wait, horizon=horizon)[0]
-            assert highest >= lowest, f"{key} was served before {one.key}"
-
-
-class ImpatientIndexModel(IndexModel):
-    longest_wait = 5.0
-
-
-class IndexMachine(SchedulerMachine):
-    """Keys of several rates, weights and costs, one without a weight and one without a rate."""
-
-    rates: ClassVar[Rates | None] = {
-        key: one.rate for key, one in PARAMETERS.items() if one.rate is not None
-    }
-    cost = COST
-    has_order = False
-
-    def make(self) -> Scheduler:
-        return StalenessIndexScheduler(
-            weight={key: one.weight for key, one in PARAMETERS.items()},
-            cost=lambda key: PARAMETERS[str(key)].cost,
-        )
-
-    def model_of(self, line: Line) -> Model:
-        return IndexModel(line)
-
-
-class ImpatientIndexMachine(IndexMachine):
-    """The same with a bound on how long a key waits."""
-
-    def make(self) -> Scheduler:
-        return StalenessIndexScheduler(
-            5.0,
-            weight=lambda key: PARAMETERS[str(key)].weight,
-            cost={key: one.cost for key, one in PARAMETERS.items()},
-        )
-
-    def model_of(self, line: Line) -> Model:
-        return ImpatientIndexModel(line)
-
-
-TestEqualRates = OneKnownRateMachine.TestCase
-TestUnknownRates = UnknownRatesMachine.TestCase
-TestNoPatience = NoPatienceMachine.TestCase
-TestIndex = IndexMachine.TestCase
-TestImpatientIndex = ImpatientIndexMachine.TestCase
-TestEqualRates.settings = SHORT_RUNS
-TestUnknownRates.settings = SHORT_RUNS
-TestNoPatience.settings = SHORT_RUNS
-TestIndex.settings = SHORT_RUNS
-TestImpatientIndex.settings = SHORT_RUNS
-
-
 # The bound on starvation.
 
 
@@ -406,26 +233,64 @@ def test_a_key_given_back_takes_its_place_among_keys_of_its_present_rate() -> No
     assert line.drain() == ["B", "A", "C"]
 
 
-def test_functions_are_called_once_per_key() -> None:
-    calls: list[tuple[str, Key]] = []
+class Asked:
+    """A function of keys that always gives the same, and notes when it is asked."""
 
-    def noting(name: str) -> Callable[[Key], float]:
-        def given(key: Key) -> float:
-            calls.append((name, key))
-            return 2.0
+    def __init__(self, number: float = 2.0) -> None:
+        self.number = number
+        self.keys: list[Key] = []
 
-        return given
+    def __call__(self, key: Key) -> float:
+        self.keys.append(key)
+        return self.number
 
+
+def test_functions_are_asked_once_per_key() -> None:
+    weight, cost = Asked(), Asked()
     feed = Feed()
-    line = feed.attach(StalenessIndexScheduler(weight=noting("weight"), cost=noting("cost")))
+    line = feed.attach(StalenessIndexScheduler(weight=weight, cost=cost))
     for _ in range(5):
         feed.arrive(*"AB", seconds_each=1.0)
         line.drain()
-    assert sorted(calls) == [("cost", "A"), ("cost", "B"), ("weight", "A"), ("weight", "B")]
-    calls.clear()
+    assert weight.keys == cost.keys == ["A", "B"]
     feed.forget("A")
     feed.arrive(*"AB")
-    assert sorted(calls) == [("cost", "A"), ("weight", "A")]
+    assert weight.keys == cost.keys == ["A", "B", "A"]
+
+
+def test_what_a_function_said_when_its_key_was_new_holds_until_the_key_is_forgotten() -> None:
+    weight = Asked(1.0)
+    feed = Feed()
+    line = feed.attach(StalenessIndexScheduler(weight=weight), cost=1.0)
+    feed.arrive("A")
+    line.drain()
+    weight.number = 100.0
+    feed.arrive("A", "B")
+    feed.now += 1.0
+    assert line.drain() == ["B", "A"]
+    feed.forget("A")
+    feed.arrive("A", "B")
+    feed.now += 1.0
+    assert line.drain() == ["A", "B"]
+
+
+def test_what_was_noted_of_a_key_is_forgotten_when_it_is_dismissed() -> None:
+    scheduler = StalenessIndexScheduler(weight=Asked(), cost={"A": 3.0})
+    for key in range(100):
+        scheduler.admit(key)
+        scheduler.dismiss(key)
+        scheduler.dismiss(key)
+    assert not scheduler._priorities
+    scheduler.admit("A")
+    scheduler.admit("B")
+    scheduler.dismiss("A")
+    assert set(scheduler._priorities) == {"B"}
+
+
+def test_without_weights_and_costs_nothing_is_noted_of_a_key() -> None:
+    scheduler = StalenessIndexScheduler(5.0)
+    scheduler.admit("A")
+    assert not scheduler._priorities
 
 
 def test_a_weight_that_a_mapping_leaves_out_is_one() -> None:
@@ -462,6 +327,7 @@ def test_a_weight_or_cost_that_makes_no_sense_is_refused_with_its_key(number: fl
         with pytest.raises(error, match="'B'"):
             scheduler.admit("B")
         assert len(scheduler) == 0
+        assert set(scheduler._priorities) == {"A"}
 
 
 @pytest.mark.parametrize("number", SENSELESS)

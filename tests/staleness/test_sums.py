@@ -96,7 +96,7 @@ def test_staleness_grows_while_the_first_update_waits(sums: StalenessSums) -> No
     #  waits         |---------|
     #  queue    0    0 ....... 4       0      area 8 in 6 seconds
     place = make_place()
-    sums.begin(place, 2.0)
+    sums.begin(place, 1, 2.0)
     place.waiting_since = place.stale_since = 2.0
     assert sums.queue_mean(place, 2.0) == 0.0
     assert sums.queue_mean(place, 4.0) == 1.0
@@ -113,7 +113,7 @@ def test_the_application_is_stale_until_the_delivery(sums: StalenessSums) -> Non
     #  delivered                   1            2
     #  staleness    0 ............ 3|1 ........ 4|0     area 4.5 + 7.5
     place = make_place()
-    sums.begin(place, 0.0)
+    sums.begin(place, 1, 0.0)
     note_accepted(place, 1, 0.0)
     note_accepted(place, 2, 2.0)
     assert sums.application_mean(place, 3.0) == pytest.approx(4.5 / 3)
@@ -130,7 +130,7 @@ def test_a_delivery_that_leaves_nothing_newer_makes_the_application_fresh(
     sums: StalenessSums,
 ) -> None:
     place = make_place()
-    sums.begin(place, 0.0)
+    sums.begin(place, 1, 0.0)
     for version in range(1, 5):
         note_accepted(place, version, float(version - 1))
     sums.delivered(place, 4, 10.0)
@@ -142,7 +142,7 @@ def test_a_delivery_that_leaves_nothing_newer_makes_the_application_fresh(
 
 def test_a_delivery_passes_over_all_older_updates(sums: StalenessSums) -> None:
     place = make_place()
-    sums.begin(place, 0.0)
+    sums.begin(place, 1, 0.0)
     for version, arrival in ((1, 0.0), (2, 1.0), (3, 2.0), (4, 5.0), (6, 7.0)):
         note_accepted(place, version, arrival)
     sums.delivered(place, 3, 8.0)
@@ -155,7 +155,7 @@ def test_a_delivery_passes_over_all_older_updates(sums: StalenessSums) -> None:
 
 def test_a_delivery_when_nothing_is_stale_adds_nothing(sums: StalenessSums) -> None:
     place = make_place()
-    sums.begin(place, 0.0)
+    sums.begin(place, 1, 0.0)
     sums.delivered(place, 1, 5.0)
     assert sums.application_mean(place, 10.0) == 0.0
 
@@ -165,7 +165,7 @@ def test_a_wait_that_goes_on_after_a_gap_counts_from_its_arrival(sums: Staleness
     #  waits     |--------|        |------|      of the update that arrived at 0
     #  queue     0 ...... 2   0    5 .... 7      area 2 + 12
     place = make_place()
-    sums.begin(place, 0.0)
+    sums.begin(place, 1, 0.0)
     place.waiting_since = 0.0
     sums.wait_ends(place, 2.0)
     place.waiting_since = None
@@ -184,7 +184,7 @@ def test_a_wait_that_moves_makes_staleness_fall_or_rise(
 ) -> None:
     """Counted from 1 until 4, and from `since` until 7."""
     place = make_place()
-    sums.begin(place, 1.0)
+    sums.begin(place, 1, 1.0)
     place.waiting_since = 1.0
     sums.wait_moves(place, since, 4.0)
     assert place.waiting_since == since
@@ -198,7 +198,7 @@ def test_a_wait_that_moves_makes_staleness_fall_or_rise(
 def test_a_key_counts_from_its_first_arrival(sums: StalenessSums) -> None:
     place = make_place(index=5)
     assert place.delivered_version < 0
-    sums.begin(place, 100.0)
+    sums.begin(place, 1, 100.0)
     assert place.delivered_version == 0
     assert sums.queue_mean(place, 100.0) == sums.application_mean(place, 100.0) == 0.0
     place.waiting_since = 100.0
@@ -209,7 +209,7 @@ def test_rows_are_added_as_they_are_needed(sums: StalenessSums) -> None:
     sums.grow(3)
     places = [make_place(str(index), index=index) for index in (7, 1, 4)]
     for place in places:
-        sums.begin(place, 0.0)
+        sums.begin(place, 1, 0.0)
         place.waiting_since = 0.0
     sums.wait_ends(places[1], 4.0)
     sums.grow(2)
@@ -222,7 +222,7 @@ def test_a_key_that_is_forgotten_keeps_its_averages_and_leaves_its_row(
     sums: StalenessSums,
 ) -> None:
     first, second, uncounted = make_place(), make_place(), make_place(index=1)
-    sums.begin(first, 0.0)
+    sums.begin(first, 1, 0.0)
     first.waiting_since = first.stale_since = 0.0
     sums.wait_ends(first, 4.0)
     first.waiting_since = None
@@ -230,7 +230,7 @@ def test_a_key_that_is_forgotten_keeps_its_averages_and_leaves_its_row(
     sums.retire(first, 8.0)
     assert sums.retired == 1
     assert sums.retired_means == {"queue": 1.0, "application": 1.0}
-    sums.begin(second, 10.0)
+    sums.begin(second, 1, 10.0)
     assert sums.queue_mean(second, 12.0) == sums.application_mean(second, 12.0) == 0.0
     sums.retire(second, 12.0)
     assert sums.retired == 2
@@ -241,7 +241,7 @@ def test_a_key_that_is_forgotten_keeps_its_averages_and_leaves_its_row(
 
 def test_rounding_never_makes_staleness_negative(sums: StalenessSums) -> None:
     place = make_place()
-    sums.begin(place, 1e9)
+    sums.begin(place, 1, 1e9)
     place.waiting_since = 1e9
     sums.wait_ends(place, 1e9 + 0.1)
     sums.wait_resumes(place, 1e9, 1e9 + 0.1 + 1e-7)
@@ -266,7 +266,7 @@ class Life:
     def arrive(self, now: float) -> None:
         cell, place = self.place.cell, self.place
         if place.delivered_version < 0:
-            self.sums.begin(place, now)
+            self.sums.begin(place, cell.version + 1, now)
         cell.version += 1
         cell.arrival = now
         self.account.arrivals.append(now)

@@ -33,35 +33,24 @@ class QueueOfKeys:
     True
     """
 
-    __slots__ = ("_end", "_returned")
+    __slots__ = ("end", "returned")
 
     def __init__(self) -> None:
         end = Place(KeyCell(None, -1, time=0.0, arrival=0.0), _Nobody())
         end.previous = end.next = end
-        self._end = end
-        self._returned: Place | None = None
+        self.end = end
+        """The list's own element between tail and head, which closes it to a ring."""
+        self.returned: Place | None = None
+        """The place that `insert_by_wait` put in last, or one before it; None if that is gone."""
 
     def head(self) -> Place | None:
         """Return the place to be served next, or None."""
-        first = self._end.next
-        return None if first is self._end else first
-
-    def pop_head(self) -> Place | None:
-        """Take out the place to be served next, and return it; None if there is none."""
-        end = self._end
-        first = end.next
-        if first is end:
-            return None
-        second = first.next
-        end.next = second
-        second.previous = end
-        if first is self._returned:
-            self._returned = None
-        return first
+        first = self.end.next
+        return None if first is self.end else first
 
     def append(self, place: Place) -> None:
         """Put `place` at the tail."""
-        end = self._end
+        end = self.end
         last = end.previous
         place.previous = last
         place.next = end
@@ -70,26 +59,26 @@ class QueueOfKeys:
 
     def prepend(self, place: Place) -> None:
         """Put `place` at the head."""
-        self._insert_after(self._end, place)
-        self._returned = None  # the head is no longer what waited longest
+        self._insert_after(self.end, place)
+        self.returned = None  # the head is no longer what waited longest
 
     def insert_by_wait(self, place: Place) -> None:
         """Put `place` behind the keys at the head that have waited as long as it or longer."""
         since = place.waiting_since
         assert since is not None
-        before = self._end
-        hint = self._returned
+        before = self.end
+        hint = self.returned
         if hint is not None and hint.waiting_since is not None and hint.waiting_since <= since:
             before = hint
         following = before.next
-        while following is not self._end:
+        while following is not self.end:
             assert following.waiting_since is not None
             if following.waiting_since > since:
                 break
             before = following
             following = before.next
         self._insert_after(before, place)
-        self._returned = place
+        self.returned = place
 
     def remove(self, place: Place) -> None:
         """Take `place` out."""
@@ -99,8 +88,8 @@ class QueueOfKeys:
         before.next = after
         after.previous = before
         place.previous = place.next = place
-        if place is self._returned:
-            self._returned = None if before is self._end else before
+        if place is self.returned:
+            self.returned = None if before is self.end else before
 
     def _insert_after(self, before: Place, place: Place) -> None:
         after = before.next
@@ -111,18 +100,18 @@ class QueueOfKeys:
 
     def __iter__(self) -> Iterator[Place]:
         """Iterate from the head; the list must not change meanwhile."""
-        place = self._end.next
-        while place is not self._end:
+        place = self.end.next
+        while place is not self.end:
             yield place
             place = place.next
 
     def _check(self) -> None:
-        previous = self._end
-        seen_hint = self._returned is None
+        previous = self.end
+        seen_hint = self.returned is None
         for place in self:
             assert place.previous is previous, "links that disagree"
             assert place.waiting_since is not None, "a key in line that does not wait"
-            seen_hint = seen_hint or place is self._returned
+            seen_hint = seen_hint or place is self.returned
             previous = place
-        assert self._end.previous is previous, "a tail that is not the last"
+        assert self.end.previous is previous, "a tail that is not the last"
         assert seen_hint, "a remembered place that is not in line"

@@ -134,7 +134,7 @@ class MessagePackCodec(_CheckedCodec):
 def _missing_msgspec(codec: str) -> ImportError:
     return ImportError(
         f"{codec} needs msgspec, which is not installed; install the extra `codecs`: "
-        "pip install 'upstream[codecs]'",
+        "pip install 'upstream-update-queues[codecs]'",
         name="msgspec",
     )
 

@@ -150,6 +150,11 @@ class AdaptiveQueue(StreamQueue):
         place = self._find(key)
         return place.newest_waiting() if isinstance(place, BacklogPlace) else None
 
+    def deliver(self, update: Update) -> None:
+        """Note that the application has the result of `update`."""
+        self._settle(self._stream.catch_up())  # something newer may have arrived
+        super().deliver(update)
+
     def snapshot(self) -> list[Update]:
         """Return all waiting updates; change nothing. O(waiting)."""
         self._settle(self._stream.catch_up())
@@ -182,8 +187,6 @@ class AdaptiveQueue(StreamQueue):
         self._scheduler.bind(
             Surroundings(rates=stream.rates, cost=self._cost, place_of=self.place_of)
         )
-        for cell in stream.cells():
-            self._scheduler.admit(cell.key)
         if self.time_to_live is not None:
             stream.watch_age(self.time_to_live, self.expire)
         self._feed.open(stream)
@@ -414,6 +417,7 @@ class AdaptiveQueue(StreamQueue):
             place.waiting_version = version
             self._sums.wait_resumes(place, arrival, now)
             self._scheduler.restore(place)
+        self._adapt(now)
 
     def _arrivals(self) -> tuple[int, int, int]:
         return self._arrived, self._late, 0

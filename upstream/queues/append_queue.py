@@ -106,6 +106,11 @@ class AppendQueue(StreamQueue):
         place = self._find(key)
         return place.newest_waiting() if isinstance(place, BacklogPlace) else None
 
+    def deliver(self, update: Update) -> None:
+        """Note that the application has the result of `update`."""
+        self._settle(self._stream.catch_up())  # something newer may have arrived
+        super().deliver(update)
+
     def snapshot(self) -> list[Update]:
         """Return all waiting updates; change nothing. O(waiting)."""
         self._settle(self._stream.catch_up())

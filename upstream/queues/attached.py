@@ -1,4 +1,4 @@
-"""What a stream asks of the queues that it feeds."""
+"""What a stream asks of the queues that it feeds, and the signatures that it gives them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..keys import KeyCell, PlaceOwner
 from ..statistics import QueueStatistics
-from ..updates import Key
+from ..updates import Key, Outcome
+from .batch_outcome import BatchOutcome
+from .columns import Column
 
 if TYPE_CHECKING:
     from .stream import Stream
@@ -61,4 +63,20 @@ class AttachedQueue(Protocol):
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key."""
+        ...
+
+
+class EnqueueMethod(Protocol):
+    """The signature of `enqueue`."""
+
+    def __call__(self, key: Key, value: object, time: float | None = None) -> Outcome:
+        """Enqueue an update of `key`; `time` defaults to the clock's."""
+        ...
+
+
+class EnqueueManyMethod(Protocol):
+    """The signature of `enqueue_many`."""
+
+    def __call__(self, keys: Column, values: Column, times: Column | None = None) -> BatchOutcome:
+        """Enqueue the rows of equally long columns; `times` defaults to the clock's."""
         ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import compress
 from typing import TYPE_CHECKING, TypeGuard, cast
 
@@ -159,7 +159,8 @@ def is_finite_time(time: object) -> TypeGuard[float]:
 def check_key(key: object, row: int | None = None) -> None:
     """Raise KeyNotHashableError unless `key` can be looked up again."""
     try:
-        if isinstance(key, Hashable) and hash(key) is not None and operator.eq(key, key):
+        hash(key)
+        if operator.eq(key, key):
             return
     except TypeError:
         pass

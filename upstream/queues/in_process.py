@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from ..errors import NotInProcessError
 from ..keys import Place
 from ..updates import Update
 
@@ -24,24 +23,19 @@ InProcess = OrderedDict[int, Record]
 and again walks over the holes of all before."""
 
 
-def find_record(in_process: InProcess, update: Update) -> Record:
-    """Return the record of `update`; NotInProcessError if there is none.
+def find_copy(in_process: InProcess, update: Update) -> Record | None:
+    """Return the record of the update of which `update` is a copy, None if there is none.
 
-    A copy of an update, such as one that was sent to another process and back, is found by its key
-    and time, and by its value if there are several of these, in O(updates in process).
+    A copy is what comes back from another process, for instance. It is known by its key and time,
+    and by its value if several have these. O(updates in process).
     """
-    record = in_process.get(id(update))
-    if record is not None:
-        return record
-    if not isinstance(update, Update):
-        raise NotInProcessError(update)
     alike = [
         record
         for record in in_process.values()
         if record[0].time == update.time and record[0].key == update.key
     ]
-    if not alike:
-        raise NotInProcessError(update)
+    if len(alike) <= 1:
+        return alike[0] if alike else None
     return next((record for record in alike if _is_equal(record[0].value, update.value)), alike[0])
 
 

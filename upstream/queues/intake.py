@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..errors import PagePoolFullError, TimeNotFiniteError, UpStreamError
-from ..keys import ArrivalOrder, KeyCell, KeyTable
+from ..keys import ArrivalOrder, KeyCell, KeyTable, Place
 from ..statistics import UpdateRates
 from ..updates import TOMBSTONE, Key, Outcome
 from .attached import AttachedQueue, Starter
@@ -56,6 +56,7 @@ class Intake:
     __slots__ = (
         "_arrived",
         "_cells",
+        "_is_bare",
         "_keys",
         "_late",
         "_log",
@@ -94,6 +95,8 @@ class Intake:
         self.due_at = self._shortest_age = NEVER
         self._plain_before = AT_ONCE
         """Times before this are of updates that `enqueue` may treat in place: all, or none."""
+        self._is_bare = False
+        """Whether replacing a value is replacing a reference, and all there is to do."""
 
     def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
         """Enqueue an update of `key`; `time` defaults to the clock's. O(queues that start).
@@ -105,19 +108,28 @@ class Intake:
             time = now + self._origin
         try:
             cell = self._cells[key]
-            moment = time + 0.0  # an integer becomes a float, and what is no number a TypeError
-            if cell.time <= moment < self._plain_before:
-                self._arrived += 1
-                outcome = _SUPERSEDED
-                if cell.idle is not None:
-                    outcome = self._start(cell, now, 1)
-                    if outcome is _REJECTED and not self.values.retain:
-                        return outcome
-                cell.version += 1
-                cell.value = value
-                cell.time = moment
-                cell.arrival = now
-                return outcome
+            if cell.time <= time < self._plain_before:
+                moment = time + 0.0  # an integer becomes a float; what is no number a TypeError
+                place = cell.idle
+                if place is None:
+                    if self._is_bare:
+                        cell.value = value
+                    else:
+                        self._overwrite(cell, value, now)
+                    self._arrived += 1
+                    cell.version += 1
+                    cell.time = moment
+                    cell.arrival = now
+                    return _SUPERSEDED
+                if self._is_bare:
+                    outcome = self._start(cell, place, now, 1)
+                    self._arrived += 1
+                    if outcome is not _REJECTED or self.values.retain:
+                        cell.version += 1
+                        cell.value = value
+                        cell.time = moment
+                        cell.arrival = now
+                    return outcome
         except (KeyError, TypeError, OverflowError):
             pass
         self._catch_up_to(now)
@@ -145,12 +157,21 @@ class Intake:
             values=length_of("values", values),
             times=rows if times is None else length_of("times", times),
         )
-        if is_columnar(keys) and self._plain_before == NEVER and not self._can_refuse():
+        if is_columnar(keys) and self._is_bare and not self._can_refuse():
             coded = read_keys(keys)
             if isinstance(coded, CodedKeys):
                 return self._enqueue_coded(coded, values, times, now)
             keys = coded
         return self._enqueue_rows(as_list("keys", keys), as_list("values", values), times, now)
+
+    def _overwrite(self, cell: KeyCell, value: object, now: float) -> None:
+        """Replace the value of a key that waits everywhere, where that is more than a reference."""
+        if self.values.is_plain:
+            cell.value = value
+        else:
+            self._put(cell, self.values.encode(value), now, 1)
+        if self._order is not None:
+            self._order.move_to_newest(cell)
 
     def _catch_up_to(self, now: float) -> None:
         """Do what fell due before `now`."""
@@ -162,9 +183,13 @@ class Intake:
 
     def _admit(self, key: Key) -> None:
         """Raise if what was given for a new key, such as a weight, makes no sense."""
-        self.rates.admit(key)
-        for queue in self._queues:
-            queue.admit(key)
+        try:
+            self.rates.admit(key)
+            for queue in self._queues:
+                queue.admit(key)
+        except Exception:
+            self._dismiss(key)
+            raise
 
     def _dismiss(self, key: Key) -> None:
         """Forget what was noted of a new key that did not come in."""
@@ -212,7 +237,7 @@ class Intake:
             cell = self._welcome(key, stored, time, now, rows)
         else:
             self._put(cell, stored, now, rows)
-        outcome = self._start(cell, now, rows)
+        outcome = self._start(cell, cell.idle, now, rows)
         if outcome is not _REJECTED or self.values.retain or self._log is not None:
             cell.version += rows
             cell.time = time
@@ -220,6 +245,8 @@ class Intake:
             if self._order is not None:
                 self._order.move_to_newest(cell)
                 self.due_at = min(self.due_at, now + self._shortest_age)
+        elif stored is TOMBSTONE:
+            self.values.drop(cell, now)  # it was refused, and leaves no trace
         if cell.waiting == 0:
             self.values.nobody_waits(cell, now)
         return outcome
@@ -253,22 +280,28 @@ class Intake:
             return False
         return all(starter.is_full for starter in self._starters)
 
-    def _start(self, cell: KeyCell, now: float, rows: int) -> Outcome:
-        """Let the key wait where it does not; `cell` is still as before the update."""
+    def _start(self, cell: KeyCell, place: Place | None, now: float, rows: int) -> Outcome:
+        """Let the key wait where it does not, `place` first; `cell` is still as before."""
         version = cell.version + 1
+        if place is None:
+            return _WAITING if version == 1 and not cell.waiting else _SUPERSEDED
         waited = cell.waiting
-        place = cell.idle
         cell.idle = None
-        while place is not None:
+        following = place.next
+        if place.owner.start(place, version, now, rows):
+            cell.waiting = waited + 1
+        else:
+            cell.add_idle(place)
+        while following is not place:
+            place = following
             following = place.next
             if place.owner.start(place, version, now, rows):
                 cell.waiting += 1
             else:
                 cell.add_idle(place)
-            place = None if following is place else following
-        if cell.waiting > waited or (version == 1 and cell.idle is None):
+        if cell.waiting > waited:
             return _WAITING
-        return _SUPERSEDED if waited or cell.idle is None else _REJECTED
+        return _SUPERSEDED if waited else _REJECTED
 
     # A batch of updates.
 
@@ -280,7 +313,7 @@ class Intake:
         if not self.values.is_plain:
             stored = [self.values.encode(value, row) for row, value in enumerate(values)]
         cells = self._find_all(keys)
-        if self._plain_before == NEVER and not self._can_refuse():
+        if self._is_bare and not self._can_refuse():
             return self._enqueue_plain_rows(cells, keys, values, moments, now)
         outcomes = []
         for key, value, encoded, time in zip(keys, values, stored, moments, strict=True):
@@ -374,12 +407,13 @@ class Intake:
         # Only keys that have rows; a dictionary may hold more.
         new = [code for code in codes if cells[code] is None]
         last_row = dict(zip(codes, last_rows.tolist(), strict=True)) if new else {}
+        picked = pick("values", values, last_rows)
         self._admit_all({keys[code]: last_row[code] for code in new})
         waiting = 0
         for code, count, value, time in zip(
             codes,
             conflated.counts.tolist(),
-            pick("values", values, last_rows),
+            picked,
             moments[last_rows].tolist(),
             strict=True,
         ):

@@ -117,9 +117,14 @@ class Stream(Intake):
         self.catch_up()
         if snapshot and not self.values.retain:
             raise ParameterError("snapshot", True, "False for a stream that retains no values")
-        for cell in self._keys:
-            queue.admit(cell.key)
-        queue.join(self, snapshot=snapshot)
+        try:
+            for cell in self._keys:
+                queue.admit(cell.key)
+            queue.join(self, snapshot=snapshot)
+        except Exception:
+            for cell in self._keys:
+                queue.dismiss(cell.key)
+            raise
         self._queues.append(queue)
         self._note_plainness()
 
@@ -130,8 +135,12 @@ class Stream(Intake):
             raise NotAttachedError
         self._queues.remove(queue)
         final = queue.leave()
-        for cell in [cell for cell in self._keys if cell.value is TOMBSTONE]:
-            self.bury(cell)  # this queue may have been the last to deliver it
+        now = self.ticks()
+        for cell in list(self._keys):
+            # This queue may have been the last to hold it, or to deliver its deletion.
+            self.bury(cell)
+            if self._cells.get(cell.key) is cell:
+                self.consider(cell, now)
         self._note_plainness()
         return final
 
@@ -146,6 +155,8 @@ class Stream(Intake):
 
     def statistics(self) -> StreamStatistics:
         """Return the exact counters."""
+        if self._closed is None:
+            self.catch_up()
         return StreamStatistics(
             arrived=self._arrived,
             late=self._late,
@@ -161,6 +172,8 @@ class Stream(Intake):
 
     def __len__(self) -> int:
         """Return how many keys are known."""
+        if self._closed is None:
+            self.catch_up()
         return len(self._keys)
 
     # What queues call.
@@ -292,6 +305,7 @@ class Stream(Intake):
         self._ages.append((AgeCursor(self.keep_order(), age), action))
         self._ages.sort(key=lambda watch: watch[0].age)
         self._note_deadline()
+        self._note_plainness()
 
     def stop_watching(self, action: Callable[[KeyCell, float], None]) -> None:
         """Call `action` no more."""
@@ -300,6 +314,7 @@ class Stream(Intake):
             watch[0].close()
             self.drop_order()
         self._note_deadline()
+        self._note_plainness()
 
     def consider(self, cell: KeyCell, now: float) -> None:
         """Forget a key that has just become idle, if it should have been forgotten before."""
@@ -353,9 +368,10 @@ class Stream(Intake):
 
     def _note_plainness(self) -> None:
         """Let `enqueue` treat updates in place only where it does all that is to be done."""
-        is_plain = self.values.is_plain and self._order is None and self._log is None
-        is_plain = is_plain and bool(self._starters)
-        self._plain_before = NEVER if is_plain and self._closed is None else AT_ONCE
+        is_open = self._closed is None and bool(self._starters)
+        is_plain = is_open and self._log is None and not self._ages
+        self._plain_before = NEVER if is_plain else AT_ONCE
+        self._is_bare = is_plain and self.values.is_plain and self._order is None
 
     def _shut(self, what: str) -> None:
         self._closed = what

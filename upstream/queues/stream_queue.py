@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
 
 from ..errors import (
     AlreadyAttachedError,
@@ -22,34 +21,17 @@ from ..errors import (
 from ..keys import KeyCell, Place
 from ..staleness import StalenessSums, staleness_lower_bound
 from ..statistics import DEFAULT_FORGETTING, ProcessingCost, QueueStatistics, check_count
-from ..updates import TOMBSTONE, Key, Outcome, Update
+from ..updates import TOMBSTONE, Key, Update
 from .ages import check_age
+from .attached import EnqueueManyMethod, EnqueueMethod
 from .backlog import BacklogPlace
-from .batch_outcome import BatchOutcome
-from .columns import Column
-from .in_process import InProcess, Record, check_records, find_record
+from .in_process import InProcess, Record, check_records, find_copy
 from .shared_log import LogEntry
 from .stream import Stream
 
-DEFAULT_IN_PROCESS_LIMIT = 100_000
+DEFAULT_IN_PROCESS_LIMIT = 10_000
 
 Mean = Callable[[StalenessSums, Place, float], float]
-
-
-class EnqueueMethod(Protocol):
-    """The signature of `enqueue`."""
-
-    def __call__(self, key: Key, value: object, time: float | None = None) -> Outcome:
-        """Enqueue an update of `key`; `time` defaults to the clock's."""
-        ...
-
-
-class EnqueueManyMethod(Protocol):
-    """The signature of `enqueue_many`."""
-
-    def __call__(self, keys: Column, values: Column, times: Column | None = None) -> BatchOutcome:
-        """Enqueue the rows of equally long columns; `times` defaults to the clock's."""
-        ...
 
 
 class StreamQueue(ABC):
@@ -77,6 +59,7 @@ class StreamQueue(ABC):
         "_in_process_limit",
         "_is_attached",
         "_keys",
+        "_orphans",
         "_places",
         "_rejected",
         "_returned",
@@ -118,6 +101,7 @@ class StreamQueue(ABC):
         self._dequeued = self._superseded = self._expired = self._rejected = 0
         self._returned = self._delivered = self._taken_as_delivered = self._taken_over = 0
         self._keys = self._forgotten = self._shed = self._switches = 0
+        self._orphans = 0  # updates in process whose key was forgotten
         self._final: QueueStatistics | None = None
         self._is_attached = False
         own_stream.adopt(self)
@@ -148,12 +132,11 @@ class StreamQueue(ABC):
             self._stream.catch_up()
         record = self._in_process.pop(id(update), None)
         if record is None:
-            try:
-                record = find_record(self._in_process, update)
-            except NotInProcessError:
-                if self._taken_as_delivered and self._find(update.key) is not None:
-                    return  # it may be one that was taken as delivered
-                raise
+            record = self._find_copy(update)
+            if record is None and self._taken_as_delivered and self._find(update.key):
+                return  # it may be one that was taken as delivered
+            if record is None:
+                raise NotInProcessError(update)
             del self._in_process[id(record[0])]
         self._note_delivery(record, now)
 
@@ -168,7 +151,9 @@ class StreamQueue(ABC):
         If a newer one was accepted meanwhile it is counted as superseded instead.
         """
         now = self._stream.catch_up()
-        record = find_record(self._in_process, update)
+        record = self._in_process.get(id(update)) or self._find_copy(update)
+        if record is None:
+            raise NotInProcessError(update)
         self._restore(record, now)
         del self._in_process[id(record[0])]
         place = record[1]
@@ -323,6 +308,7 @@ class StreamQueue(ABC):
         if place is not None:
             self._drop_waiting(place, now)
             self._retire(place, now)
+            self._orphans += place.in_process
             place.delivered_version = place.waiting_version = Place.FORGOTTEN
             self._places[cell.index] = None
 
@@ -374,11 +360,11 @@ class StreamQueue(ABC):
         self._listen(snapshot=snapshot)
 
     def _new_place(self, cell: KeyCell, place: Place) -> None:
-        missing = cell.index + 1 - len(self._places)
-        if missing > 0:
-            self._places.extend([None] * missing)
-        assert self._places[cell.index] is None, "a key with two places in one queue"
-        self._places[cell.index] = place
+        index = cell.index
+        if index >= len(self._places):
+            self._places.extend([None] * (index + 1 + index // 8 - len(self._places)))
+        assert self._places[index] is None, "a key with two places in one queue"
+        self._places[index] = place
 
     def _begin(self, place: Place, version: int, now: float) -> None:
         self._sums.begin(place, version, now)
@@ -411,6 +397,15 @@ class StreamQueue(ABC):
             self._take_oldest_as_delivered(now)
         return update
 
+    def _find_copy(self, update: Update) -> Record | None:
+        """Return the record of an update in process of which `update` is a copy."""
+        if not isinstance(update, Update):
+            raise NotInProcessError(update)
+        place = self._find(update.key)
+        if place is not None and place.in_process == 0 and self._orphans == 0:
+            return None
+        return find_copy(self._in_process, update)
+
     def _take_oldest_as_delivered(self, now: float) -> None:
         self._taken_as_delivered += 1
         self._note_delivery(self._in_process.popitem(last=False)[1], now)
@@ -428,9 +423,12 @@ class StreamQueue(ABC):
 
     def _note_quiet(self, place: Place, now: float) -> None:
         """Let the stream forget a key that may have become idle, if it is time to."""
+        if place.delivered_version == Place.FORGOTTEN:
+            self._orphans -= 1
+            return
         if place.delivered_version == Place.UNCOUNTED:
             self._stream.bury(place.cell)
-        elif self._stream.forget_after is not None and place.delivered_version != Place.FORGOTTEN:
+        if self._stream.forget_after is not None and place.delivered_version != Place.FORGOTTEN:
             self._stream.consider(place.cell, now)
 
     def _note_deletion(self, place: Place, version: int, now: float) -> None:
@@ -492,6 +490,6 @@ class StreamQueue(ABC):
     def _check(self) -> None:
         check_records(self._in_process)
         in_process = sum(place.in_process for place in self._places if place is not None)
-        assert in_process <= len(self._in_process)
+        assert in_process + self._orphans == len(self._in_process)
         assert self._keys == sum(1 for _ in self._counted_places())
         assert self.statistics().is_balanced, f"an update is not accounted for: {self._count()}"

@@ -34,7 +34,7 @@ class UpdateQueue(StreamQueue):
     >>> queue.enqueue("IBM", 25.0, time=1)
     <Outcome.SUPERSEDED: 'superseded'>
     >>> queue.dequeue()
-    Update(key='IBM', value=25.0, time=1)
+    Update(key='IBM', value=25.0, time=1.0)
     """
 
     __slots__ = (
@@ -43,6 +43,7 @@ class UpdateQueue(StreamQueue):
         "_late_before",
         "_queue_area",
         "_rejected_before",
+        "_retains",
         "_scheduler",
     )
 
@@ -157,6 +158,7 @@ class UpdateQueue(StreamQueue):
     def _listen(self, *, snapshot: bool) -> None:
         stream = self._stream
         self._is_plain = stream.values.is_plain
+        self._retains = stream.values.retain
         self._queue_area = self._sums.queue
         if self._scheduler.needs_arrival_order:
             stream.keep_order()
@@ -175,7 +177,6 @@ class UpdateQueue(StreamQueue):
         self._arrived_before, self._late_before, self._rejected_before = arrived, late, rejected
         stream.listen(self)
         for cell in stream.cells():
-            self._scheduler.admit(cell.key)
             self.open_place(cell)
         if snapshot:
             self._take_over(stream.now())
@@ -209,14 +210,12 @@ class UpdateQueue(StreamQueue):
             stream.drop_order()
 
     def _serve_next(self, now: float) -> Update | None:
-        """Dequeue one update. The calls that would make this shorter would double its cost."""
+        """Dequeue one update. It is written out, since a call for each step costs as much again."""
         place = self._scheduler.take(now)
         if place is None:
             return None
         cell = place.cell
-        value = cell.value
-        if not self._is_plain:
-            value = self._values.load(cell)
+        value = cell.value if self._is_plain else self._values.load(cell)
         # Not Update(...): a generated constructor takes three times as long as a plain tuple.
         update = _new_tuple(Update, (cell.key, value, cell.time))
         version = cell.version
@@ -224,7 +223,18 @@ class UpdateQueue(StreamQueue):
         in_process[id(update)] = (update, place, version, cell.arrival, now, 0)
         place.in_process += 1
         self._dequeued += 1
-        self._end_wait(place, now)
+        # _end_wait
+        waited = now - place.waiting_since  # type: ignore[operator]  # it waits; hot path
+        self._queue_area[cell.index] += 0.5 * waited * waited
+        self._superseded += version - place.waiting_version
+        place.waiting_since = None
+        if cell.idle is None:
+            place.previous = place.next = cell.idle = place
+        else:
+            cell.add_idle(place)
+        cell.waiting -= 1
+        if cell.waiting == 0 and not self._retains:
+            self._values.nobody_waits(cell, now)
         if len(in_process) > self._in_process_limit:
             self._take_oldest_as_delivered(now)
         return update
@@ -232,23 +242,13 @@ class UpdateQueue(StreamQueue):
     def _end_wait(self, place: Place, now: float) -> None:
         """Let the key of `place`, which its scheduler has let go, wait no more."""
         cell = place.cell
-        waited = now - place.waiting_since  # type: ignore[operator]  # it waits; hot path
-        self._queue_area[cell.index] += 0.5 * waited * waited
+        self._sums.wait_ends(place, now)
         self._superseded += cell.version - place.waiting_version
         place.waiting_since = None
-        first = cell.idle
-        cell.idle = place
-        if first is None:
-            place.previous = place.next = place
-        else:
-            place.previous = place
-            place.next = first
-            first.previous = place
-        if cell.waiting > 1:
-            cell.waiting -= 1
-            return
-        cell.waiting = 0
-        self._values.nobody_waits(cell, now)
+        cell.add_idle(place)
+        cell.waiting -= 1
+        if cell.waiting == 0:
+            self._values.nobody_waits(cell, now)
 
     def _drop_waiting(self, place: Place, now: float) -> None:
         if place.waiting_since is not None:
@@ -266,7 +266,7 @@ class UpdateQueue(StreamQueue):
 
     def _restore(self, record: Record, now: float) -> None:
         update, place, version, arrival, _, _ = record
-        if place.waiting_version > version:
+        if place.waiting_version > version or place.cell.version > version:
             self._superseded += 1
         elif self.time_to_live is not None and arrival + self.time_to_live <= now:
             self._expired += 1

@@ -75,10 +75,10 @@ class NewestValues:
         """Let go of the value if only waiting keys' values are kept."""
         if self.retain or cell.value is TOMBSTONE:
             return
-        if self.memory is not None and isinstance(cell.value, Location):
-            cell.value = self.memory.release(cell.value, now)
-        else:
+        if self.memory is None:
             cell.value = None
+        elif isinstance(cell.value, Location):
+            cell.value = self.memory.release(cell.value, now)
 
     def drop(self, cell: KeyCell, now: float) -> None:
         """Free all that the cell holds, since the key is gone or its value is none."""

@@ -15,19 +15,25 @@ class InPlaceScheduler(Scheduler):
     The best there is when all keys update at the same rate. O(1) per operation.
     """
 
-    __slots__ = ("_line", "_waiting")
+    __slots__ = ("_end", "_line", "_waiting")
 
     name: ClassVar[str] = "in-place"
 
     def __init__(self) -> None:
         super().__init__()
         self._line = QueueOfKeys()
+        self._end = self._line.end
         self._waiting = 0
 
     def schedule(self, place: Place) -> None:
         """Put the key at the tail."""
         self._waiting += 1
-        self._line.append(place)
+        # QueueOfKeys.append, written out: the call would be a fifth of starting to wait.
+        end = self._end
+        last = end.previous
+        place.previous = last
+        place.next = end
+        last.next = end.previous = place
 
     def restore(self, place: Place) -> None:
         """Put the key where its original arrival belongs."""
@@ -40,10 +46,18 @@ class InPlaceScheduler(Scheduler):
 
     def take(self, now: float) -> Place | None:
         """Take out the key at the head."""
-        if self._waiting == 0:
+        end = self._end
+        place = end.next
+        if place is end:
             return None
         self._waiting -= 1
-        return self._line.pop_head()
+        if place is self._line.returned:
+            self._line.remove(place)
+        else:  # the same, written out
+            second = place.next
+            end.next = second
+            second.previous = end
+        return place
 
     def remove(self, place: Place) -> None:
         """Take the key out."""

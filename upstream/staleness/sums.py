@@ -35,9 +35,9 @@ class StalenessSums:
         self.retired_means = {"queue": 0.0, "application": 0.0}
 
     def grow(self, rows: int) -> None:
-        """Have at least `rows` rows."""
-        missing = rows - len(self.queue)
-        if missing > 0:
+        """Have at least `rows` rows, and some to spare."""
+        if rows > len(self.queue):
+            missing = rows + rows // 8 - len(self.queue)
             zeros = bytes(8 * missing)
             self.queue.frombytes(zeros)
             self.application.frombytes(zeros)
