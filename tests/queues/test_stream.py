@@ -435,3 +435,4 @@ for case in (
     TestLinecutting,
 ):
     case.settings = settings(stateful_step_count=40)
+del case
