@@ -99,11 +99,11 @@ def test_a_scheduler_is_told_a_rate_that_is_lower_the_fewer_intervals_count(
         assert source.expected() == pytest.approx(0.25 * (1 - 1 / counting))
 
 
-def test_with_forgetting_of_one_a_scheduler_is_never_told_a_rate() -> None:
-    """One interval does not tell a rate without bias, and no more than one counts."""
+def test_with_forgetting_of_one_a_scheduler_is_told_half_the_rate_of_the_last_interval() -> None:
     source = Source(EstimatedRates(1.0))
-    assert [source.arrive(float(number)) for number in range(1, 9)] == [None] * 8
-    assert source.expected() is None
+    told = [source.arrive(float(number)) for number in range(1, 6)]
+    assert told == [None, None, 0.5, 0.5, 0.5]
+    assert source.expected() == 0.5
 
 
 def test_arrivals_at_one_instant_tell_nothing_until_time_has_passed() -> None:

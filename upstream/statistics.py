@@ -202,13 +202,21 @@ class ProcessingCost:
         last = self._last_delivery
         seconds = now - (last if last > dequeued_at else dequeued_at)
         self._last_delivery = now
-        if seconds * self._group * TOGETHER <= self._group_seconds and now - last <= seconds:
-            self._group += 1
+        group = self._group
+        if seconds * group * TOGETHER <= self._group_seconds and now - last <= seconds:
+            self._group = group + 1
             self._group_seconds += seconds
             return
-        self._cost = self._mean()
-        self._samples += self._group
-        self._group = 1
+        if group == 1:  # mostly; `_mean`, written out
+            samples = self._samples = self._samples + 1
+            share = self._forgetting
+            if samples * share < 1:
+                share = 1 / samples
+            self._cost += share * (self._group_seconds - self._cost)
+        else:
+            self._cost = self._mean()
+            self._samples += group
+            self._group = 1
         self._group_seconds = seconds
 
     def seconds(self) -> float | None:

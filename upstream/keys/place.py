@@ -8,7 +8,7 @@ then waits until its queue dequeues it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from .key_cell import KeyCell
 
@@ -44,9 +44,9 @@ class Place:
         "waiting_version",
     )
 
-    UNCOUNTED = -1
+    UNCOUNTED: Final = -1
     """The `delivered_version` of a key that has not arrived at this queue yet."""
-    FORGOTTEN = 1 << 62
+    FORGOTTEN: Final = 1 << 62
     """The `delivered_version` of a key that was forgotten: nothing is newer."""
 
     cell: KeyCell

@@ -169,7 +169,12 @@ class Intake:
         if self.values.is_plain:
             cell.value = value
         else:
-            self._put(cell, self.values.encode(value), now, 1)
+            try:
+                self.values.replace(cell, value, now)
+            except PagePoolFullError:
+                self._arrived += 1
+                self._rejected += 1
+                raise
         if self._order is not None:
             self._order.move_to_newest(cell)
 
@@ -283,11 +288,17 @@ class Intake:
     def _start(self, cell: KeyCell, place: Place | None, now: float, rows: int) -> Outcome:
         """Let the key wait where it does not, `place` first; `cell` is still as before."""
         version = cell.version + 1
-        if place is None:
-            return _WAITING if version == 1 and not cell.waiting else _SUPERSEDED
         waited = cell.waiting
+        if place is None:
+            return _WAITING if version == 1 and not waited else _SUPERSEDED
         cell.idle = None
         following = place.next
+        if following is place and not waited:  # mostly; what follows would do the same
+            if place.owner.start(place, version, now, rows):
+                cell.waiting = 1
+                return _WAITING
+            cell.add_idle(place)
+            return _REJECTED
         if place.owner.start(place, version, now, rows):
             cell.waiting = waited + 1
         else:
@@ -368,15 +379,16 @@ class Intake:
         """Enqueue rows of which none can be rejected; the loop is the library's hottest."""
         waiting = late = 0
         for cell, key, value, time in zip(cells, keys, values, times, strict=True):
-            if cell is None or cell.idle is not None:
+            if cell is None:
                 # A new key may have come in with an earlier row of this batch.
                 cell = self._cells.get(key)
-                if cell is None or cell.time <= time:
-                    if self._accept(cell, key, value, time, now) is _WAITING:
-                        waiting += 1
-                else:
-                    late += 1
+            if cell is None:
+                if self._accept(cell, key, value, time, now) is _WAITING:
+                    waiting += 1
             elif cell.time <= time:
+                idle = cell.idle
+                if idle is not None and self._start(cell, idle, now, 1) is _WAITING:
+                    waiting += 1
                 cell.version += 1
                 cell.value = value
                 cell.time = time
@@ -418,10 +430,13 @@ class Intake:
             strict=True,
         ):
             cell = cells[code]
-            if cell is None or cell.idle is not None:
+            if cell is None:
                 if self._accept(cell, keys[code], value, time, now, count) is _WAITING:
                     waiting += 1
             else:
+                idle = cell.idle
+                if idle is not None and self._start(cell, idle, now, count) is _WAITING:
+                    waiting += 1
                 cell.version += count
                 cell.value = value
                 cell.time = time

@@ -415,11 +415,13 @@ class StreamQueue(ABC):
         place.in_process -= 1
         self._delivered += 1
         self._cost.delivered(dequeued_at, now)
-        if place.delivered_version < version and place.delivered_version != Place.UNCOUNTED:
+        if 0 <= place.delivered_version < version:
             self._sums.delivered(place, version, now)
             if update.value is TOMBSTONE:
                 self._note_deletion(place, version, now)
-        self._note_quiet(place, now)
+        is_known = 0 <= place.delivered_version < Place.FORGOTTEN
+        if not is_known or self._stream.forget_after is not None:
+            self._note_quiet(place, now)
 
     def _note_quiet(self, place: Place, now: float) -> None:
         """Let the stream forget a key that may have become idle, if it is time to."""

@@ -14,7 +14,7 @@ from ..memory import Codec, Memory
 from ..schedulers import Scheduler, Surroundings
 from ..staleness import note_accepted
 from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey
-from ..updates import Key, Update
+from ..updates import TOMBSTONE, Key, Update
 from .in_process import Record
 from .stream import Stream
 from .stream_queue import DEFAULT_IN_PROCESS_LIMIT, StreamQueue
@@ -41,10 +41,12 @@ class UpdateQueue(StreamQueue):
         "_arrived_before",
         "_is_plain",
         "_late_before",
+        "_lets_go",
         "_queue_area",
         "_rejected_before",
-        "_retains",
+        "_schedule",
         "_scheduler",
+        "_take",
     )
 
     def __init__(
@@ -67,6 +69,9 @@ class UpdateQueue(StreamQueue):
                 "scheduler", scheduler, "a scheduler, such as InPlaceScheduler(), not its name"
             )
         self._scheduler = scheduler
+        # A method that is kept is called faster than one that is looked up.
+        self._schedule = scheduler.schedule
+        self._take = scheduler.take
         self._arrived_before = self._late_before = self._rejected_before = 0
         stream = Stream(
             clock=clock,
@@ -152,13 +157,13 @@ class UpdateQueue(StreamQueue):
             note_accepted(place, version, now)
         place.waiting_since = now
         place.waiting_version = version
-        self._scheduler.schedule(place)
+        self._schedule(place)
         return True
 
     def _listen(self, *, snapshot: bool) -> None:
         stream = self._stream
         self._is_plain = stream.values.is_plain
-        self._retains = stream.values.retain
+        self._lets_go = not stream.values.retain
         self._queue_area = self._sums.queue
         if self._scheduler.needs_arrival_order:
             stream.keep_order()
@@ -211,7 +216,7 @@ class UpdateQueue(StreamQueue):
 
     def _serve_next(self, now: float) -> Update | None:
         """Dequeue one update. It is written out, since a call for each step costs as much again."""
-        place = self._scheduler.take(now)
+        place = self._take(now)
         if place is None:
             return None
         cell = place.cell
@@ -232,9 +237,13 @@ class UpdateQueue(StreamQueue):
             place.previous = place.next = cell.idle = place
         else:
             cell.add_idle(place)
-        cell.waiting -= 1
-        if cell.waiting == 0 and not self._retains:
-            self._values.nobody_waits(cell, now)
+        still_waiting = cell.waiting - 1
+        cell.waiting = still_waiting
+        if still_waiting == 0 and self._lets_go:
+            if self._is_plain and value is not TOMBSTONE:
+                cell.value = None
+            else:
+                self._values.nobody_waits(cell, now)
         if len(in_process) > self._in_process_limit:
             self._take_oldest_as_delivered(now)
         return update
