@@ -21,7 +21,7 @@ run: $(VENV)/.installed-run ## watch queues fall behind, and not, in the termina
 	@$(VENV_PYTHON) -m simulator demo
 
 test: $(VENV)/.installed-dev ## run the whole test suite, the doctests of the library included
-	$(VENV_PYTHON) -m pytest $(PYTEST_ARGS)
+	$(VENV_PYTHON) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev ## check style and formatting (ruff)
 	$(VENV_PYTHON) -m ruff check .
