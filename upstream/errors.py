@@ -9,6 +9,7 @@ data of the condition is on attributes; the message says what to do.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from reprlib import repr as shorten
 
 
 class UpStreamError(Exception):
@@ -34,8 +35,8 @@ class TimeNotFiniteError(UpStreamError, ValueError):
         self.time = time
         self.row = row
         super().__init__(
-            f"{_at(row)}time {time!r} is not a finite number of seconds; pass a float, or leave it "
-            "out to use the clock"
+            f"{_at(row)}time {shorten(time)} is not a finite number of seconds; pass a float, or "
+            "leave it out to use the clock"
         )
 
 
@@ -64,7 +65,7 @@ class ParameterError(UpStreamError, ValueError):
     def __init__(self, name: str, value: object, expected: str) -> None:
         self.name = name
         self.value = value
-        super().__init__(f"{name} must be {expected}, not {value!r}")
+        super().__init__(f"{name} must be {expected}, not {shorten(value)}")
 
 
 class WeightError(ParameterError):

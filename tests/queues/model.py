@@ -272,6 +272,8 @@ class ModelQueue:
             return
         life.delivered.append((self.stream.now, event.number))
         if event.update.value is TOMBSTONE and event is known.newest:
+            for waiting in self.waiting_of(known.key):
+                self.expire(waiting)
             self.retire(known.key)
 
     def give_back(self, held: Held) -> None:

@@ -175,7 +175,8 @@ class ModelAppendQueue(ModelQueue):
         return False
 
     def is_outdated(self, held: Held) -> bool:
-        return False
+        """Tell whether the key was deleted here since."""
+        return held.known.key not in self.lives
 
 
 class ModelAdaptiveQueue(ModelAppendQueue):
@@ -277,7 +278,8 @@ class ModelAdaptiveQueue(ModelAppendQueue):
         self.adapt()
 
     def is_outdated(self, held: Held) -> bool:
-        return self.is_conflating and held.event is not held.known.newest
+        is_superseded = self.is_conflating and held.event is not held.known.newest
+        return is_superseded or super().is_outdated(held)
 
 
 def in_place(waiting: list[Waiting]) -> list[list[Waiting]]:

@@ -152,8 +152,10 @@ class AdaptiveQueue(StreamQueue):
 
     def deliver(self, update: Update) -> None:
         """Note that the application has the result of `update`."""
-        self._settle(self._stream.catch_up())  # something newer may have arrived
+        now = self._stream.catch_up()
+        self._settle(now)  # something newer may have arrived
         super().deliver(update)
+        self._adapt(now)
 
     def snapshot(self) -> list[Update]:
         """Return all waiting updates; change nothing. O(waiting)."""
@@ -234,6 +236,10 @@ class AdaptiveQueue(StreamQueue):
         super().forget_cell(cell, now)
         self._scheduler.dismiss(cell.key)
         self._adapt(now)
+
+    def settle(self, now: float) -> None:
+        """Take in what arrived and do what fell due by `now`."""
+        self._settle(now)
 
     def holds(self, cell: KeyCell) -> bool:
         """Tell whether an update of the key waits or is in process here."""
@@ -402,16 +408,16 @@ class AdaptiveQueue(StreamQueue):
         self._settle(now)
         _, place, version, arrival, _, _ = record
         assert isinstance(place, BacklogPlace)
-        if place.delivered_version == Place.FORGOTTEN:
+        if place.delivered_version in (Place.FORGOTTEN, Place.UNCOUNTED):
             self._superseded += 1
+        elif self._is_conflating and version < place.newest_version:
+            self._superseded += 1
+            self._backlog.close(place, version)
         elif self.time_to_live is not None and arrival + self.time_to_live <= now:
             self._backlog.close(place, version)
             self._expired += 1
         elif not self._is_conflating:
             self._backlog.restore(record, now)
-        elif version < place.newest_version:
-            self._superseded += 1
-            self._backlog.close(place, version)
         else:
             place.first = place.last = Ticket.of(record)
             place.waiting_version = version

@@ -207,7 +207,7 @@ class AppendQueue(StreamQueue):
         self._settle(now)
         _, place, version, arrival, _, _ = record
         assert isinstance(place, BacklogPlace)
-        if place.delivered_version == Place.FORGOTTEN:
+        if place.delivered_version in (Place.FORGOTTEN, Place.UNCOUNTED):
             self._superseded += 1
         elif self.time_to_live is not None and arrival + self.time_to_live <= now:
             self._backlog.close(place, version)
@@ -218,6 +218,10 @@ class AppendQueue(StreamQueue):
     def _drop_waiting(self, place: Place, now: float) -> None:
         assert isinstance(place, BacklogPlace)
         self._expired += self._backlog.drop_key(place, now)
+
+    def settle(self, now: float) -> None:
+        """Take in what arrived and do what fell due by `now`."""
+        self._settle(now)
 
     def holds(self, cell: KeyCell) -> bool:
         """Tell whether an update of the key waits or is in process here."""

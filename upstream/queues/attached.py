@@ -61,6 +61,10 @@ class AttachedQueue(Protocol):
         """Tell whether an update of the key waits or is in process."""
         ...
 
+    def settle(self, now: float) -> None:
+        """Take in what arrived and do what fell due by `now`, where that was put off."""
+        ...
+
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key."""
         ...

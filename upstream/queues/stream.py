@@ -218,7 +218,21 @@ class Stream(Intake):
         now = self.ticks()
         if now >= self.due_at:
             self._catch_up_to(now)
+            self._note_logged(now)
         return now
+
+    def _note_logged(self, now: float) -> None:
+        if self._forgets_what_readers_drop():
+            for queue in list(self._queues):
+                queue.settle(now)
+
+    def _forgets_what_readers_drop(self) -> bool:
+        """Tell whether a key may have to be forgotten because a reader of the log dropped it.
+
+        Then the readers read at once, since a key that is forgotten late would not be a new one
+        when it comes again. It is the one case in which enqueueing costs O(queues).
+        """
+        return self.forget_after is not None and self._log is not None
 
     def find(self, key: Key) -> KeyCell | None:
         """Return the key's cell if it is known; KeyNotHashableError if it cannot be a key."""
@@ -272,6 +286,7 @@ class Stream(Intake):
         if self._log is None:
             self._log = SharedLog()
         self._log.open(reader)
+        self._note_deadline()
         self._note_plainness()
         return self._log
 
@@ -281,6 +296,7 @@ class Stream(Intake):
         self._log.close(reader)
         if not self._log.has_readers:
             self._log = None
+        self._note_deadline()
         self._note_plainness()
 
     def keep_order(self) -> ArrivalOrder:
@@ -365,6 +381,8 @@ class Stream(Intake):
     def _note_deadline(self) -> None:
         self._shortest_age = min((cursor.age for cursor, _ in self._ages), default=NEVER)
         self.due_at = min((cursor.next_due() for cursor, _ in self._ages), default=NEVER)
+        if self._forgets_what_readers_drop():
+            self.due_at = AT_ONCE
 
     def _note_plainness(self) -> None:
         """Let `enqueue` treat updates in place only where it does all that is to be done."""

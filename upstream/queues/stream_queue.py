@@ -302,6 +302,10 @@ class StreamQueue(ABC):
         place = self.place_of(cell)
         return place is not None and (place.in_process > 0 or place.waiting_since is not None)
 
+    def settle(self, now: float) -> None:
+        """Take in what arrived and do what fell due by `now`, where that was put off."""
+        return
+
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key; what waits of it counts as expired."""
         place = self.place_of(cell)
@@ -436,6 +440,7 @@ class StreamQueue(ABC):
     def _note_deletion(self, place: Place, version: int, now: float) -> None:
         """Forget a key whose deletion was delivered, unless it has updated since."""
         if place.cell.version == version:
+            self._drop_waiting(place, now)  # an older update, if one was given back
             self._retire(place, now)
             place.delivered_version = Place.UNCOUNTED
             place.stale_since = place.later = None
