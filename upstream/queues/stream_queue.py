@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 
 from ..errors import (
     AlreadyAttachedError,
@@ -19,22 +19,21 @@ from ..errors import (
     UnknownKeyError,
 )
 from ..keys import KeyCell, Place
-from ..staleness import StalenessSums, staleness_lower_bound
+from ..staleness import staleness_lower_bound
 from ..statistics import DEFAULT_FORGETTING, ProcessingCost, QueueStatistics, check_count
 from ..updates import TOMBSTONE, Key, Update
 from .ages import check_age
 from .attached import EnqueueManyMethod, EnqueueMethod
 from .backlog import BacklogPlace
 from .in_process import InProcess, Record, check_records, find_copy
+from .queue_places import MEANS, QueuePlaces
 from .shared_log import LogEntry
 from .stream import Stream
 
 DEFAULT_IN_PROCESS_LIMIT = 10_000
 
-Mean = Callable[[StalenessSums, Place, float], float]
 
-
-class StreamQueue(ABC):
+class StreamQueue(QueuePlaces, ABC):
     """A queue of updates of one stream.
 
     `clock`, `rates`, `forget_after` are its own stream's, and end when it is attached to another
@@ -54,18 +53,14 @@ class StreamQueue(ABC):
         "_dequeued",
         "_expired",
         "_final",
-        "_forgotten",
         "_in_process",
         "_in_process_limit",
         "_is_attached",
-        "_keys",
         "_orphans",
-        "_places",
         "_rejected",
         "_returned",
         "_shed",
         "_stream",
-        "_sums",
         "_superseded",
         "_switches",
         "_taken_as_delivered",
@@ -91,16 +86,15 @@ class StreamQueue(ABC):
         check_count("capacity", capacity, least=1, or_none=True)
         check_count("in_process_limit", in_process_limit, least=1)
         check_age("time_to_live", time_to_live)
+        super().__init__()
         self.capacity = capacity
         self.time_to_live = time_to_live
         self._in_process_limit = in_process_limit
         self._cost = ProcessingCost(processing_cost, forgetting)
         self._in_process: InProcess = OrderedDict()
-        self._sums = StalenessSums()
-        self._places: list[Place | None] = []
         self._dequeued = self._superseded = self._expired = self._rejected = 0
         self._returned = self._delivered = self._taken_as_delivered = self._taken_over = 0
-        self._keys = self._forgotten = self._shed = self._switches = 0
+        self._shed = self._switches = 0
         self._orphans = 0  # updates in process whose key was forgotten
         self._final: QueueStatistics | None = None
         self._is_attached = False
@@ -195,21 +189,19 @@ class StreamQueue(ABC):
 
         That of one key if `key` is given. O(keys).
         """
-        return self._staleness(key, StalenessSums.queue_mean, "queue")
+        return self._staleness("queue", key)
 
     def application_staleness(self, key: Key | None = None) -> float:
         """Return the application staleness, averaged as `queue_staleness` is. O(keys)."""
-        return self._staleness(key, StalenessSums.application_mean, "application")
+        return self._staleness("application", key)
 
     def staleness_by_key(self, of: str = "queue") -> dict[Key, float]:
         """Return each key's `queue` or `application` staleness, averaged over time. O(keys)."""
-        mean = {"queue": StalenessSums.queue_mean, "application": StalenessSums.application_mean}
-        if of not in mean:
+        mean = MEANS.get(of)
+        if mean is None:
             raise ParameterError("of", of, "'queue' or 'application'")
         now = self._stream.catch_up()
-        return {
-            place.cell.key: mean[of](self._sums, place, now) for place in self._counted_places()
-        }
+        return {place.cell.key: mean(self._sums, place, now) for place in self._counted_places()}
 
     def lower_bound(self, of: str = "queue") -> float | None:
         """Return the least mean staleness any scheduler could reach, from rates as they are known.
@@ -269,10 +261,8 @@ class StreamQueue(ABC):
         """Free everything that the queue holds of its stream. Called by `Stream.detach`."""
         now = self._stream.now()
         self._final = self._count()
-        for place in self._counted_places():
-            self._sums.retire(place, now)
         self._stop_listening(now)
-        self._places.clear()
+        self._retire_all(now)
         self._in_process = OrderedDict()
         self._stream = Stream.closed("queue")
         self.enqueue = self._stream.enqueue
@@ -286,21 +276,6 @@ class StreamQueue(ABC):
     def dismiss(self, key: Key) -> None:
         """Forget what `admit` noted of a key that did not come in."""
         return
-
-    def place_of(self, cell: KeyCell) -> Place | None:
-        """Return the key's place in this queue, if it has one."""
-        places = self._places
-        return places[cell.index] if cell.index < len(places) else None
-
-    def counts(self, cell: KeyCell) -> bool:
-        """Tell whether the key has arrived here and was not forgotten since."""
-        place = self.place_of(cell)
-        return place is not None and place.delivered_version >= 0
-
-    def holds(self, cell: KeyCell) -> bool:
-        """Tell whether an update of the key waits or is in process here."""
-        place = self.place_of(cell)
-        return place is not None and (place.in_process > 0 or place.waiting_since is not None)
 
     def settle(self, now: float) -> None:
         """Take in what arrived and do what fell due by `now`, where that was put off."""
@@ -363,17 +338,6 @@ class StreamQueue(ABC):
         self.enqueue_many = stream.enqueue_many
         self._listen(snapshot=snapshot)
 
-    def _new_place(self, cell: KeyCell, place: Place) -> None:
-        index = cell.index
-        if index >= len(self._places):
-            self._places.extend([None] * (index + 1 + index // 8 - len(self._places)))
-        assert self._places[index] is None, "a key with two places in one queue"
-        self._places[index] = place
-
-    def _begin(self, place: Place, version: int, now: float) -> None:
-        self._sums.begin(place, version, now)
-        self._keys += 1
-
     def _place_for(self, entry: LogEntry, now: float) -> BacklogPlace:
         """Return the place of the key of a log entry, which counts from its first one on."""
         place = self.place_of(entry.cell)
@@ -384,12 +348,6 @@ class StreamQueue(ABC):
         if place.delivered_version < 0:
             self._begin(place, entry.version, now)
         return place
-
-    def _retire(self, place: Place, now: float) -> None:
-        if place.delivered_version >= 0:
-            self._sums.retire(place, now)
-            self._keys -= 1
-            self._forgotten += 1
 
     def _hand_out(self, record: Record, now: float) -> Update:
         """Note that an update is handed out, and return it."""
@@ -445,29 +403,18 @@ class StreamQueue(ABC):
             place.delivered_version = Place.UNCOUNTED
             place.stale_since = place.later = None
 
-    def _counted_places(self) -> Iterator[Place]:
-        return (
-            place for place in self._places if place is not None and place.delivered_version >= 0
-        )
-
-    def _staleness(self, key: Key | None, mean: Mean, name: str) -> float:
-        if self._final is None:
-            now = self._stream.catch_up()
-        elif key is not None:
-            raise ClosedError("queue")
-        else:
-            now = 0.0
-        if key is not None:
-            place = self._find(key)
-            if place is None or place.delivered_version < 0:
-                raise UnknownKeyError(key)
-            return mean(self._sums, place, now)
-        total = self._sums.retired_means[name]
-        count = self._sums.retired
-        for place in self._counted_places():
-            total += mean(self._sums, place, now)
-            count += 1
-        return total / count if count else 0.0
+    def _staleness(self, of: str, key: Key | None) -> float:
+        if self._final is not None:
+            if key is not None:
+                raise ClosedError("queue")
+            return self._mean_over_keys(of, now=0.0)  # of retired keys only, whatever the time
+        now = self._stream.catch_up()
+        if key is None:
+            return self._mean_over_keys(of, now)
+        place = self._find(key)
+        if place is None or place.delivered_version < 0:
+            raise UnknownKeyError(key)
+        return MEANS[of](self._sums, place, now)
 
     def _find(self, key: Key) -> Place | None:
         cell = self._stream.find(key)
@@ -495,8 +442,8 @@ class StreamQueue(ABC):
         )
 
     def _check(self) -> None:
+        super()._check()
         check_records(self._in_process)
         in_process = sum(place.in_process for place in self._places if place is not None)
         assert in_process + self._orphans == len(self._in_process)
-        assert self._keys == sum(1 for _ in self._counted_places())
         assert self.statistics().is_balanced, f"an update is not accounted for: {self._count()}"

@@ -1,0 +1,90 @@
+"""The keys of one queue: the place that each has there, and how stale it has been.
+
+A place stands in a column at the number that its key has in the stream, so finding it costs no
+second hash table. A key counts from its first arrival at the queue on; a forgotten one counts once
+more, with its averages as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..keys import KeyCell, Place
+from ..staleness import StalenessSums
+
+Mean = Callable[[StalenessSums, Place, float], float]
+
+MEANS: dict[str, Mean] = {
+    "queue": StalenessSums.queue_mean,
+    "application": StalenessSums.application_mean,
+}
+"""How the average of either kind of staleness is told, by the name of the kind."""
+
+
+class QueuePlaces:
+    """The part of a queue that knows its keys; `StreamQueue` is the whole."""
+
+    __slots__ = ("_forgotten", "_keys", "_places", "_sums")
+
+    def __init__(self) -> None:
+        self._places: list[Place | None] = []
+        self._sums = StalenessSums()
+        self._keys = self._forgotten = 0
+
+    def place_of(self, cell: KeyCell) -> Place | None:
+        """Return the key's place in this queue, if it has one."""
+        places = self._places
+        return places[cell.index] if cell.index < len(places) else None
+
+    def counts(self, cell: KeyCell) -> bool:
+        """Tell whether the key has arrived here and was not forgotten since."""
+        place = self.place_of(cell)
+        return place is not None and place.delivered_version >= 0
+
+    def holds(self, cell: KeyCell) -> bool:
+        """Tell whether an update of the key waits or is in process here."""
+        place = self.place_of(cell)
+        return place is not None and (place.in_process > 0 or place.waiting_since is not None)
+
+    def _new_place(self, cell: KeyCell, place: Place) -> None:
+        index = cell.index
+        if index >= len(self._places):
+            self._places.extend([None] * (index + 1 + index // 8 - len(self._places)))
+        assert self._places[index] is None, "a key with two places in one queue"
+        self._places[index] = place
+
+    def _begin(self, place: Place, version: int, now: float) -> None:
+        """Count a key from its first arrival on."""
+        self._sums.begin(place, version, now)
+        self._keys += 1
+
+    def _retire(self, place: Place, now: float) -> None:
+        """Count a key no more, except for its averages."""
+        if place.delivered_version >= 0:
+            self._sums.retire(place, now)
+            self._keys -= 1
+            self._forgotten += 1
+
+    def _retire_all(self, now: float) -> None:
+        """Close the sums of all keys, since the queue is closed, and let go of them."""
+        for place in self._counted_places():
+            self._sums.retire(place, now)
+        self._places.clear()
+
+    def _counted_places(self) -> Iterator[Place]:
+        return (
+            place for place in self._places if place is not None and place.delivered_version >= 0
+        )
+
+    def _mean_over_keys(self, of: str, now: float) -> float:
+        """Return staleness averaged over time and over keys, forgotten ones among them. O(keys)."""
+        mean = MEANS[of]
+        total = self._sums.retired_means[of]
+        count = self._sums.retired
+        for place in self._counted_places():
+            total += mean(self._sums, place, now)
+            count += 1
+        return total / count if count else 0.0
+
+    def _check(self) -> None:
+        assert self._keys == sum(1 for _ in self._counted_places())
