@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from upstream import TOMBSTONE, InPlaceScheduler, ManualClock, UpdateQueue
+from upstream import (
+    TOMBSTONE,
+    InPlaceScheduler,
+    ManualClock,
+    OnDemandMemory,
+    PagePool,
+    StalenessIndexScheduler,
+    UpdateQueue,
+)
 from upstream.queues import BatchOutcome
 from upstream.queues.columns import Column
 
@@ -191,6 +199,19 @@ def test_with_capacity_two_the_rows_of_a_third_key_are_rejected_and_named() -> N
     assert outcome == BatchOutcome(2, 2, 0, 2, rejected_rows=(2, 5))
     assert queue.enqueue_many(["E", "A"], [7, 8], [9, 9]).rejected_rows == (0,)
     assert queue.dequeue_many(9) == [("A", 8, 9), ("C", 3, 3)]
+
+
+def test_a_key_that_finds_the_pool_full_keeps_its_weight_for_the_rows_that_follow() -> None:
+    clock = ManualClock()
+    queue = UpdateQueue(
+        StalenessIndexScheduler(weight={"A": 1.0, "B": 9.0}),
+        clock=clock,
+        memory=OnDemandMemory(PagePool(8, page_bytes=8, location_bytes=8)),
+    )
+    outcome = queue.enqueue_many(["A", "B", "B"], [b"full", b"no room", TOMBSTONE], [1, 2, 3])
+    assert outcome == BatchOutcome(2, 0, 0, 1, rejected_rows=(1,))
+    clock.advance(1.0)
+    assert [update.key for update in queue.dequeue_many(2)] == ["B", "A"]
 
 
 def test_a_batch_without_times_takes_the_clock() -> None:

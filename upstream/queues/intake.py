@@ -65,6 +65,7 @@ class Intake:
         "_plain_before",
         "_queues",
         "_rejected",
+        "_replace",
         "_shortest_age",
         "_starters",
         "due_at",
@@ -84,6 +85,7 @@ class Intake:
         self.ticks = ticks
         self._origin = origin
         self.values = values
+        self._replace = values.replace
         self.rates = rates
         self._keys = KeyTable()
         self._cells = self._keys.cells
@@ -110,28 +112,49 @@ class Intake:
             cell = self._cells[key]
             if cell.time <= time < self._plain_before:
                 moment = time + 0.0  # an integer becomes a float; what is no number a TypeError
+                if not self._is_bare:
+                    return self._enqueue_stored(cell, value, moment, now)
                 place = cell.idle
                 if place is None:
-                    if self._is_bare:
-                        cell.value = value
-                    else:
-                        self._overwrite(cell, value, now)
                     self._arrived += 1
                     cell.version += 1
+                    cell.value = value
                     cell.time = moment
                     cell.arrival = now
                     return _SUPERSEDED
-                if self._is_bare:
-                    outcome = self._start(cell, place, now, 1)
-                    self._arrived += 1
-                    if outcome is not _REJECTED or self.values.retain:
-                        cell.version += 1
-                        cell.value = value
-                        cell.time = moment
-                        cell.arrival = now
-                    return outcome
+                outcome = self._start(cell, place, now, 1)
+                self._arrived += 1
+                if outcome is not _REJECTED or self.values.retain:
+                    cell.version += 1
+                    cell.value = value
+                    cell.time = moment
+                    cell.arrival = now
+                return outcome
         except (KeyError, TypeError, OverflowError):
             pass
+        return self._enqueue_checked(key, value, time, now)
+
+    def _enqueue_stored(self, cell: KeyCell, value: object, time: float, now: float) -> Outcome:
+        """Enqueue an update of a known key in place, where its value is more than a reference."""
+        try:
+            if cell.idle is None:
+                self._replace(cell, value, now)
+                cell.version += 1
+                cell.time = time
+                cell.arrival = now
+                if self._order is not None:
+                    self._order.move_to_newest(cell)
+                outcome = _SUPERSEDED
+            else:
+                outcome = self._accept(cell, cell.key, self.values.encode(value), time, now)
+        except PagePoolFullError:
+            self._note_pool_full()
+            raise
+        self._arrived += 1
+        return outcome
+
+    def _enqueue_checked(self, key: Key, value: object, time: float, now: float) -> Outcome:
+        """Enqueue an update of which nothing is known."""
         self._catch_up_to(now)
         if not is_finite_time(time):
             raise TimeNotFiniteError(time)
@@ -139,7 +162,11 @@ class Intake:
         stored = self.values.encode(value)
         if key not in self._cells:
             self._admit(key)
-        return self._take_in(key, value, stored, float(time), now)
+        try:
+            return self._take_in(key, value, stored, float(time), now)
+        except PagePoolFullError:
+            self._note_pool_full()
+            raise
 
     def enqueue_many(
         self, keys: Column, values: Column, times: Column | None = None
@@ -164,19 +191,9 @@ class Intake:
             keys = coded
         return self._enqueue_rows(as_list("keys", keys), as_list("values", values), times, now)
 
-    def _overwrite(self, cell: KeyCell, value: object, now: float) -> None:
-        """Replace the value of a key that waits everywhere, where that is more than a reference."""
-        if self.values.is_plain:
-            cell.value = value
-        else:
-            try:
-                self.values.replace(cell, value, now)
-            except PagePoolFullError:
-                self._arrived += 1
-                self._rejected += 1
-                raise
-        if self._order is not None:
-            self._order.move_to_newest(cell)
+    def _note_pool_full(self) -> None:
+        self._arrived += 1
+        self._rejected += 1
 
     def _catch_up_to(self, now: float) -> None:
         """Do what fell due before `now`."""
@@ -211,7 +228,7 @@ class Intake:
     # One update.
 
     def _take_in(self, key: Key, value: object, stored: object, time: float, now: float) -> Outcome:
-        """Take in one update that was checked; PagePoolFullError after counting it."""
+        """Take in one update that was checked; PagePoolFullError without counting it."""
         cell = self._cells.get(key)
         if cell is not None and time < cell.time:
             self._arrived += 1
@@ -245,9 +262,9 @@ class Intake:
                     starter.refuse(rows)
                 self._dismiss(key)
                 return _REJECTED
-            cell = self._welcome(key, stored, time, now, rows)
+            cell = self._welcome(key, stored, time, now)
         else:
-            self._put(cell, stored, now, rows)
+            self.values.put(cell, stored, now)
         outcome = self._start(cell, cell.idle, now, rows)
         if outcome is not _REJECTED or self.values.retain or self._log is not None:
             cell.version += rows
@@ -262,12 +279,12 @@ class Intake:
             self.values.nobody_waits(cell, now)
         return outcome
 
-    def _welcome(self, key: Key, stored: object, time: float, now: float, rows: int) -> KeyCell:
+    def _welcome(self, key: Key, stored: object, time: float, now: float) -> KeyCell:
         """Make a cell for a new key, with a place in each queue."""
         cell = self._keys.add(key, time=time, arrival=now)
         try:
             self.rates.begin(cell)
-            self._put(cell, stored, now, rows)
+            self.values.put(cell, stored, now)
         except UpStreamError:
             self._keys.remove(cell)
             self._dismiss(key)
@@ -277,14 +294,6 @@ class Intake:
         if self._order is not None:
             self._order.append(cell)
         return cell
-
-    def _put(self, cell: KeyCell, stored: object, now: float, rows: int) -> None:
-        try:
-            self.values.put(cell, stored, now)
-        except PagePoolFullError:
-            self._arrived += rows
-            self._rejected += rows
-            raise
 
     def _is_refused_by_all(self) -> bool:
         if self.values.retain or self._log is not None or not self._starters:
@@ -337,6 +346,7 @@ class Intake:
             try:
                 outcomes.append(self._take_in(key, value, encoded, time, now))
             except PagePoolFullError:
+                self._note_pool_full()
                 outcomes.append(_REJECTED)
         return count_outcomes(outcomes)
 

@@ -220,7 +220,14 @@ class UpdateQueue(StreamQueue):
         if place is None:
             return None
         cell = place.cell
-        value = cell.value if self._is_plain else self._values.load(cell)
+        still_waiting = cell.waiting - 1
+        is_last = still_waiting == 0 and self._lets_go
+        if not self._is_plain:
+            value = self._values.take(cell, now) if is_last else self._values.load(cell)
+        else:
+            value = cell.value
+            if is_last and value is not TOMBSTONE:
+                cell.value = None
         # Not Update(...): a generated constructor takes three times as long as a plain tuple.
         update = _new_tuple(Update, (cell.key, value, cell.time))
         version = cell.version
@@ -237,13 +244,7 @@ class UpdateQueue(StreamQueue):
             place.previous = place.next = cell.idle = place
         else:
             cell.add_idle(place)
-        still_waiting = cell.waiting - 1
         cell.waiting = still_waiting
-        if still_waiting == 0 and self._lets_go:
-            if self._is_plain and value is not TOMBSTONE:
-                cell.value = None
-            else:
-                self._values.nobody_waits(cell, now)
         if len(in_process) > self._in_process_limit:
             self._take_oldest_as_delivered(now)
         return update

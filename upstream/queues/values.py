@@ -15,7 +15,7 @@ from ..updates import TOMBSTONE, Update
 class NewestValues:
     """Stores and loads the value of a key cell."""
 
-    __slots__ = ("_codec", "is_plain", "memory", "retain")
+    __slots__ = ("_codec", "_is_coded", "is_plain", "memory", "retain")
 
     def __init__(self, memory: Memory | None, codec: Codec | None, *, retain: bool) -> None:
         if memory is None and codec is not None:
@@ -23,6 +23,7 @@ class NewestValues:
         self.memory = memory
         self._codec: Codec = BytesCodec() if codec is None else codec
         self.retain = retain
+        self._is_coded = type(self._codec) is not BytesCodec
         self.is_plain = memory is None
         """Whether values are plain references in the cells."""
 
@@ -59,14 +60,15 @@ class NewestValues:
             cell.value = stored
 
     def replace(self, cell: KeyCell, value: object, now: float) -> None:
-        """Encode and put the value of a key that has one, which costs a call less."""
+        """Encode and put the value of a key that has one, which costs a few calls less."""
         memory = self.memory
         held = cell.value
-        if isinstance(held, Location) and memory is not None and value is not TOMBSTONE:
-            data = self._codec.encode(value)
-            if len(data) > memory.location_bytes:
-                memory.check_length(len(data))
-            cell.value = memory.overwrite(held, data, now)
+        if memory is None:
+            cell.value = value
+        elif type(held) is Location and value is not TOMBSTONE:
+            if self._is_coded or type(value) is not bytes:
+                value = self._codec.encode(value)
+            cell.value = memory.overwrite(held, value, now)
         else:
             self.put(cell, self.encode(value), now)
 
@@ -77,6 +79,19 @@ class NewestValues:
             assert self.memory is not None, "a location without a memory"
             return self._codec.decode(self.memory.read(value))
         return value
+
+    def take(self, cell: KeyCell, now: float) -> object:
+        """Return the cell's value, which nobody needs any more: `load` and `nobody_waits`."""
+        held = cell.value
+        if type(held) is not Location or self.retain:
+            value = self.load(cell)
+            self.nobody_waits(cell, now)
+            return value
+        memory = self.memory
+        assert memory is not None, "a location without a memory"
+        data = memory.read(held)
+        cell.value = memory.release(held, now)
+        return self._codec.decode(data) if self._is_coded else data
 
     def update_of(self, cell: KeyCell) -> Update:
         """Return the newest update of the key."""

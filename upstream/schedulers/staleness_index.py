@@ -62,6 +62,7 @@ class StalenessIndexScheduler(Scheduler):
     __slots__ = (
         "_classes",
         "_cost",
+        "_has_priorities",
         "_longest_wait",
         "_priorities",
         "_usual_cost",
@@ -86,6 +87,7 @@ class StalenessIndexScheduler(Scheduler):
         self._longest_wait = math.inf if longest_wait is None else longest_wait
         self._weight = cast(PerKey[Key] | None, weight)
         self._cost = cast(PerKey[Key] | float | None, cost)
+        self._has_priorities = weight is not None or cost is not None
         self._classes: dict[tuple[int | None, int | None], _KeyClass] = {}
         self._priorities: dict[Key, int | None] = {}
         self._waiting = 0
@@ -102,7 +104,7 @@ class StalenessIndexScheduler(Scheduler):
 
     def admit(self, key: Key) -> None:
         """Note the key's priority; WeightError or CostError if it is no sensible number."""
-        if self._weight is not None or self._cost is not None:
+        if self._has_priorities:
             self._priorities[key] = self._priority_class(key)
 
     def dismiss(self, key: Key) -> None:
@@ -171,12 +173,19 @@ class StalenessIndexScheduler(Scheduler):
         assert self._surroundings is not None, "a scheduler that no queue has bound"
         rate = self._surroundings.rates.observe(place.cell)
         rate_class = math.frexp(rate)[1] if rate else None
-        name = (rate_class, self._priorities.get(place.cell.key, 0))
+        name = (rate_class, self._priority_of(place.cell.key) if self._has_priorities else 0)
         line = self._classes.get(name)
         if line is None:
             line = self._classes[name] = _KeyClass(name)
         place.line = line
         return line
+
+    def _priority_of(self, key: Key) -> int | None:
+        priorities = self._priorities
+        if key not in priorities:
+            # It was dismissed, for want of room say, and came again within the same batch.
+            priorities[key] = self._priority_class(key)
+        return priorities[key]
 
     def _priority_class(self, key: Key) -> int | None:
         """Return the class of the key's weight by cost, None for weight zero."""

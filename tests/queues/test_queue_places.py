@@ -1,0 +1,94 @@
+"""The keys of one queue: their places by number, and the mean of what their staleness was."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from upstream.keys import KeyCell, Place
+from upstream.queues.queue_places import QueuePlaces
+
+
+class Owner:
+    """A queue that is never asked to start anything."""
+
+    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+        raise AssertionError("nothing arrives here")
+
+
+def cell_of(key: str, index: int) -> KeyCell:
+    return KeyCell(key, index, time=0.0, arrival=0.0)
+
+
+def open_place(places: QueuePlaces, cell: KeyCell) -> Place:
+    place = Place(cell, Owner())
+    places._new_place(cell, place)
+    return place
+
+
+@pytest.fixture
+def places() -> QueuePlaces:
+    return QueuePlaces()
+
+
+def test_a_place_is_found_by_the_number_of_its_key(places: QueuePlaces) -> None:
+    first, far = cell_of("A", 0), cell_of("B", 900)
+    assert places.place_of(far) is None
+    place = open_place(places, far)
+    assert places.place_of(far) is place
+    assert places.place_of(first) is None
+    assert places.place_of(cell_of("C", 5_000)) is None
+
+
+def test_a_key_has_one_place(places: QueuePlaces) -> None:
+    cell = cell_of("A", 0)
+    open_place(places, cell)
+    with pytest.raises(AssertionError, match="two places"):
+        open_place(places, cell)
+
+
+def test_a_key_counts_from_its_first_arrival_until_it_is_forgotten(places: QueuePlaces) -> None:
+    cell = cell_of("A", 3)
+    place = open_place(places, cell)
+    assert not places.counts(cell)
+    places._begin(place, 1, now=2.0)
+    assert places.counts(cell)
+    assert list(places._counted_places()) == [place]
+    places._check()
+    places._retire(place, now=4.0)
+    place.delivered_version = Place.UNCOUNTED
+    assert not places.counts(cell)
+    assert (places._keys, places._forgotten) == (0, 1)
+    places._retire(place, now=5.0)
+    assert places._forgotten == 1, "what does not count cannot be forgotten"
+    places._check()
+
+
+def test_a_queue_holds_what_waits_or_is_in_process(places: QueuePlaces) -> None:
+    cell = cell_of("A", 0)
+    assert not places.holds(cell)
+    place = open_place(places, cell)
+    assert not places.holds(cell)
+    place.waiting_since = 0.0
+    assert places.holds(cell)
+    place.waiting_since = None
+    place.in_process = 1
+    assert places.holds(cell)
+
+
+def test_a_forgotten_key_counts_in_the_mean_as_it_was(places: QueuePlaces) -> None:
+    assert math.isclose(places._mean_over_keys("queue", now=0.0), 0.0)
+    old, new = (open_place(places, cell_of(key, index)) for index, key in enumerate("AB"))
+    for place in (old, new):
+        places._begin(place, 1, now=0.0)
+        place.waiting_since = place.stale_since = 0.0
+    # Staleness with slope one from 0 on: its average until t is t / 2.
+    assert math.isclose(places._mean_over_keys("queue", now=4.0), 2.0)
+    places._retire(old, now=4.0)
+    old.delivered_version = Place.FORGOTTEN
+    places._places[0] = None
+    assert math.isclose(places._mean_over_keys("application", now=8.0), (2.0 + 4.0) / 2)
+    places._retire_all(now=8.0)
+    assert math.isclose(places._mean_over_keys("queue", now=100.0), 3.0)
+    assert list(places._counted_places()) == []
