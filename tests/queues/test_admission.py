@@ -101,6 +101,16 @@ def test_a_queue_that_comes_late_asks_once_for_each_key_that_it_finds(snapshot: 
     assert late.weights.asked == [1, 2, 3]
 
 
+def test_a_queue_that_comes_late_serves_by_the_weights_of_the_keys_that_it_finds() -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock)
+    stream.enqueue_many(["A", "B"], [1, 2])
+    queue = UpdateQueue(StalenessIndexScheduler(weight={"A": 1.0, "B": 9.0}))
+    stream.attach(queue, snapshot=True)
+    clock.advance(1.0)
+    assert [update.key for update in queue.dequeue_many(2)] == ["B", "A"]
+
+
 def test_a_forgotten_key_is_asked_for_again_when_it_comes_again() -> None:
     weighed = Weighed()
     weighed.queue.enqueue(1, "one")

@@ -50,7 +50,7 @@ class AttachedQueue(Protocol):
         ...
 
     def dismiss(self, key: Key) -> None:
-        """Forget what `admit` noted of a key that did not come in."""
+        """Forget what `admit` noted of a key that did not come in, or that the queue leaves."""
         ...
 
     def counts(self, cell: KeyCell) -> bool:

@@ -137,6 +137,7 @@ class Stream(Intake):
         final = queue.leave()
         now = self.ticks()
         for cell in list(self._keys):
+            queue.dismiss(cell.key)
             # This queue may have been the last to hold it, or to deliver its deletion.
             self.bury(cell)
             if self._cells.get(cell.key) is cell:

@@ -97,11 +97,6 @@ class StalenessIndexScheduler(Scheduler):
                 for key in given:
                     self._priority_class(key)
 
-    def unbind(self) -> None:
-        """Let go of the queue, and of what was noted for its keys."""
-        super().unbind()
-        self._priorities.clear()
-
     def admit(self, key: Key) -> None:
         """Note the key's priority; WeightError or CostError if it is no sensible number."""
         if self._has_priorities:
