@@ -29,6 +29,7 @@ from .model_kinds import (
 
 KEYS = "ABCD"
 RATES: dict[Key, float] = {"A": 4.0, "B": 1.0, "C": 0.25, "D": 0.0625}
+WEIGHTS: dict[Key, float] = {"A": 1.0, "B": 2.0, "C": 0.25, "D": 0.0}
 COST = 0.5
 LOCATIONS = 2
 MOST_QUEUES = 4
@@ -51,7 +52,7 @@ def update_queues(draw: st.DrawFn) -> Pair:
     capacity, age, limit = draw(capacities), draw(ages), draw(limits)
     scheduler = draw(st.sampled_from([FifoScheduler, InPlaceScheduler, StalenessIndexScheduler]))
     longest = draw(st.sampled_from([None, 1.0, 4.0]))
-    weights = draw(st.sampled_from([None, {"A": 8.0, "B": 0.0}]))
+    weights = draw(st.sampled_from([None, {"A": 8.0, "B": 0.0}, WEIGHTS.__getitem__]))
     queue = UpdateQueue(
         StalenessIndexScheduler(longest, weight=weights)
         if scheduler is StalenessIndexScheduler

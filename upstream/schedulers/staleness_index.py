@@ -210,6 +210,9 @@ class StalenessIndexScheduler(Scheduler):
             assert line.name == name and line.head() is not None, "an empty class"
             places = list(line)
             assert all(place.line is line for place in places)
+            if self._has_priorities:
+                priorities = {self._priority_class(place.cell.key) for place in places}
+                assert priorities == {name[1]}, "a key that lost its weight"
             waits = [place.waiting_since for place in places if place.waiting_since is not None]
             assert waits == sorted(waits), "a key that waits behind a later one"
             waiting += len(places)
