@@ -27,27 +27,26 @@ PRIORITIES_PER_DOUBLING = 4
 MOST_DOUBLINGS = 400.0
 """Weights by cost beyond 2 to this power are as good as equal."""
 HORIZON = 4.0
+MOST_INTERVALS = 300
+"""Of keys with no known rate the mean interval is about 2 to this power: they stay quiet."""
+
+_expm1 = math.expm1
 
 
 class _KeyClass(QueueOfKeys):
     """Keys of about the same update rate and priority, in place."""
 
-    __slots__ = ("name", "priority", "rate")
+    __slots__ = ("interval", "name", "priority")
 
     def __init__(self, name: tuple[int | None, int | None]) -> None:
         super().__init__()
         rate_class, priority_class = name
         self.name = name
-        self.rate = None if rate_class is None else math.ldexp(math.sqrt(0.5), rate_class)
+        doublings = MOST_INTERVALS if rate_class is None else -rate_class
+        self.interval = math.ldexp(math.sqrt(2.0), min(doublings, MOST_INTERVALS))
         self.priority = (
             0.0 if priority_class is None else 2.0 ** (priority_class / PRIORITIES_PER_DOUBLING)
         )
-
-    def slope(self, wait: float, horizon: float) -> float:
-        """Return the index divided by the wait, which orders keys that have not waited yet."""
-        rate = self.rate
-        quiet = horizon if rate is None else -math.expm1(-rate * horizon) / rate
-        return self.priority * (0.5 * wait + quiet)
 
 
 class StalenessIndexScheduler(Scheduler):
@@ -131,11 +130,12 @@ class StalenessIndexScheduler(Scheduler):
         longest: Place | None = None
         since = math.inf
         for line in self._classes.values():
-            head = line.head()
-            assert head is not None and head.waiting_since is not None
-            if head.waiting_since < since:
+            head = line.end.next  # `head()` without the call: no class is empty
+            started = head.waiting_since
+            assert started is not None
+            if started < since:
                 longest = head
-                since = head.waiting_since
+                since = started
         if longest is None or len(self._classes) == 1 or now - since >= self._longest_wait:
             return longest
         return self._largest_index(now, HORIZON * (now - since + self._mean_cost()))
@@ -146,15 +146,17 @@ class StalenessIndexScheduler(Scheduler):
         Where nothing has waited yet every index is zero, and its slope decides.
         """
         best: Place | None = None
-        best_rank = (-1.0, 0.0, 0.0)
+        most = -1.0
+        others = (0.0, 0.0)
         for line in self._classes.values():
-            head = line.head()
-            assert head is not None and head.waiting_since is not None
+            head = line.end.next
+            assert head.waiting_since is not None
             wait = now - head.waiting_since
-            slope = line.slope(wait, horizon)
-            rank = (wait * slope, slope, wait)
-            if rank > best_rank:
-                best, best_rank = head, rank
+            interval = line.interval
+            slope = line.priority * (0.5 * wait - interval * _expm1(-horizon / interval))
+            index = wait * slope
+            if index > most or (index == most and (slope, wait) > others):
+                best, most, others = head, index, (slope, wait)
         return best
 
     def _mean_cost(self) -> float:
