@@ -14,6 +14,7 @@ from upstream import (
     RandomShedding,
     Stream,
     StreamQueue,
+    UpdateQueue,
 )
 
 KINDS: list[Callable[[], StreamQueue]] = [
@@ -49,3 +50,23 @@ def test_a_key_that_was_shed_is_forgotten_at_once_if_its_time_is_over() -> None:
         clock.advance(4.0)
         assert queue.statistics().keys == len(queue) == 1
     assert queue.statistics().forgotten == 39
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_key_is_forgotten_when_the_last_queue_lets_go_of_it(
+    kind: Callable[[], StreamQueue], is_first: bool
+) -> None:
+    """The late update leaves its queue at 6, when nothing else falls due; the other at 9."""
+    clock = ManualClock()
+    stream = Stream(clock=clock, forget_after=3.0)
+    other = UpdateQueue(InPlaceScheduler(), time_to_live=9.0)
+    for queue in (kind(), other) if is_first else (other, kind()):
+        stream.attach(queue)
+    stream.enqueue("A", 1, time=10.0)
+    clock.advance(1.0)
+    stream.enqueue("A", 0, time=9.0)
+    clock.advance(19.0)
+    assert len(stream) == 0
+    assert other.queue_staleness() == pytest.approx(9.0 / 2)
+    assert other.application_staleness() == pytest.approx(9.0 / 2)

@@ -241,10 +241,12 @@ class AdaptiveQueue(StreamQueue):
         """Take in what arrived and do what fell due by `now`."""
         self._settle(now)
 
-    def holds(self, cell: KeyCell) -> bool:
-        """Tell whether an update of the key waits or is in process here."""
+    def holds(self, cell: KeyCell, now: float) -> bool:
+        """Tell whether an update of the key waits or is in process here at `now`."""
         self._feed.settle()
-        return super().holds(cell)
+        if now > self._adapted_at:  # it may be asked about a moment that it has passed
+            self._adapt(now)
+        return super().holds(cell, now)
 
     def expire(self, cell: KeyCell, due: float) -> None:
         """Drop the key's waiting update, which has outlived `time_to_live` at `due`."""

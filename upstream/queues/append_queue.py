@@ -223,10 +223,11 @@ class AppendQueue(StreamQueue):
         """Take in what arrived and do what fell due by `now`."""
         self._settle(now)
 
-    def holds(self, cell: KeyCell) -> bool:
-        """Tell whether an update of the key waits or is in process here."""
+    def holds(self, cell: KeyCell, now: float) -> bool:
+        """Tell whether an update of the key waits or is in process here at `now`."""
         self._feed.settle()
-        return super().holds(cell)
+        self._expire_until(now)
+        return super().holds(cell, now)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key; what waits of it counts as expired."""

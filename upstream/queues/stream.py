@@ -345,8 +345,9 @@ class Stream(Intake):
         """Forget a key whose newest update is its deletion, once every queue has delivered that."""
         if cell.value is not TOMBSTONE:
             return
-        if not any(queue.counts(cell) or queue.holds(cell) for queue in self._queues):
-            self._forget_cell(cell, self.ticks())
+        now = self.ticks()
+        if not any(queue.counts(cell) or queue.holds(cell, now) for queue in self._queues):
+            self._forget_cell(cell, now)
 
     # How keys go.
 
@@ -360,7 +361,7 @@ class Stream(Intake):
         self._keys.remove(cell)
 
     def _retire_if_idle(self, cell: KeyCell, now: float) -> None:
-        if not any(queue.holds(cell) for queue in self._queues):
+        if not any(queue.holds(cell, now) for queue in self._queues):
             self._forget_cell(cell, now)
 
     def _catch_up_to(self, now: float) -> None:
