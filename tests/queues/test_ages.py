@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -21,85 +20,89 @@ def cells_at(order: ArrivalOrder, *arrivals: float) -> list[KeyCell]:
     return cells
 
 
-def all_due(cursor: AgeCursor, now: float) -> Iterator[KeyCell]:
-    while (cell := cursor.take_due(now)) is not None:
-        yield cell
+class Watch:
+    """A cursor, with what fell due there."""
 
+    def __init__(self, order: ArrivalOrder, age: float) -> None:
+        self.taken: list[tuple[object, float]] = []
+        self.cursor = AgeCursor(order, age, self.take)
 
-def keys_due(cursor: AgeCursor, now: float) -> list[object]:
-    return [cell.key for cell in all_due(cursor, now)]
+    def take(self, cell: KeyCell, due: float) -> None:
+        self.taken.append((cell.key, due))
+
+    def keys_due(self, now: float) -> list[object]:
+        self.taken.clear()
+        while (due := self.cursor.next_due()) <= now:
+            self.cursor.fall_due(due)
+        return [key for key, _ in self.taken]
 
 
 def test_keys_fall_due_in_the_order_of_arrival_and_exactly_at_their_age() -> None:
     order = ArrivalOrder()
-    cursor = AgeCursor(order, age=5.0)
+    watch = Watch(order, age=5.0)
+    cursor = watch.cursor
     assert cursor.next_due() == math.inf
     cells_at(order, 0.0, 1.0, 1.0)
     assert cursor.next_due() == 5.0
-    assert keys_due(cursor, 4.9) == []
-    assert keys_due(cursor, 5.0) == [0]
+    assert watch.keys_due(4.9) == []
+    assert watch.keys_due(5.0) == [0]
     assert cursor.next_due() == 6.0
-    assert keys_due(cursor, 9.0) == [1, 2]
-    assert keys_due(cursor, 99.0) == []
+    assert watch.keys_due(9.0) == [1, 2]
+    assert watch.keys_due(99.0) == []
     assert cursor.next_due() == math.inf
 
 
-def test_keys_are_taken_one_at_a_time_and_each_once() -> None:
+def test_a_key_is_passed_as_of_when_it_is_due_and_once() -> None:
     order = ArrivalOrder()
-    cursor = AgeCursor(order, age=5.0)
-    assert cursor.take_due(99.0) is None
-    first, second, third = cells_at(order, 0.0, 1.0, 9.0)
-    assert cursor.take_due(6.0) is first
-    assert cursor.next_due() == 6.0
-    assert cursor.take_due(6.0) is second
-    assert cursor.take_due(6.0) is None
-    assert cursor.take_due(14.0) is third
-    assert cursor.take_due(99.0) is None
+    watch = Watch(order, age=5.0)
+    cells_at(order, 0.0, 1.0, 9.0)
+    assert watch.keys_due(8.0) == [0, 1]
+    assert watch.taken == [(0, 5.0), (1, 6.0)]
+    assert watch.keys_due(99.0) == [2]
+    with pytest.raises(AssertionError, match="not there"):
+        watch.cursor.fall_due(99.0)
 
 
 def test_a_key_that_arrives_again_falls_due_again() -> None:
     order = ArrivalOrder()
-    cursor = AgeCursor(order, age=5.0)
+    watch = Watch(order, age=5.0)
     first, _ = cells_at(order, 0.0, 1.0)
-    assert keys_due(cursor, 6.0) == [0, 1]
+    assert watch.keys_due(6.0) == [0, 1]
     first.arrival = 7.0
     order.move_to_newest(first)
-    assert cursor.next_due() == 12.0
-    assert keys_due(cursor, 12.0) == [0]
+    assert watch.cursor.next_due() == 12.0
+    assert watch.keys_due(12.0) == [0]
 
 
-def test_keys_may_leave_once_they_are_taken() -> None:
+def test_a_key_may_leave_as_it_falls_due_and_take_the_next_with_it() -> None:
     order = ArrivalOrder()
-    cursor = AgeCursor(order, age=1.0)
-    cells = cells_at(order, 0.0, 0.0, 0.0)
-    for cell in cells:
-        assert cursor.take_due(2.0) is cell
-        order.remove(cell)
-        order._check()
-    assert cursor.take_due(2.0) is None
-
-
-def test_a_key_that_is_taken_may_take_the_next_with_it() -> None:
-    order = ArrivalOrder()
-    cursor = AgeCursor(order, age=1.0)
     first, second, third = cells_at(order, 0.0, 0.0, 0.0)
-    assert cursor.take_due(2.0) is first
-    order.remove(second)
-    assert cursor.take_due(2.0) is third
+    left: list[KeyCell] = []
+
+    def leave(cell: KeyCell, _: float) -> None:
+        left.append(cell)
+        for gone in (cell, second) if cell is first else (cell,):
+            order.remove(gone)
+        order._check()
+
+    cursor = AgeCursor(order, 1.0, leave)
+    while (due := cursor.next_due()) <= 2.0:
+        cursor.fall_due(due)
+    assert left == [first, third]
 
 
 def test_a_new_cursor_sees_the_keys_that_are_there_already() -> None:
     order = ArrivalOrder()
     cells_at(order, 0.0, 8.0)
-    assert keys_due(AgeCursor(order, age=2.0), 9.0) == [0]
+    assert Watch(order, age=2.0).keys_due(9.0) == [0]
 
 
 def test_a_closed_cursor_leaves_the_order_as_it_was() -> None:
     order = ArrivalOrder()
     cells = cells_at(order, 0.0, 1.0)
-    cursor = AgeCursor(order, age=1.0)
-    assert keys_due(cursor, 1.0) == [0]
-    cursor.close()
+    watch = Watch(order, age=1.0)
+    assert watch.keys_due(1.0) == [0]
+    watch.cursor.close()
     assert list(order) == cells
     order._check()
 
@@ -112,22 +115,23 @@ def test_several_cursors_find_what_a_look_at_all_keys_finds(
     arrivals: list[tuple[int, int]], ages: list[int]
 ) -> None:
     order = ArrivalOrder()
-    cursors = [AgeCursor(order, age) for age in ages]
+    watches = [Watch(order, age) for age in ages]
     cells = cells_at(order, *[0.0] * 5)
     alive = [set(range(5)) for _ in ages]
     now = 0.0
     for key, passed in arrivals:
         now += passed
-        for cursor, waiting in zip(cursors, alive, strict=True):
-            due = {at for at in waiting if cells[at].arrival + cursor.age <= now}
-            assert set(keys_due(cursor, now)) == due
+        for watch, waiting in zip(watches, alive, strict=True):
+            due = {at for at in waiting if cells[at].arrival + watch.cursor.age <= now}
+            assert set(watch.keys_due(now)) == due
             waiting -= due
             waiting.add(key)
         cells[key].arrival = now
         order.move_to_newest(cells[key])
         order._check()
-        for cursor, waiting in zip(cursors, alive, strict=True):
-            assert cursor.next_due() == min(cells[at].arrival for at in waiting) + cursor.age
+        for watch, waiting in zip(watches, alive, strict=True):
+            first = min(cells[at].arrival for at in waiting)
+            assert watch.cursor.next_due() == first + watch.cursor.age
 
 
 @pytest.mark.parametrize("seconds", [None, 1, 0.5, 1e300])

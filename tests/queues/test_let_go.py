@@ -1,4 +1,4 @@
-"""A key of which the last update left unnoticed is forgotten as of when it should have been."""
+"""A key of which a queue drops the last update is forgotten then, whoever looks and when."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from upstream import (
     AppendQueue,
     InPlaceScheduler,
     ManualClock,
+    OnDemandMemory,
+    PagePool,
     RandomShedding,
     Stream,
     StreamQueue,
@@ -70,3 +72,63 @@ def test_a_key_is_forgotten_when_the_last_queue_lets_go_of_it(
     assert len(stream) == 0
     assert other.queue_staleness() == pytest.approx(9.0 / 2)
     assert other.application_staleness() == pytest.approx(9.0 / 2)
+
+
+def test_what_expires_unseen_frees_its_place_in_the_pool_at_its_time() -> None:
+    clock = ManualClock()
+    memory = OnDemandMemory(PagePool(64, page_bytes=64, location_bytes=64))
+    stream = Stream(clock=clock, memory=memory, forget_after=3.0)
+    stream.attach(AppendQueue(time_to_live=5.0))
+    stream.enqueue("A", b"1", time=10.0)
+    clock.advance(1.0)
+    stream.enqueue("A", b"0", time=9.0)  # late, and the last of its key to expire, at 6
+    clock.advance(7.0)
+    stream.enqueue("B", b"2")
+    clock.advance(2.0)
+    usage = stream.memory_usage()
+    assert usage is not None
+    assert usage.average_usage_locations == pytest.approx((6.0 + 2.0) / 10.0)
+    assert [update.key for update in stream.snapshot()] == ["B"]
+
+
+def test_what_an_update_sheds_makes_room_for_the_next() -> None:
+    clock = ManualClock()
+    memory = OnDemandMemory(PagePool(128, page_bytes=64, location_bytes=64))
+    stream = Stream(clock=clock, memory=memory, forget_after=3.0)
+    stream.attach(AppendQueue(capacity=1, shedding=RandomShedding(0)))
+    for number in range(40):
+        stream.enqueue(number, b"%d" % number)
+        clock.advance(4.0)
+    assert stream.statistics().rejected == 0
+    assert len(stream) == 1
+
+
+def test_a_queue_that_only_lets_updates_expire_still_reads_late() -> None:
+    stream = Stream(clock=ManualClock(), forget_after=3.0)
+    late, at_once = (
+        AppendQueue(time_to_live=5.0),
+        AppendQueue(capacity=9, shedding=RandomShedding()),
+    )
+    for queue in (late, at_once):
+        stream.attach(queue)
+    for number in range(5):
+        stream.enqueue(number, number)
+    assert (len(late._backlog), len(at_once._backlog)) == (0, 5)
+    assert (len(late), len(at_once)) == (5, 5)
+
+
+def test_an_update_that_is_given_back_expires_in_time_again() -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock, forget_after=3.0)
+    queue = AppendQueue(time_to_live=5.0)
+    stream.attach(queue)
+    stream.enqueue("A", 1)
+    update = queue.dequeue()
+    assert update is not None
+    clock.advance(4.0)
+    queue.give_back(update)
+    clock.advance(4.0)
+    assert len(stream) == 0
+    assert queue.statistics().expired == 1
+    # It waited from its arrival on, for 5 seconds; the key was forgotten then.
+    assert queue.application_staleness() == pytest.approx(5.0 / 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from upstream import TOMBSTONE, ManualClock, Stream
 from upstream.queues.log_feed import LogFeed, newest_entries
 from upstream.queues.shared_log import LogEntry
@@ -46,6 +48,17 @@ def test_a_feed_with_a_bound_settles_by_itself() -> None:
     assert len(taken) == 0
     stream.enqueue("A", 2)
     assert len(taken) == 2
+
+
+@pytest.mark.parametrize(("forget_after", "read"), [(None, 0), (3.0, 1)])
+def test_a_feed_reads_at_once_if_its_stream_forgets_keys_by_age(
+    forget_after: float | None, read: int
+) -> None:
+    stream = Stream(clock=ManualClock(), forget_after=forget_after)
+    taken: list[LogEntry] = []
+    LogFeed(taken.append, read_ahead=None).open(stream, at_once=True)
+    stream.enqueue("A", 1)
+    assert len(taken) == read
 
 
 def test_the_newest_values_of_a_stream_come_in_the_order_of_their_arrival() -> None:

@@ -67,14 +67,14 @@ def test_a_key_counts_from_its_first_arrival_until_it_is_forgotten(places: Queue
 
 def test_a_queue_holds_what_waits_or_is_in_process(places: QueuePlaces) -> None:
     cell = cell_of("A", 0)
-    assert not places.holds(cell, 0.0)
+    assert not places.holds(cell)
     place = open_place(places, cell)
-    assert not places.holds(cell, 0.0)
+    assert not places.holds(cell)
     place.waiting_since = 0.0
-    assert places.holds(cell, 0.0)
+    assert places.holds(cell)
     place.waiting_since = None
     place.in_process = 1
-    assert places.holds(cell, 0.0)
+    assert places.holds(cell)
 
 
 def test_a_forgotten_key_counts_in_the_mean_as_it_was(places: QueuePlaces) -> None:

@@ -411,6 +411,12 @@ class UnwatchedMachine(StreamMachine):
     kinds = st.one_of(update_queues(), append_queues(), append_queues(), adaptive_queues())
 
 
+class UnwatchedPooledMachine(UnwatchedMachine):
+    """What falls due unseen frees its place in the pool at its time, and in its order."""
+
+    has_pool = True
+
+
 class LinecuttingMachine(StreamMachine):
     """Given rates and costs."""
 
@@ -424,6 +430,7 @@ TestForgetful = ForgetfulMachine.TestCase
 TestPooled = PooledMachine.TestCase
 TestRetainingPooled = RetainingPooledMachine.TestCase
 TestUnwatched = UnwatchedMachine.TestCase
+TestUnwatchedPooled = UnwatchedPooledMachine.TestCase
 TestLinecutting = LinecuttingMachine.TestCase
 
 for case in (
@@ -432,6 +439,7 @@ for case in (
     TestPooled,
     TestRetainingPooled,
     TestUnwatched,
+    TestUnwatchedPooled,
     TestLinecutting,
 ):
     case.settings = settings(stateful_step_count=40)

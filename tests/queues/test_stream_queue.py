@@ -167,8 +167,8 @@ def test_a_late_delivery_of_the_older_of_two_changes_nothing_for_the_application
 
 def test_what_a_closed_queue_refuses_covers_all_that_an_application_can_call() -> None:
     for_streams = {
-        *{"admit", "counts", "dismiss", "expire", "forget_cell", "holds", "join", "leave"},
-        *{"place_of", "settle"},
+        *{"admit", "counts", "dismiss", "forget_cell", "holds", "join", "leave"},
+        "place_of",
     }
     readable = {"close", "statistics", "is_attached", "processing_cost", "stream"}
     settings = {"capacity", "time_to_live"}

@@ -185,13 +185,18 @@ class AdaptiveQueue(StreamQueue):
     def _listen(self, *, snapshot: bool) -> None:
         stream = self._stream
         self._backlog = Backlog(self._sums)
-        self._let_go = LetGo(stream)
+        self._let_go = LetGo(
+            stream,
+            age=min(self._bounds.age, math.inf if self.time_to_live is None else self.time_to_live),
+            next_due=self._next_drop,
+            settle=self._settle,
+        )
         self._scheduler.bind(
             Surroundings(rates=stream.rates, cost=self._cost, place_of=self.place_of)
         )
         if self.time_to_live is not None:
-            stream.watch_age(self.time_to_live, self.expire)
-        self._feed.open(stream)
+            stream.watch_age(self.time_to_live, self._expire)
+        self._feed.open(stream, at_once=True)
         now = stream.now()
         for entry in newest_entries(stream, now, self.time_to_live) if snapshot else ():
             self._take_at(entry, now)
@@ -225,9 +230,10 @@ class AdaptiveQueue(StreamQueue):
             self._scheduler.remove(place)
         self._scheduler.unbind()
         self._feed.close(self._stream)
+        self._let_go.close()
         self._backlog = Backlog(self._sums)
         if self.time_to_live is not None:
-            self._stream.stop_watching(self.expire)
+            self._stream.stop_watching_age(self._expire)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key; what waits of it counts as expired."""
@@ -237,18 +243,12 @@ class AdaptiveQueue(StreamQueue):
         self._scheduler.dismiss(cell.key)
         self._adapt(now)
 
-    def settle(self, now: float) -> None:
-        """Take in what arrived and do what fell due by `now`."""
-        self._settle(now)
-
-    def holds(self, cell: KeyCell, now: float) -> bool:
-        """Tell whether an update of the key waits or is in process here at `now`."""
+    def holds(self, cell: KeyCell) -> bool:
+        """Tell whether an update of the key waits or is in process here."""
         self._feed.settle()
-        if now > self._adapted_at:  # it may be asked about a moment that it has passed
-            self._adapt(now)
-        return super().holds(cell, now)
+        return super().holds(cell)
 
-    def expire(self, cell: KeyCell, due: float) -> None:
+    def _expire(self, cell: KeyCell, due: float) -> None:
         """Drop the key's waiting update, which has outlived `time_to_live` at `due`."""
         self._feed.settle()
         self._adapt(due)
@@ -265,8 +265,20 @@ class AdaptiveQueue(StreamQueue):
         self._adapt(now)
         self._let_go.consider(now)
 
+    def _next_drop(self) -> float:
+        """Return when an update expires next, or has waited for too long.
+
+        While the queue conflates, the stream's order of arrival tells what expires.
+        """
+        self._feed.settle()
+        if self._is_conflating or not self._backlog:
+            return math.inf
+        patience = self._backlog[0].since + self._bounds.age
+        return min(self._backlog.next_expiry(self.time_to_live), math.nextafter(patience, math.inf))
+
     def _take_over(self, entry: LogEntry) -> None:
         self._take_at(entry, entry.arrival)
+        self._let_go.consider(entry.arrival)
 
     def _take_at(self, entry: LogEntry, now: float) -> None:
         """Take an update that reaches the queue at `now`."""
@@ -315,7 +327,7 @@ class AdaptiveQueue(StreamQueue):
                 return True
             if expiry > now:
                 return False
-            self._let_go.add(backlog.drop(0, expiry).place, expiry)
+            self._let_go.add(backlog.drop(0, expiry).place)
             self._expired += 1
         return False
 
@@ -345,7 +357,7 @@ class AdaptiveQueue(StreamQueue):
                 self._supersede(ticket)
                 self._sums.wait_ends(place, now)
                 place.first = place.last = place.waiting_since = None
-                self._let_go.add(place, now)
+                self._let_go.add(place)
 
     def _end_conflating(self) -> None:
         self._is_conflating = False
@@ -403,7 +415,7 @@ class AdaptiveQueue(StreamQueue):
             self._scheduler.remove(place)
             ticket = self._end_wait(place, now)
             self._backlog.close(place, ticket.entry.version)
-            self._let_go.add(ticket.place, now)
+            self._let_go.add(ticket.place)
             self._expired += 1
 
     def _restore(self, record: Record, now: float) -> None:
@@ -426,6 +438,8 @@ class AdaptiveQueue(StreamQueue):
             self._sums.wait_resumes(place, arrival, now)
             self._scheduler.restore(place)
         self._adapt(now)
+        self._let_go.consider(now)
+        self._stream.note_deadline()
 
     def _arrivals(self) -> tuple[int, int, int]:
         return self._arrived, self._late, 0

@@ -1,40 +1,59 @@
-"""Which keys have not updated for so long that something falls due: expiry and retirement."""
+"""What falls due as time passes: expiry, and the retirement of keys that have been quiet."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Protocol
 
 from ..errors import ParameterError
 from ..keys import ArrivalOrder, KeyCell, Marker
 from ..statistics import is_quantity
 
 
+class DueSource(Protocol):
+    """Something that has to be done at moments that can be foretold."""
+
+    age: float
+    """An arrival lets nothing fall due sooner than so many seconds after it."""
+
+    def next_due(self) -> float:
+        """Return when something falls due next, infinity if never."""
+        ...
+
+    def fall_due(self, due: float) -> None:
+        """Do what falls due at `due`, which `next_due` returned."""
+        ...
+
+
 class AgeCursor:
     """A marker in the order of arrival, behind which lie the keys older than `age` seconds.
 
-    O(1) per key that falls due.
+    `action` is called with each key, and the due time, when it gets there. O(1) per key.
     """
 
-    __slots__ = ("_marker", "_order", "age")
+    __slots__ = ("_marker", "_order", "action", "age")
 
-    def __init__(self, order: ArrivalOrder, age: float) -> None:
+    def __init__(
+        self, order: ArrivalOrder, age: float, action: Callable[[KeyCell, float], None]
+    ) -> None:
         self.age = age
+        self.action = action
         self._order = order
         self._marker = Marker()
         order.prepend(self._marker)
-
-    def take_due(self, now: float) -> KeyCell | None:
-        """Pass, and return, the next key whose last arrival is at least `age` before `now`."""
-        cell = self._order.next_cell(self._marker)
-        if cell is None or cell.arrival + self.age > now:
-            return None
-        self._order.move_past(self._marker, cell)
-        return cell
 
     def next_due(self) -> float:
         """Return when the next key falls due, infinity if there is none."""
         cell = self._order.next_cell(self._marker)
         return math.inf if cell is None else cell.arrival + self.age
+
+    def fall_due(self, due: float) -> None:
+        """Pass the next key, and call `action` with it."""
+        cell = self._order.next_cell(self._marker)
+        assert cell is not None, "a key that is due and is not there"
+        self._order.move_past(self._marker, cell)
+        self.action(cell, due)
 
     def close(self) -> None:
         """Take the marker out."""

@@ -124,10 +124,11 @@ class AppendQueue(StreamQueue):
     def _listen(self, *, snapshot: bool) -> None:
         stream = self._stream
         self._backlog = Backlog(self._sums)
-        self._let_go = LetGo(stream)
-        if self.time_to_live is not None and stream.forget_after is not None:
-            stream.watch_age(self.time_to_live, self.expire)
-        self._feed.open(stream)
+        self._let_go = LetGo(
+            stream, age=self.time_to_live, next_due=self._next_expiry, settle=self._settle
+        )
+        drops_as_updates_come = self._shedding is not None
+        self._feed.open(stream, at_once=drops_as_updates_come)
         if self._is_attached:
             now = stream.now()
             for entry in newest_entries(stream, now, self.time_to_live) if snapshot else ():
@@ -158,20 +159,21 @@ class AppendQueue(StreamQueue):
 
     def _stop_listening(self, now: float) -> None:
         self._feed.close(self._stream)
+        self._let_go.close()
         self._backlog = Backlog(self._sums)
-        self._stream.stop_watching(self.expire)
 
     def _settle(self, now: float) -> None:
         self._feed.settle()
         self._expire_until(now)
         self._let_go.consider(now)
 
-    def expire(self, cell: KeyCell, due: float) -> None:
-        """Drop what has outlived `time_to_live` at `due`."""
-        self._settle(due)
+    def _next_expiry(self) -> float:
+        self._feed.settle()
+        return self._backlog.next_expiry(self.time_to_live)
 
     def _take_over(self, entry: LogEntry) -> None:
         self._take_at(entry, entry.arrival)
+        self._let_go.consider(entry.arrival)
 
     def _take_at(self, entry: LogEntry, now: float) -> None:
         """Take an update that reaches the queue at `now`."""
@@ -189,12 +191,12 @@ class AppendQueue(StreamQueue):
             victim = self._shedding.victim(waiting)
             if victim == waiting:
                 return
-            self._let_go.add(self._backlog.drop(victim, now).place, now)
+            self._let_go.add(self._backlog.drop(victim, now).place)
         self._backlog.append(place, entry, now)
 
     def _expire_until(self, now: float) -> None:
         while (due := self._backlog.next_expiry(self.time_to_live)) <= now:
-            self._let_go.add(self._backlog.drop(0, due).place, due)
+            self._let_go.add(self._backlog.drop(0, due).place)
             self._expired += 1
 
     def _serve_next(self, now: float) -> Update | None:
@@ -214,20 +216,16 @@ class AppendQueue(StreamQueue):
             self._expired += 1
         else:
             self._backlog.restore(record, now)
+            self._stream.note_deadline()
 
     def _drop_waiting(self, place: Place, now: float) -> None:
         assert isinstance(place, BacklogPlace)
         self._expired += self._backlog.drop_key(place, now)
 
-    def settle(self, now: float) -> None:
-        """Take in what arrived and do what fell due by `now`."""
-        self._settle(now)
-
-    def holds(self, cell: KeyCell, now: float) -> bool:
-        """Tell whether an update of the key waits or is in process here at `now`."""
+    def holds(self, cell: KeyCell) -> bool:
+        """Tell whether an update of the key waits or is in process here."""
         self._feed.settle()
-        self._expire_until(now)
-        return super().holds(cell, now)
+        return super().holds(cell)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key; what waits of it counts as expired."""

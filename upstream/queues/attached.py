@@ -57,12 +57,8 @@ class AttachedQueue(Protocol):
         """Tell whether the key has arrived at the queue and was not forgotten."""
         ...
 
-    def holds(self, cell: KeyCell, now: float) -> bool:
-        """Tell whether an update of the key waits or is in process at `now`."""
-        ...
-
-    def settle(self, now: float) -> None:
-        """Take in what arrived and do what fell due by `now`, where that was put off."""
+    def holds(self, cell: KeyCell) -> bool:
+        """Tell whether an update of the key waits or is in process."""
         ...
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:

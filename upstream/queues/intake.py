@@ -199,10 +199,6 @@ class Intake:
         """Do what fell due before `now`."""
         raise NotImplementedError
 
-    def _note_logged(self, now: float) -> None:
-        """Let the readers of the log read, if what they drop matters at once."""
-        raise NotImplementedError
-
     def _bury_if_unheard(self, key: Key) -> None:
         """Forget a deleted key if there is no queue to deliver its deletion."""
         raise NotImplementedError
@@ -236,14 +232,13 @@ class Intake:
             if self._log is None:
                 return _LATE
             self._log.append(LogEntry(cell, value, time=time, arrival=now, version=0))
-            self._note_logged(now)
+            self.due_at = min(self.due_at, now + self._shortest_age)
             return _LATE if self._starters else _WAITING
         outcome = self._accept(cell, key, stored, time, now)
         self._arrived += 1
         if self._log is not None:
             cell = self._cells[key]
             self._log.append(LogEntry(cell, value, time=time, arrival=now, version=cell.version))
-            self._note_logged(now)
             outcome = outcome if self._starters else _WAITING
         if value is TOMBSTONE and not self._queues:
             self._bury_if_unheard(key)

@@ -28,8 +28,10 @@ class LogFeed:
         self.position = 0
         self.read_ahead = read_ahead
 
-    def open(self, stream: Stream) -> None:
-        """Read the updates of `stream` from now on."""
+    def open(self, stream: Stream, *, at_once: bool = False) -> None:
+        """Read the updates of `stream` from now on; `at_once` if it is to forget keys by age."""
+        if at_once and stream.forget_after is not None:
+            self.read_ahead = 1
         self._log = stream.open_log(self)
 
     def close(self, stream: Stream) -> None:

@@ -41,8 +41,8 @@ class QueuePlaces:
         place = self.place_of(cell)
         return place is not None and place.delivered_version >= 0
 
-    def holds(self, cell: KeyCell, now: float) -> bool:
-        """Tell whether an update of the key waits or is in process here at `now`."""
+    def holds(self, cell: KeyCell) -> bool:
+        """Tell whether an update of the key waits or is in process here."""
         place = self.place_of(cell)
         return place is not None and (place.in_process > 0 or place.waiting_since is not None)
 

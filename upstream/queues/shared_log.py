@@ -72,9 +72,10 @@ class SharedLog:
     def append(self, entry: LogEntry) -> None:
         """Add an update; readers that bound what is unread may read at once."""
         self._entries.append(entry)
-        if self._settle_at is not None and self.end >= self._settle_at:
+        end = self.end
+        if self._settle_at is not None and end >= self._settle_at:
             for reader in self._readers:
-                if reader.read_ahead is not None:
+                if reader.read_ahead is not None and end - reader.position >= reader.read_ahead:
                     reader.settle()
 
     def open(self, reader: LogReader) -> None:

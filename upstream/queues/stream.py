@@ -26,7 +26,7 @@ from ..statistics import (
     StreamStatistics,
 )
 from ..updates import TOMBSTONE, Key, Update
-from .ages import AgeCursor, check_age
+from .ages import AgeCursor, DueSource, check_age
 from .attached import AttachedQueue, Starter
 from .columns import check_key
 from .intake import AT_ONCE, NEVER, Intake
@@ -53,7 +53,7 @@ class Stream(Intake):
     (24.0, 24.0)
     """
 
-    __slots__ = ("_ages", "_closed", "_order_readers", "forget_after")
+    __slots__ = ("_closed", "_due_sources", "_order_readers", "forget_after")
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Stream(Intake):
             rates=EstimatedRates(forgetting) if rates is None else GivenRates(cast(Rates, rates)),
         )
         self._order_readers = 0
-        self._ages: list[tuple[AgeCursor, Callable[[KeyCell, float], None]]] = []
+        self._due_sources: list[DueSource] = []
         self._closed: str | None = None
         self.forget_after = forget_after
         if forget_after is not None:
@@ -126,6 +126,7 @@ class Stream(Intake):
                 queue.dismiss(cell.key)
             raise
         self._queues.append(queue)
+        self.note_deadline()
         self._note_plainness()
 
     def detach(self, queue: AttachedQueue) -> QueueStatistics:
@@ -168,6 +169,8 @@ class Stream(Intake):
 
     def memory_usage(self) -> MemoryUsage | None:
         """Return what the values take of the page pool, None if they are not kept there."""
+        if self._closed is None:
+            self.catch_up()
         memory = self.values.memory
         return None if memory is None else memory.usage(self.ticks())
 
@@ -219,21 +222,7 @@ class Stream(Intake):
         now = self.ticks()
         if now >= self.due_at:
             self._catch_up_to(now)
-            self._note_logged(now)
         return now
-
-    def _note_logged(self, now: float) -> None:
-        if self._forgets_what_readers_drop():
-            for queue in list(self._queues):
-                queue.settle(now)
-
-    def _forgets_what_readers_drop(self) -> bool:
-        """Tell whether a key may have to be forgotten because a reader of the log dropped it.
-
-        Then the readers read at once, since a key that is forgotten late would not be a new one
-        when it comes again. It is the one case in which enqueueing costs O(queues).
-        """
-        return self.forget_after is not None and self._log is not None
 
     def find(self, key: Key) -> KeyCell | None:
         """Return the key's cell if it is known; KeyNotHashableError if it cannot be a key."""
@@ -287,7 +276,6 @@ class Stream(Intake):
         if self._log is None:
             self._log = SharedLog()
         self._log.open(reader)
-        self._note_deadline()
         self._note_plainness()
         return self._log
 
@@ -297,7 +285,6 @@ class Stream(Intake):
         self._log.close(reader)
         if not self._log.has_readers:
             self._log = None
-        self._note_deadline()
         self._note_plainness()
 
     def keep_order(self) -> ArrivalOrder:
@@ -319,19 +306,35 @@ class Stream(Intake):
 
     def watch_age(self, age: float, action: Callable[[KeyCell, float], None]) -> None:
         """Call `action` with each key, and the due time, `age` seconds after its last arrival."""
-        self._ages.append((AgeCursor(self.keep_order(), age), action))
-        self._ages.sort(key=lambda watch: watch[0].age)
-        self._note_deadline()
+        self.watch(AgeCursor(self.keep_order(), age, action))
+
+    def stop_watching_age(self, action: Callable[[KeyCell, float], None]) -> None:
+        """Call `action` no more."""
+        for source in list(self._due_sources):
+            if isinstance(source, AgeCursor) and source.action == action:
+                self.stop_watching(source)
+                source.close()
+                self.drop_order()
+
+    def watch(self, source: DueSource) -> None:
+        """Let things fall due there."""
+        self._due_sources.append(source)
+        self._due_sources.sort(key=lambda source: source.age)
+        self.note_deadline()
         self._note_plainness()
 
-    def stop_watching(self, action: Callable[[KeyCell, float], None]) -> None:
-        """Call `action` no more."""
-        for watch in [watch for watch in self._ages if watch[1] == action]:
-            self._ages.remove(watch)
-            watch[0].close()
-            self.drop_order()
-        self._note_deadline()
+    def stop_watching(self, source: DueSource) -> None:
+        """Let nothing fall due there any more, if anything did."""
+        if source in self._due_sources:
+            self._due_sources.remove(source)
+        self.note_deadline()
         self._note_plainness()
+
+    def note_deadline(self) -> None:
+        """Find out when something falls due next, since it may be sooner than was known."""
+        sources = self._due_sources
+        self._shortest_age = min((source.age for source in sources), default=NEVER)
+        self.due_at = min((source.next_due() for source in sources), default=NEVER)
 
     def consider(self, cell: KeyCell, now: float) -> None:
         """Forget a key that has just become idle, if it should have been forgotten before."""
@@ -345,9 +348,8 @@ class Stream(Intake):
         """Forget a key whose newest update is its deletion, once every queue has delivered that."""
         if cell.value is not TOMBSTONE:
             return
-        now = self.ticks()
-        if not any(queue.counts(cell) or queue.holds(cell, now) for queue in self._queues):
-            self._forget_cell(cell, now)
+        if not any(queue.counts(cell) or queue.holds(cell) for queue in self._queues):
+            self._forget_cell(cell, self.ticks())
 
     # How keys go.
 
@@ -361,7 +363,7 @@ class Stream(Intake):
         self._keys.remove(cell)
 
     def _retire_if_idle(self, cell: KeyCell, now: float) -> None:
-        if not any(queue.holds(cell, now) for queue in self._queues):
+        if not any(queue.holds(cell) for queue in self._queues):
             self._forget_cell(cell, now)
 
     def _catch_up_to(self, now: float) -> None:
@@ -369,27 +371,22 @@ class Stream(Intake):
             return
         if self._closed is not None:
             raise ClosedError(self._closed)
-        while self._ages:
+        while self._due_sources:
             # In the order in which things fall due, whichever queue or age they belong to.
-            cursor, action = min(self._ages, key=_next_due)
-            cell = cursor.take_due(now)
-            if cell is None:
+            due, source = min(
+                ((source.next_due(), source) for source in self._due_sources), key=_due_of
+            )
+            if due > now:
                 break
-            action(cell, cell.arrival + cursor.age)
-        self._note_deadline()
+            source.fall_due(due)
+        self.note_deadline()
 
     # How the ways are switched.
-
-    def _note_deadline(self) -> None:
-        self._shortest_age = min((cursor.age for cursor, _ in self._ages), default=NEVER)
-        self.due_at = min((cursor.next_due() for cursor, _ in self._ages), default=NEVER)
-        if self._forgets_what_readers_drop():
-            self.due_at = AT_ONCE
 
     def _note_plainness(self) -> None:
         """Let `enqueue` treat updates in place only where it does all that is to be done."""
         is_open = self._closed is None and bool(self._starters)
-        is_plain = is_open and self._log is None and not self._ages
+        is_plain = is_open and self._log is None and not self._due_sources
         self._plain_before = NEVER if is_plain else AT_ONCE
         self._is_bare = is_plain and self.values.is_plain and self._order is None
 
@@ -411,8 +408,8 @@ class Stream(Intake):
             assert cell.waiting + len(cell.idle_places()) == len(self._starters)
 
 
-def _next_due(watch: tuple[AgeCursor, Callable[[KeyCell, float], None]]) -> float:
-    return watch[0].next_due()
+def _due_of(due_and_source: tuple[float, DueSource]) -> float:
+    return due_and_source[0]
 
 
 def _arrival(cell: KeyCell) -> float:

@@ -277,10 +277,6 @@ class StreamQueue(QueuePlaces, ABC):
         """Forget what `admit` noted of a key that did not come in."""
         return
 
-    def settle(self, now: float) -> None:
-        """Take in what arrived and do what fell due by `now`, where that was put off."""
-        return
-
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key; what waits of it counts as expired."""
         place = self.place_of(cell)
@@ -290,13 +286,6 @@ class StreamQueue(QueuePlaces, ABC):
             self._orphans += place.in_process
             place.delivered_version = place.waiting_version = Place.FORGOTTEN
             self._places[cell.index] = None
-
-    def expire(self, cell: KeyCell, due: float) -> None:
-        """Drop the key's waiting update, which has outlived `time_to_live` at `due`."""
-        place = self.place_of(cell)
-        if place is not None and place.waiting_since is not None:
-            self._drop_waiting(place, due)
-            self._stream.consider(cell, due)
 
     # What the kinds of queues differ in.
 

@@ -168,7 +168,7 @@ class UpdateQueue(StreamQueue):
         if self._scheduler.needs_arrival_order:
             stream.keep_order()
         if self.time_to_live is not None:
-            stream.watch_age(self.time_to_live, self.expire)
+            stream.watch_age(self.time_to_live, self._expire)
         self._scheduler.bind(
             Surroundings(
                 rates=stream.rates,
@@ -210,7 +210,7 @@ class UpdateQueue(StreamQueue):
         stream.stop_listening(self)
         self._scheduler.unbind()
         if self.time_to_live is not None:
-            stream.stop_watching(self.expire)
+            stream.stop_watching_age(self._expire)
         if self._scheduler.needs_arrival_order:
             stream.drop_order()
 
@@ -273,6 +273,13 @@ class UpdateQueue(StreamQueue):
         if place is not None:
             cell.remove_idle(place)
             self._scheduler.dismiss(cell.key)
+
+    def _expire(self, cell: KeyCell, due: float) -> None:
+        """Drop the key's waiting update, which has outlived `time_to_live` at `due`."""
+        place = self.place_of(cell)
+        if place is not None and place.waiting_since is not None:
+            self._drop_waiting(place, due)
+            self._stream.consider(cell, due)
 
     def _restore(self, record: Record, now: float) -> None:
         update, place, version, arrival, _, _ = record
