@@ -115,6 +115,26 @@ def test_staleness_falls_to_the_next_update_of_the_key_and_not_to_nothing() -> N
     assert queue.application_staleness("IBM") * 8.0 - area == pytest.approx(5.5)
 
 
+def test_an_old_update_that_expires_takes_no_arrival_of_a_newer_one_with_it() -> None:
+    clock = ManualClock()
+    queue = AppendQueue(clock=clock, time_to_live=2.0)
+    for number in range(3):
+        queue.enqueue("A", number)
+    clock.advance(0.5)
+    queue.enqueue("A", 3)
+    first, second, third = queue.dequeue_many(3)
+    clock.advance(0.5)
+    queue.deliver(second)
+    queue.give_back(first)
+    clock.advance(1.0)
+    last = next_of(queue)
+    assert (last.value, queue.statistics().expired) == (3, 1)
+    queue.deliver(third)  # at 2: staleness falls to the arrival of the last, at 0.5
+    clock.advance(0.25)
+    queue.deliver(last)
+    assert queue.application_staleness("A") * 2.25 == pytest.approx(2.0 + (1.5 + 1.75) / 2 * 0.25)
+
+
 # Random load shedding.
 
 

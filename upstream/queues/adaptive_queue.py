@@ -242,6 +242,7 @@ class AdaptiveQueue(StreamQueue):
         super().forget_cell(cell, now)
         self._scheduler.dismiss(cell.key)
         self._adapt(now)
+        self._let_go.consider(now)  # others may have expired at this very moment
 
     def holds(self, cell: KeyCell) -> bool:
         """Tell whether an update of the key waits or is in process here."""

@@ -232,6 +232,7 @@ class AppendQueue(StreamQueue):
         self._feed.settle()
         self._expire_until(now)
         super().forget_cell(cell, now)
+        self._let_go.consider(now)  # others may have expired at this very moment
 
     def _arrivals(self) -> tuple[int, int, int]:
         return self._arrived, 0, self._rejected

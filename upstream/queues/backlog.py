@@ -205,8 +205,11 @@ class Backlog:
         self._link(ticket, now)
 
     def close(self, place: BacklogPlace, version: int) -> None:
-        """Note that `version` of a key, which is not in process, will never be delivered."""
-        if version == 0:
+        """Note that `version` of a key, which is not in process, will never be delivered.
+
+        Late updates, and those older than what was delivered, would have changed nothing.
+        """
+        if version <= max(place.delivered_version, 0):
             return
         if place.open_version == version:
             place.open_version = 0

@@ -348,7 +348,8 @@ class Stream(Intake):
         """Forget a key whose newest update is its deletion, once every queue has delivered that."""
         if cell.value is not TOMBSTONE:
             return
-        if not any(queue.counts(cell) or queue.holds(cell) for queue in self._queues):
+        # `holds` first: it takes in what was not read yet, which may be what counts.
+        if not any(queue.holds(cell) or queue.counts(cell) for queue in self._queues):
             self._forget_cell(cell, self.ticks())
 
     # How keys go.
