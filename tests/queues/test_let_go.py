@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from upstream import (
+    TOMBSTONE,
     AdaptiveQueue,
     AppendQueue,
     InPlaceScheduler,
@@ -132,3 +133,20 @@ def test_an_update_that_is_given_back_expires_in_time_again() -> None:
     assert queue.statistics().expired == 1
     # It waited from its arrival on, for 5 seconds; the key was forgotten then.
     assert queue.application_staleness() == pytest.approx(5.0 / 2)
+
+
+class ShedsWhatComes(RandomShedding):
+    def victim(self, waiting: int) -> int:
+        return waiting
+
+
+def test_a_deletion_that_was_shed_unseen_deletes_nothing_where_that_happened() -> None:
+    stream = Stream(clock=ManualClock())
+    other, full = AppendQueue(), AppendQueue(capacity=1, shedding=ShedsWhatComes())
+    stream.attach(other)
+    stream.attach(full)
+    stream.enqueue("A", 1)
+    stream.enqueue("B", TOMBSTONE)
+    stream.detach(other)
+    assert len(stream) == 2
+    assert (full.statistics().keys, full.statistics().forgotten) == (2, 0)
