@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,6 +66,14 @@ def test_a_manual_clock_stands_until_it_is_moved() -> None:
     clock.advance(0)
     clock.set(4.0)
     assert clock.now() == 4.0
+
+
+def test_a_manual_clock_keeps_its_precision_whatever_it_is_moved_by() -> None:
+    clock = ManualClock(1e9)
+    clock.advance(float(np.float32(1)))
+    clock.advance(np.float32(1))  # type: ignore[arg-type]  # NumPy says it is no float
+    assert type(clock.now()) is float
+    assert clock.now() == 1e9 + 2.0
 
 
 def test_a_manual_clock_may_start_anywhere() -> None:

@@ -67,7 +67,7 @@ class ManualClock:
         """Move the clock forward by `seconds`."""
         if not (seconds >= 0 and math.isfinite(self._now + seconds)):
             raise ParameterError("seconds", seconds, "a finite number, zero or more")
-        self._now += seconds
+        self._now += float(seconds)
 
     def set(self, now: float) -> None:
         """Move the clock forward to the time `now`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Final
 
 import numpy as np
@@ -32,6 +33,8 @@ BAD_TIMES: Final[tuple[object, ...]] = (
     5j,
     np.float64("nan"),
     np.datetime64("NaT"),
+    Fraction(1, 2),
+    np.array([7.5]),
 )
 BAD_KEYS: Final[tuple[object, ...]] = (
     ["IBM"],
@@ -78,6 +81,17 @@ class InputContract(QueueSetting):
         assert raised.value.row == 1
         assert queue.statistics() == before
         assert queue.snapshot() == [Update("IBM", 24.0, 0.0)]
+
+    @pytest.mark.parametrize("time", [3, True, np.float32(0.1), np.int64(3), np.float64(0.1)])
+    def test_a_time_becomes_a_float(self, queue: StreamQueue, time: float) -> None:
+        for _ in range(2):
+            queue.enqueue("IBM", 24.0, time=time)
+            queue.enqueue_many(["IBM"], [24.0], [time])
+            queue.enqueue_many(["IBM"], [24.0], (time,))
+        assert queue.statistics().late == 0
+        for update in queue.dequeue_many(9):
+            assert type(update.time) is float
+            assert update.time == float(time)
 
     @pytest.mark.parametrize("column", [[1.0, math.nan], np.array([1.0, math.inf]), [1.0, None]])
     def test_one_bad_time_in_a_batch_applies_none_of_it(

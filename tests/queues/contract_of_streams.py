@@ -7,16 +7,33 @@ import pytest
 from upstream import (
     TOMBSTONE,
     AlreadyAttachedError,
+    BytesCodec,
     ClosedError,
     ManualClock,
     OnDemandMemory,
     Outcome,
     PagePool,
+    PagePoolFullError,
     Stream,
     StreamQueue,
 )
 
 from .setting import USES, QueueSetting, next_of, values_of
+
+
+class DecodingError(Exception):
+    """What a codec of somebody's raises."""
+
+
+class FailingCodec(BytesCodec):
+    """Cannot decode while it `fails`."""
+
+    fails = False
+
+    def decode(self, data: bytes) -> object:
+        if self.fails:
+            raise DecodingError
+        return data
 
 
 class StreamContract(QueueSetting):
@@ -106,6 +123,73 @@ class StreamContract(QueueSetting):
                 place.attach(queue)
             assert place.statistics().queues == 0
         assert queue.statistics() == final
+
+    def test_another_queue_cannot_be_attached_to_a_queues_own_stream(
+        self, queue: StreamQueue
+    ) -> None:
+        other = self.make()
+        with pytest.raises(AlreadyAttachedError, match="own"):
+            queue.stream.attach(other)
+        for each in (queue, other):
+            assert each.enqueue("IBM", 24.0) is Outcome.WAITING
+            assert not each.is_attached
+
+    def test_staleness_is_of_now_though_nothing_was_looked_at(
+        self, queue: StreamQueue, clock: ManualClock
+    ) -> None:
+        stream = Stream(clock=clock, rates={"IBM": 0.1})
+        stream.attach(queue)
+        stream.enqueue("IBM", 24.0)
+        clock.advance(10.0)
+        assert queue.staleness_by_key() == {"IBM": pytest.approx(5.0)}
+        stream.enqueue("MSFT", 50.0)
+        assert queue.application_staleness("MSFT") == 0.0
+        clock.advance(10.0)
+        assert queue.queue_staleness("MSFT") == pytest.approx(5.0)
+
+    def test_what_is_given_back_waits_no_longer_than_the_queue_has_known_its_key(
+        self, queue: StreamQueue, clock: ManualClock
+    ) -> None:
+        stream = Stream(clock=clock)
+        stream.enqueue("IBM", 24.0)
+        clock.advance(100.0)
+        stream.attach(queue, snapshot=True)
+        queue.give_back(next_of(queue))
+        clock.advance(2.0)
+        assert queue.queue_staleness("IBM") == pytest.approx(1.0)
+        assert queue.application_staleness("IBM") == pytest.approx(1.0)
+        queue.give_back(next_of(queue))
+        assert queue.queue_staleness("IBM") == pytest.approx(1.0)
+        queue._check()
+
+    def test_what_finds_no_room_in_the_streams_pool_is_counted_in_every_queue(
+        self, queue: StreamQueue, clock: ManualClock
+    ) -> None:
+        stream = Stream(
+            clock=clock, memory=OnDemandMemory(PagePool(8, location_bytes=8, page_bytes=8))
+        )
+        stream.attach(queue)
+        stream.enqueue("IBM", b"24")
+        with pytest.raises(PagePoolFullError):
+            stream.enqueue("MSFT", b"50")
+        assert stream.enqueue_many(["SAP"], [b"9"]).rejected == 1
+        counters = queue.statistics()
+        assert (counters.arrived, counters.rejected, counters.waiting) == (3, 2, 1)
+        assert counters.is_balanced
+
+    def test_a_value_that_cannot_be_decoded_is_not_lost(
+        self, queue: StreamQueue, clock: ManualClock
+    ) -> None:
+        codec = FailingCodec()
+        stream = Stream(clock=clock, memory=OnDemandMemory(PagePool(4096)), codec=codec)
+        stream.enqueue("IBM", b"24")
+        codec.fails = True
+        with pytest.raises(DecodingError):
+            stream.attach(queue, snapshot=True)
+        assert stream.statistics().queues == 0
+        codec.fails = False
+        stream.attach(queue, snapshot=True)
+        assert next_of(queue).value == b"24"
 
     def test_a_queue_cannot_be_attached_to_the_stream_of_its_own(self, queue: StreamQueue) -> None:
         with pytest.raises(AlreadyAttachedError):

@@ -285,7 +285,8 @@ class ModelQueue:
         elif self.is_expired(held.event, self.stream.now):
             self.counts["expired"] += 1
         else:
-            waiting = Waiting(held.event, held.known, held.event.arrival, held.rank, is_loose=True)
+            since = max(held.event.arrival, self.lives[held.known.key].began)
+            waiting = Waiting(held.event, held.known, since, held.rank, is_loose=True)
             self.insert(waiting)
             self.note_wait(held.known.key, self.stream.now)
         self.note_return()

@@ -42,7 +42,7 @@ class ModelStream:
             outcome = self.refuse(self.starters())
         elif value is not TOMBSTONE and not self.has_value(known) and self.is_full():
             self.rejected += 1
-            for queue in self.starters():
+            for queue in self.queues:
                 queue.refuse()
             return None
         elif self.is_refused(key):

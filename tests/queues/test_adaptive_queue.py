@@ -158,6 +158,18 @@ def test_what_it_keeps_when_it_goes_back_waits_in_the_order_of_arrival() -> None
     queue._check()
 
 
+def test_keys_are_in_place_by_their_waits_after_it_has_switched_twice() -> None:
+    clock = ManualClock()
+    queue = AdaptiveQueue(InPlaceScheduler(), max_waiting=2, resume_waiting=2, clock=clock)
+    for key in "abac":
+        queue.enqueue(key, key)
+        clock.advance(1.0)
+    assert queue.is_conflating
+    assert queue.statistics().switches == 3
+    queue._check()
+    assert [update.key for update in queue.dequeue_many(9)] == ["a", "b", "c"]
+
+
 def test_an_update_that_waits_too_long_makes_it_conflate() -> None:
     clock = ManualClock()
     queue = AdaptiveQueue(InPlaceScheduler(), max_age=5.0, clock=clock)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,7 +137,12 @@ def test_several_cursors_find_what_a_look_at_all_keys_finds(
 
 @pytest.mark.parametrize("seconds", [None, 1, 0.5, 1e300])
 def test_an_age_is_a_finite_number_above_zero_or_none(seconds: float | None) -> None:
-    check_age("time_to_live", seconds)
+    assert check_age("time_to_live", seconds) == seconds
+
+
+def test_an_age_becomes_a_float() -> None:
+    assert type(check_age("time_to_live", np.float32(1.5))) is float
+    assert type(check_age("time_to_live", 2)) is float
 
 
 @pytest.mark.parametrize("seconds", [0, -1, math.inf, math.nan])

@@ -86,6 +86,16 @@ def test_a_batch_into_a_full_queue_tells_which_rows_were_rejected() -> None:
     assert values_of(queue.dequeue_many(9)) == [0, 1, 2]
 
 
+def test_what_its_stream_was_given_directly_is_not_taken_for_what_it_was_given() -> None:
+    clock = ManualClock()
+    queue = AppendQueue(clock=clock, capacity=1, time_to_live=1.0)
+    for key in "ab":
+        queue.stream.enqueue(key, key)
+    clock.advance(5.0)
+    assert queue.enqueue("c", "c") is Outcome.WAITING
+    assert queue.statistics().rejected == 1
+
+
 def test_queues_of_one_stream_have_capacities_of_their_own() -> None:
     stream = Stream(clock=ManualClock())
     small, large = AppendQueue(capacity=1), AppendQueue(capacity=3)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable
+from datetime import date
 from itertools import pairwise
+from uuid import UUID, uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream import Key
+from upstream import InPlaceScheduler, Key, ManualClock, UpdateQueue
 from upstream.errors import ColumnTypeError, KeyNotHashableError, TimeNotFiniteError
 from upstream.queues.columns import (
     CodedKeys,
@@ -21,7 +23,7 @@ from upstream.queues.columns import (
     as_list,
     blocks,
     check_key,
-    check_times,
+    float_times,
     is_columnar,
     is_finite_time,
     length_of,
@@ -114,6 +116,30 @@ def test_chunks_with_more_keys_than_their_codes_can_count_are_read() -> None:
     assert keys_of(column) == column.to_pylist()
 
 
+def test_an_hour_that_clocks_repeat_is_one_key() -> None:
+    column = pa.array([1636263000, 1636266600], pa.timestamp("s", tz="America/New_York"))
+    for keys in (column, column.dictionary_encode()):
+        queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
+        outcome = queue.enqueue_many(keys, ["newer", "older"], [5.0, 3.0])
+        assert (outcome.waiting, outcome.late) == (1, 1)
+        assert [update.value for update in queue.snapshot()] == ["newer"]
+        queue._check()
+
+
+def test_keys_that_arrow_cannot_encode_are_read_one_by_one() -> None:
+    days = [date(2026, 1, day) for day in (1, 2, 1)]
+    assert keys_of(pa.array(days)) == days
+    stored = pa.array([uuid4().bytes for _ in range(3)], pa.binary(16))
+    column = pa.ExtensionArray.from_storage(pa.uuid(), stored)
+    assert keys_of(column) == [UUID(bytes=each.as_py()) for each in stored]
+
+
+def test_values_that_arrow_cannot_pick_are_read_one_by_one() -> None:
+    texts = ["a", "b", "c"]
+    for column in (pa.array(texts, pa.string_view()), pa.array(texts).dictionary_encode()):
+        assert pick("values", column, np.array([2, 0])) == ["c", "a"]
+
+
 def test_zero_of_either_sign_is_one_key() -> None:
     assert keys_of(pa.array([0.0, -0.0])) == [0.0, 0.0]
     assert isinstance(read_keys(pa.array([0.0, -0.0])), list)
@@ -166,7 +192,9 @@ def test_datetimes_of_all_units_are_read_without_overflow(
 @pytest.mark.parametrize("time", [0, 1.5, True, np.float32(1), np.int64(3), -1e308])
 def test_numbers_are_times(time: object) -> None:
     assert is_finite_time(time)
-    check_times([time])
+    (read,) = float_times([time])
+    assert type(read) is float
+    assert read == time
 
 
 @pytest.mark.parametrize(
@@ -176,13 +204,13 @@ def test_numbers_are_times(time: object) -> None:
 def test_anything_else_is_no_time(time: object) -> None:
     assert not is_finite_time(time)
     with pytest.raises(TimeNotFiniteError) as raised:
-        check_times([1.0, time, math.nan])
+        float_times([1.0, time, math.nan])
     assert raised.value.row == 1
     assert raised.value.time is time
 
 
 def test_huge_times_whose_sum_is_infinite_are_taken() -> None:
-    check_times([1e308, 1e308])
+    assert float_times([1e308, 1e308]) == [1e308, 1e308]
     assert read_times([1e308, 1e308]).tolist() == [1e308, 1e308]
 
 

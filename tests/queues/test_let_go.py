@@ -104,6 +104,21 @@ def test_what_an_update_sheds_makes_room_for_the_next() -> None:
     assert len(stream) == 1
 
 
+def test_two_queues_may_let_go_of_a_key_at_one_moment() -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock, forget_after=1.0)
+    queues = [AppendQueue(capacity=1, shedding=RandomShedding(1)) for _ in range(2)]
+    for queue in queues:
+        stream.attach(queue)
+    for key in "abcdef":
+        stream.enqueue(key, key)
+        clock.advance(1.0)
+    for queue in queues:
+        queue._check()
+        assert queue.statistics().arrived == 6
+    assert len(stream) == 1
+
+
 def test_a_queue_that_only_lets_updates_expire_still_reads_late() -> None:
     stream = Stream(clock=ManualClock(), forget_after=3.0)
     late, at_once = (

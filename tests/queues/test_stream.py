@@ -69,7 +69,8 @@ from .queue_pairs import (
 class StreamMachine(RuleBasedStateMachine):
     """One stream with up to four queues against the model."""
 
-    retain = True
+    retain: bool | None = True
+    """Whether newest values are kept; None for either."""
     has_pool = False
     is_watched = True
     """Whether everything is looked at after every step, or only now and then: looking makes
@@ -91,6 +92,8 @@ class StreamMachine(RuleBasedStateMachine):
         data=st.data(), forget_after=st.sampled_from([None, 3.0, 6.0]), queues=st.integers(0, 3)
     )
     def begin(self, data: st.DataObject, forget_after: float | None, queues: int) -> None:
+        if self.retain is None:
+            self.retain = data.draw(st.booleans())
         memory = None
         if self.has_pool:
             memory = OnDemandMemory(PagePool(64, page_bytes=32, location_bytes=32))
@@ -414,6 +417,7 @@ class UnwatchedMachine(StreamMachine):
 class UnwatchedPooledMachine(UnwatchedMachine):
     """What falls due unseen frees its place in the pool at its time, and in its order."""
 
+    retain = None
     has_pool = True
 
 

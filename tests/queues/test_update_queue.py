@@ -9,6 +9,7 @@ import pytest
 
 from upstream import (
     SCHEDULERS,
+    TOMBSTONE,
     AlreadyAttachedError,
     CostError,
     FifoScheduler,
@@ -36,6 +37,7 @@ from upstream import (
 )
 
 from .contract import QueueContract
+from .contract_of_streams import DecodingError, FailingCodec
 from .setting import Options, copy_of, next_of, values_of
 
 
@@ -273,6 +275,47 @@ def test_values_go_through_the_codec_that_is_passed_in() -> None:
     value = next_of(queue).value
     assert value == quote
     assert value is not quote
+
+
+@pytest.mark.parametrize("policy", SCHEDULERS)
+def test_a_value_that_cannot_be_decoded_waits_as_before(policy: str) -> None:
+    codec = FailingCodec()
+    clock = ManualClock()
+    memory = OnDemandMemory(PagePool(4096))
+    queue = UpdateQueue(SCHEDULERS[policy](), clock=clock, memory=memory, codec=codec)
+    queue.enqueue("A", b"1")
+    queue.enqueue("B", b"2")
+    before = queue.statistics()
+    codec.fails = True
+    for _ in range(2):
+        with pytest.raises(DecodingError):
+            queue.dequeue()
+    assert queue.statistics() == before
+    codec.fails = False
+    assert {update.value for update in queue.dequeue_many(9)} == {b"1", b"2"}
+    queue._check()
+
+
+def test_a_memory_keeps_the_values_of_one_stream() -> None:
+    pool = PagePool(4096)
+    memory = OnDemandMemory(pool)
+    Stream(memory=memory)
+    with pytest.raises(AlreadyAttachedError, match="make one for each stream"):
+        UpdateQueue(InPlaceScheduler(), memory=memory)
+    Stream(memory=OnDemandMemory(pool))
+
+
+def test_a_deletion_that_the_only_queue_rejects_leaves_nothing_in_the_stream() -> None:
+    stream = Stream(clock=ManualClock())
+    queue = UpdateQueue(InPlaceScheduler(), capacity=1)
+    stream.attach(queue)
+    stream.enqueue("waits", 0)
+    for key in range(50):
+        stream.enqueue(key, key)
+        stream.enqueue(key, TOMBSTONE)
+        stream.enqueue_many([key, key], [key, TOMBSTONE])
+    assert len(stream) == 1
+    assert queue.statistics().rejected == 200
 
 
 def test_a_codec_without_a_memory_is_an_error() -> None:

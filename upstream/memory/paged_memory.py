@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Iterator
 
-from ..errors import PagePoolFullError, ValueTooLargeError
+from ..errors import AlreadyAttachedError, PagePoolFullError, ValueTooLargeError
 from .location import DIRTY, RELEASED, Location
 from .page_pool import PagePool
 from .paging import OnDemandPaging
@@ -29,7 +29,16 @@ class PagedMemory:
     2
     """
 
-    __slots__ = ("_dirty", "_meter", "_paging", "_region", "_write", "location_bytes", "pool")
+    __slots__ = (
+        "_dirty",
+        "_is_claimed",
+        "_meter",
+        "_paging",
+        "_region",
+        "_write",
+        "location_bytes",
+        "pool",
+    )
 
     def __init__(self, pool: PagePool, *, location_bytes: int | None = None) -> None:
         self.pool = pool
@@ -42,7 +51,20 @@ class PagedMemory:
             f"{self.location_bytes}s"
         ).pack_into
         self._dirty = 0
+        self._is_claimed = False
         self._meter = UsageMeter(location_bytes=self.location_bytes, page_bytes=pool.page_bytes)
+
+    def claim(self) -> None:
+        """Note that a stream keeps its values here; AlreadyAttachedError if another one does.
+
+        What several streams do would not come in the order of time, by which usage is averaged.
+        """
+        if self._is_claimed:
+            raise AlreadyAttachedError(
+                f"this {type(self).__name__} serves another stream; make one for each stream, they "
+                "may share a PagePool"
+            )
+        self._is_claimed = True
 
     def fits(self, length: int) -> bool:
         """Tell whether a value of `length` bytes could be stored if the pool were empty."""

@@ -25,6 +25,10 @@ class Memory(Protocol):
         """The longest value that takes a single location."""
         ...
 
+    def claim(self) -> None:
+        """Note that a stream keeps its values here; AlreadyAttachedError if another one does."""
+        ...
+
     def fits(self, length: int) -> bool:
         """Tell whether a value of `length` bytes could be stored if the pool were empty."""
         ...

@@ -93,10 +93,10 @@ class AdaptiveQueue(StreamQueue):
         forget_after: float | None = None,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
     ) -> None:
-        check_age("max_age", max_age)
+        max_age = check_age("max_age", max_age)
         check_count("max_waiting", max_waiting, least=1)
         check_count("resume_waiting", resume_waiting, least=0, or_none=True)
-        check_age("resume_age", resume_age)
+        resume_age = check_age("resume_age", resume_age)
         self._bounds = Bounds(max_waiting, math.inf if max_age is None else max_age)
         self._resume = Bounds(
             max_waiting // 2 if resume_waiting is None else resume_waiting,
@@ -132,7 +132,7 @@ class AdaptiveQueue(StreamQueue):
     @property
     def is_conflating(self) -> bool:
         """Whether newer updates supersede older ones at present."""
-        self._settle(self._stream.catch_up())
+        self._catch_up()
         return self._is_conflating
 
     def peek(self) -> Update | None:
@@ -146,7 +146,7 @@ class AdaptiveQueue(StreamQueue):
 
     def read(self, key: Key) -> Update | None:
         """Return the key's newest waiting update or None; change nothing."""
-        self._settle(self._stream.catch_up())
+        self._catch_up()
         place = self._find(key)
         return place.newest_waiting() if isinstance(place, BacklogPlace) else None
 
@@ -159,14 +159,14 @@ class AdaptiveQueue(StreamQueue):
 
     def snapshot(self) -> list[Update]:
         """Return all waiting updates; change nothing. O(waiting)."""
-        self._settle(self._stream.catch_up())
+        self._catch_up()
         if self._is_conflating:
             return [_only_ticket(place).update() for place in self._scheduler]
         return [ticket.update() for ticket in self._backlog]
 
     def __len__(self) -> int:
         """Return how many updates wait."""
-        self._settle(self._stream.catch_up())
+        self._catch_up()
         return self._waiting()
 
     def admit(self, key: Key) -> None:
@@ -206,7 +206,7 @@ class AdaptiveQueue(StreamQueue):
 
     def _enqueue_own(self, key: Key, value: object, time: float | None = None) -> Outcome:
         """Enqueue an update of `key`; `time` defaults to the clock's."""
-        self._settle(self._stream.catch_up())
+        self._catch_up()
         late, superseding = self._late, self._superseding
         self._stream.enqueue(key, value, time)
         self._feed.settle()
@@ -218,7 +218,7 @@ class AdaptiveQueue(StreamQueue):
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:
         """Enqueue the rows of three equally long columns; `times` defaults to the clock's."""
-        self._settle(self._stream.catch_up())
+        self._catch_up()
         late, superseding = self._late, self._superseding
         rows = self._stream.enqueue_many(keys, values, times).waiting
         self._feed.settle()
@@ -260,6 +260,11 @@ class AdaptiveQueue(StreamQueue):
         self._let_go.consider(due)
 
     # What arrives.
+
+    def _catch_up(self) -> float:
+        now = self._stream.catch_up()
+        self._settle(now)
+        return now
 
     def _settle(self, now: float) -> None:
         self._feed.settle()
@@ -351,7 +356,8 @@ class AdaptiveQueue(StreamQueue):
                 older, newer = sorted((other, ticket), key=_age_rank)
                 newest[place] = newer
                 self._supersede(older)
-        for place, ticket in newest.items():
+        # By the start of their waits, which an earlier switch may have made differ from the order.
+        for place, ticket in sorted(newest.items(), key=_start_of_wait):
             if 0 < ticket.entry.version == place.newest_version:
                 self._wait(place, ticket)
             else:
@@ -434,16 +440,18 @@ class AdaptiveQueue(StreamQueue):
         elif not self._is_conflating:
             self._backlog.restore(record, now)
         else:
-            place.first = place.last = Ticket.of(record)
+            since = self._sums.start_of_wait(place, arrival)
+            place.first = place.last = Ticket.of(record, since)
             place.waiting_version = version
-            self._sums.wait_resumes(place, arrival, now)
+            self._sums.wait_resumes(place, since, now)
             self._scheduler.restore(place)
         self._adapt(now)
         self._let_go.consider(now)
         self._stream.note_deadline()
 
     def _arrivals(self) -> tuple[int, int, int]:
-        return self._arrived, self._late, 0
+        without_room = self._without_room()
+        return self._arrived + without_room, self._late, without_room
 
     def _superseded_now(self) -> int:
         return 0
@@ -466,6 +474,10 @@ def _only_ticket(place: Place) -> Ticket:
 def _since(place: Place) -> float:
     assert place.waiting_since is not None
     return place.waiting_since
+
+
+def _start_of_wait(place_and_ticket: tuple[BacklogPlace, Ticket]) -> float:
+    return _since(place_and_ticket[0])
 
 
 def _sequence(ticket: Ticket) -> int:

@@ -60,7 +60,10 @@ class AgeCursor:
         self._order.remove(self._marker)
 
 
-def check_age(name: str, seconds: object) -> None:
-    """Raise ParameterError unless `seconds` is None or a finite number above zero."""
-    if seconds is not None and not (is_quantity(seconds) and seconds > 0):
+def check_age(name: str, seconds: object) -> float | None:
+    """Return `seconds` as a float, or None; ParameterError unless it is finite and above zero."""
+    if seconds is None:
+        return None
+    if not (is_quantity(seconds) and seconds > 0):
         raise ParameterError(name, seconds, "a finite number of seconds above zero, or None")
+    return float(seconds)

@@ -97,28 +97,28 @@ class AppendQueue(StreamQueue):
 
     def peek(self) -> Update | None:
         """Return what `dequeue` would hand out now; change nothing."""
-        self._settle(self._stream.catch_up())
+        self._catch_up()
         return self._backlog[0].update() if self._backlog else None
 
     def read(self, key: Key) -> Update | None:
         """Return the key's newest waiting update or None; change nothing. O(its updates)."""
-        self._settle(self._stream.catch_up())
+        self._catch_up()
         place = self._find(key)
         return place.newest_waiting() if isinstance(place, BacklogPlace) else None
 
     def deliver(self, update: Update) -> None:
         """Note that the application has the result of `update`."""
-        self._settle(self._stream.catch_up())  # something newer may have arrived
+        self._catch_up()  # something newer may have arrived
         super().deliver(update)
 
     def snapshot(self) -> list[Update]:
         """Return all waiting updates; change nothing. O(waiting)."""
-        self._settle(self._stream.catch_up())
+        self._catch_up()
         return [ticket.update() for ticket in self._backlog]
 
     def __len__(self) -> int:
         """Return how many updates wait."""
-        self._settle(self._stream.catch_up())
+        self._catch_up()
         return len(self._backlog)
 
     def _listen(self, *, snapshot: bool) -> None:
@@ -139,6 +139,7 @@ class AppendQueue(StreamQueue):
 
     def _enqueue_own(self, key: Key, value: object, time: float | None = None) -> Outcome:
         """Enqueue an update of `key`; `time` defaults to the clock's."""
+        self._feed.settle()
         rejected = self._rejected
         outcome = self._stream.enqueue(key, value, time)
         self._feed.settle()
@@ -148,7 +149,7 @@ class AppendQueue(StreamQueue):
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:
         """Enqueue the rows of three equally long columns; `times` defaults to the clock's."""
-        self._settle(self._stream.catch_up())
+        self._catch_up()
         before = self._rejected
         outcome = self._stream.enqueue_many(keys, values, times)
         self._feed.settle()
@@ -161,6 +162,11 @@ class AppendQueue(StreamQueue):
         self._feed.close(self._stream)
         self._let_go.close()
         self._backlog = Backlog(self._sums)
+
+    def _catch_up(self) -> float:
+        now = self._stream.catch_up()
+        self._settle(now)
+        return now
 
     def _settle(self, now: float) -> None:
         self._feed.settle()
@@ -235,7 +241,8 @@ class AppendQueue(StreamQueue):
         self._let_go.consider(now)  # others may have expired at this very moment
 
     def _arrivals(self) -> tuple[int, int, int]:
-        return self._arrived, 0, self._rejected
+        without_room = self._without_room()
+        return self._arrived + without_room, 0, self._rejected + without_room
 
     def _superseded_now(self) -> int:
         return 0

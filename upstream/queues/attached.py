@@ -37,6 +37,10 @@ class Starter(PlaceOwner, Protocol):
 class AttachedQueue(Protocol):
     """A queue of any kind."""
 
+    def check_is_free(self, stream: Stream) -> None:
+        """Raise unless the queue can join `stream`."""
+        ...
+
     def join(self, stream: Stream, *, snapshot: bool) -> None:
         """Begin to be fed, with the newest values if `snapshot`."""
         ...

@@ -83,14 +83,14 @@ class Ticket:
         self.next = self.previous = None
 
     @classmethod
-    def of(cls, record: Record) -> Ticket:
-        """Return the ticket of an update that was given back."""
+    def of(cls, record: Record, since: float) -> Ticket:
+        """Return the ticket of an update that was given back, whose wait counts from `since`."""
         update, place, version, arrival, _, sequence = record
         assert isinstance(place, BacklogPlace)
         entry = LogEntry(
             place.cell, update.value, time=update.time, arrival=arrival, version=version
         )
-        return cls(place, entry, sequence=sequence, since=arrival)
+        return cls(place, entry, sequence=sequence, since=since)
 
     def update(self) -> Update:
         """Return the update that waits."""
@@ -196,7 +196,8 @@ class Backlog:
 
     def restore(self, record: Record, now: float) -> None:
         """Let an update that was given back wait again where it belongs. O(such updates)."""
-        ticket = Ticket.of(record)
+        _, place, _, arrival, _, _ = record
+        ticket = Ticket.of(record, self._sums.start_of_wait(place, arrival))
         tickets = self._tickets
         position = 0
         while position < len(tickets) and tickets[position].sequence < ticket.sequence:

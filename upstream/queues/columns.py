@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from itertools import compress
 from typing import TYPE_CHECKING, TypeGuard, cast
 
@@ -123,9 +123,7 @@ def read_times(column: Column) -> Floats:
     elif isinstance(column, np.ndarray):
         times = _numpy_times(column)
     else:
-        rows = as_list("times", column)
-        check_times(rows)
-        times = np.array(rows, dtype=np.float64)
+        times = np.array(float_times(as_list("times", column)), dtype=np.float64)
     is_finite = np.isfinite(times)
     if not is_finite.all():
         row = int(np.argmin(is_finite))
@@ -133,19 +131,21 @@ def read_times(column: Column) -> Floats:
     return times
 
 
-def check_times(times: Sequence[object]) -> None:
-    """Raise TimeNotFiniteError at the first row that is not a finite number."""
-    try:
-        # A sum is finite only if all its terms are; the reverse fails for huge times only. It
-        # begins with a float, lest integers that no float can hold cancel each other.
-        total: object = sum(cast(Sequence[float], times), 0.0)
-        if isinstance(total, float) and math.isfinite(total):
-            return
-    except (TypeError, OverflowError):
-        pass
-    for row, time in enumerate(times):
-        if not is_finite_time(time):
-            raise TimeNotFiniteError(time, row)
+def float_times(times: list[object]) -> list[float]:
+    """Return times as floats; TimeNotFiniteError at the first that is not a finite number."""
+    if set(map(type, times)) == {float}:
+        floats = cast(list[float], times)
+        # A sum is finite only if all its terms are; the reverse fails for huge times only.
+        if math.isfinite(sum(floats)):
+            return floats
+    return [float_time(time, row) for row, time in enumerate(times)]
+
+
+def float_time(time: object, row: int | None = None) -> float:
+    """Return a time as a float; TimeNotFiniteError if it is not a finite number."""
+    if not is_finite_time(time):
+        raise TimeNotFiniteError(time, row)
+    return float(time)
 
 
 def is_finite_time(time: object) -> TypeGuard[float]:
@@ -200,7 +200,12 @@ def pick(name: str, column: Column, rows: Integers) -> list[object]:
             pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
         ):
             return cast(list[object], array.to_numpy(zero_copy_only=False)[rows].tolist())
-        return _arrow_list(name, array.take(pa.array(rows)))
+        try:
+            array = array.take(pa.array(rows))
+        except pa.ArrowNotImplementedError:  # for some types of strings, for instance
+            column = _arrow_list(name, array)
+        else:
+            return _arrow_list(name, array)
     values = column if isinstance(column, (list, tuple)) else as_list(name, column)
     return [values[row] for row in rows.tolist()]
 
@@ -228,13 +233,20 @@ def _arrow_keys(column: pa.Array) -> CodedKeys | list[Key]:
 
 def _encode(array: pa.Array) -> CodedKeys | list[Key]:
     """Return keys as codes, or as a list where Arrow's notion of a key is not Python's."""
+    import pyarrow as pa
+
     if array.null_count:
         raise ColumnTypeError("keys", _NULL_KEY)
     if not _is_codable(array.type):
         return as_list("keys", array)
-    array = array.dictionary_encode()
-    codes = array.indices.to_numpy(zero_copy_only=False)
-    return CodedKeys(codes, _arrow_list("keys", array.dictionary))
+    try:
+        encoded = array.dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        return as_list("keys", array)
+    keys = _arrow_list("keys", encoded.dictionary)
+    if len(set(keys)) < len(keys):  # the hour that clocks repeat is one key in Python
+        return as_list("keys", array)
+    return CodedKeys(encoded.indices.to_numpy(zero_copy_only=False), keys)
 
 
 def _is_codable(kind: pa.DataType) -> bool:
@@ -280,8 +292,8 @@ def _numpy_times(column: Column) -> Floats:
         ticks = column.astype(f"datetime64[{unit}]").view(np.int64)
         return _seconds(ticks, TICKS_PER_SECOND[unit])
     if kind == "O":
-        check_times(column.tolist())
-    elif kind not in "iuf":
+        return np.array(float_times(column.tolist()), dtype=np.float64)
+    if kind not in "iuf":
         raise ColumnTypeError("times", f"expected numbers or timestamps, not {column.dtype}")
     return column.astype(np.float64, copy=False)
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..errors import PagePoolFullError, TimeNotFiniteError, UpStreamError
+from ..errors import PagePoolFullError
 from ..keys import ArrivalOrder, KeyCell, KeyTable, Place
 from ..statistics import UpdateRates
 from ..updates import TOMBSTONE, Key, Outcome
@@ -29,9 +29,9 @@ from .columns import (
     as_list,
     check_key,
     check_lengths,
-    check_times,
+    float_time,
+    float_times,
     is_columnar,
-    is_finite_time,
     length_of,
     pick,
     read_keys,
@@ -108,18 +108,19 @@ class Intake:
         now = self.ticks()
         if time is None:
             time = now + self._origin
+        elif time.__class__ is not float:
+            time = float_time(time)
         try:
             cell = self._cells[key]
             if cell.time <= time < self._plain_before:
-                moment = time + 0.0  # an integer becomes a float; what is no number a TypeError
                 if not self._is_bare:
-                    return self._enqueue_stored(cell, value, moment, now)
+                    return self._enqueue_stored(cell, value, time, now)
                 place = cell.idle
                 if place is None:
                     self._arrived += 1
                     cell.version += 1
                     cell.value = value
-                    cell.time = moment
+                    cell.time = time
                     cell.arrival = now
                     return _SUPERSEDED
                 outcome = self._start(cell, place, now, 1)
@@ -127,10 +128,12 @@ class Intake:
                 if outcome is not _REJECTED or self.values.retain:
                     cell.version += 1
                     cell.value = value
-                    cell.time = moment
+                    cell.time = time
                     cell.arrival = now
+                    if outcome is _REJECTED:
+                        self._bury_if_unheard(cell)
                 return outcome
-        except (KeyError, TypeError, OverflowError):
+        except (KeyError, TypeError):
             pass
         return self._enqueue_checked(key, value, time, now)
 
@@ -151,19 +154,20 @@ class Intake:
             self._note_pool_full()
             raise
         self._arrived += 1
+        if outcome is _REJECTED:
+            self._bury_if_unheard(cell)
         return outcome
 
     def _enqueue_checked(self, key: Key, value: object, time: float, now: float) -> Outcome:
         """Enqueue an update of which nothing is known."""
         self._catch_up_to(now)
-        if not is_finite_time(time):
-            raise TimeNotFiniteError(time)
+        float_time(time)
         check_key(key)
         stored = self.values.encode(value)
         if key not in self._cells:
             self._admit(key)
         try:
-            return self._take_in(key, value, stored, float(time), now)
+            return self._take_in(key, value, stored, time, now)
         except PagePoolFullError:
             self._note_pool_full()
             raise
@@ -199,8 +203,8 @@ class Intake:
         """Do what fell due before `now`."""
         raise NotImplementedError
 
-    def _bury_if_unheard(self, key: Key) -> None:
-        """Forget a deleted key if there is no queue to deliver its deletion."""
+    def _bury_if_unheard(self, cell: KeyCell | None) -> None:
+        """Forget a key if it is deleted and no queue has to deliver its deletion."""
         raise NotImplementedError
 
     def _admit(self, key: Key) -> None:
@@ -240,8 +244,8 @@ class Intake:
             cell = self._cells[key]
             self._log.append(LogEntry(cell, value, time=time, arrival=now, version=cell.version))
             outcome = outcome if self._starters else _WAITING
-        if value is TOMBSTONE and not self._queues:
-            self._bury_if_unheard(key)
+        if outcome is _REJECTED or not self._queues:
+            self._bury_if_unheard(self._cells.get(key))
         return outcome
 
     def _accept(  # noqa: PLR0917  # keywords cost a fifth of a batch's work per key
@@ -280,7 +284,7 @@ class Intake:
         try:
             self.rates.begin(cell)
             self.values.put(cell, stored, now)
-        except UpStreamError:
+        except Exception:
             self._keys.remove(cell)
             self._dismiss(key)
             raise
@@ -349,8 +353,7 @@ class Intake:
         if times is None:
             return [now + self._origin] * rows
         if isinstance(times, list):
-            check_times(times)
-            return times
+            return float_times(times)
         moments: list[float] = read_times(times).tolist()
         return moments
 

@@ -12,7 +12,13 @@ from collections.abc import Callable, Iterator
 from typing import cast
 
 from ..clock import Clock, SystemClock, ticks_of
-from ..errors import ClosedError, NotAttachedError, ParameterError, UnknownKeyError
+from ..errors import (
+    AlreadyAttachedError,
+    ClosedError,
+    NotAttachedError,
+    ParameterError,
+    UnknownKeyError,
+)
 from ..keys import ArrivalOrder, KeyCell
 from ..memory import Codec, Memory, MemoryUsage
 from ..statistics import (
@@ -53,7 +59,7 @@ class Stream(Intake):
     (24.0, 24.0)
     """
 
-    __slots__ = ("_closed", "_due_sources", "_order_readers", "forget_after")
+    __slots__ = ("_closed", "_due_sources", "_is_own", "_order_readers", "forget_after")
 
     def __init__(
         self,
@@ -66,7 +72,7 @@ class Stream(Intake):
         forgetting: float = DEFAULT_FORGETTING,
         forget_after: float | None = None,
     ) -> None:
-        check_age("forget_after", forget_after)
+        forget_after = check_age("forget_after", forget_after)
         ticks, origin = ticks_of(SystemClock() if clock is None else clock)
         super().__init__(
             ticks=ticks,
@@ -77,6 +83,7 @@ class Stream(Intake):
         self._order_readers = 0
         self._due_sources: list[DueSource] = []
         self._closed: str | None = None
+        self._is_own = False
         self.forget_after = forget_after
         if forget_after is not None:
             self.watch_age(forget_after, self._retire_if_idle)
@@ -115,8 +122,15 @@ class Stream(Intake):
         O(keys). The queue's clock, and rates, are the stream's from now on.
         """
         self.catch_up()
+        if self._is_own:
+            raise AlreadyAttachedError(
+                "this stream is a queue's own; make a Stream and attach both queues to it"
+            )
         if snapshot and not self.values.retain:
             raise ParameterError("snapshot", True, "False for a stream that retains no values")
+        queue.check_is_free(self)
+        for cell in self.newest_cells() if snapshot and self.has_memory else ():
+            self.values.load(cell)  # if a value cannot be decoded, nothing has changed yet
         try:
             for cell in self._keys:
                 queue.admit(cell.key)
@@ -197,6 +211,7 @@ class Stream(Intake):
     def adopt(self, queue: AttachedQueue) -> None:
         """Feed a queue that is being made, as its own stream."""
         self._queues.append(queue)
+        self._is_own = True
 
     @property
     def is_used(self) -> bool:
@@ -341,8 +356,9 @@ class Stream(Intake):
         if self.forget_after is not None and cell.arrival + self.forget_after <= now:
             self._retire_if_idle(cell, now)
 
-    def _bury_if_unheard(self, key: Key) -> None:
-        self.bury(self._cells[key])
+    def _bury_if_unheard(self, cell: KeyCell | None) -> None:
+        if cell is not None:
+            self.bury(cell)
 
     def bury(self, cell: KeyCell) -> None:
         """Forget a key whose newest update is its deletion, once every queue has delivered that."""
@@ -350,7 +366,7 @@ class Stream(Intake):
             return
         # `holds` first: it takes in what was not read yet, which may be what counts.
         if not any(queue.holds(cell) or queue.counts(cell) for queue in self._queues):
-            self._forget_cell(cell, self.ticks())
+            self._forget_if_known(cell, self.ticks())
 
     # How keys go.
 
@@ -365,6 +381,11 @@ class Stream(Intake):
 
     def _retire_if_idle(self, cell: KeyCell, now: float) -> None:
         if not any(queue.holds(cell) for queue in self._queues):
+            self._forget_if_known(cell, now)
+
+    def _forget_if_known(self, cell: KeyCell, now: float) -> None:
+        """Forget a key, unless a queue that was asked about it read the log and let go of it."""
+        if self._cells.get(cell.key) is cell:
             self._forget_cell(cell, now)
 
     def _catch_up_to(self, now: float) -> None:

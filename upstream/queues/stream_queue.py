@@ -67,6 +67,7 @@ class StreamQueue(QueuePlaces, ABC):
         "_taken_over",
         "_ticks",
         "_values",
+        "_without_room_before",
         "capacity",
         "enqueue",
         "enqueue_many",
@@ -85,10 +86,9 @@ class StreamQueue(QueuePlaces, ABC):
     ) -> None:
         check_count("capacity", capacity, least=1, or_none=True)
         check_count("in_process_limit", in_process_limit, least=1)
-        check_age("time_to_live", time_to_live)
         super().__init__()
         self.capacity = capacity
-        self.time_to_live = time_to_live
+        self.time_to_live = check_age("time_to_live", time_to_live)
         self._in_process_limit = in_process_limit
         self._cost = ProcessingCost(processing_cost, forgetting)
         self._in_process: InProcess = OrderedDict()
@@ -127,9 +127,9 @@ class StreamQueue(QueuePlaces, ABC):
         record = self._in_process.pop(id(update), None)
         if record is None:
             record = self._find_copy(update)
-            if record is None and self._taken_as_delivered and self._find(update.key):
-                return  # it may be one that was taken as delivered
             if record is None:
+                if self._may_have_been_taken(update):
+                    return
                 raise NotInProcessError(update)
             del self._in_process[id(record[0])]
         self._note_delivery(record, now)
@@ -181,7 +181,7 @@ class StreamQueue(QueuePlaces, ABC):
         """Return the exact counters; after `close` the final ones. O(waiting keys)."""
         if self._final is not None:
             return self._final
-        self._stream.catch_up()
+        self._catch_up()
         return self._count()
 
     def queue_staleness(self, key: Key | None = None) -> float:
@@ -200,7 +200,7 @@ class StreamQueue(QueuePlaces, ABC):
         mean = MEANS.get(of)
         if mean is None:
             raise ParameterError("of", of, "'queue' or 'application'")
-        now = self._stream.catch_up()
+        now = self._catch_up()
         return {place.cell.key: mean(self._sums, place, now) for place in self._counted_places()}
 
     def lower_bound(self, of: str = "queue") -> float | None:
@@ -208,7 +208,7 @@ class StreamQueue(QueuePlaces, ABC):
 
         It holds for memoryless arrivals. None while no key's rate, or no cost, is known.
         """
-        self._stream.catch_up()
+        self._catch_up()
         cost = self._cost.seconds()
         cells = [place.cell for place in self._counted_places()]
         rates = [self._stream.rates.rate(cell) or 0.0 for cell in cells]
@@ -240,8 +240,8 @@ class StreamQueue(QueuePlaces, ABC):
         assert self._final is not None
         return self._final
 
-    def join(self, stream: Stream, *, snapshot: bool) -> None:
-        """Leave the own, unused stream for `stream`. Called by `Stream.attach`."""
+    def check_is_free(self, stream: Stream) -> None:
+        """Raise unless the queue can join `stream`: its own was not used, and is all it has."""
         if self._final is not None:
             raise ClosedError("queue")
         if self._is_attached or self._stream.is_used or self._stream is stream:
@@ -252,6 +252,9 @@ class StreamQueue(QueuePlaces, ABC):
             raise ParameterError(
                 "memory", "one of the queue's own", "the stream's: pass it to Stream(memory=...)"
             )
+
+    def join(self, stream: Stream, *, snapshot: bool) -> None:
+        """Leave the own stream for `stream`. Called by `Stream.attach`."""
         self._stop_listening(self._stream.now())
         self._stream.close_unused()
         self._is_attached = True
@@ -319,8 +322,13 @@ class StreamQueue(QueuePlaces, ABC):
 
     # What they share.
 
+    def _catch_up(self) -> float:
+        """Take in what arrived, do what fell due, and return the time."""
+        return self._stream.catch_up()
+
     def _hear(self, stream: Stream, *, snapshot: bool) -> None:
         self._stream = stream
+        self._without_room_before = stream.counters()[2]
         self._values = stream.values
         self._ticks = stream.ticks
         self.enqueue = stream.enqueue
@@ -356,6 +364,11 @@ class StreamQueue(QueuePlaces, ABC):
         if place is not None and place.in_process == 0 and self._orphans == 0:
             return None
         return find_copy(self._in_process, update)
+
+    def _may_have_been_taken(self, update: Update) -> bool:
+        """Tell whether an update that is not in process may be one that was taken as delivered."""
+        is_known = update.value is TOMBSTONE or self._find(update.key) is not None
+        return is_known and self._taken_as_delivered > 0
 
     def _take_oldest_as_delivered(self, now: float) -> None:
         self._taken_as_delivered += 1
@@ -397,13 +410,17 @@ class StreamQueue(QueuePlaces, ABC):
             if key is not None:
                 raise ClosedError("queue")
             return self._mean_over_keys(of, now=0.0)  # of retired keys only, whatever the time
-        now = self._stream.catch_up()
+        now = self._catch_up()
         if key is None:
             return self._mean_over_keys(of, now)
         place = self._find(key)
         if place is None or place.delivered_version < 0:
             raise UnknownKeyError(key)
         return MEANS[of](self._sums, place, now)
+
+    def _without_room(self) -> int:
+        """Return how many updates found the stream's page pool full, and so never came here."""
+        return self._stream.counters()[2] - self._without_room_before
 
     def _find(self, key: Key) -> Place | None:
         cell = self._stream.find(key)

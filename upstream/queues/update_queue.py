@@ -43,7 +43,6 @@ class UpdateQueue(StreamQueue):
         "_late_before",
         "_lets_go",
         "_queue_area",
-        "_rejected_before",
         "_schedule",
         "_scheduler",
         "_take",
@@ -72,7 +71,7 @@ class UpdateQueue(StreamQueue):
         # A method that is kept is called faster than one that is looked up.
         self._schedule = scheduler.schedule
         self._take = scheduler.take
-        self._arrived_before = self._late_before = self._rejected_before = 0
+        self._arrived_before = self._late_before = 0
         stream = Stream(
             clock=clock,
             retain=False,
@@ -178,8 +177,7 @@ class UpdateQueue(StreamQueue):
                 from_oldest=snapshot,
             )
         )
-        arrived, late, rejected = stream.counters()
-        self._arrived_before, self._late_before, self._rejected_before = arrived, late, rejected
+        self._arrived_before, self._late_before, _ = stream.counters()
         stream.listen(self)
         for cell in stream.cells():
             self.open_place(cell)
@@ -216,18 +214,19 @@ class UpdateQueue(StreamQueue):
 
     def _serve_next(self, now: float) -> Update | None:
         """Dequeue one update. It is written out, since a call for each step costs as much again."""
-        place = self._take(now)
-        if place is None:
-            return None
-        cell = place.cell
-        still_waiting = cell.waiting - 1
-        is_last = still_waiting == 0 and self._lets_go
-        if not self._is_plain:
-            value = self._values.take(cell, now) if is_last else self._values.load(cell)
-        else:
+        if self._is_plain:
+            place = self._take(now)
+            if place is None:
+                return None
+            cell = place.cell
             value = cell.value
-            if is_last and value is not TOMBSTONE:
-                cell.value = None
+        else:
+            place = self._scheduler.next(now)
+            if place is None:
+                return None
+            cell = place.cell
+            value = self._values.load(cell)  # which may fail, and must change nothing then
+            self._scheduler.remove(place)
         # Not Update(...): a generated constructor takes three times as long as a plain tuple.
         update = _new_tuple(Update, (cell.key, value, cell.time))
         version = cell.version
@@ -244,7 +243,13 @@ class UpdateQueue(StreamQueue):
             place.previous = place.next = cell.idle = place
         else:
             cell.add_idle(place)
+        still_waiting = cell.waiting - 1
         cell.waiting = still_waiting
+        if still_waiting == 0 and self._lets_go:
+            if self._is_plain and value is not TOMBSTONE:
+                cell.value = None
+            else:
+                self._values.nobody_waits(cell, now)
         if len(in_process) > self._in_process_limit:
             self._take_oldest_as_delivered(now)
         return update
@@ -294,15 +299,15 @@ class UpdateQueue(StreamQueue):
             cell.remove_idle(place)
             cell.waiting += 1
             place.waiting_version = cell.version
-            self._sums.wait_resumes(place, arrival, now)
+            self._sums.wait_resumes(place, self._sums.start_of_wait(place, arrival), now)
             self._scheduler.restore(place)
 
     def _arrivals(self) -> tuple[int, int, int]:
-        arrived, late, rejected = self._stream.counters()
+        arrived, late, _ = self._stream.counters()
         return (
             self._taken_over + arrived - self._arrived_before,
             late - self._late_before,
-            self._rejected + rejected - self._rejected_before,
+            self._rejected + self._without_room(),
         )
 
     def _superseded_now(self) -> int:

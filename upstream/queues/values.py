@@ -20,6 +20,8 @@ class NewestValues:
     def __init__(self, memory: Memory | None, codec: Codec | None, *, retain: bool) -> None:
         if memory is None and codec is not None:
             raise ParameterError("codec", codec, "given together with memory")
+        if memory is not None:
+            memory.claim()
         self.memory = memory
         self._codec: Codec = BytesCodec() if codec is None else codec
         self.retain = retain
@@ -79,19 +81,6 @@ class NewestValues:
             assert self.memory is not None, "a location without a memory"
             return self._codec.decode(self.memory.read(value))
         return value
-
-    def take(self, cell: KeyCell, now: float) -> object:
-        """Return the cell's value, which nobody needs any more: `load` and `nobody_waits`."""
-        held = cell.value
-        if type(held) is not Location or self.retain:
-            value = self.load(cell)
-            self.nobody_waits(cell, now)
-            return value
-        memory = self.memory
-        assert memory is not None, "a location without a memory"
-        data = memory.read(held)
-        cell.value = memory.release(held, now)
-        return self._codec.decode(data) if self._is_coded else data
 
     def update_of(self, cell: KeyCell) -> Update:
         """Return the newest update of the key."""

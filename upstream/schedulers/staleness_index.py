@@ -83,7 +83,7 @@ class StalenessIndexScheduler(Scheduler):
             raise ParameterError("longest_wait", longest_wait, "a finite number of seconds or None")
         if not (cost is None or isinstance(cost, Mapping) or callable(cost)):
             check_cost("cost", cost)
-        self._longest_wait = math.inf if longest_wait is None else longest_wait
+        self._longest_wait = math.inf if longest_wait is None else float(longest_wait)
         self._weight = cast(PerKey[Key] | None, weight)
         self._cost = cast(PerKey[Key] | float | None, cost)
         self._has_priorities = weight is not None or cost is not None
@@ -107,13 +107,13 @@ class StalenessIndexScheduler(Scheduler):
 
     def schedule(self, place: Place) -> None:
         """Put the key at the tail of its class."""
-        self._waiting += 1
         self._class_of(place).append(place)
+        self._waiting += 1
 
     def restore(self, place: Place) -> None:
         """Put the key into its class where its original arrival belongs."""
-        self._waiting += 1
         self._class_of(place).insert_by_wait(place)
+        self._waiting += 1
 
     def remove(self, place: Place) -> None:
         """Take the key out; a class that empties is dropped."""
@@ -143,11 +143,12 @@ class StalenessIndexScheduler(Scheduler):
     def _largest_index(self, now: float, horizon: float) -> Place | None:
         """Return the head with the largest index; of equals, the longest waiting.
 
-        Where nothing has waited yet every index is zero, and its slope decides.
+        Where nothing has waited yet every index is zero, and its slope decides; where the cost
+        is not known either, the priority.
         """
         best: Place | None = None
         most = -1.0
-        others = (0.0, 0.0)
+        others = (0.0, 0.0, 0.0)
         for line in self._classes.values():
             head = line.end.next
             assert head.waiting_since is not None
@@ -155,8 +156,8 @@ class StalenessIndexScheduler(Scheduler):
             interval = line.interval
             slope = line.priority * (0.5 * wait - interval * _expm1(-horizon / interval))
             index = wait * slope
-            if index > most or (index == most and (slope, wait) > others):
-                best, most, others = head, index, (slope, wait)
+            if index > most or (index == most and (slope, line.priority, wait) > others):
+                best, most, others = head, index, (slope, line.priority, wait)
         return best
 
     def _mean_cost(self) -> float:

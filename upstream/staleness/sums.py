@@ -66,6 +66,13 @@ class StalenessSums:
         self.wait_ends(place, now)
         self.wait_resumes(place, since, now)
 
+    def start_of_wait(self, place: Place, arrival: float) -> float:
+        """Return since when an update counts as waiting here: its arrival, or the key's first.
+
+        A key that the queue took over from a snapshot counts from then on only.
+        """
+        return max(arrival, self.counted_since[place.cell.index])
+
     def wait_resumes(self, place: Place, since: float, now: float) -> None:
         """Let a wait begin at `now` that counts from `since`, before now."""
         waited = now - since
