@@ -390,23 +390,24 @@ class AdaptiveQueue(StreamQueue):
 
     def _serve_next(self, now: float) -> Update | None:
         self._settle(now)
+        ticket = self._take(now)
+        update = None if ticket is None else self._hand_out(ticket.record(now), now)
+        self._adapt(now)
+        self._let_go.consider(now)
+        return update
+
+    def _take(self, now: float) -> Ticket | None:
+        """Take out what is to be served next."""
         if not self._is_conflating:
-            if not self._backlog:
-                return None
-            update = self._hand_out(self._backlog.pop(now).record(now), now)
-            self._adapt(now)
-            return update
+            return self._backlog.pop(now) if self._backlog else None
         place = self._scheduler.take(now)
         if place is None:
             self._pressure = 0
-            self._adapt(now)
             return None
         ticket = self._end_wait(place, now)
         if ticket.entry.version == place.waiting_version:
             self._pressure = max(self._pressure - 1, 0)
-        update = self._hand_out(ticket.record(now), now)
-        self._adapt(now)
-        return update
+        return ticket
 
     def _end_wait(self, place: Place, now: float) -> Ticket:
         ticket = _only_ticket(place)
