@@ -432,7 +432,7 @@ class AdaptiveQueue(StreamQueue):
         assert isinstance(place, BacklogPlace)
         if place.delivered_version in (Place.FORGOTTEN, Place.UNCOUNTED):
             self._superseded += 1
-        elif self._is_conflating and version < place.newest_version:
+        elif self._is_conflating and not 0 < version == place.newest_version:
             self._superseded += 1
             self._backlog.close(place, version)
         elif self.time_to_live is not None and arrival + self.time_to_live <= now:
