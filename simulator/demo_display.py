@@ -1,7 +1,7 @@
 """How the demo looks: a live table, plain lines where there is no terminal, JSON, a summary.
 
 Everything is made from a report; nothing here reads a clock or a queue. The words are ASCII, so
-that they can be written anywhere; rich replaces the lines of a table where they cannot.
+that they can be written anywhere; bars are, too, where a terminal has no blocks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rich.text import Text
 
 from .demo import DemoReport, DemoSettings, PolicyReport
 
-WIDE: Final = 100
+WIDE: Final = 120
 """Columns of a terminal that has room for every counter."""
 BAR_SCALE: Final = 5.0
 """The staleness that fills a bar, as a multiple of the least one shown."""
@@ -88,7 +88,7 @@ class DemoView:
         """Yield the lines above, the table, and the lines below."""
         yield Text("UpStream: where an update waits", style="bold")
         yield Text(introduction(self._settings))
-        yield _table(self._report, is_wide=options.max_width >= WIDE)
+        yield _table(self._report, is_wide=options.max_width >= WIDE, is_ascii=options.ascii_only)
         yield Text(EXPLANATION.format(scale=BAR_SCALE), style="dim")
         if self._settings.load <= 1:
             yield Text(NO_OVERLOAD, style="dim")
@@ -111,18 +111,23 @@ def _delivered(report: DemoReport) -> str:
     return " to ".join(f"{count:,}" for count in {counts[0]: 0, counts[-1]: 0}) + " served"
 
 
-def _table(report: DemoReport, *, is_wide: bool) -> Table:
+def _table(report: DemoReport, *, is_wide: bool, is_ascii: bool) -> Table:
     table = Table(box=None, padding=(0, 2 if is_wide else 1, 0, 0), header_style="bold")
-    table.add_column("\npolicy", no_wrap=True)
-    for name in ("queue\nstaleness", "applic.\nstaleness", "x\nbest"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("worst key,\nin the queue", justify="right", no_wrap=True)
-    for name in WIDE_COUNTERS if is_wide else NARROW_COUNTERS:
-        table.add_column(f"\n{name}", justify="right", no_wrap=True)
-    table.add_column("\nqueue staleness" if is_wide else "", no_wrap=True)
+    counters = [f"\n{name}" for name in (WIDE_COUNTERS if is_wide else NARROW_COUNTERS)]
+    measures = ("queue\nstaleness", "applic.\nstaleness", "x\nbest", "worst key,\nin the queue")
+    names = ["\npolicy", *measures, *counters, "\nqueue staleness" if is_wide else ""]
+    for name in names:
+        is_number = name not in (names[0], names[-1])
+        table.add_column(
+            name,
+            justify="right" if is_number else "left",
+            no_wrap=True,
+            overflow="crop" if is_ascii else "ellipsis",
+        )
     least = min(policy.queue_staleness for policy in report.policies)
     for policy in report.policies:
-        bar = _bar(policy.queue_staleness, BAR_SCALE * least, width=20 if is_wide else 7)
+        share = policy.queue_staleness / (BAR_SCALE * least) if least else 0.0
+        bar = _bar(share, width=20 if is_wide else 7, is_ascii=is_ascii)
         table.add_row(*_cells(policy, is_wide=is_wide), bar)
     return table
 
@@ -149,11 +154,13 @@ def _cells(report: PolicyReport, *, is_wide: bool) -> list[Text]:
     return [*cells, *(Text(f"{counters[name]:,}") for name in names)]
 
 
-def _bar(staleness: float, full: float, *, width: int) -> Group | Text:
-    if staleness <= full:
-        bar = Bar(size=full or 1.0, begin=0, end=staleness, width=width, color="cyan")
-        return Group(bar)
-    return Text("\N{FULL BLOCK}" * (width - 1) + ">", style="yellow")
+def _bar(share: float, *, width: int, is_ascii: bool) -> Group | Text:
+    """Return a bar of which `share` is filled, or one with an arrow if that is more than all."""
+    if share > 1.0:
+        return Text(("#" if is_ascii else "\N{FULL BLOCK}") * (width - 1) + ">", style="yellow")
+    if is_ascii:
+        return Text("#" * round(share * width), style="cyan")
+    return Group(Bar(size=1.0, begin=0, end=share, width=width, color="cyan"))
 
 
 def plain_line(report: DemoReport) -> str:

@@ -126,6 +126,15 @@ def test_ticks_and_their_origin_make_the_clocks_time(walls: Walls) -> None:
     assert ticks() == walls.monotonic, "a reading that costs more than the machine's own"
 
 
+def test_the_ticks_of_any_clock_are_floats() -> None:
+    class CountingClock:
+        def now(self) -> float:
+            return np.float32(3)  # type: ignore[return-value]  # NumPy says it is no float
+
+    ticks, _ = ticks_of(CountingClock())
+    assert type(ticks()) is float
+
+
 def test_the_ticks_of_any_other_clock_are_its_time() -> None:
     class Slow(SystemClock):
         """A system clock by inheritance, which tells another time."""

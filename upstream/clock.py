@@ -85,4 +85,6 @@ def ticks_of(clock: Clock) -> tuple[Callable[[], float], float]:
     """
     if type(clock) is SystemClock:
         return time.monotonic, clock.offset
-    return clock.now, 0.0
+    if isinstance(clock, ManualClock):
+        return clock.now, 0.0
+    return lambda: float(clock.now()), 0.0  # an integer, or a number of NumPy's, becomes a float

@@ -15,6 +15,10 @@ from reprlib import repr as shorten
 class UpStreamError(Exception):
     """The parent of every exception that this library raises on purpose."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how to make it again in another process: as it is, not by what it was made of."""
+        return _again, (type(self), self.args), self.__dict__
+
 
 class KeyNotHashableError(UpStreamError, TypeError):
     """An update key cannot be hashed, or does not equal itself (NaN)."""
@@ -182,3 +186,10 @@ class ValueNotEncodableError(UpStreamError, TypeError):
 
 def _at(row: int | None) -> str:
     return "" if row is None else f"row {row}: "
+
+
+def _again(kind: type[UpStreamError], args: tuple[object, ...]) -> UpStreamError:
+    """Return an exception with a message that was made before."""
+    error = kind.__new__(kind)
+    error.args = args
+    return error

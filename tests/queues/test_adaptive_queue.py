@@ -148,26 +148,32 @@ def test_it_goes_back_when_the_consumer_catches_up_before_the_queue_is_empty() -
 
 def test_what_it_keeps_when_it_goes_back_waits_in_the_order_of_arrival() -> None:
     clock = ManualClock()
-    queue = AdaptiveQueue(InPlaceScheduler(), max_waiting=4, resume_waiting=4, clock=clock)
+    queue = AdaptiveQueue(InPlaceScheduler(), max_waiting=4, resume_waiting=3, clock=clock)
     for number in range(5):
         queue.enqueue("ABCDA"[number], number)
         clock.advance(1.0)
-    assert not queue.is_conflating, "four keys are few enough at once"
-    assert values_of(queue.snapshot()) == [1, 2, 3, 4]
-    assert queue.statistics().superseded == 1
+    assert queue.is_conflating
+    queue.enqueue("B", 5)
+    assert next_of(queue).key == "A"
+    assert not queue.is_conflating, "three wait, and one was served that superseded nothing"
+    assert values_of(queue.snapshot()) == [2, 3, 5]
+    assert queue.statistics().superseded == 2
     queue._check()
 
 
 def test_keys_are_in_place_by_their_waits_after_it_has_switched_twice() -> None:
     clock = ManualClock()
-    queue = AdaptiveQueue(InPlaceScheduler(), max_waiting=2, resume_waiting=2, clock=clock)
-    for key in "abac":
-        queue.enqueue(key, key)
+    queue = AdaptiveQueue(InPlaceScheduler(), max_waiting=4, clock=clock)
+    for key in "febdb--aaa":
+        if key == "-":
+            queue.deliver(next_of(queue))
+        else:
+            queue.enqueue(key, key)
         clock.advance(1.0)
     assert queue.is_conflating
     assert queue.statistics().switches == 3
     queue._check()
-    assert [update.key for update in queue.dequeue_many(9)] == ["a", "b", "c"]
+    assert [update.key for update in queue.dequeue_many(9)] == ["b", "d", "a"]
 
 
 def test_an_update_that_waits_too_long_makes_it_conflate() -> None:

@@ -26,7 +26,8 @@ class Watch:
 
     def __init__(self, order: ArrivalOrder, age: float) -> None:
         self.taken: list[tuple[object, float]] = []
-        self.cursor = AgeCursor(order, age, self.take)
+        self.cursor = AgeCursor(order, age)
+        self.cursor.actions.append(self.take)
 
     def take(self, cell: KeyCell, due: float) -> None:
         self.taken.append((cell.key, due))
@@ -86,7 +87,8 @@ def test_a_key_may_leave_as_it_falls_due_and_take_the_next_with_it() -> None:
             order.remove(gone)
         order._check()
 
-    cursor = AgeCursor(order, 1.0, leave)
+    cursor = AgeCursor(order, 1.0)
+    cursor.actions.append(leave)
     while (due := cursor.next_due()) <= 2.0:
         cursor.fall_due(due)
     assert left == [first, third]

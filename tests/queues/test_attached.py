@@ -106,6 +106,23 @@ def test_all_pages_come_back_when_all_keys_are_drained() -> None:
     pool._check()
 
 
+def test_queues_that_expire_at_one_age_share_a_cursor() -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock)
+    queues = [UpdateQueue(InPlaceScheduler(), time_to_live=1.0) for _ in range(50)]
+    for queue in queues:
+        stream.attach(queue)
+    assert len(stream._due_sources) == 1
+    stream.enqueue("A", 1)
+    stream.detach(queues[0])
+    clock.advance(2.0)
+    assert [queue.statistics().expired for queue in queues] == [0] + [1] * 49
+    for queue in queues[1:]:
+        stream.detach(queue)
+    assert stream._due_sources == []
+    assert stream.order is None
+
+
 def test_a_value_given_back_takes_room_again_and_frees_it_again() -> None:
     pool = PagePool(64, page_bytes=32, location_bytes=32)
     queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock(), memory=OnDemandMemory(pool))

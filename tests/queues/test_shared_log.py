@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
+from upstream import AdaptiveQueue, ManualClock, Stream
 from upstream.keys import KeyCell
 from upstream.queues.shared_log import LogEntry, SharedLog
 
@@ -103,6 +104,20 @@ def test_a_reader_that_bounds_what_is_unread_is_made_to_read() -> None:
         assert log.end - bounded.position < 3
     assert bounded.seen == [0, 1, 2, 3, 4, 5]
     assert unbounded.seen == []
+
+
+def test_readers_that_read_at_once_leave_nothing_behind() -> None:
+    stream = Stream(clock=ManualClock(), forget_after=9.0)
+    queues = [AdaptiveQueue() for _ in range(5)]
+    for queue in queues:
+        stream.attach(queue)
+    for number in range(7):
+        stream.enqueue(number, number)
+    log = stream._log
+    assert log is not None
+    log._check()
+    assert len(log) == 0
+    assert [len(queue) for queue in queues] == [7] * 5
 
 
 def test_the_log_ends_with_its_last_reader() -> None:

@@ -66,7 +66,7 @@ def test_a_ratio_has_two_digits_while_they_mean_something() -> None:
     ]
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", range(79, 130))
 def test_the_table_fits_and_nothing_in_it_is_cut_off(report: DemoReport, width: int) -> None:
     lines = draw(report, width=width)
     assert max(map(len, lines)) <= width
@@ -103,6 +103,18 @@ def test_a_load_that_is_none_is_said_to_be(report: DemoReport) -> None:
     assert "best possible is 0" not in "\n".join(draw(report, width=80))
     settings = DemoSettings(load=0.5)
     assert "best possible is 0" in "\n".join(draw(report, width=80, settings=settings))
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("width", [40, 80, 100, 120])
+def test_a_terminal_that_has_no_blocks_shows_all_the_same(
+    report: DemoReport, width: int, encoding: str
+) -> None:
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    console = Console(file=file, width=width, force_terminal=True)
+    console.print(DemoView(SETTINGS, report, seconds=15.0))
+    file.flush()
+    assert "append" in file.buffer.getvalue().decode(encoding)
 
 
 def test_before_the_first_update_the_table_can_be_drawn() -> None:

@@ -22,7 +22,7 @@ from ..schedulers import Scheduler, StalenessIndexScheduler, Surroundings
 from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey, check_count
 from ..updates import Key, Outcome, Update
 from .ages import check_age
-from .backlog import Backlog, BacklogPlace, Ticket
+from .backlog import Backlog, BacklogPlace, Ticket, sequence_of
 from .batch_outcome import BatchOutcome
 from .columns import Column
 from .in_process import Record
@@ -71,6 +71,7 @@ class AdaptiveQueue(StreamQueue):
         "_is_conflating",
         "_late",
         "_let_go",
+        "_oldest",
         "_pressure",
         "_resume",
         "_scheduler",
@@ -102,8 +103,8 @@ class AdaptiveQueue(StreamQueue):
             max_waiting // 2 if resume_waiting is None else resume_waiting,
             self._bounds.age / 2 if resume_age is None else resume_age,
         )
-        if self._resume.waiting > self._bounds.waiting:
-            raise ParameterError("resume_waiting", resume_waiting, "at most max_waiting")
+        if self._resume.waiting >= self._bounds.waiting:
+            raise ParameterError("resume_waiting", resume_waiting, "less than max_waiting")
         if self._resume.age > self._bounds.age:
             raise ParameterError("resume_age", resume_age, "at most max_age")
         self._scheduler = StalenessIndexScheduler() if scheduler is None else scheduler
@@ -113,6 +114,7 @@ class AdaptiveQueue(StreamQueue):
         self._superseding = 0  # updates of which the arrival superseded something
         self._is_conflating = False
         self._pressure = 0
+        self._oldest: Place | None = None
         self._adapted_at = -math.inf
         self._feed = LogFeed(self._take_over, read_ahead=READ_AHEAD)
         super().__init__(
@@ -341,8 +343,13 @@ class AdaptiveQueue(StreamQueue):
         waiting = len(self._scheduler)
         if waiting > self._resume.waiting:
             return False
-        oldest = min((_since(place) for place in self._scheduler), default=now)
-        return now - oldest <= self._resume.age
+        if self._resume.age == math.inf:
+            return True
+        patience = self._resume.age
+        oldest = self._oldest  # as it was last looked for; mostly it is too old still
+        if oldest is None or oldest.waiting_since is None or now - _since(oldest) <= patience:
+            oldest = self._oldest = min(self._scheduler, key=_since, default=None)
+        return oldest is None or now - _since(oldest) <= patience
 
     def _begin_conflating(self, now: float) -> None:
         self._is_conflating = True
@@ -372,7 +379,7 @@ class AdaptiveQueue(StreamQueue):
         places = list(self._scheduler)
         for place in places:
             self._scheduler.remove(place)
-        self._backlog.refill(sorted(map(_only_ticket, places), key=_sequence))
+        self._backlog.refill(sorted(map(_only_ticket, places), key=sequence_of))
 
     def _supersede(self, ticket: Ticket) -> None:
         self._superseded += 1
@@ -479,10 +486,6 @@ def _since(place: Place) -> float:
 
 def _start_of_wait(place_and_ticket: tuple[BacklogPlace, Ticket]) -> float:
     return _since(place_and_ticket[0])
-
-
-def _sequence(ticket: Ticket) -> int:
-    return ticket.sequence
 
 
 def _age_rank(ticket: Ticket) -> tuple[int, int]:

@@ -29,16 +29,14 @@ class DueSource(Protocol):
 class AgeCursor:
     """A marker in the order of arrival, behind which lie the keys older than `age` seconds.
 
-    `action` is called with each key, and the due time, when it gets there. O(1) per key.
+    Each of `actions` is called with each key, and the due time, when it gets there. O(actions).
     """
 
-    __slots__ = ("_marker", "_order", "action", "age")
+    __slots__ = ("_marker", "_order", "actions", "age")
 
-    def __init__(
-        self, order: ArrivalOrder, age: float, action: Callable[[KeyCell, float], None]
-    ) -> None:
+    def __init__(self, order: ArrivalOrder, age: float) -> None:
         self.age = age
-        self.action = action
+        self.actions: list[Callable[[KeyCell, float], None]] = []
         self._order = order
         self._marker = Marker()
         order.prepend(self._marker)
@@ -49,11 +47,12 @@ class AgeCursor:
         return math.inf if cell is None else cell.arrival + self.age
 
     def fall_due(self, due: float) -> None:
-        """Pass the next key, and call `action` with it."""
+        """Pass the next key, and call the actions with it."""
         cell = self._order.next_cell(self._marker)
         assert cell is not None, "a key that is due and is not there"
         self._order.move_past(self._marker, cell)
-        self.action(cell, due)
+        for action in list(self.actions):
+            action(cell, due)
 
     def close(self) -> None:
         """Take the marker out."""

@@ -10,7 +10,7 @@ what it has yet to take.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator
 
@@ -195,14 +195,14 @@ class Backlog:
         self._tickets.extend(tickets)
 
     def restore(self, record: Record, now: float) -> None:
-        """Let an update that was given back wait again where it belongs. O(such updates)."""
+        """Let an update that was given back wait again where it belongs.
+
+        O(log waiting), and O(the key's updates that wait before it).
+        """
         _, place, _, arrival, _, _ = record
         ticket = Ticket.of(record, self._sums.start_of_wait(place, arrival))
         tickets = self._tickets
-        position = 0
-        while position < len(tickets) and tickets[position].sequence < ticket.sequence:
-            position += 1
-        tickets.insert(position, ticket)
+        tickets.insert(bisect_left(tickets, ticket.sequence, key=sequence_of), ticket)
         self._link(ticket, now)
 
     def close(self, place: BacklogPlace, version: int) -> None:
@@ -268,3 +268,8 @@ class Backlog:
             assert linked == mine and place.last is mine[-1], "a chain that is not whole"
             assert place.waiting_since is not None
             assert place.later is None or place.later == sorted(place.later)
+
+
+def sequence_of(ticket: Ticket) -> int:
+    """Return the number of an update in the order of arrival."""
+    return ticket.sequence

@@ -48,13 +48,14 @@ class SharedLog:
     amortised over the entries.
     """
 
-    __slots__ = ("_entries", "_first", "_readers", "_settle_at")
+    __slots__ = ("_entries", "_first", "_is_appending", "_readers", "_settle_at")
 
     def __init__(self) -> None:
         self._entries: list[LogEntry] = []
         self._first = 0
         self._readers: list[LogReader] = []
         self._settle_at: int | None = None
+        self._is_appending = False
 
     @property
     def end(self) -> int:
@@ -74,9 +75,14 @@ class SharedLog:
         self._entries.append(entry)
         end = self.end
         if self._settle_at is not None and end >= self._settle_at:
-            for reader in self._readers:
-                if reader.read_ahead is not None and end - reader.position >= reader.read_ahead:
-                    reader.settle()
+            self._is_appending = True
+            try:
+                for reader in self._readers:
+                    if reader.read_ahead is not None and end - reader.position >= reader.read_ahead:
+                        reader.settle()
+            finally:
+                self._is_appending = False
+                self._cut()
 
     def open(self, reader: LogReader) -> None:
         """Let `reader` read all entries from the end on."""
@@ -94,7 +100,8 @@ class SharedLog:
         unread = self._entries[reader.position - self._first :]
         if unread:
             reader.position = self.end
-            self._cut()
+            if not self._is_appending:  # else once, when all have read
+                self._cut()
         return unread
 
     def _cut(self) -> None:

@@ -321,15 +321,25 @@ class Stream(Intake):
 
     def watch_age(self, age: float, action: Callable[[KeyCell, float], None]) -> None:
         """Call `action` with each key, and the due time, `age` seconds after its last arrival."""
-        self.watch(AgeCursor(self.keep_order(), age, action))
+        cursor = self._cursor_of(lambda cursor: cursor.age == age)
+        if cursor is None:
+            cursor = AgeCursor(self.keep_order(), age)
+            self.watch(cursor)
+        cursor.actions.append(action)
 
     def stop_watching_age(self, action: Callable[[KeyCell, float], None]) -> None:
         """Call `action` no more."""
-        for source in list(self._due_sources):
-            if isinstance(source, AgeCursor) and source.action == action:
-                self.stop_watching(source)
-                source.close()
-                self.drop_order()
+        cursor = self._cursor_of(lambda cursor: action in cursor.actions)
+        assert cursor is not None, "an action that nobody watches for"
+        cursor.actions.remove(action)
+        if not cursor.actions:
+            self.stop_watching(cursor)
+            cursor.close()
+            self.drop_order()
+
+    def _cursor_of(self, is_meant: Callable[[AgeCursor], bool]) -> AgeCursor | None:
+        cursors = (source for source in self._due_sources if isinstance(source, AgeCursor))
+        return next(filter(is_meant, cursors), None)
 
     def watch(self, source: DueSource) -> None:
         """Let things fall due there."""
