@@ -32,9 +32,4 @@ class OnDemandMemory(PagedMemory):
     def release(self, location: Location, now: float) -> None:
         """Release all locations of the value: its key keeps none; O(length)."""
         assert location.length >= 0, "the location holds no value"
-        paging = self._paging
-        if location.next is None:
-            paging.release(location)
-        else:
-            self._release_chain(location)
-        self._meter.change(now, paging.locations_in_use, self._dirty, paging.pages_in_use)
+        self.forget(location, now)

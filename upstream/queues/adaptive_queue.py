@@ -22,17 +22,15 @@ from ..schedulers import Scheduler, StalenessIndexScheduler, Surroundings
 from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey, check_count
 from ..updates import Key, Outcome, Update
 from .ages import check_age
-from .backlog import Backlog, BacklogPlace, Ticket, sequence_of
+from .backlog import BacklogPlace, Ticket, sequence_of
 from .batch_outcome import BatchOutcome
 from .columns import Column
 from .in_process import Record
-from .let_go import LetGo
-from .log_feed import LogFeed, newest_entries
+from .log_feed import LogFeed
+from .log_queue import READ_AHEAD, LogQueue
 from .shared_log import LogEntry
 from .stream import Stream
-from .stream_queue import DEFAULT_IN_PROCESS_LIMIT, StreamQueue
-
-READ_AHEAD = 1_000
+from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
 
 
 class Bounds(NamedTuple):
@@ -42,7 +40,7 @@ class Bounds(NamedTuple):
     age: float
 
 
-class AdaptiveQueue(StreamQueue):
+class AdaptiveQueue(LogQueue):
     """Keep every update while the consumer keeps up, conflate when it does not.
 
     `max_waiting` and `max_age` (seconds, optional) bound what may wait before the queue conflates;
@@ -64,13 +62,9 @@ class AdaptiveQueue(StreamQueue):
 
     __slots__ = (
         "_adapted_at",
-        "_arrived",
-        "_backlog",
         "_bounds",
-        "_feed",
         "_is_conflating",
         "_late",
-        "_let_go",
         "_oldest",
         "_pressure",
         "_resume",
@@ -139,25 +133,11 @@ class AdaptiveQueue(StreamQueue):
 
     def peek(self) -> Update | None:
         """Return what `dequeue` would hand out now; change nothing."""
-        now = self._stream.catch_up()
-        self._settle(now)
+        now = self._catch_up()
         if not self._is_conflating:
             return self._backlog[0].update() if self._backlog else None
         place = self._scheduler.next(now)
         return None if place is None else _only_ticket(place).update()
-
-    def read(self, key: Key) -> Update | None:
-        """Return the key's newest waiting update or None; change nothing."""
-        self._catch_up()
-        place = self._find(key)
-        return place.newest_waiting() if isinstance(place, BacklogPlace) else None
-
-    def deliver(self, update: Update) -> None:
-        """Note that the application has the result of `update`."""
-        now = self._stream.catch_up()
-        self._settle(now)  # something newer may have arrived
-        super().deliver(update)
-        self._adapt(now)
 
     def snapshot(self) -> list[Update]:
         """Return all waiting updates; change nothing. O(waiting)."""
@@ -186,22 +166,13 @@ class AdaptiveQueue(StreamQueue):
 
     def _listen(self, *, snapshot: bool) -> None:
         stream = self._stream
-        self._backlog = Backlog(self._sums)
-        self._let_go = LetGo(
-            stream,
-            age=min(self._bounds.age, math.inf if self.time_to_live is None else self.time_to_live),
-            next_due=self._next_drop,
-            settle=self._settle,
-        )
         self._scheduler.bind(
             Surroundings(rates=stream.rates, cost=self._cost, place_of=self.place_of)
         )
         if self.time_to_live is not None:
             stream.watch_age(self.time_to_live, self._expire)
-        self._feed.open(stream, at_once=True)
-        now = stream.now()
-        for entry in newest_entries(stream, now, self.time_to_live) if snapshot else ():
-            self._take_at(entry, now)
+        age = min(self._bounds.age, math.inf if self.time_to_live is None else self.time_to_live)
+        self._open_log(age=age, at_once=True, snapshot=snapshot)
         if not self._is_attached:
             self.enqueue = self._enqueue_own
             self.enqueue_many = self._enqueue_many_own
@@ -231,67 +202,38 @@ class AdaptiveQueue(StreamQueue):
         for place in list(self._scheduler):
             self._scheduler.remove(place)
         self._scheduler.unbind()
-        self._feed.close(self._stream)
-        self._let_go.close()
-        self._backlog = Backlog(self._sums)
+        self._close_log()
         if self.time_to_live is not None:
             self._stream.stop_watching_age(self._expire)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key; what waits of it counts as expired."""
-        self._feed.settle()
-        self._adapt(now)
         super().forget_cell(cell, now)
         self._scheduler.dismiss(cell.key)
-        self._adapt(now)
-        self._let_go.consider(now)  # others may have expired at this very moment
-
-    def holds(self, cell: KeyCell) -> bool:
-        """Tell whether an update of the key waits or is in process here."""
-        self._feed.settle()
-        return super().holds(cell)
 
     def _expire(self, cell: KeyCell, due: float) -> None:
         """Drop the key's waiting update, which has outlived `time_to_live` at `due`."""
         self._feed.settle()
-        self._adapt(due)
+        self._advance(due)
         place = self.place_of(cell)
         if self._is_conflating and place is not None and place.waiting_since is not None:
             self._drop_waiting(place, due)
-            self._adapt(due)
+            self._advance(due)
         self._let_go.consider(due)
 
     # What arrives.
 
-    def _catch_up(self) -> float:
-        now = self._stream.catch_up()
-        self._settle(now)
-        return now
-
-    def _settle(self, now: float) -> None:
-        self._feed.settle()
-        self._adapt(now)
-        self._let_go.consider(now)
-
-    def _next_drop(self) -> float:
-        """Return when an update expires next, or has waited for too long.
-
-        While the queue conflates, the stream's order of arrival tells what expires.
-        """
-        self._feed.settle()
+    def _next_due(self) -> float:
+        # While the queue conflates, the stream's order of arrival tells what expires.
         if self._is_conflating or not self._backlog:
             return math.inf
         patience = self._backlog[0].since + self._bounds.age
         return min(self._backlog.next_expiry(self.time_to_live), math.nextafter(patience, math.inf))
 
-    def _take_over(self, entry: LogEntry) -> None:
-        self._take_at(entry, entry.arrival)
-        self._let_go.consider(entry.arrival)
-
     def _take_at(self, entry: LogEntry, now: float) -> None:
         """Take an update that reaches the queue at `now`."""
         self._arrived += 1
-        self._adapt(now)
+        self._advance(now)
         superseded = self._superseded
         if self._is_conflating and entry.version == 0:
             self._late += 1
@@ -309,12 +251,12 @@ class AdaptiveQueue(StreamQueue):
             self._pressure = min(self._pressure + 1, self._bounds.waiting)
             place.open_version = entry.version
             place.first = place.last = self._backlog.new_ticket(place, entry, _since(place))
-        self._adapt(now)
+        self._advance(now)
         self._superseding += self._superseded > superseded
 
     # How it changes its way.
 
-    def _adapt(self, now: float) -> None:
+    def _advance(self, now: float) -> None:
         """Do what fell due by `now`, and change the way of queueing if it is time to."""
         if self._is_conflating:
             if self._pressure <= self._resume.waiting and self._keeps_up(now):
@@ -399,7 +341,7 @@ class AdaptiveQueue(StreamQueue):
         self._settle(now)
         ticket = self._take(now)
         update = None if ticket is None else self._hand_out(ticket.record(now), now)
-        self._adapt(now)
+        self._advance(now)
         self._let_go.consider(now)
         return update
 
@@ -453,7 +395,7 @@ class AdaptiveQueue(StreamQueue):
             place.waiting_version = version
             self._sums.wait_resumes(place, since, now)
             self._scheduler.restore(place)
-        self._adapt(now)
+        self._advance(now)
         self._let_go.consider(now)
         self._stream.note_deadline()
 
@@ -461,12 +403,8 @@ class AdaptiveQueue(StreamQueue):
         without_room = self._without_room()
         return self._arrived + without_room, self._late, without_room
 
-    def _superseded_now(self) -> int:
-        return 0
-
     def _check(self) -> None:
         super()._check()
-        self._backlog._check()
         self._scheduler._check()
         assert not (self._is_conflating and self._backlog), "updates that nobody would serve"
         assert self._is_conflating or not self._scheduler, "keys that nobody would serve"

@@ -11,20 +11,18 @@ import random
 
 from ..clock import Clock
 from ..errors import ParameterError
-from ..keys import KeyCell, Place
+from ..keys import Place
 from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey
 from ..updates import Key, Outcome, Update
-from .backlog import Backlog, BacklogPlace
+from .backlog import BacklogPlace
 from .batch_outcome import BatchOutcome
 from .columns import Column
 from .in_process import Record
-from .let_go import LetGo
-from .log_feed import LogFeed, newest_entries
+from .log_feed import LogFeed
+from .log_queue import READ_AHEAD, LogQueue
 from .shared_log import LogEntry
 from .stream import Stream
-from .stream_queue import DEFAULT_IN_PROCESS_LIMIT, StreamQueue
-
-READ_AHEAD = 1_000
+from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
 
 
 class RandomShedding:
@@ -44,7 +42,7 @@ class RandomShedding:
         return self._random.randrange(waiting + 1)
 
 
-class AppendQueue(StreamQueue):
+class AppendQueue(LogQueue):
     """Keep every update, late ones as well, and serve them in the order of their arrival.
 
     `capacity` bounds the updates that wait; `shedding` says which one goes when there is one more,
@@ -59,7 +57,7 @@ class AppendQueue(StreamQueue):
     [24.0, 25.0]
     """
 
-    __slots__ = ("_arrived", "_backlog", "_feed", "_let_go", "_shedding")
+    __slots__ = ("_shedding",)
 
     def __init__(
         self,
@@ -100,17 +98,6 @@ class AppendQueue(StreamQueue):
         self._catch_up()
         return self._backlog[0].update() if self._backlog else None
 
-    def read(self, key: Key) -> Update | None:
-        """Return the key's newest waiting update or None; change nothing. O(its updates)."""
-        self._catch_up()
-        place = self._find(key)
-        return place.newest_waiting() if isinstance(place, BacklogPlace) else None
-
-    def deliver(self, update: Update) -> None:
-        """Note that the application has the result of `update`."""
-        self._catch_up()  # something newer may have arrived
-        super().deliver(update)
-
     def snapshot(self) -> list[Update]:
         """Return all waiting updates; change nothing. O(waiting)."""
         self._catch_up()
@@ -122,18 +109,9 @@ class AppendQueue(StreamQueue):
         return len(self._backlog)
 
     def _listen(self, *, snapshot: bool) -> None:
-        stream = self._stream
-        self._backlog = Backlog(self._sums)
-        self._let_go = LetGo(
-            stream, age=self.time_to_live, next_due=self._next_expiry, settle=self._settle
-        )
-        drops_as_updates_come = self._shedding is not None
-        self._feed.open(stream, at_once=drops_as_updates_come)
-        if self._is_attached:
-            now = stream.now()
-            for entry in newest_entries(stream, now, self.time_to_live) if snapshot else ():
-                self._take_at(entry, now)
-        else:
+        sheds = self._shedding is not None
+        self._open_log(age=self.time_to_live, at_once=sheds, snapshot=snapshot)
+        if not self._is_attached:
             self.enqueue = self._enqueue_own
             self.enqueue_many = self._enqueue_many_own
 
@@ -159,32 +137,15 @@ class AppendQueue(StreamQueue):
         return BatchOutcome(accepted, 0, 0, rejected, rejected_rows)
 
     def _stop_listening(self, now: float) -> None:
-        self._feed.close(self._stream)
-        self._let_go.close()
-        self._backlog = Backlog(self._sums)
+        self._close_log()
 
-    def _catch_up(self) -> float:
-        now = self._stream.catch_up()
-        self._settle(now)
-        return now
-
-    def _settle(self, now: float) -> None:
-        self._feed.settle()
-        self._expire_until(now)
-        self._let_go.consider(now)
-
-    def _next_expiry(self) -> float:
-        self._feed.settle()
+    def _next_due(self) -> float:
         return self._backlog.next_expiry(self.time_to_live)
-
-    def _take_over(self, entry: LogEntry) -> None:
-        self._take_at(entry, entry.arrival)
-        self._let_go.consider(entry.arrival)
 
     def _take_at(self, entry: LogEntry, now: float) -> None:
         """Take an update that reaches the queue at `now`."""
         self._arrived += 1
-        self._expire_until(now)
+        self._advance(now)
         waiting = len(self._backlog)
         is_full = self.capacity is not None and waiting >= self.capacity
         if is_full and self._shedding is None:
@@ -200,7 +161,7 @@ class AppendQueue(StreamQueue):
             self._let_go.add(self._backlog.drop(victim, now).place)
         self._backlog.append(place, entry, now)
 
-    def _expire_until(self, now: float) -> None:
+    def _advance(self, now: float) -> None:
         while (due := self._backlog.next_expiry(self.time_to_live)) <= now:
             self._let_go.add(self._backlog.drop(0, due).place)
             self._expired += 1
@@ -228,25 +189,6 @@ class AppendQueue(StreamQueue):
         assert isinstance(place, BacklogPlace)
         self._expired += self._backlog.drop_key(place, now)
 
-    def holds(self, cell: KeyCell) -> bool:
-        """Tell whether an update of the key waits or is in process here."""
-        self._feed.settle()
-        return super().holds(cell)
-
-    def forget_cell(self, cell: KeyCell, now: float) -> None:
-        """Drop what the queue knows of the key; what waits of it counts as expired."""
-        self._feed.settle()
-        self._expire_until(now)
-        super().forget_cell(cell, now)
-        self._let_go.consider(now)  # others may have expired at this very moment
-
     def _arrivals(self) -> tuple[int, int, int]:
         without_room = self._without_room()
         return self._arrived + without_room, 0, self._rejected + without_room
-
-    def _superseded_now(self) -> int:
-        return 0
-
-    def _check(self) -> None:
-        super()._check()
-        self._backlog._check()

@@ -24,10 +24,8 @@ from ..statistics import DEFAULT_FORGETTING, ProcessingCost, QueueStatistics, ch
 from ..updates import TOMBSTONE, Key, Update
 from .ages import check_age
 from .attached import EnqueueManyMethod, EnqueueMethod
-from .backlog import BacklogPlace
 from .in_process import InProcess, Record, check_records, find_copy
 from .queue_places import MEANS, QueuePlaces
-from .shared_log import LogEntry
 from .stream import Stream
 
 DEFAULT_IN_PROCESS_LIMIT = 10_000
@@ -334,17 +332,6 @@ class StreamQueue(QueuePlaces, ABC):
         self.enqueue = stream.enqueue
         self.enqueue_many = stream.enqueue_many
         self._listen(snapshot=snapshot)
-
-    def _place_for(self, entry: LogEntry, now: float) -> BacklogPlace:
-        """Return the place of the key of a log entry, which counts from its first one on."""
-        place = self.place_of(entry.cell)
-        if place is None:
-            place = BacklogPlace(entry.cell)
-            self._new_place(entry.cell, place)
-        assert isinstance(place, BacklogPlace)
-        if place.delivered_version < 0:
-            self._begin(place, entry.version, now)
-        return place
 
     def _hand_out(self, record: Record, now: float) -> Update:
         """Note that an update is handed out, and return it."""
