@@ -26,6 +26,7 @@ from .errors import (
     ParameterError,
     RateError,
     TimeNotFiniteError,
+    TimeOutOfRangeError,
     UnknownKeyError,
     UnknownNameError,
     UnknownPolicyError,
@@ -33,6 +34,7 @@ from .errors import (
     ValueNotEncodableError,
     ValueTooLargeError,
     WeightError,
+    WindowNotInProcessError,
 )
 from .memory import (
     BytesCodec,
@@ -54,6 +56,8 @@ from .queues import (
     Stream,
     StreamQueue,
     UpdateQueue,
+    WindowedQueue,
+    WindowQueue,
 )
 from .schedulers import (
     FifoScheduler,
@@ -70,12 +74,28 @@ from .staleness import (
 from .statistics import QueueStatistics, StreamStatistics
 from .storage_manager import StorageManager
 from .updates import TOMBSTONE, Key, Outcome, Update
+from .windows import (
+    Aggregate,
+    AggregateFunction,
+    EagerWindowBuffer,
+    LazyWindowBuffer,
+    TupleStatistics,
+    WindowBuffer,
+    WindowMark,
+    WindowQueueStatistics,
+    WindowResult,
+    WindowSpecification,
+    WindowStatistics,
+    WindowTuple,
+)
 
 __all__ = [
     "POLICIES",
     "SCHEDULERS",
     "TOMBSTONE",
     "AdaptiveQueue",
+    "Aggregate",
+    "AggregateFunction",
     "AlreadyAttachedError",
     "AppendQueue",
     "BatchOutcome",
@@ -86,11 +106,13 @@ __all__ = [
     "ColumnLengthError",
     "ColumnTypeError",
     "CostError",
+    "EagerWindowBuffer",
     "FifoScheduler",
     "InPlaceScheduler",
     "JsonCodec",
     "Key",
     "KeyNotHashableError",
+    "LazyWindowBuffer",
     "LinecuttingScheduler",
     "ManualClock",
     "Memory",
@@ -116,6 +138,8 @@ __all__ = [
     "StreamStatistics",
     "SystemClock",
     "TimeNotFiniteError",
+    "TimeOutOfRangeError",
+    "TupleStatistics",
     "UnknownKeyError",
     "UnknownNameError",
     "UnknownPolicyError",
@@ -125,6 +149,16 @@ __all__ = [
     "ValueNotEncodableError",
     "ValueTooLargeError",
     "WeightError",
+    "WindowBuffer",
+    "WindowMark",
+    "WindowNotInProcessError",
+    "WindowQueue",
+    "WindowQueueStatistics",
+    "WindowResult",
+    "WindowSpecification",
+    "WindowStatistics",
+    "WindowTuple",
+    "WindowedQueue",
     "make_queue",
     "make_scheduler",
     "single_key_application_staleness",

@@ -44,6 +44,19 @@ class TimeNotFiniteError(UpStreamError, ValueError):
         )
 
 
+class TimeOutOfRangeError(UpStreamError, ValueError):
+    """A time is so far from zero that windows around it cannot be told apart."""
+
+    def __init__(self, time: float, slide: float, row: int | None = None) -> None:
+        self.time = time
+        self.slide = slide
+        self.row = row
+        super().__init__(
+            f"{_at(row)}time {time:g} is too far from zero for windows that start every {slide:g} "
+            "seconds; count time from a later moment, or choose a longer slide"
+        )
+
+
 class ColumnLengthError(UpStreamError, ValueError):
     """The columns of a batch have different lengths."""
 
@@ -122,12 +135,23 @@ class NameTakenError(UpStreamError, ValueError):
 class NotInProcessError(UpStreamError, LookupError):
     """An update was delivered or given back that this queue has not handed out."""
 
+    _advice = (
+        "this queue did not hand that update out, or got it back already: deliver and give back "
+        "what dequeue() returned, once"
+    )
+
     def __init__(self, update: object) -> None:
         self.update = update
-        super().__init__(
-            "this queue did not hand that update out, or got it back already: deliver and give "
-            "back what dequeue() returned, once"
-        )
+        super().__init__(self._advice)
+
+
+class WindowNotInProcessError(NotInProcessError):
+    """A result was delivered of a window that this queue has not handed out in full."""
+
+    _advice = (
+        "this queue did not hand out a whole window of that key and end, or its result was "
+        "delivered already: deliver what Aggregate.process() returned, once"
+    )
 
 
 class AlreadyAttachedError(UpStreamError, RuntimeError):

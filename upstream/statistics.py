@@ -219,6 +219,13 @@ class ProcessingCost:
             self._group = 1
         self._group_seconds = seconds
 
+    def took(self, seconds: float) -> None:
+        """Note that one update, or window, took the consumer so long, as somebody measured."""
+        if self._is_given:
+            return
+        samples = self._samples = self._samples + 1
+        self._cost += max(self._forgetting, 1 / samples) * (seconds - self._cost)
+
     def seconds(self) -> float | None:
         """Return the cost of one update, None while it is not known or zero."""
         cost = self._cost if self._is_given else self._mean()

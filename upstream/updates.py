@@ -50,3 +50,5 @@ class Outcome(Enum):
     """It is older than the newest update known for its key, and was dropped."""
     REJECTED = "rejected"
     """There was no room for its key."""
+    OUTSIDE = "outside"
+    """It is in no window of a window queue, and was dropped."""

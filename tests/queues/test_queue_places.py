@@ -8,6 +8,8 @@ import pytest
 
 from upstream.keys import KeyCell, Place
 from upstream.queues.queue_places import QueuePlaces
+from upstream.statistics import EstimatedRates, ProcessingCost, UpdateRates
+from upstream.updates import Key
 
 
 class Owner:
@@ -15,6 +17,21 @@ class Owner:
 
     def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         raise AssertionError("nothing arrives here")
+
+
+class Places(QueuePlaces):
+    """The keys of a queue without the rest of it."""
+
+    is_closed = False
+
+    def _catch_up(self) -> float:
+        return 0.0
+
+    def _rates(self) -> UpdateRates:
+        return EstimatedRates()
+
+    def _find(self, key: Key) -> Place | None:
+        return None
 
 
 def cell_of(key: str, index: int) -> KeyCell:
@@ -29,7 +46,7 @@ def open_place(places: QueuePlaces, cell: KeyCell) -> Place:
 
 @pytest.fixture
 def places() -> QueuePlaces:
-    return QueuePlaces()
+    return Places(ProcessingCost(None))
 
 
 def test_a_place_is_found_by_the_number_of_its_key(places: QueuePlaces) -> None:

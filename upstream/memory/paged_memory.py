@@ -54,6 +54,11 @@ class PagedMemory:
         self._is_claimed = False
         self._meter = UsageMeter(location_bytes=self.location_bytes, page_bytes=pool.page_bytes)
 
+    @property
+    def region(self) -> memoryview:
+        """The bytes of the pool, in which a location's bytes begin at its offset."""
+        return self._region
+
     def claim(self) -> None:
         """Note that a stream keeps its values here; AlreadyAttachedError if another one does.
 

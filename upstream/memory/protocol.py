@@ -25,6 +25,11 @@ class Memory(Protocol):
         """The longest value that takes a single location."""
         ...
 
+    @property
+    def region(self) -> memoryview:
+        """The bytes of the pool: whoever holds a location may use its part of them directly."""
+        ...
+
     def claim(self) -> None:
         """Note that a stream keeps its values here; AlreadyAttachedError if another one does."""
         ...

@@ -1,4 +1,4 @@
-"""Queues and the streams that feed them: where schedulers, memory and (later) windows meet."""
+"""Queues and the streams that feed them: where schedulers, memory and windows meet."""
 
 from .adaptive_queue import AdaptiveQueue
 from .append_queue import AppendQueue, RandomShedding
@@ -6,6 +6,8 @@ from .batch_outcome import BatchOutcome
 from .stream import Stream
 from .stream_queue import StreamQueue
 from .update_queue import UpdateQueue
+from .window_queue import WindowQueue
+from .windowed_queue import WindowedQueue
 
 __all__ = [
     "AdaptiveQueue",
@@ -15,4 +17,6 @@ __all__ = [
     "Stream",
     "StreamQueue",
     "UpdateQueue",
+    "WindowQueue",
+    "WindowedQueue",
 ]

@@ -18,6 +18,8 @@ class BatchOutcome:
     rejected: int
     rejected_rows: tuple[int, ...] = ()
     """The rows that were rejected, counted from 0."""
+    outside: int = 0
+    """Rows that are in no window, which only a window queue knows of."""
 
 
 def count_outcomes(outcomes: list[Outcome]) -> BatchOutcome:
@@ -31,4 +33,5 @@ def count_outcomes(outcomes: list[Outcome]) -> BatchOutcome:
         rejected_rows=tuple(
             row for row, outcome in enumerate(outcomes) if outcome is Outcome.REJECTED
         ),
+        outside=counts[Outcome.OUTSIDE],
     )

@@ -7,10 +7,14 @@ more, with its averages as they were.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 
+from ..errors import ClosedError, ParameterError, UnknownKeyError
 from ..keys import KeyCell, Place
-from ..staleness import StalenessSums
+from ..staleness import StalenessSums, staleness_lower_bound
+from ..statistics import ProcessingCost, UpdateRates
+from ..updates import Key
 
 Mean = Callable[[StalenessSums, Place, float], float]
 
@@ -21,15 +25,74 @@ MEANS: dict[str, Mean] = {
 """How the average of either kind of staleness is told, by the name of the kind."""
 
 
-class QueuePlaces:
-    """The part of a queue that knows its keys; `StreamQueue` is the whole."""
+class QueuePlaces(ABC):
+    """The part of a queue that knows its keys; `StreamQueue` and `WindowQueue` are the whole."""
 
-    __slots__ = ("_forgotten", "_keys", "_places", "_sums")
+    __slots__ = ("_cost", "_forgotten", "_keys", "_places", "_sums")
 
-    def __init__(self) -> None:
+    def __init__(self, cost: ProcessingCost) -> None:
         self._places: list[Place | None] = []
         self._sums = StalenessSums()
+        self._cost = cost
         self._keys = self._forgotten = 0
+
+    def queue_staleness(self, key: Key | None = None) -> float:
+        """Return the queue staleness in seconds so far: averaged over time, then over keys.
+
+        That of one key if `key` is given. O(keys).
+        """
+        return self._staleness("queue", key)
+
+    def application_staleness(self, key: Key | None = None) -> float:
+        """Return the application staleness, averaged as `queue_staleness` is. O(keys)."""
+        return self._staleness("application", key)
+
+    def staleness_by_key(self, of: str = "queue") -> dict[Key, float]:
+        """Return each key's `queue` or `application` staleness, averaged over time. O(keys)."""
+        mean = MEANS.get(of)
+        if mean is None:
+            raise ParameterError("of", of, "'queue' or 'application'")
+        now = self._catch_up()
+        return {place.cell.key: mean(self._sums, place, now) for place in self._counted_places()}
+
+    def lower_bound(self, of: str = "queue") -> float | None:
+        """Return the least mean staleness any scheduler could reach, from rates as they are known.
+
+        It holds for memoryless arrivals. None while no key's rate, or no cost, is known.
+        """
+        self._catch_up()
+        cost = self._cost.seconds()
+        all_rates = self._rates()
+        rates = [all_rates.rate(place.cell) or 0.0 for place in self._counted_places()]
+        if cost is None or not any(rates):
+            return None
+        return staleness_lower_bound(rates, cost, of=of)
+
+    @property
+    def processing_cost(self) -> float | None:
+        """The seconds that the consumer needs for one update, None while not known."""
+        return self._cost.seconds()
+
+    # What the kinds of queues know themselves.
+
+    @property
+    @abstractmethod
+    def is_closed(self) -> bool:
+        """Whether the queue is closed."""
+
+    @abstractmethod
+    def _catch_up(self) -> float:
+        """Take in what arrived, do what fell due, and return the time."""
+
+    @abstractmethod
+    def _rates(self) -> UpdateRates:
+        """Return what tells the rates of the keys."""
+
+    @abstractmethod
+    def _find(self, key: Key) -> Place | None:
+        """Return the place of a key, None if it is not known."""
+
+    # Places.
 
     def place_of(self, cell: KeyCell) -> Place | None:
         """Return the key's place in this queue, if it has one."""
@@ -75,6 +138,19 @@ class QueuePlaces:
         return (
             place for place in self._places if place is not None and place.delivered_version >= 0
         )
+
+    def _staleness(self, of: str, key: Key | None) -> float:
+        if self.is_closed:
+            if key is not None:
+                raise ClosedError("queue")
+            return self._mean_over_keys(of, now=0.0)  # of retired keys only, whatever the time
+        now = self._catch_up()
+        if key is None:
+            return self._mean_over_keys(of, now)
+        place = self._find(key)
+        if place is None or place.delivered_version < 0:
+            raise UnknownKeyError(key)
+        return MEANS[of](self._sums, place, now)
 
     def _mean_over_keys(self, of: str, now: float) -> float:
         """Return staleness averaged over time and over keys, forgotten ones among them. O(keys)."""

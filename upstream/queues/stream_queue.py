@@ -7,31 +7,30 @@ others of the abstract methods below do.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from ..errors import (
-    AlreadyAttachedError,
-    ClosedError,
-    NotInProcessError,
-    ParameterError,
-    UnknownKeyError,
-)
+from ..errors import AlreadyAttachedError, ClosedError, NotInProcessError, ParameterError
 from ..keys import KeyCell, Place
-from ..staleness import staleness_lower_bound
-from ..statistics import DEFAULT_FORGETTING, ProcessingCost, QueueStatistics, check_count
+from ..statistics import (
+    DEFAULT_FORGETTING,
+    ProcessingCost,
+    QueueStatistics,
+    UpdateRates,
+    check_count,
+)
 from ..updates import TOMBSTONE, Key, Update
 from .ages import check_age
 from .attached import EnqueueManyMethod, EnqueueMethod
 from .in_process import InProcess, Record, check_records, find_copy
-from .queue_places import MEANS, QueuePlaces
+from .queue_places import QueuePlaces
 from .stream import Stream
 
 DEFAULT_IN_PROCESS_LIMIT = 10_000
 
 
-class StreamQueue(QueuePlaces, ABC):
+class StreamQueue(QueuePlaces):
     """A queue of updates of one stream.
 
     `clock`, `rates`, `forget_after` are its own stream's, and end when it is attached to another
@@ -46,7 +45,6 @@ class StreamQueue(QueuePlaces, ABC):
     """Enqueue a batch of columns, all of it or, if a row is bad, none."""
 
     __slots__ = (
-        "_cost",
         "_delivered",
         "_dequeued",
         "_expired",
@@ -84,11 +82,10 @@ class StreamQueue(QueuePlaces, ABC):
     ) -> None:
         check_count("capacity", capacity, least=1, or_none=True)
         check_count("in_process_limit", in_process_limit, least=1)
-        super().__init__()
+        super().__init__(ProcessingCost(processing_cost, forgetting))
         self.capacity = capacity
         self.time_to_live = check_age("time_to_live", time_to_live)
         self._in_process_limit = in_process_limit
-        self._cost = ProcessingCost(processing_cost, forgetting)
         self._in_process: InProcess = OrderedDict()
         self._dequeued = self._superseded = self._expired = self._rejected = 0
         self._returned = self._delivered = self._taken_as_delivered = self._taken_over = 0
@@ -182,49 +179,17 @@ class StreamQueue(QueuePlaces, ABC):
         self._catch_up()
         return self._count()
 
-    def queue_staleness(self, key: Key | None = None) -> float:
-        """Return the queue staleness in seconds so far: averaged over time, then over keys.
-
-        That of one key if `key` is given. O(keys).
-        """
-        return self._staleness("queue", key)
-
-    def application_staleness(self, key: Key | None = None) -> float:
-        """Return the application staleness, averaged as `queue_staleness` is. O(keys)."""
-        return self._staleness("application", key)
-
-    def staleness_by_key(self, of: str = "queue") -> dict[Key, float]:
-        """Return each key's `queue` or `application` staleness, averaged over time. O(keys)."""
-        mean = MEANS.get(of)
-        if mean is None:
-            raise ParameterError("of", of, "'queue' or 'application'")
-        now = self._catch_up()
-        return {place.cell.key: mean(self._sums, place, now) for place in self._counted_places()}
-
-    def lower_bound(self, of: str = "queue") -> float | None:
-        """Return the least mean staleness any scheduler could reach, from rates as they are known.
-
-        It holds for memoryless arrivals. None while no key's rate, or no cost, is known.
-        """
-        self._catch_up()
-        cost = self._cost.seconds()
-        cells = [place.cell for place in self._counted_places()]
-        rates = [self._stream.rates.rate(cell) or 0.0 for cell in cells]
-        if cost is None or not any(rates):
-            return None
-        return staleness_lower_bound(rates, cost, of=of)
-
-    @property
-    def processing_cost(self) -> float | None:
-        """The seconds that the consumer needs for one update, None while not known."""
-        return self._cost.seconds()
-
     # The queue's life with its stream.
 
     @property
     def stream(self) -> Stream:
         """The stream that feeds the queue."""
         return self._stream
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the queue is closed, and only its final statistics can be read."""
+        return self._final is not None
 
     @property
     def is_attached(self) -> bool:
@@ -392,22 +357,12 @@ class StreamQueue(QueuePlaces, ABC):
             place.delivered_version = Place.UNCOUNTED
             place.stale_since = place.later = None
 
-    def _staleness(self, of: str, key: Key | None) -> float:
-        if self._final is not None:
-            if key is not None:
-                raise ClosedError("queue")
-            return self._mean_over_keys(of, now=0.0)  # of retired keys only, whatever the time
-        now = self._catch_up()
-        if key is None:
-            return self._mean_over_keys(of, now)
-        place = self._find(key)
-        if place is None or place.delivered_version < 0:
-            raise UnknownKeyError(key)
-        return MEANS[of](self._sums, place, now)
-
     def _without_room(self) -> int:
         """Return how many updates found the stream's page pool full, and so never came here."""
         return self._stream.counters()[2] - self._without_room_before
+
+    def _rates(self) -> UpdateRates:
+        return self._stream.rates
 
     def _find(self, key: Key) -> Place | None:
         cell = self._stream.find(key)

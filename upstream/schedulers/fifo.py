@@ -8,10 +8,13 @@ and waits there in FIFO order, so superseding an update costs a FIFO queue nothi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from ..keys import ArrivalOrder, Marker, Place, QueueOfKeys
 from .scheduler import Scheduler, Surroundings
+
+_TAKEN_OUT: Final = QueueOfKeys()
+"""Where a key is that was taken out, though it may still wait, to be put back by `restore`."""
 
 
 class FifoScheduler(Scheduler):
@@ -69,16 +72,17 @@ class FifoScheduler(Scheduler):
         assert self._surroundings is not None
         while (cell := self._order.next_cell(self._marker)) is not None:
             waiting = self._surroundings.place_of(cell)
-            if waiting is not None and waiting.waiting_since is not None:
+            if waiting is not None and _is_in_line(waiting):
                 return waiting
             self._order.move_past(self._marker, cell)
         return None
 
     def remove(self, place: Place) -> None:
-        """Stop counting the key; the marker passes it once it does not wait."""
+        """Stop counting the key; the marker passes it."""
         self._waiting -= 1
         if place.line is not None:
             self._drop_returned(place)
+        place.line = _TAKEN_OUT
 
     def _drop_returned(self, place: Place) -> None:
         self._returned.remove(place)
@@ -95,7 +99,7 @@ class FifoScheduler(Scheduler):
         cell = self._order.next_cell(self._marker)
         while cell is not None:
             waiting = self._surroundings.place_of(cell)
-            if waiting is not None and waiting.waiting_since is not None:
+            if waiting is not None and _is_in_line(waiting):
                 is_listed = waiting.line is not None and cell.version == waiting.waiting_version
                 if not is_listed:  # above, as a key that was given back
                     yield waiting
@@ -105,3 +109,7 @@ class FifoScheduler(Scheduler):
         self._returned._check()
         places = list(self)
         assert len(places) == self._waiting == len(set(map(id, places)))
+
+
+def _is_in_line(place: Place) -> bool:
+    return place.waiting_since is not None and place.line is not _TAKEN_OUT

@@ -95,6 +95,16 @@ class StalenessSums:
                 area -= 0.5 * stale * stale
         self.application[place.cell.index] += area
 
+    def application_falls(self, place: Place, since: float | None, now: float) -> None:
+        """Let the application be stale since `since` only, or not at all, from `now` on."""
+        before = place.stale_since
+        if before is not None:
+            area = 0.5 * (now - before) * (now - before)
+            if since is not None:
+                area -= 0.5 * (now - since) * (now - since)
+            self.application[place.cell.index] += area
+        place.stale_since = since
+
     def retire(self, place: Place, now: float) -> None:
         """Close the sums of a key that is forgotten; its averages go on counting in the mean."""
         if place.delivered_version >= 0:

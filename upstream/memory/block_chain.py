@@ -1,0 +1,302 @@
+"""A block chain: the tuples of one key, those of its enqueue buffer and of its dequeue buffer.
+
+This is the memory of the report's window buffer (section 7.2). The tuples are records in a
+:class:`ContiguousZone`, and four pointers, each a block and an offset in it, say which of them are
+needed:
+
+* *DF* and *WE* are the ends of the dequeue buffer: where the next record is taken, and where the
+  window that was committed to ends so far.
+* *WS* and *ET* are the ends of the enqueue buffer: where the window that may be committed to next
+  starts, and where the next record is written. ET is where the zone ends.
+
+A record in both buffers is stored once, and moving it from one to the other moves pointers only.
+The buffers may overlap, either way around; WE is never behind ET. Where records between WE and WS
+are in neither buffer, whole blocks of them are released out of the middle of the chain.
+
+The report does not say what a pointer is while its buffer is empty. Here it is None then, and ET
+goes back to WE when the enqueue buffer becomes empty, so that what was dropped is written over and
+the committed window may grow in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from .block import Block
+from .contiguous_zone import ContiguousZone, Record
+from .location import Location
+from .protocol import Memory
+
+_NO_BLOCKS: Final = range(0)
+
+
+class BlockChain:
+    """Hold the records of one key in blocks of `memory`, each of its `location_bytes`.
+
+    `ticks` tells the memory the time. The three ways to append are O(bytes), and whoever appends
+    what finds no room sees a PagePoolFullError, or a ValueTooLargeError if there never will be
+    room; nothing has changed then. A block is released as soon as neither buffer needs it.
+
+    >>> from upstream.memory import OnDemandMemory, PagePool
+    >>> memory = OnDemandMemory(PagePool(4096), location_bytes=32)
+    >>> chain = BlockChain(memory, ticks=lambda: 0.0)
+    >>> for time, data in ((1.0, b"24.0"), (2.0, b"25.0"), (3.0, b"24.5")):
+    ...     chain.append(time, 0, data)
+    >>> chain.block_count
+    2
+    >>> chain.commit(2, dropping=1)
+    >>> chain.take(), chain.enqueued_count, chain.committed_count
+    ((1.0, 0, b'24.0'), 2, 1)
+    """
+
+    __slots__ = (
+        "_df",
+        "_we",
+        "_we_offset",
+        "_ws",
+        "_ws_offset",
+        "_zone",
+        "committed_count",
+        "enqueued_count",
+    )
+
+    def __init__(self, memory: Memory, ticks: Callable[[], float]) -> None:
+        self._zone = ContiguousZone(memory, ticks)
+        # The offset of DF is the dequeue offset of its block, that of ET the enqueue offset.
+        self._df: Block | None = None
+        self._we: Block | None = None
+        self._we_offset = 0
+        self._ws: Block | None = None
+        self._ws_offset = 0
+        self.enqueued_count = 0
+        """How many records are in the enqueue buffer."""
+        self.committed_count = 0
+        """How many records are in the dequeue buffer."""
+
+    @property
+    def block_count(self) -> int:
+        """How many blocks the records take."""
+        return self._zone.block_count
+
+    @property
+    def spare_count(self) -> int:
+        """How many more blocks are held, dirty, since naive memory takes none back."""
+        return len(self._zone.spares)
+
+    # Records that come.
+
+    def append(self, time: float, mark: int, data: bytes) -> None:
+        """Add a record to the enqueue buffer."""
+        block, offset = self._zone.write(time, mark, data)
+        if self._ws is None:
+            self._ws = block
+            self._ws_offset = offset
+        self.enqueued_count += 1
+
+    def append_committed(self, time: float, mark: int, data: bytes) -> None:
+        """Add a record to the dequeue buffer, while the enqueue buffer is empty."""
+        assert self._ws is None, "a committed record behind those that may be committed next"
+        self._extend_committed(*self._zone.write(time, mark, data))
+
+    def append_to_both(self, time: float, mark: int, data: bytes) -> None:
+        """Add a record to both buffers, of which no other record lies behind the dequeue buffer."""
+        assert self._df is None or self._is_joined, "the committed window would have a hole"
+        block, offset = self._zone.write(time, mark, data)
+        self._extend_committed(block, offset)
+        if self._ws is None:
+            self._ws = block
+            self._ws_offset = offset
+        self.enqueued_count += 1
+
+    def _extend_committed(self, block: Block, offset: int) -> None:
+        """Let the dequeue buffer end with the record that was just written there."""
+        last = self._zone.last
+        assert last is not None
+        if self._df is None:
+            self._df = block
+            block.dequeue_offset = offset
+        self._we = last
+        self._we_offset = last.enqueue_offset
+        self.committed_count += 1
+
+    # Records that may be committed to.
+
+    def drop(self, count: int) -> None:
+        """Take the oldest `count` out of the enqueue buffer; O(count), O(blocks) for all."""
+        assert 0 <= count <= self.enqueued_count
+        if count:
+            self._start_behind(count, *self._end_of(count))
+
+    def truncate(self, count: int) -> None:
+        """Take the newest `count` out of the enqueue buffer; O(records left), O(blocks) for all.
+
+        Unless they are all, none of them may be in the dequeue buffer as well.
+        """
+        assert 0 <= count <= self.enqueued_count
+        left = self.enqueued_count - count
+        if not left:
+            self.drop(count)
+        elif count:
+            block, offset = self._end_of(left)
+            committed_until = (-1, 0) if self._we is None else (self._we.number, self._we_offset)
+            assert committed_until <= (block.number, offset), "the records are committed"
+            self.enqueued_count = left
+            self._zone.end_at(block, offset)
+
+    def commit(self, count: int, *, dropping: int) -> None:
+        """Let the oldest `count` of the enqueue buffer be the dequeue buffer, which is empty.
+
+        The enqueue buffer then loses its oldest `dropping`. O(count + dropping), but O(blocks) if
+        both are all there are.
+        """
+        first = self._ws
+        assert self._df is None, "a window committed to before the last one has left"
+        assert first is not None, "there is nothing to commit to"
+        assert 0 < count <= self.enqueued_count
+        assert 0 <= dropping <= self.enqueued_count
+        block, offset = self._end_of(count)
+        self._df = first
+        first.dequeue_offset = self._ws_offset
+        self._we = block
+        self._we_offset = offset
+        self.committed_count = count
+        if dropping == count:
+            self._start_behind(dropping, block, offset)
+        else:
+            self.drop(dropping)
+
+    def _end_of(self, count: int) -> tuple[Block, int]:
+        """Return where the oldest `count` records of the enqueue buffer end."""
+        first, last = self._ws, self._zone.last
+        assert first is not None
+        assert last is not None
+        if count == self.enqueued_count:
+            return last, last.enqueue_offset
+        return self._zone.skip(first, self._ws_offset, count)
+
+    def _start_behind(self, count: int, block: Block, offset: int) -> None:
+        """Let the enqueue buffer lose its oldest `count` records, which end there."""
+        first = self._ws
+        self.enqueued_count -= count
+        if self.enqueued_count:
+            self._ws, self._ws_offset = self._zone.start(block, offset)
+            if self._ws is not first:
+                self._zone.release(first, self._ws, self._committed_blocks)
+            return
+        self._ws = None
+        self._zone.release(first, None, self._committed_blocks)
+        if self._we is not None:
+            self._zone.end_at(self._we, self._we_offset)
+
+    # Records that leave.
+
+    def take(self, decode: Callable[[bytes], object] = bytes) -> tuple[float, int, object] | None:
+        """Take the oldest record out of the dequeue buffer, None if that is empty; O(bytes).
+
+        Its bytes are decoded before it leaves, so if `decode` raises, it can be taken again.
+        """
+        first = self._df
+        if first is None:
+            return None
+        time, mark, data, block, offset = self._zone.read(first, first.dequeue_offset)
+        record = time, mark, decode(data)
+        if self.committed_count == 1:
+            self.discard()
+            return record
+        self.committed_count -= 1
+        if offset == self._zone.block_bytes:
+            block, offset = self._zone.start(block, offset)
+        block.dequeue_offset = offset
+        if block is not first:
+            self._df = block
+            self._zone.release(first, block, self._enqueued_blocks)
+        return record
+
+    def discard(self) -> None:
+        """Empty the dequeue buffer; O(blocks)."""
+        first, last = self._df, self._we
+        if first is None or last is None:
+            return
+        self._df = self._we = None
+        self.committed_count = 0
+        self._zone.release(first, last.next, self._enqueued_blocks)
+
+    def clear(self) -> None:
+        """Empty both buffers, and give up every block and spare; O(blocks)."""
+        self._zone.clear()
+        self._df = self._we = self._ws = None
+        self.enqueued_count = self.committed_count = 0
+
+    # What is here.
+
+    def enqueued(self) -> list[Record]:
+        """Return what is in the enqueue buffer, oldest first; change nothing. O(bytes)."""
+        first = self._ws
+        if first is None:
+            return []
+        return list(self._zone.records(first, self._ws_offset, self.enqueued_count))
+
+    def committed(self) -> list[Record]:
+        """Return what is in the dequeue buffer, oldest first; change nothing. O(bytes)."""
+        first = self._df
+        if first is None:
+            return []
+        return list(self._zone.records(first, first.dequeue_offset, self.committed_count))
+
+    @property
+    def _is_joined(self) -> bool:
+        """Whether the dequeue buffer ends where the next record will be written."""
+        last = self._zone.last
+        return self._we is last and last is not None and self._we_offset == last.enqueue_offset
+
+    @property
+    def _enqueued_blocks(self) -> range:
+        """The numbers of the blocks that the enqueue buffer needs."""
+        first, last = self._ws, self._zone.last
+        if first is None or last is None:
+            return _NO_BLOCKS
+        return range(first.number, last.number + 1)
+
+    @property
+    def _committed_blocks(self) -> range:
+        """The numbers of the blocks that the dequeue buffer needs."""
+        first, last = self._df, self._we
+        if first is None or last is None:
+            return _NO_BLOCKS
+        return range(first.number, last.number + 1)
+
+    def _locations(self) -> list[Location]:
+        """Return everything that the memory has given to this key."""
+        return self._zone._locations()
+
+    def _check(self) -> None:
+        """Assert every invariant; O(records)."""
+        zone, last = self._zone, self._zone.last
+        zone._check()
+        assert (self._df is None) == (self._we is None) == (self.committed_count == 0)
+        assert (self._ws is None) == (self.enqueued_count == 0)
+        blocks = list(zone)
+        for pointer in (self._df, self._we, self._ws):
+            assert pointer is None or pointer in blocks, "a pointer to a block that is released"
+        needed = {*self._enqueued_blocks, *self._committed_blocks}
+        assert {block.number for block in blocks} == needed, "a block too many, or one is missing"
+        if last is None:
+            return
+        end = last, last.enqueue_offset
+        if self._ws is not None:
+            self._check_buffer(self._ws, self._ws_offset, self.enqueued_count, end)
+        if self._df is not None and self._we is not None:
+            until = self._we, self._we_offset
+            self._check_buffer(self._df, self._df.dequeue_offset, self.committed_count, until)
+            assert (until[0].number, until[1]) <= (last.number, end[1]), "WE is behind ET"
+            assert self._ws is not None or until == end, "dead records at the end"
+
+    def _check_buffer(self, block: Block, offset: int, count: int, end: tuple[Block, int]) -> None:
+        """Assert that so many records lie between these two pointers."""
+        assert 0 <= offset < self._zone.block_bytes
+        assert 0 < end[1] <= self._zone.block_bytes
+        for _ in range(count):
+            assert (block.number, offset) < (end[0].number, end[1]), "fewer than were counted"
+            block, offset = self._zone.skip(block, offset, 1)
+        assert (block, offset) == end, "records and pointers disagree"

@@ -1,0 +1,273 @@
+"""A zone of records that is virtually contiguous: blocks of pages, aligned in a list.
+
+This is the sub-paging layer of the report's section 7.2. A tuple is a *record*: a header of time,
+length and mark, and then its bytes. Records follow each other from block to block as if the blocks
+were one zone, so a record may begin in one block and end in a later one, and blocks may be of any
+size. They are written at the end, read in order, and whole blocks can be released anywhere.
+
+A block is a location of a memory, whose policy decides what becomes of it: on-demand memory takes
+it back, while naive memory leaves it here, as a spare for the next block.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Final
+
+from ..errors import PagePoolFullError
+from .block import Block
+from .location import DIRTY, Location
+from .protocol import Memory
+
+Record = tuple[float, int, bytes]
+"""The time, mark and bytes of a tuple; a mark is an integer between -128 and 127."""
+
+_HEADER: Final = struct.Struct("<dIb")
+_HEADER_BYTES: Final = _HEADER.size
+_pack_header: Final = _HEADER.pack_into
+_unpack_header: Final = _HEADER.unpack_from
+
+# A short record is written at once, in a third of the time. Zeros fill the rest of its 64 bytes,
+# which nobody needs, since behind the last record there is none.
+_SHORT: Final = 51
+_SHORT_RECORD_BYTES: Final = _HEADER_BYTES + _SHORT
+_pack_short: Final = struct.Struct(f"<dIb{_SHORT}s").pack_into
+
+_NO_BLOCKS: Final = range(0)
+
+
+class ContiguousZone:
+    """Write records into blocks of `memory.location_bytes`, and read them again.
+
+    A place is a block and an offset in it. Where a record starts, the offset is inside the block;
+    where it ends, the offset is behind its last byte, which may be the end of the block.
+
+    >>> from upstream.memory import OnDemandMemory, PagePool
+    >>> zone = ContiguousZone(OnDemandMemory(PagePool(4096), location_bytes=16), lambda: 0.0)
+    >>> block, offset = zone.write(1.0, 0, b"24.0")
+    >>> zone.block_count, zone.read(block, offset)[:3]
+    (2, (1.0, 0, b'24.0'))
+    >>> zone.release(block, None)
+    >>> zone.block_count
+    0
+    """
+
+    __slots__ = ("_memory", "_region", "_ticks", "block_bytes", "block_count", "last", "spares")
+
+    def __init__(self, memory: Memory, ticks: Callable[[], float]) -> None:
+        self._memory = memory
+        self._ticks = ticks
+        self._region = memory.region
+        self.block_bytes = memory.location_bytes
+        self.block_count = 0
+        """How many blocks are in the list."""
+        self.last: Block | None = None
+        """The block to whose enqueue offset the next record is written; all others are full."""
+        self.spares: list[Location] = []
+        """What the memory has left here, dirty, for when blocks are needed again."""
+
+    # Records.
+
+    def write(self, time: float, mark: int, data: bytes) -> tuple[Block, int]:
+        """Add a record at the end, and return where it starts; O(bytes).
+
+        PagePoolFullError if there are not enough blocks now, ValueTooLargeError if there never
+        will be; nothing has changed then.
+        """
+        block = self.last
+        length = len(data)
+        if block is None:
+            return self._write_over(_HEADER.pack(time, length, mark) + data)
+        offset = block.enqueue_offset
+        end = offset + _HEADER_BYTES + length
+        start = block.location.offset + offset
+        if length <= _SHORT and offset + _SHORT_RECORD_BYTES <= self.block_bytes:
+            _pack_short(self._region, start, time, length, mark, data)
+        elif end <= self.block_bytes:
+            _pack_header(self._region, start, time, length, mark)
+            start += _HEADER_BYTES
+            self._region[start : start + length] = data
+        else:
+            return self._write_over(_HEADER.pack(time, length, mark) + data)
+        block.enqueue_offset = end
+        return block, offset
+
+    def read(self, block: Block, offset: int) -> tuple[float, int, bytes, Block, int]:
+        """Return the record that starts there, and the place where it ends; O(bytes)."""
+        start = offset + _HEADER_BYTES
+        if start > self.block_bytes:
+            return self._read_over(block, offset)
+        base = block.location.offset
+        time, length, mark = _unpack_header(self._region, base + offset)
+        end = start + length
+        if end > self.block_bytes:
+            return self._read_over(block, offset)
+        return time, mark, self._region[base + start : base + end].tobytes(), block, end
+
+    def skip(self, block: Block, offset: int, count: int) -> tuple[Block, int]:
+        """Return where the last of `count` records that start there ends; O(count + blocks)."""
+        block_bytes = self.block_bytes
+        for _ in range(count):
+            if offset + _HEADER_BYTES <= block_bytes:
+                _, length, _ = _unpack_header(self._region, block.location.offset + offset)
+            else:
+                header, block, offset = self._gather(block, offset, _HEADER_BYTES)
+                _, length, _ = _unpack_header(header)
+                offset -= _HEADER_BYTES
+            offset += _HEADER_BYTES + length
+            while offset > block_bytes:
+                block = _following(block)
+                offset -= block_bytes
+        return block, offset
+
+    def start(self, block: Block, offset: int) -> tuple[Block, int]:
+        """Return where the record starts that follows one that ends there."""
+        return (_following(block), 0) if offset == self.block_bytes else (block, offset)
+
+    def records(self, block: Block, offset: int, count: int) -> Iterator[Record]:
+        """Yield `count` records from there on."""
+        for _ in range(count):
+            block, offset = self.start(block, offset)
+            time, mark, data, block, offset = self.read(block, offset)
+            yield time, mark, data
+
+    def _write_over(self, record: bytes) -> tuple[Block, int]:
+        """Add a record that needs another block."""
+        last, block_bytes = self.last, self.block_bytes
+        self._memory.check_length(len(record))
+        room = 0 if last is None else block_bytes - last.enqueue_offset
+        added = self._allocate(-(-(len(record) - room) // block_bytes))
+        blocks = [last] if last is not None and room else []
+        blocks += map(self._link, added)
+        place = blocks[0], blocks[0].enqueue_offset
+        written = 0
+        for block in blocks:
+            part = record[written : written + block_bytes - block.enqueue_offset]
+            start = block.location.offset + block.enqueue_offset
+            self._region[start : start + len(part)] = part
+            block.enqueue_offset += len(part)
+            written += len(part)
+        return place
+
+    def _read_over(self, block: Block, offset: int) -> tuple[float, int, bytes, Block, int]:
+        """Return a record that runs over from block to block, and where it ends."""
+        header, block, offset = self._gather(block, offset, _HEADER_BYTES)
+        time, length, mark = _unpack_header(header)
+        data, block, offset = self._gather(block, offset, length)
+        return time, mark, data, block, offset
+
+    def _gather(self, block: Block, offset: int, length: int) -> tuple[bytes, Block, int]:
+        """Return `length` bytes, one slice of each block, and where they end."""
+        parts = []
+        while length:
+            block, offset = self.start(block, offset)
+            size = min(self.block_bytes - offset, length)
+            start = block.location.offset + offset
+            parts.append(self._region[start : start + size])
+            offset += size
+            length -= size
+        return b"".join(parts), block, offset
+
+    # Blocks.
+
+    def __iter__(self) -> Iterator[Block]:
+        block = self.last
+        while block is not None:
+            yield block
+            block = block.previous
+
+    def release(self, block: Block | None, stop: Block | None, kept: range = _NO_BLOCKS) -> None:
+        """Release the blocks from `block` up to `stop` whose numbers are not `kept`; O(blocks)."""
+        now = self._ticks()
+        while block is not stop:
+            assert block is not None
+            behind = block.next
+            if block.number not in kept:
+                self._unlink(block)
+                spare = self._memory.release(block.location, now)
+                if spare is not None:
+                    self.spares.append(spare)
+            block = behind
+
+    def end_at(self, block: Block, offset: int) -> None:
+        """Let the next record be written there, and release the blocks behind; O(blocks)."""
+        if block.next is not None:
+            self.release(block.next, None)
+        block.enqueue_offset = offset
+
+    def clear(self) -> None:
+        """Give up every block and spare; O(blocks)."""
+        now = self._ticks()
+        for block in list(self):
+            self._unlink(block)
+            self._memory.forget(block.location, now)
+        for location in self.spares:
+            self._memory.forget(location, now)
+        self.spares.clear()
+
+    def _allocate(self, count: int) -> list[Location]:
+        """Return `count` locations for blocks, or raise PagePoolFullError and keep none."""
+        memory, spares = self._memory, self.spares
+        now = self._ticks()
+        fresh: list[Location] = []
+        try:
+            for _ in range(count - len(spares)):
+                location = memory.allocate(b"", now)
+                fresh.append(location)
+        except PagePoolFullError:
+            for location in fresh:
+                memory.forget(location, now)
+            raise
+        used = [memory.overwrite(spares.pop(), b"", now) for _ in range(count - len(fresh))]
+        return used + fresh
+
+    def _link(self, location: Location) -> Block:
+        """Put a block at the end of the list."""
+        last = self.last
+        block = Block(location, number=0 if last is None else last.number + 1)
+        if last is not None:
+            last.next = block
+            block.previous = last
+        self.last = block
+        self.block_count += 1
+        return block
+
+    def _unlink(self, block: Block) -> None:
+        """Take a block out of the list, wherever in it."""
+        if block.previous is not None:
+            block.previous.next = block.next
+        if block.next is not None:
+            block.next.previous = block.previous
+        else:
+            self.last = block.previous
+        block.previous = block.next = None
+        self.block_count -= 1
+
+    def _locations(self) -> list[Location]:
+        """Return everything that the memory has given to this zone."""
+        return [block.location for block in self] + self.spares
+
+    def _check(self) -> None:
+        """Assert every invariant; O(blocks)."""
+        blocks = list(self)[::-1]
+        assert len(blocks) == self.block_count
+        for block, behind in pairwise(blocks):
+            assert block.next is behind, "the links disagree"
+            assert block.number < behind.number
+            assert block.enqueue_offset == self.block_bytes, "room in the middle of the list"
+        if blocks:
+            assert blocks[-1].next is None
+            assert 0 < blocks[-1].enqueue_offset <= self.block_bytes
+        assert all(block.location.length == 0 for block in blocks), "a block that is released"
+        assert all(location.length == DIRTY for location in self.spares)
+        locations = self._locations()
+        offsets = {location.offset for location in locations}
+        assert len(offsets) == len(locations), "two blocks in one location"
+
+
+def _following(block: Block) -> Block:
+    behind = block.next
+    assert behind is not None, "a record runs over the end of the zone"
+    return behind

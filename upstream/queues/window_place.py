@@ -1,0 +1,107 @@
+"""What a queue of windows knows about one key: its windows, and how stale the application is.
+
+Windows have versions, which grow from window to window. Application staleness falls, when a window
+is delivered, to the first close of a newer one. So the closes to which it can fall are remembered:
+one after the newest window delivered, and one after each that is committed and may be delivered.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import Generic, TypeVar
+
+from ..keys import KeyCell, Place, PlaceOwner
+from ..staleness import StalenessSums
+from ..updates import Key
+from ..windows import OpenWindows
+
+Buffer = TypeVar("Buffer", bound=OpenWindows)
+
+
+class _NeverIdle:
+    """The owner of places that are in no list of idle places."""
+
+    __slots__ = ()
+
+    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+        """Never called."""
+        raise AssertionError("a queue of windows hears of its keys by itself")
+
+
+_NEVER_IDLE: PlaceOwner = _NeverIdle()
+
+
+class WindowPlace(Place, Generic[Buffer]):
+    """What a queue of windows knows about one key."""
+
+    __slots__ = ("buffer", "closes", "committed_versions")
+
+    buffer: Buffer
+    closes: list[tuple[int, float]]
+    """Version and arrival of the closes to which application staleness may fall, in order."""
+    committed_versions: list[int]
+    """The windows that are committed and neither delivered nor given up, in order."""
+
+    def __init__(self, cell: KeyCell, buffer: Buffer) -> None:
+        super().__init__(cell, _NEVER_IDLE)
+        self.buffer = buffer
+        self.closes = []
+        self.committed_versions = []
+
+    def note_commit(self, version: int) -> None:
+        """Note that a window may be delivered from now on."""
+        insort(self.committed_versions, version)
+
+    def note_close(self, version: int, arrival: float) -> None:
+        """Note that a window was closed: the application is stale if it has none newer."""
+        closes = self.closes
+        if not closes:
+            self.stale_since = arrival
+            closes.append((version, arrival))
+        else:
+            last = closes[-1][0]
+            for committed in self.committed_versions:
+                if last <= committed < version:
+                    closes.append((version, arrival))
+                    break
+
+    def note_delivery(self, version: int, sums: StalenessSums, now: float) -> None:
+        """Note that a window was delivered, and let application staleness fall."""
+        self.committed_versions.remove(version)
+        if version <= self.delivered_version:
+            return
+        self.delivered_version = version
+        closes = self.closes
+        while closes and closes[0][0] <= version:
+            del closes[0]
+        sums.application_falls(self, closes[0][1] if closes else None, now)
+
+    def _check(self) -> None:
+        """State every invariant."""
+        assert self.closes == sorted(self.closes)
+        assert self.stale_since == (self.closes[0][1] if self.closes else None)
+        assert self.committed_versions == sorted(self.committed_versions)
+        self.buffer._check()
+
+
+class CommittedWindow(Generic[Buffer]):
+    """One window from its commit to its delivery."""
+
+    __slots__ = ("end", "place", "seconds", "version")
+
+    place: WindowPlace[Buffer]
+    version: int
+    end: float
+    seconds: float
+    """How long the consumer has worked on it so far."""
+
+    def __init__(self, place: WindowPlace[Buffer], version: int, end: float) -> None:
+        self.place = place
+        self.version = version
+        self.end = end
+        self.seconds = 0.0
+
+    @property
+    def name(self) -> tuple[Key, float]:
+        """By what its result is known: its key and its end."""
+        return self.place.cell.key, self.end

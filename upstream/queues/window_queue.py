@@ -1,0 +1,361 @@
+"""The window queue: the most recent window of each key, in the scheduler's order (report, 6.2).
+
+It composes a key scheduler, a window buffer for each key, and the memory. What an update is to an
+update queue, a window is here: the key waits for its most recent window, and a newer one supersedes
+it in its place. So schedulers, rates and both stalenesses are those of update queues; each key's
+cell counts windows.
+
+`dequeue` serves the first of the keys under processing. When there is none it commits to the window
+of the key that the scheduler chooses. A key may wait while it is under processing, but it is
+committed to one window at a time: if its turn comes while it is IDLE it stands back, and gets its
+place again, by how long it has waited, when its window has left.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from ..clock import Clock
+from ..errors import ParameterError
+from ..keys import ArrivalOrder, KeyCell
+from ..memory import BlockChain, BytesCodec, Codec, Memory, MemoryUsage
+from ..schedulers import Scheduler, Surroundings
+from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey
+from ..updates import Key, Outcome, Update
+from ..windows import (
+    KeyEvent,
+    KeyState,
+    PlainTuples,
+    WindowBuffer,
+    WindowSpecification,
+    WindowTuple,
+)
+from ..windows.key_transitions import (
+    CLOSES,
+    IS_UPDATE,
+    OUTSIDE,
+    PROCESSING,
+    REFUSED,
+    SHOULD_PROMOTE,
+    SUPERSEDES,
+    WAITING,
+    WITHDRAWS,
+)
+from .block_tuples import BlockTuples
+from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
+from .window_place import CommittedWindow, WindowPlace
+from .windowed_queue import WindowedQueue
+
+_IDLE = KeyState.IDLE
+_AT_COMMIT = PROCESSING[KeyEvent.COMMIT]
+_AT_GAP = PROCESSING[KeyEvent.GAP]
+_AT_PROMOTION = PROCESSING[KeyEvent.PROMOTE]
+_AT_FINISH = PROCESSING[KeyEvent.FINISH]
+_AT_UPDATE = WAITING[KeyEvent.UPDATE]
+_AT_WITHDRAWAL = WAITING[KeyEvent.WITHDRAW]
+_AFTER_WAIT = WAITING[KeyEvent.COMMIT]
+
+
+class KeyPlace(WindowPlace[WindowBuffer]):
+    """What a window queue knows about one key."""
+
+    __slots__ = ("is_deferred", "processing_state", "waiting_state", "window")
+
+    waiting_state: KeyState
+    processing_state: KeyState
+    is_deferred: bool
+    """Whether it waits outside of the scheduler, since its turn came while it was IDLE."""
+    window: CommittedWindow[WindowBuffer] | None
+    """What is under processing."""
+
+    def __init__(self, cell: KeyCell, buffer: WindowBuffer) -> None:
+        super().__init__(cell, buffer)
+        self.waiting_state = KeyState.ENQ
+        self.processing_state = KeyState.DONE
+        self.is_deferred = False
+        self.window = None
+
+    def _check(self) -> None:
+        """State every invariant."""
+        super()._check()
+        waits = self.waiting_since is not None
+        assert waits == (self.waiting_state is KeyState.WAIT) == self.buffer.is_waiting
+        is_processed = self.processing_state is not KeyState.DONE
+        assert is_processed == (self.window is not None) == (not self.buffer.is_finished)
+        assert self.processing_state is not KeyState.IDLE or not self.buffer.is_available
+        assert not self.is_deferred or (waits and is_processed)
+
+
+class WindowQueue(WindowedQueue[WindowBuffer]):
+    """Keep the most recent window of each key, and serve the keys in the scheduler's order.
+
+    `buffer` is the semantics: `LazyWindowBuffer` or `EagerWindowBuffer`, the class itself, since
+    each key gets one. `memory` keeps the tuples in blocks of a page pool, each block one location
+    of the memory, as the bytes that `codec` makes of their values.
+
+    >>> from upstream import Aggregate, InPlaceScheduler, LazyWindowBuffer, ManualClock
+    >>> windows = WindowSpecification(size=2, slide=2)
+    >>> queue = WindowQueue(windows, LazyWindowBuffer, InPlaceScheduler(), clock=ManualClock())
+    >>> for time in range(5):
+    ...     _ = queue.enqueue("IBM", 24.0 + time, time=time)
+    >>> mean = Aggregate("mean")
+    >>> while window_tuple := queue.dequeue():
+    ...     if result := mean.process(window_tuple):
+    ...         queue.deliver(result)
+    ...         print(result)
+    WindowResult(key='IBM', start=2.0, end=4.0, value=26.5)
+    >>> queue.statistics().windows.superseded
+    1
+    """
+
+    __slots__ = (
+        "_buffer",
+        "_codec",
+        "_deferred",
+        "_idle_keys",
+        "_keys_under_processing",
+        "_memory",
+        "_order",
+        "_scheduler",
+    )
+
+    def __init__(
+        self,
+        specification: WindowSpecification,
+        buffer: type[WindowBuffer],
+        scheduler: Scheduler,
+        *,
+        clock: Clock | None = None,
+        memory: Memory | None = None,
+        codec: Codec | None = None,
+        rates: PerKey[AnyKey] | None = None,
+        processing_cost: float | None = None,
+        forgetting: float = DEFAULT_FORGETTING,
+        in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
+    ) -> None:
+        if not (isinstance(buffer, type) and issubclass(buffer, WindowBuffer)):
+            raise ParameterError(
+                "buffer", buffer, "the class LazyWindowBuffer or EagerWindowBuffer itself"
+            )
+        if not isinstance(scheduler, Scheduler):
+            raise ParameterError(
+                "scheduler", scheduler, "a scheduler, such as InPlaceScheduler(), not its name"
+            )
+        if memory is None and codec is not None:
+            raise ParameterError("codec", codec, "given together with memory")
+        super().__init__(
+            specification,
+            clock=clock,
+            rates=rates,
+            processing_cost=processing_cost,
+            forgetting=forgetting,
+            in_process_limit=in_process_limit,
+        )
+        self._buffer = buffer
+        self._memory = memory
+        self._codec: Codec = BytesCodec() if codec is None else codec
+        self._scheduler = scheduler
+        self._order = ArrivalOrder() if scheduler.needs_arrival_order else None
+        self._keys_under_processing: deque[KeyPlace] = deque()
+        self._idle_keys: set[KeyPlace] = set()
+        self._deferred = 0
+        if memory is not None:
+            memory.claim()
+            self._encode = self._encode_for_memory
+        scheduler.bind(
+            Surroundings(
+                rates=self._update_rates, cost=self._cost, place_of=self.place_of, order=self._order
+            )
+        )
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """The scheduler that decides which key is served next."""
+        return self._scheduler
+
+    def dequeue(self) -> WindowTuple | None:
+        """Hand out the next tuple of a committed window, or None if there is none now.
+
+        After the last tuple of a window that no tuple of it completes comes a bare mark, `CLOSE`.
+        """
+        now = self._ticks()
+        self._note_service(now)
+        ready = self._keys_under_processing
+        while ready or self._commit_next(now):
+            place = ready[0]
+            window_tuple = place.buffer.take()
+            if window_tuple is not None:
+                self._served = place.window
+                self._served_at = now
+                if place.buffer.is_finished:
+                    self._finish(place, now)
+                return window_tuple
+            ready.popleft()
+            place.processing_state = _AT_GAP[place.processing_state]
+            self._idle_keys.add(place)
+        return None
+
+    def read(self, key: Key) -> list[Update] | None:
+        """Return the tuples of the key's waiting window, as far as they have come, or None.
+
+        Changes nothing. O(tuples).
+        """
+        self._ticks()
+        place = self._find(key)
+        if place is None or not place.buffer.is_waiting:
+            return None
+        return place.buffer.waiting()
+
+    def memory_usage(self) -> MemoryUsage | None:
+        """Return what the tuples take of the page pool, None if they are not kept there."""
+        return None if self._memory is None else self._memory.usage(self._ticks())
+
+    # From WAIT to READY, IDLE and DONE.
+
+    def _commit_next(self, now: float) -> bool:
+        """Commit to the window of the key that is to be served next, if any can be."""
+        while (place := self._scheduler.take(now)) is not None:
+            assert isinstance(place, KeyPlace)
+            if place.processing_state is _IDLE:
+                place.is_deferred = True
+                self._deferred += 1
+                continue
+            self._sums.wait_ends(place, now)
+            place.waiting_since = None
+            place.waiting_state = _AFTER_WAIT[place.waiting_state]
+            place.processing_state = _AT_COMMIT[place.processing_state]
+            buffer = place.buffer
+            buffer.commit()
+            index = buffer.committed_index
+            assert index is not None
+            version = buffer.version(index)
+            place.window = CommittedWindow(place, version, self._specification.end(index))
+            place.note_commit(version)
+            self._keys_under_processing.append(place)
+            return True
+        return False
+
+    def _finish(self, place: KeyPlace, now: float) -> None:
+        """Note that all of the window of the first key under processing has left."""
+        self._keys_under_processing.popleft()
+        place.processing_state = _AT_FINISH[place.processing_state]
+        window = place.window
+        assert window is not None
+        place.window = None
+        if place.buffer.is_aborted:
+            self._aborted += 1
+            place.committed_versions.remove(window.version)
+        else:
+            self._note_finished(window, now)
+        if place.is_deferred:
+            self._end_deferral(place)
+            place.waiting_version = place.cell.version
+            self._scheduler.restore(place)
+        elif place.delivered_version == KeyPlace.FORGOTTEN:
+            place.buffer.clear()
+
+    def _react(self, place: WindowPlace[WindowBuffer], triggers: int, now: float) -> Outcome:
+        """Do what the triggers of an arrival ask for."""
+        assert isinstance(place, KeyPlace)
+        if triggers & CLOSES:
+            place.note_close(place.buffer.closed_version, now)
+        if triggers & IS_UPDATE:
+            self._note_update(place, now)
+        if triggers & WITHDRAWS:
+            self._withdraw(place, now)
+        if triggers & SHOULD_PROMOTE and place.processing_state is _IDLE:
+            place.processing_state = _AT_PROMOTION[place.processing_state]
+            self._idle_keys.remove(place)
+            self._keys_under_processing.append(place)
+        if triggers & REFUSED:
+            return Outcome.REJECTED
+        if triggers & OUTSIDE:
+            return Outcome.OUTSIDE
+        return Outcome.SUPERSEDED if triggers & SUPERSEDES else Outcome.WAITING
+
+    def _note_update(self, place: KeyPlace, now: float) -> None:
+        """Let the key wait for its most recent window."""
+        cell = place.cell
+        cell.version += 1
+        cell.arrival = now
+        if cell.version == 1:
+            self._update_rates.begin(cell)  # again: its windows count from the first update
+        if self._order is not None:
+            self._order.move_to_newest(cell)
+        place.waiting_state = _AT_UPDATE[place.waiting_state]
+        if place.waiting_since is None:
+            place.waiting_since = now
+            place.waiting_version = cell.version
+            self._scheduler.schedule(place)
+
+    def _withdraw(self, place: KeyPlace, now: float) -> None:
+        """Let the key wait no more, since its window is gone."""
+        if place.is_deferred:
+            self._end_deferral(place)
+        else:
+            self._scheduler.remove(place)
+        self._sums.wait_ends(place, now)
+        place.waiting_since = None
+        place.waiting_state = _AT_WITHDRAWAL[place.waiting_state]
+
+    def _end_deferral(self, place: KeyPlace) -> None:
+        place.is_deferred = False
+        self._deferred -= 1
+
+    # Keys that come and go.
+
+    def _make_place(self, cell: KeyCell) -> KeyPlace:
+        key = cell.key
+        tuples = (
+            PlainTuples()
+            if self._memory is None
+            else BlockTuples(key, BlockChain(self._memory, self._ticks), self._codec)
+        )
+        if self._order is not None:
+            self._order.append(cell)
+        return KeyPlace(cell, self._buffer(self._specification, tuples, self._counts, key))
+
+    def _encode_for_memory(self, value: object) -> object:
+        assert self._memory is not None
+        data = self._codec.encode(value)
+        self._memory.check_length(len(data))
+        return data
+
+    def _admit(self, key: Key) -> None:
+        self._update_rates.admit(key)
+        self._scheduler.admit(key)
+
+    def _dismiss(self, key: Key) -> None:
+        self._scheduler.dismiss(key)
+
+    def _note_forgotten(self, place: WindowPlace[WindowBuffer]) -> None:
+        if self._order is not None:
+            self._order.remove(place.cell)
+        if place.buffer.is_finished:
+            place.buffer.clear()
+
+    def _let_go(self) -> None:
+        for place in list(self._scheduler):
+            self._scheduler.remove(place)
+        self._scheduler.unbind()
+        for key_place in (*self._window_places.values(), *self._keys_under_processing):
+            key_place.buffer.clear()
+        self._keys_under_processing.clear()
+        self._idle_keys.clear()
+
+    def _held_tuples(self) -> int:
+        gone = (
+            place.buffer.held_tuples
+            for place in self._keys_under_processing
+            if place.delivered_version == KeyPlace.FORGOTTEN
+        )
+        return super()._held_tuples() + sum(gone)
+
+    def _waiting_count(self) -> int:
+        return len(self._scheduler) + self._deferred
+
+    def _ready_count(self) -> int:
+        return len(self._keys_under_processing)
+
+    def _idle_count(self) -> int:
+        return len(self._idle_keys)

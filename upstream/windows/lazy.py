@@ -1,0 +1,160 @@
+"""LAZY window buffers: what counts is the window that was closed last (report, section 6.2.1).
+
+The operator commits to windows that have arrived in full, so a key that is under processing never
+runs out of tuples. The enqueue buffer holds the closed window that waits, and one structure for
+each starter of open ones; a window that is closed replaces the one that waited.
+"""
+
+from __future__ import annotations
+
+from ..updates import Key, Update
+from .accounting import WindowCounts
+from .buffered_tuples import BufferedTuples
+from .key_transitions import IS_UPDATE, SUPERSEDES, WITHDRAWS
+from .open_windows import Opened
+from .specification import WindowSpecification
+from .window_buffer import WindowBuffer
+from .window_tuples import WindowEnd, WindowMark, WindowTuple
+
+
+class LazyWindowBuffer(WindowBuffer):
+    """Update by windows that are closed.
+
+    >>> buffer = LazyWindowBuffer(WindowSpecification(size=2, slide=2))
+    >>> for time in (0.0, 1.0, 2.0):
+    ...     _ = buffer.arrive(Update("IBM", 24.0 + time, time))
+    >>> buffer.commit()
+    >>> [buffer.take().mark for _ in range(3)]
+    [2.0, <WindowMark.INSIDE: -1>, <WindowMark.CLOSE: -2>]
+    """
+
+    __slots__ = ("_hole", "_waiting_end")
+
+    def __init__(
+        self,
+        specification: WindowSpecification,
+        tuples: BufferedTuples | None = None,
+        counts: WindowCounts | None = None,
+        key: Key = None,
+    ) -> None:
+        super().__init__(specification, tuples, counts, key)
+        self._waiting_end = 0
+        """The number of the first tuple after the window that waits."""
+        self._hole = 0
+        """How many tuples after that one's are gone, since memory refused one of their windows."""
+
+    def is_update(self, time: float) -> bool:
+        """Tell whether a tuple at `time` closes a window: the last one closed is the newest."""
+        return time >= self._next_closing
+
+    def should_promote(self, time: float) -> bool:
+        """Return False: a committed window is complete, so its key is never IDLE."""
+        return False
+
+    @property
+    def held_windows(self) -> int:
+        """How many windows are open, or closed and waiting."""
+        opened = sum(structure.newest - structure.oldest + 1 for structure in self._open)
+        return opened + self.is_waiting
+
+    @property
+    def structure_count(self) -> int:
+        """How many structures the enqueue buffer holds: one per starter of windows in scope."""
+        return len(self._open) + self.is_waiting
+
+    def commit(self) -> None:
+        """Commit to the window that was closed last; the open ones keep the tuples they share."""
+        index = self._waiting_index
+        assert index is not None, "nothing waits"
+        self._begin_processing(index, is_complete=True)
+        specification = self._specification
+        end = specification.end(index)
+        mark = WindowEnd(end, start=specification.start(index), last=self._committed_last)
+        kept_from = self._open[0].number if self._open else self._end
+        first = self._first
+        self._taken = first
+        self._committed_end = self._waiting_end
+        self._tuples.commit(
+            self._waiting_end - first, mark, dropping=self._count_between(first, kept_from)
+        )
+        self._first = kept_from
+        self._hole = 0
+        self._waiting_index = None
+
+    def waiting(self) -> list[Update]:
+        """Return the tuples of the window that waits."""
+        if self._waiting_index is None:
+            return []
+        held = self._tuples.enqueued()[: self._waiting_end - self._first]
+        return [entry.update for entry in held if entry.update is not None]
+
+    def erase(self) -> int:
+        """Let go of the open windows, and of the one that waits."""
+        self._counts.superseded += self.held_windows
+        was_waiting = self.is_waiting
+        self._waiting_index = None
+        self._open.clear()
+        self._drop_until(self._end)
+        return WITHDRAWS if was_waiting else 0
+
+    def _note_start(self, opened: Opened, windows: int) -> int:
+        return 0
+
+    def _note_close(self, index: int, number: int, windows: int) -> int:
+        was_waiting = self._waiting_index is not None
+        self._counts.superseded += windows - 1 + was_waiting
+        self._waiting_index = index
+        self._drop_until(number)
+        self._waiting_end = self._end
+        return IS_UPDATE | SUPERSEDES if was_waiting else IS_UPDATE
+
+    def _keep(self, window_tuple: WindowTuple) -> int:
+        self._tuples.append(window_tuple)
+        self._end += 1
+        return 0
+
+    def _refuse(self) -> int:
+        """Let go of all open windows; the closed one that waits is whole, and stays."""
+        waiting = self.is_waiting
+        self._counts.rejected += self.held_windows - waiting
+        if not waiting:
+            self._drop_until(self._end)
+            return 0
+        lost = self._count_between(self._waiting_end, self._end)
+        self._counts.dropped += lost
+        self._tuples.truncate(lost)
+        self._hole += lost
+        return 0
+
+    def _drop_until(self, number: int) -> None:
+        count = self._count_between(self._first, number)
+        kept = max(self._first, self._used_until, self._committed_end)
+        self._counts.dropped += max(0, self._count_between(kept, number))
+        self._tuples.drop(count)
+        if number > self._waiting_end:
+            self._hole = 0
+        self._first = number
+
+    def _count_between(self, first: int, end: int) -> int:
+        """Return how many tuples are held from number `first` up to `end`, without the hole."""
+        hole = self._hole if first <= self._waiting_end < end else 0
+        return end - first - hole
+
+    @property
+    def held_tuples(self) -> int:
+        """How many tuples have not left yet, and are needed."""
+        return super().held_tuples - self._hole
+
+    def _check(self) -> None:
+        super()._check()
+        assert self._tuples.enqueued_count == self._end - self._first - self._hole
+        assert self._hole == 0 or self.is_waiting
+        assert self.structure_count <= self._specification.overlap + 1
+        if self._waiting_index is not None:
+            assert self._first < self._waiting_end <= self._end
+            times = [update.time for update in self.waiting()]
+            specification = self._specification
+            assert specification.start(self._waiting_index) <= times[0]
+            assert times[-1] < specification.end(self._waiting_index)
+        marks = {window_tuple.mark for window_tuple in self._tuples.enqueued()}
+        assert marks <= {WindowMark.INSIDE, WindowMark.DISALLOW}

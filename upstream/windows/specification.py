@@ -1,0 +1,132 @@
+"""What windows there are: their size, how far apart they start, and when a tuple closes one.
+
+Window i covers `[i * slide, i * slide + size)` of its key's source time (report, section 6.1.1).
+Everything about windows follows from this formula, evaluated in floating point just as it stands,
+so whoever computes the same sees the same windows. Times may be negative and fractional.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from ..errors import ParameterError, TimeNotFiniteError, TimeOutOfRangeError
+
+MOST_WINDOWS: Final = 2.0**50
+"""Beyond so many windows from time zero, floating point cannot tell neighbours apart."""
+
+_CLOSE_TO_WHOLE: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSpecification:
+    """Windows of `size` seconds, one every `slide` seconds, for each key.
+
+    They tumble if both are equal, overlap if the slide is shorter, and leave gaps if it is longer.
+    A window is closed by the first tuple of its key at or after its end. With `tick`, the distance
+    of times that follow one another (1 for integers), the tuple in its last tick closes it already.
+
+    >>> windows = WindowSpecification(size=3, slide=1)
+    >>> windows.overlap, list(windows.holding(4.5)), windows.start(2), windows.end(2)
+    (3, [2, 3, 4], 2.0, 5.0)
+    """
+
+    size: float
+    slide: float
+    tick: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("size", "slide", "tick"):
+            value = getattr(self, name)
+            if value is not None or name != "tick":
+                object.__setattr__(self, name, _seconds(name, value))
+        if not 1 / MOST_WINDOWS < self.size / self.slide < MOST_WINDOWS:
+            raise ParameterError("size", self.size, f"comparable to the slide of {self.slide:g}")
+        if self.tick is not None:
+            for name, seconds in (("size", self.size), ("slide", self.slide)):
+                if not _is_whole(seconds / self.tick):
+                    raise ParameterError(name, seconds, f"a multiple of the tick, {self.tick:g}")
+
+    @property
+    def overlap(self) -> int:
+        """In how many windows a tuple can be: size by slide, rounded up (o in the report)."""
+        ratio = self.size / self.slide
+        return round(ratio) if _is_whole(ratio) else math.ceil(ratio)
+
+    def start(self, index: int) -> float:
+        """Return the first time in a window."""
+        return index * self.slide
+
+    def end(self, index: int) -> float:
+        """Return the first time after a window."""
+        return index * self.slide + self.size
+
+    def closing_time(self, index: int) -> float:
+        """Return the time from which on a tuple closes a window: its end, or its last tick."""
+        end = index * self.slide + self.size
+        return end if self.tick is None else end - self.tick
+
+    def newest(self, time: float) -> int:
+        """Return the newest window that starts at or before `time`.
+
+        TimeNotFiniteError or TimeOutOfRangeError if there is none that could be told.
+        """
+        slide = self.slide
+        quotient = time / slide
+        if not -MOST_WINDOWS < quotient < MOST_WINDOWS:
+            if not math.isfinite(time):
+                raise TimeNotFiniteError(time)
+            raise TimeOutOfRangeError(time, slide)
+        index = math.floor(quotient)
+        while index * slide > time:
+            index -= 1
+        while (index + 1) * slide <= time:
+            index += 1
+        return index
+
+    def first(self, time: float) -> int:
+        """Return the first window that starts at or after `time`."""
+        index = self.newest(time)
+        return index if self.start(index) == time else index + 1
+
+    def newest_ended(self, time: float) -> int:
+        """Return the newest window that ends at or before `time`."""
+        size, slide = self.size, self.slide
+        index = math.floor((time - size) / slide)
+        while index * slide + size > time:
+            index -= 1
+        while (index + 1) * slide + size <= time:
+            index += 1
+        return index
+
+    def newest_closed(self, time: float) -> int:
+        """Return the newest window that a tuple at `time` closes, by its end or its last tick."""
+        if self.tick is None:
+            return self.newest_ended(time)
+        index = self.newest_ended(time + self.tick)
+        while self.closing_time(index) > time:
+            index -= 1
+        while self.closing_time(index + 1) <= time:
+            index += 1
+        return index
+
+    def holding(self, time: float) -> range:
+        """Return the windows that a tuple at `time` belongs to; between windows there are none."""
+        return range(self.newest_ended(time) + 1, self.newest(time) + 1)
+
+
+def _seconds(name: str, value: object) -> float:
+    """Return `value` as a float; ParameterError unless it is a finite number above zero."""
+    if not isinstance(value, bool):
+        try:
+            seconds = float(value)  # type: ignore[arg-type]  # what is no number raises
+        except (TypeError, ValueError, OverflowError):
+            seconds = math.nan
+        if 0 < seconds < math.inf and not isinstance(value, str | bytes):
+            return seconds
+    raise ParameterError(name, value, "a finite number of seconds above zero")
+
+
+def _is_whole(ratio: float) -> bool:
+    return abs(ratio - round(ratio)) <= _CLOSE_TO_WHOLE * ratio and round(ratio) > 0
