@@ -2,6 +2,7 @@
 
 from .adaptive_queue import AdaptiveQueue
 from .append_queue import AppendQueue, RandomShedding
+from .append_window_queue import AppendWindowQueue, RandomWindowShedding
 from .batch_outcome import BatchOutcome
 from .stream import Stream
 from .stream_queue import StreamQueue
@@ -12,8 +13,10 @@ from .windowed_queue import WindowedQueue
 __all__ = [
     "AdaptiveQueue",
     "AppendQueue",
+    "AppendWindowQueue",
     "BatchOutcome",
     "RandomShedding",
+    "RandomWindowShedding",
     "Stream",
     "StreamQueue",
     "UpdateQueue",

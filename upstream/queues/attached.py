@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..keys import KeyCell, PlaceOwner
-from ..statistics import QueueStatistics
 from ..updates import Key, Outcome
 from .batch_outcome import BatchOutcome
 from .columns import Column
@@ -34,7 +33,11 @@ class Starter(PlaceOwner, Protocol):
         ...
 
 
-class AttachedQueue(Protocol):
+Final_co = TypeVar("Final_co", covariant=True)
+"""What a queue returns at its end."""
+
+
+class AttachedQueue(Protocol[Final_co]):
     """A queue of any kind."""
 
     def check_is_free(self, stream: Stream) -> None:
@@ -45,8 +48,8 @@ class AttachedQueue(Protocol):
         """Begin to be fed, with the newest values if `snapshot`."""
         ...
 
-    def leave(self) -> QueueStatistics:
-        """Be fed no more, and free everything."""
+    def leave(self) -> Final_co:
+        """Be fed no more, free everything, and return the final statistics."""
         ...
 
     def admit(self, key: Key) -> None:

@@ -89,7 +89,7 @@ class Intake:
         self.rates = rates
         self._keys = KeyTable()
         self._cells = self._keys.cells
-        self._queues: list[AttachedQueue] = []
+        self._queues: list[AttachedQueue[object]] = []
         self._starters: list[Starter] = []
         self._log: SharedLog | None = None
         self._order: ArrivalOrder | None = None

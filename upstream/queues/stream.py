@@ -27,13 +27,12 @@ from ..statistics import (
     EstimatedRates,
     GivenRates,
     PerKey,
-    QueueStatistics,
     Rates,
     StreamStatistics,
 )
 from ..updates import TOMBSTONE, Key, Update
 from .ages import AgeCursor, DueSource, check_age
-from .attached import AttachedQueue, Starter
+from .attached import AttachedQueue, Final_co, Starter
 from .columns import check_key
 from .intake import AT_ONCE, NEVER, Intake
 from .shared_log import LogReader, SharedLog
@@ -116,7 +115,7 @@ class Stream(Intake):
             raise UnknownKeyError(key)
         self._forget_cell(cell, now)
 
-    def attach(self, queue: AttachedQueue, *, snapshot: bool = False) -> None:
+    def attach(self, queue: AttachedQueue[object], *, snapshot: bool = False) -> None:
         """Feed `queue`, which was not used yet; with `snapshot` it starts with all newest values.
 
         O(keys). The queue's clock, and rates, are the stream's from now on.
@@ -143,7 +142,7 @@ class Stream(Intake):
         self.note_deadline()
         self._note_plainness()
 
-    def detach(self, queue: AttachedQueue) -> QueueStatistics:
+    def detach(self, queue: AttachedQueue[Final_co]) -> Final_co:
         """Feed `queue` no more, free all that it holds, return its final statistics. O(keys)."""
         self.catch_up()
         if queue not in self._queues:
@@ -208,7 +207,7 @@ class Stream(Intake):
         self._queues.clear()
         self._shut("stream: its queue was attached to another one")
 
-    def adopt(self, queue: AttachedQueue) -> None:
+    def adopt(self, queue: AttachedQueue[object]) -> None:
         """Feed a queue that is being made, as its own stream."""
         self._queues.append(queue)
         self._is_own = True

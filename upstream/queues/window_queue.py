@@ -309,7 +309,7 @@ class WindowQueue(WindowedQueue[WindowBuffer]):
         tuples = (
             PlainTuples()
             if self._memory is None
-            else BlockTuples(key, BlockChain(self._memory, self._ticks), self._codec)
+            else BlockTuples(key, BlockChain(self._memory, self._ticks_only), self._codec)
         )
         if self._order is not None:
             self._order.append(cell)
@@ -321,11 +321,13 @@ class WindowQueue(WindowedQueue[WindowBuffer]):
         self._memory.check_length(len(data))
         return data
 
-    def _admit(self, key: Key) -> None:
+    def admit(self, key: Key) -> None:
+        """Raise if the parameters that were given for `key` make no sense."""
         self._update_rates.admit(key)
         self._scheduler.admit(key)
 
-    def _dismiss(self, key: Key) -> None:
+    def dismiss(self, key: Key) -> None:
+        """Forget what `admit` noted of a key that did not come in, or is gone."""
         self._scheduler.dismiss(key)
 
     def _note_forgotten(self, place: WindowPlace[WindowBuffer]) -> None:

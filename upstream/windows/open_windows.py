@@ -119,12 +119,18 @@ class OpenWindows(ABC):
         if time < self.quiet_until:
             self.late_before = time
             return self._keep_if_room(update, is_starter=False)
-        return self._arrive_at_border(update)
+        return self._arrive_at_border(update, time)
 
-    def _arrive_at_border(self, update: Update) -> int:
-        """Take in a tuple that may start windows, or close some."""
+    def refuse(self, time: float) -> int:
+        """Take in a tuple that cannot be kept, which so lacks in its windows; return triggers."""
+        if time < self.quiet_until:
+            self.late_before = time
+            return self._refused()
+        return self._arrive_at_border(None, time)
+
+    def _arrive_at_border(self, update: Update | None, time: float) -> int:
+        """Take in a tuple that may start windows, or close some; None if it cannot be kept."""
         specification = self._specification
-        time = update.time
         newest = specification.newest(time)  # which refuses times that are too large
         triggers = windows = 0
         if time >= self._next_closing:
@@ -163,7 +169,9 @@ class OpenWindows(ABC):
         counts.earliest_end = min(counts.earliest_end, specification.end(oldest))
         return Opened(oldest, newest, self._end)
 
-    def _keep_if_room(self, update: Update, *, is_starter: bool) -> int:
+    def _keep_if_room(self, update: Update | None, *, is_starter: bool) -> int:
+        if update is None:
+            return self._refused()
         mark = WindowMark.DISALLOW if is_starter else WindowMark.INSIDE
         try:
             return self._keep(WindowTuple(update, mark))

@@ -1,0 +1,347 @@
+"""The append window queue: every window is processed, in the order in which tuples arrive.
+
+It is what windows under update semantics are compared with (report, section 6.3 and Figure 13b).
+Tuples leave once, and each starter opens its windows, so the operator may have up to `overlap` open
+per key and works on all of them with each tuple. Full load makes this queue ever longer; with
+`RandomWindowShedding` it drops windows at random instead, whatever is the most recent one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+
+from ..clock import Clock
+from ..errors import ParameterError
+from ..keys import KeyCell
+from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey, is_quantity
+from ..updates import Key, Outcome
+from ..windows import (
+    OpenWindows,
+    WindowCounts,
+    WindowEnd,
+    WindowEnding,
+    WindowMark,
+    WindowSpecification,
+    WindowTuple,
+)
+from ..windows.key_transitions import CLOSES, IS_UPDATE, OUTSIDE
+from ..windows.open_windows import Opened
+from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
+from .window_place import CommittedWindow, WindowPlace
+from .windowed_queue import WindowedQueue
+
+
+class RandomWindowShedding:
+    """Drop each window with the probability `share`, when its first tuple comes.
+
+    >>> RandomWindowShedding(1.0).sheds()
+    True
+    """
+
+    __slots__ = ("_random", "share")
+
+    def __init__(self, share: float, seed: int = 0) -> None:
+        if not (is_quantity(share) and share <= 1):
+            raise ParameterError("share", share, "a share of the windows, from 0 to 1")
+        self.share = float(share)
+        self._random = random.Random(seed)
+
+    def sheds(self) -> bool:
+        """Tell whether to drop the next window."""
+        return self._random.random() < self.share
+
+
+class _Entry:
+    """What is to leave: a tuple or the end of a window."""
+
+    __slots__ = ("completes", "opens", "place", "window_tuple")
+
+    def __init__(
+        self, place: AppendPlace, window_tuple: WindowTuple, opens: tuple[int, ...] = ()
+    ) -> None:
+        self.place = place
+        self.window_tuple = window_tuple
+        self.opens = opens
+        """The windows that the operator is to open with it."""
+        self.completes = False
+        """Whether a window is complete when it has left."""
+
+
+Line = deque[_Entry]
+
+
+class AppendWindows(OpenWindows):
+    """The windows of one key, whose tuples go into the line of the queue."""
+
+    __slots__ = ("_kept", "_last", "_line", "_opening", "_shedding", "held", "place", "uncommitted")
+
+    place: AppendPlace
+
+    def __init__(
+        self,
+        specification: WindowSpecification,
+        counts: WindowCounts,
+        key: Key,
+        *,
+        line: Line,
+        shedding: RandomWindowShedding | None,
+    ) -> None:
+        super().__init__(specification, counts, key)
+        self._line = line
+        self._shedding = shedding
+        self._kept: deque[int] = deque()
+        """The open windows that were not shed."""
+        self._opening: tuple[int, ...] = ()
+        self._last: _Entry | None = None
+        self.held = 0
+        """How many tuples are in line."""
+        self.uncommitted = 0
+        """How many windows were not shed, and their first tuple is in line."""
+
+    @property
+    def held_windows(self) -> int:
+        """How many windows are held that may still be committed."""
+        return self.uncommitted
+
+    @property
+    def held_tuples(self) -> int:
+        """How many tuples have not left yet."""
+        return self.held
+
+    def erase(self) -> int:
+        """Let go of all windows, since the key is forgotten; the operator gives up what is open."""
+        counts = self._counts
+        counts.superseded += self.uncommitted
+        counts.dropped += self.held
+        self.uncommitted = self.held = 0
+        self._open.clear()
+        self._kept.clear()
+        for _ in self.place.windows:
+            ending = WindowEnding.of(self.key, WindowMark.ABORT)
+            self._line.append(_Entry(self.place, ending))
+        return 0
+
+    def _note_start(self, opened: Opened, windows: int) -> int:
+        indices = range(opened.oldest, opened.newest + 1)
+        shedding = self._shedding
+        if shedding is not None:
+            kept = tuple(index for index in indices if not shedding.sheds())
+            self._counts.shed += windows - len(kept)
+        else:
+            kept = tuple(indices)
+        self._opening = kept
+        self._kept.extend(kept)
+        self.uncommitted += len(kept)
+        return 0
+
+    def _keep(self, window_tuple: WindowTuple) -> int:
+        opening, self._opening = self._opening, ()
+        if not self._kept:
+            self._counts.dropped += 1  # its windows were all shed
+            return 0
+        if opening:
+            window_tuple = WindowTuple(window_tuple.update, self._mark_of(opening))
+        self._last = _Entry(self.place, window_tuple, opening)
+        self._line.append(self._last)
+        self._end += 1
+        self.held += 1
+        return 0
+
+    def _mark_of(self, opening: tuple[int, ...]) -> WindowEnd:
+        specification = self._specification
+        earlier: tuple[WindowEnd, ...] = ()
+        for index in opening:
+            mark = WindowEnd(
+                specification.end(index),
+                start=specification.start(index),
+                last=specification.closing_time(index),
+                earlier=earlier,
+            )
+            earlier = (*earlier, mark)
+        return earlier[-1]
+
+    def _note_close(self, index: int, number: int, windows: int) -> int:
+        """Put the ends of windows that no tuple of theirs completes into the line."""
+        newest = None
+        kept = self._kept
+        while kept and kept[0] <= index:
+            newest = kept.popleft()
+            last = self._last
+            assert last is not None and last.window_tuple.update is not None
+            if last.window_tuple.update.time >= self._specification.closing_time(newest):
+                last.completes = True
+            else:
+                entry = _Entry(self.place, WindowEnding.of(self.key, WindowMark.CLOSE))
+                entry.completes = True
+                self._line.append(entry)
+        if newest is None or newest <= self.place.newest_committed:
+            return 0
+        self.place.newest_waiting = newest
+        return IS_UPDATE
+
+    def _refuse(self) -> int:
+        raise AssertionError("there is room for everything")
+
+
+class AppendPlace(WindowPlace[AppendWindows]):
+    """What an append window queue knows about one key."""
+
+    __slots__ = ("newest_committed", "newest_waiting", "waiting_closes", "windows")
+
+    newest_committed: float
+    """The number of the newest window that the operator has opened."""
+    newest_waiting: int
+    waiting_closes: deque[tuple[int, float]]
+    """Closed windows that the operator has not opened yet, and when they were closed."""
+    windows: deque[CommittedWindow[AppendWindows]]
+    """The windows that the operator has open, oldest first."""
+
+    def __init__(self, cell: KeyCell, buffer: AppendWindows) -> None:
+        super().__init__(cell, buffer)
+        buffer.place = self
+        self.newest_committed = float("-inf")
+        self.newest_waiting = 0
+        self.waiting_closes = deque()
+        self.windows = deque()
+
+
+class AppendWindowQueue(WindowedQueue[AppendWindows]):
+    """Keep every window, and serve the tuples in the order of their arrival.
+
+    `shedding` drops windows at random; a tuple whose windows are all dropped is dropped with them.
+    Values are Python objects; they are not kept in a page pool.
+
+    >>> from upstream import Aggregate
+    >>> queue = AppendWindowQueue(WindowSpecification(size=2, slide=1))
+    >>> for time in range(4):
+    ...     _ = queue.enqueue("IBM", 24.0 + time, time=time)
+    >>> total = Aggregate("sum")
+    >>> [result.value for _ in range(6) if (result := total.process(queue.dequeue()))]
+    [49.0, 51.0]
+    """
+
+    __slots__ = ("_line", "_shedding", "_waiting_keys")
+
+    def __init__(
+        self,
+        specification: WindowSpecification,
+        *,
+        clock: Clock | None = None,
+        shedding: RandomWindowShedding | None = None,
+        rates: PerKey[AnyKey] | None = None,
+        processing_cost: float | None = None,
+        forgetting: float = DEFAULT_FORGETTING,
+        in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
+    ) -> None:
+        super().__init__(
+            specification,
+            clock=clock,
+            rates=rates,
+            processing_cost=processing_cost,
+            forgetting=forgetting,
+            in_process_limit=in_process_limit,
+        )
+        self._shedding = shedding
+        self._line: Line = deque()
+        self._waiting_keys = 0
+
+    def dequeue(self) -> WindowTuple | None:
+        """Hand out the next tuple, or the end of a window, or None if nothing waits."""
+        now = self._ticks()
+        self._note_service(now)
+        while self._line:
+            entry = self._line.popleft()
+            place = entry.place
+            if entry.window_tuple.mark is WindowMark.ABORT:
+                place.windows.popleft()
+                self._aborted += 1
+                return entry.window_tuple
+            if place.delivered_version != AppendPlace.FORGOTTEN:
+                return self._hand_out(entry, now)
+        return None
+
+    def _hand_out(self, entry: _Entry, now: float) -> WindowTuple:
+        place = entry.place
+        window_tuple = entry.window_tuple
+        if entry.opens:
+            self._commit(place, entry.opens, now)
+        if window_tuple.update is not None:
+            self._counts.used += 1
+            place.buffer.held -= 1
+        self._served = place.windows[0]
+        self._served_at = now
+        if entry.completes:
+            self._note_finished(place.windows.popleft(), now)
+        return window_tuple
+
+    def _commit(self, place: AppendPlace, opens: tuple[int, ...], now: float) -> None:
+        """Note that the operator opens windows."""
+        buffer = place.buffer
+        self._counts.committed += len(opens)
+        buffer.uncommitted -= len(opens)
+        for index in opens:
+            version = buffer.version(index)
+            end = self._specification.end(index)
+            place.windows.append(CommittedWindow(place, version, end))
+            place.note_commit(version)
+        place.newest_committed = opens[-1]
+        closes = place.waiting_closes
+        if not closes or closes[0][0] > opens[-1]:
+            return
+        while closes and closes[0][0] <= opens[-1]:
+            closes.popleft()
+        if closes:
+            self._sums.wait_moves(place, closes[0][1], now)
+        else:
+            self._sums.wait_ends(place, now)
+            place.waiting_since = None
+            self._waiting_keys -= 1
+
+    def _react(self, place: WindowPlace[AppendWindows], triggers: int, now: float) -> Outcome:
+        """Note what was closed, and that it waits."""
+        assert isinstance(place, AppendPlace)
+        if triggers & CLOSES:
+            place.note_close(place.buffer.closed_version, now)
+        if triggers & IS_UPDATE:
+            cell = place.cell
+            cell.version += 1
+            cell.arrival = now
+            if cell.version == 1:
+                self._update_rates.begin(cell)
+            place.waiting_closes.append((place.newest_waiting, now))
+            if place.waiting_since is None:
+                place.waiting_since = now
+                self._waiting_keys += 1
+        return Outcome.OUTSIDE if triggers & OUTSIDE else Outcome.WAITING
+
+    def _make_place(self, cell: KeyCell) -> AppendPlace:
+        windows = AppendWindows(
+            self._specification, self._counts, cell.key, line=self._line, shedding=self._shedding
+        )
+        return AppendPlace(cell, windows)
+
+    def admit(self, key: Key) -> None:
+        """Raise if the parameters that were given for `key` make no sense."""
+        self._update_rates.admit(key)
+
+    def dismiss(self, key: Key) -> None:
+        """Do nothing: `admit` notes nothing."""
+
+    def _note_forgotten(self, place: WindowPlace[AppendWindows]) -> None:
+        if place.waiting_since is not None:
+            self._waiting_keys -= 1
+
+    def _let_go(self) -> None:
+        self._line.clear()
+        self._waiting_keys = 0
+
+    def _waiting_count(self) -> int:
+        return self._waiting_keys
+
+    def _ready_count(self) -> int:
+        places = self._window_places.values()
+        return sum(1 for place in places if isinstance(place, AppendPlace) and place.windows)
+
+    def _idle_count(self) -> int:
+        return 0
