@@ -25,14 +25,16 @@ Record = tuple[float, int, bytes]
 """The time, mark and bytes of a tuple; a mark is an integer between -128 and 127."""
 
 _HEADER: Final = struct.Struct("<dIb")
-_HEADER_BYTES: Final = _HEADER.size
 _pack_header: Final = _HEADER.pack_into
 _unpack_header: Final = _HEADER.unpack_from
+
+HEADER_BYTES: Final = _HEADER.size
+"""By how much a record is longer than the bytes of its value."""
 
 # A short record is written at once, in a third of the time. Zeros fill the rest of its 64 bytes,
 # which nobody needs, since behind the last record there is none.
 _SHORT: Final = 51
-_SHORT_RECORD_BYTES: Final = _HEADER_BYTES + _SHORT
+_SHORT_RECORD_BYTES: Final = HEADER_BYTES + _SHORT
 _pack_short: Final = struct.Struct(f"<dIb{_SHORT}s").pack_into
 
 _NO_BLOCKS: Final = range(0)
@@ -81,13 +83,13 @@ class ContiguousZone:
         if block is None:
             return self._write_over(_HEADER.pack(time, length, mark) + data)
         offset = block.enqueue_offset
-        end = offset + _HEADER_BYTES + length
+        end = offset + HEADER_BYTES + length
         start = block.location.offset + offset
         if length <= _SHORT and offset + _SHORT_RECORD_BYTES <= self.block_bytes:
             _pack_short(self._region, start, time, length, mark, data)
         elif end <= self.block_bytes:
             _pack_header(self._region, start, time, length, mark)
-            start += _HEADER_BYTES
+            start += HEADER_BYTES
             self._region[start : start + length] = data
         else:
             return self._write_over(_HEADER.pack(time, length, mark) + data)
@@ -96,7 +98,7 @@ class ContiguousZone:
 
     def read(self, block: Block, offset: int) -> tuple[float, int, bytes, Block, int]:
         """Return the record that starts there, and the place where it ends; O(bytes)."""
-        start = offset + _HEADER_BYTES
+        start = offset + HEADER_BYTES
         if start > self.block_bytes:
             return self._read_over(block, offset)
         base = block.location.offset
@@ -110,13 +112,13 @@ class ContiguousZone:
         """Return where the last of `count` records that start there ends; O(count + blocks)."""
         block_bytes = self.block_bytes
         for _ in range(count):
-            if offset + _HEADER_BYTES <= block_bytes:
+            if offset + HEADER_BYTES <= block_bytes:
                 _, length, _ = _unpack_header(self._region, block.location.offset + offset)
             else:
-                header, block, offset = self._gather(block, offset, _HEADER_BYTES)
+                header, block, offset = self._gather(block, offset, HEADER_BYTES)
                 _, length, _ = _unpack_header(header)
-                offset -= _HEADER_BYTES
-            offset += _HEADER_BYTES + length
+                offset -= HEADER_BYTES
+            offset += HEADER_BYTES + length
             while offset > block_bytes:
                 block = _following(block)
                 offset -= block_bytes
@@ -153,7 +155,7 @@ class ContiguousZone:
 
     def _read_over(self, block: Block, offset: int) -> tuple[float, int, bytes, Block, int]:
         """Return a record that runs over from block to block, and where it ends."""
-        header, block, offset = self._gather(block, offset, _HEADER_BYTES)
+        header, block, offset = self._gather(block, offset, HEADER_BYTES)
         time, length, mark = _unpack_header(header)
         data, block, offset = self._gather(block, offset, length)
         return time, mark, data, block, offset

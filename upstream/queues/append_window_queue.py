@@ -15,7 +15,7 @@ from ..clock import Clock
 from ..errors import ParameterError
 from ..keys import KeyCell
 from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey, is_quantity
-from ..updates import Key, Outcome
+from ..updates import Key, Outcome, Update
 from ..windows import (
     OpenWindows,
     WindowCounts,
@@ -25,8 +25,8 @@ from ..windows import (
     WindowSpecification,
     WindowTuple,
 )
+from ..windows.buffered_tuples import Row
 from ..windows.key_transitions import CLOSES, IS_UPDATE, OUTSIDE
-from ..windows.open_windows import Opened
 from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
 from .window_place import CommittedWindow, WindowPlace
 from .windowed_queue import WindowedQueue
@@ -92,7 +92,8 @@ class AppendWindows(OpenWindows):
         self._shedding = shedding
         self._kept: deque[int] = deque()
         """The open windows that were not shed."""
-        self._opening: tuple[int, ...] = ()
+        self._opening: tuple[int, ...] | None = None
+        """The windows that the next tuple starts and that were not shed, None if it starts none."""
         self._last: _Entry | None = None
         self.held = 0
         """How many tuples are in line."""
@@ -115,15 +116,15 @@ class AppendWindows(OpenWindows):
         counts.superseded += self.uncommitted
         counts.dropped += self.held
         self.uncommitted = self.held = 0
-        self._open.clear()
+        self._forget_open()
         self._kept.clear()
         for _ in self.place.windows:
             ending = WindowEnding.of(self.key, WindowMark.ABORT)
             self._line.append(_Entry(self.place, ending))
         return 0
 
-    def _note_start(self, opened: Opened, windows: int) -> int:
-        indices = range(opened.oldest, opened.newest + 1)
+    def _note_start(self, newest: int, windows: int) -> tuple[int, int]:
+        indices = range(newest - windows + 1, newest + 1)
         shedding = self._shedding
         if shedding is not None:
             kept = tuple(index for index in indices if not shedding.sheds())
@@ -133,20 +134,25 @@ class AppendWindows(OpenWindows):
         self._opening = kept
         self._kept.extend(kept)
         self.uncommitted += len(kept)
-        return 0
+        return 0, 0
 
-    def _keep(self, window_tuple: WindowTuple) -> int:
-        opening, self._opening = self._opening, ()
+    def append(self, row: Row) -> None:
+        """Keep a tuple of the open windows."""
+        opening = self._opening
+        if opening is None:
+            self._put(row, WindowMark.INSIDE)
+        else:
+            self._opening = None
+            self._put(row, self._mark_of(opening) if opening else WindowMark.DISALLOW, opening)
+
+    def _put(self, row: Row, mark: WindowMark | WindowEnd, opening: tuple[int, ...] = ()) -> None:
+        """Put a tuple into the line, unless its windows were all shed."""
         if not self._kept:
-            self._counts.dropped += 1  # its windows were all shed
-            return 0
-        if opening:
-            window_tuple = WindowTuple(window_tuple.update, self._mark_of(opening))
-        self._last = _Entry(self.place, window_tuple, opening)
+            self._counts.dropped += 1
+            return
+        self._last = _Entry(self.place, WindowTuple(Update(*row), mark), opening)
         self._line.append(self._last)
-        self._end += 1
         self.held += 1
-        return 0
 
     def _mark_of(self, opening: tuple[int, ...]) -> WindowEnd:
         specification = self._specification
@@ -184,17 +190,18 @@ class AppendWindows(OpenWindows):
         raise AssertionError("there is room for everything")
 
 
-class AppendPlace(WindowPlace[AppendWindows]):
+class AppendPlace(WindowPlace):
     """What an append window queue knows about one key."""
 
     __slots__ = ("newest_committed", "newest_waiting", "waiting_closes", "windows")
 
+    buffer: AppendWindows
     newest_committed: float
     """The number of the newest window that the operator has opened."""
     newest_waiting: int
     waiting_closes: deque[tuple[int, float]]
     """Closed windows that the operator has not opened yet, and when they were closed."""
-    windows: deque[CommittedWindow[AppendWindows]]
+    windows: deque[CommittedWindow]
     """The windows that the operator has open, oldest first."""
 
     def __init__(self, cell: KeyCell, buffer: AppendWindows) -> None:
@@ -206,7 +213,7 @@ class AppendPlace(WindowPlace[AppendWindows]):
         self.windows = deque()
 
 
-class AppendWindowQueue(WindowedQueue[AppendWindows]):
+class AppendWindowQueue(WindowedQueue[AppendPlace]):
     """Keep every window, and serve the tuples in the order of their arrival.
 
     `shedding` drops windows at random; a tuple whose windows are all dropped is dropped with them.
@@ -298,9 +305,8 @@ class AppendWindowQueue(WindowedQueue[AppendWindows]):
             place.waiting_since = None
             self._waiting_keys -= 1
 
-    def _react(self, place: WindowPlace[AppendWindows], triggers: int, now: float) -> Outcome:
+    def _react(self, place: AppendPlace, triggers: int, now: float) -> Outcome:
         """Note what was closed, and that it waits."""
-        assert isinstance(place, AppendPlace)
         if triggers & CLOSES:
             place.note_close(place.buffer.closed_version, now)
         if triggers & IS_UPDATE:
@@ -328,7 +334,7 @@ class AppendWindowQueue(WindowedQueue[AppendWindows]):
     def dismiss(self, key: Key) -> None:
         """Do nothing: `admit` notes nothing."""
 
-    def _note_forgotten(self, place: WindowPlace[AppendWindows]) -> None:
+    def _note_forgotten(self, place: AppendPlace) -> None:
         if place.waiting_since is not None:
             self._waiting_keys -= 1
 
@@ -341,7 +347,7 @@ class AppendWindowQueue(WindowedQueue[AppendWindows]):
 
     def _ready_count(self) -> int:
         places = self._window_places.values()
-        return sum(1 for place in places if isinstance(place, AppendPlace) and place.windows)
+        return sum(1 for place in places if place.windows)
 
     def _idle_count(self) -> int:
         return 0

@@ -23,8 +23,8 @@ from ..errors import (
 )
 from ..keys import KeyCell, KeyTable
 from ..statistics import ProcessingCost, UpdateRates
-from ..updates import TOMBSTONE, Key, Outcome, Update
-from ..windows import OpenWindows, WindowCounts, WindowSpecification
+from ..updates import TOMBSTONE, Key, Outcome
+from ..windows import WindowCounts, WindowSpecification
 from .batch_outcome import BatchOutcome, count_outcomes
 from .columns import Column, as_list, check_key, check_lengths, float_time, length_of, read_times
 from .log_feed import LogFeed, newest_entries
@@ -34,22 +34,22 @@ from .shared_log import LogEntry
 from .stream import Stream
 from .window_place import WindowPlace
 
-Buffer = TypeVar("Buffer", bound=OpenWindows)
+AnyPlace = TypeVar("AnyPlace", bound=WindowPlace)
 
 _LATE = Outcome.LATE
 _OUTSIDE = Outcome.OUTSIDE
 _REJECTED = Outcome.REJECTED
 _WAITING = Outcome.WAITING
-_new_tuple = tuple.__new__
 
 
-class WindowIntake(QueuePlaces, Generic[Buffer]):
+class WindowIntake(QueuePlaces, Generic[AnyPlace]):
     """The part of a queue of windows that tuples pass; `WindowedQueue` is the whole."""
 
     __slots__ = (
         "_counts",
         "_encode",
         "_feed",
+        "_is_plain",
         "_origin",
         "_specification",
         "_stream",
@@ -77,10 +77,12 @@ class WindowIntake(QueuePlaces, Generic[Buffer]):
         """Tells the time; `_ticks` also takes in what the stream's log has."""
         self._update_rates = rates
         self._table = KeyTable()
-        self._window_places: dict[Key, WindowPlace[Buffer]] = {}
+        self._window_places: dict[Key, AnyPlace] = {}
         self._counts = WindowCounts()
         self._encode: Callable[[object], object] | None = None
         """Makes of a value what is stored, where that is something else."""
+        self._is_plain = True
+        """Whether tuples are enqueued here, and held as they are."""
         self._stream: Stream | None = None
         self._feed = LogFeed(self._take_entry, read_ahead=READ_AHEAD)
 
@@ -92,21 +94,37 @@ class WindowIntake(QueuePlaces, Generic[Buffer]):
         """
         if self._stream is not None:
             return self._stream.enqueue(key, value, time)
-        now = self._ticks()
         if time is None:
-            time = now + self._origin
+            time = self._ticks() + self._origin
         elif time.__class__ is not float:
             time = float_time(time)
-        stored = value if self._encode is None else self._encode_value(value)
-        place: WindowPlace[Buffer] | None
         try:
             place = self._window_places[key]
+            buffer = place.buffer
+            if (
+                buffer.late_before <= time < buffer.quiet_until
+                and self._is_plain
+                and value is not TOMBSTONE
+            ):  # mostly; nothing happens but that the tuple is there, when does not matter
+                buffer.late_before = time
+                buffer.append((key, value, time))
+                self._counts.arrived += 1
+                return _WAITING
         except (KeyError, TypeError):
-            place = None
-            check_key(key)
-            self._specification.newest(time)  # which refuses what is no time
-            self.admit(key)
-        outcome = self._take_in(place, key, stored, time, now)
+            return self._enqueue_new(key, value, time)
+        outcome = self._take_in(place, key, self._encode_value(value), time, self._ticks())
+        if outcome is _REJECTED:
+            raise PagePoolFullError(self._counts.pool_capacity)
+        return outcome
+
+    def _enqueue_new(self, key: Key, value: object, time: float) -> Outcome:
+        """Enqueue a tuple of a key that is not known, after finding out that it can be."""
+        now = self._ticks()
+        check_key(key)
+        self._specification.newest(time)  # which refuses what is no time
+        stored = self._encode_value(value)
+        self.admit(key)
+        outcome = self._take_in(None, key, stored, time, now)
         if outcome is _REJECTED:
             raise PagePoolFullError(self._counts.pool_capacity)
         return outcome
@@ -171,7 +189,7 @@ class WindowIntake(QueuePlaces, Generic[Buffer]):
 
     def _take_in(
         self,
-        place: WindowPlace[Buffer] | None,
+        place: AnyPlace | None,
         key: Key,
         value: object,
         time: float,
@@ -188,12 +206,12 @@ class WindowIntake(QueuePlaces, Generic[Buffer]):
             counts.arrived += 1
             counts.late += 1
             return _LATE
-        triggers = buffer.arrive(_new_tuple(Update, (key, value, time)))
+        triggers = buffer.arrive((key, value, time))
         counts.arrived += 1
         return self._react(place, triggers, now) if triggers else _WAITING
 
     def _take_in_deletion(
-        self, place: WindowPlace[Buffer] | None, key: Key, time: float, now: float
+        self, place: AnyPlace | None, key: Key, time: float, now: float
     ) -> Outcome:
         """Forget a key of which a tombstone came; it is in no window itself."""
         self._counts.arrived += 1
@@ -207,7 +225,7 @@ class WindowIntake(QueuePlaces, Generic[Buffer]):
             self._forget_place(place, now)
         return _OUTSIDE
 
-    def _welcome(self, key: Key, now: float) -> WindowPlace[Buffer]:
+    def _welcome(self, key: Key, now: float) -> AnyPlace:
         """Make a place for a new key, which counts from now on."""
         cell = self._table.add(key, time=now, arrival=now)
         self._update_rates.begin(cell)
@@ -240,6 +258,7 @@ class WindowIntake(QueuePlaces, Generic[Buffer]):
     def join(self, stream: Stream, *, snapshot: bool) -> None:
         """Read the log of `stream` from now on. Called by `Stream.attach`."""
         self._stream = stream
+        self._is_plain = False
         self._ticks_only = stream.ticks
         if self._encode is not None:
             self._feed.read_ahead = 1  # what is in the page pool is integrated as it comes
@@ -295,7 +314,7 @@ class WindowIntake(QueuePlaces, Generic[Buffer]):
             self._take_in(place, key, stored, entry.time, now)
 
     def _take_in_unstorable(
-        self, place: WindowPlace[Buffer] | None, key: Key, time: float, now: float
+        self, place: AnyPlace | None, key: Key, time: float, now: float
     ) -> None:
         """Count a tuple as rejected, which now lacks in its windows."""
         if place is None:
@@ -308,7 +327,7 @@ class WindowIntake(QueuePlaces, Generic[Buffer]):
 
     # What they share.
 
-    def _forget_place(self, place: WindowPlace[Buffer], now: float) -> None:
+    def _forget_place(self, place: AnyPlace, now: float) -> None:
         """Let go of a key; what is committed of it may still leave."""
         cell = place.cell
         triggers = place.buffer.erase()
@@ -328,7 +347,7 @@ class WindowIntake(QueuePlaces, Generic[Buffer]):
     def _rates(self) -> UpdateRates:
         return self._update_rates
 
-    def _find(self, key: Key) -> WindowPlace[Buffer] | None:
+    def _find(self, key: Key) -> AnyPlace | None:
         try:
             return self._window_places.get(key)
         except TypeError:
@@ -346,15 +365,15 @@ class WindowIntake(QueuePlaces, Generic[Buffer]):
         """Forget what `admit` noted of a key that did not come in, or is gone."""
 
     @abstractmethod
-    def _make_place(self, cell: KeyCell) -> WindowPlace[Buffer]:
+    def _make_place(self, cell: KeyCell) -> AnyPlace:
         """Make the place of a new key."""
 
     @abstractmethod
-    def _react(self, place: WindowPlace[Buffer], triggers: int, now: float) -> Outcome:
+    def _react(self, place: AnyPlace, triggers: int, now: float) -> Outcome:
         """Do what the triggers of an arrival ask for."""
 
     @abstractmethod
-    def _note_forgotten(self, place: WindowPlace[Buffer]) -> None:
+    def _note_forgotten(self, place: AnyPlace) -> None:
         """Note that a key is gone; what was committed of it may still have to leave."""
 
     def _check(self) -> None:

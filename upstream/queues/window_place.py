@@ -8,14 +8,11 @@ one after the newest window delivered, and one after each that is committed and 
 from __future__ import annotations
 
 from bisect import insort
-from typing import Generic, TypeVar
 
 from ..keys import KeyCell, Place, PlaceOwner
 from ..staleness import StalenessSums
 from ..updates import Key
 from ..windows import OpenWindows
-
-Buffer = TypeVar("Buffer", bound=OpenWindows)
 
 
 class _NeverIdle:
@@ -31,18 +28,18 @@ class _NeverIdle:
 _NEVER_IDLE: PlaceOwner = _NeverIdle()
 
 
-class WindowPlace(Place, Generic[Buffer]):
+class WindowPlace(Place):
     """What a queue of windows knows about one key."""
 
     __slots__ = ("buffer", "closes", "committed_versions")
 
-    buffer: Buffer
+    buffer: OpenWindows
     closes: list[tuple[int, float]]
     """Version and arrival of the closes to which application staleness may fall, in order."""
     committed_versions: list[int]
     """The windows that are committed and neither delivered nor given up, in order."""
 
-    def __init__(self, cell: KeyCell, buffer: Buffer) -> None:
+    def __init__(self, cell: KeyCell, buffer: OpenWindows) -> None:
         super().__init__(cell, _NEVER_IDLE)
         self.buffer = buffer
         self.closes = []
@@ -84,18 +81,18 @@ class WindowPlace(Place, Generic[Buffer]):
         self.buffer._check()
 
 
-class CommittedWindow(Generic[Buffer]):
+class CommittedWindow:
     """One window from its commit to its delivery."""
 
     __slots__ = ("end", "place", "seconds", "version")
 
-    place: WindowPlace[Buffer]
+    place: WindowPlace
     version: int
     end: float
     seconds: float
     """How long the consumer has worked on it so far."""
 
-    def __init__(self, place: WindowPlace[Buffer], version: int, end: float) -> None:
+    def __init__(self, place: WindowPlace, version: int, end: float) -> None:
         self.place = place
         self.version = version
         self.end = end

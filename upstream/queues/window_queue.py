@@ -38,9 +38,11 @@ from ..windows.key_transitions import (
     REFUSED,
     SHOULD_PROMOTE,
     SUPERSEDES,
+    UNUSUAL,
     WAITING,
     WITHDRAWS,
 )
+from ..windows.open_windows import ALWAYS
 from .block_tuples import BlockTuples
 from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
 from .window_place import CommittedWindow, WindowPlace
@@ -56,16 +58,17 @@ _AT_WITHDRAWAL = WAITING[KeyEvent.WITHDRAW]
 _AFTER_WAIT = WAITING[KeyEvent.COMMIT]
 
 
-class KeyPlace(WindowPlace[WindowBuffer]):
+class KeyPlace(WindowPlace):
     """What a window queue knows about one key."""
 
     __slots__ = ("is_deferred", "processing_state", "waiting_state", "window")
 
+    buffer: WindowBuffer
     waiting_state: KeyState
     processing_state: KeyState
     is_deferred: bool
     """Whether it waits outside of the scheduler, since its turn came while it was IDLE."""
-    window: CommittedWindow[WindowBuffer] | None
+    window: CommittedWindow | None
     """What is under processing."""
 
     def __init__(self, cell: KeyCell, buffer: WindowBuffer) -> None:
@@ -86,7 +89,7 @@ class KeyPlace(WindowPlace[WindowBuffer]):
         assert not self.is_deferred or (waits and is_processed)
 
 
-class WindowQueue(WindowedQueue[WindowBuffer]):
+class WindowQueue(WindowedQueue[KeyPlace]):
     """Keep the most recent window of each key, and serve the keys in the scheduler's order.
 
     `buffer` is the semantics: `LazyWindowBuffer` or `EagerWindowBuffer`, the class itself, since
@@ -162,6 +165,7 @@ class WindowQueue(WindowedQueue[WindowBuffer]):
         if memory is not None:
             memory.claim()
             self._encode = self._encode_for_memory
+            self._is_plain = False
         scheduler.bind(
             Surroundings(
                 rates=self._update_rates, cost=self._cost, place_of=self.place_of, order=self._order
@@ -192,6 +196,7 @@ class WindowQueue(WindowedQueue[WindowBuffer]):
                 return window_tuple
             ready.popleft()
             place.processing_state = _AT_GAP[place.processing_state]
+            place.buffer.quiet_until = ALWAYS  # whatever comes next may concern the key's state
             self._idle_keys.add(place)
         return None
 
@@ -227,7 +232,6 @@ class WindowQueue(WindowedQueue[WindowBuffer]):
             buffer = place.buffer
             buffer.commit()
             index = buffer.committed_index
-            assert index is not None
             version = buffer.version(index)
             place.window = CommittedWindow(place, version, self._specification.end(index))
             place.note_commit(version)
@@ -254,13 +258,23 @@ class WindowQueue(WindowedQueue[WindowBuffer]):
         elif place.delivered_version == KeyPlace.FORGOTTEN:
             place.buffer.clear()
 
-    def _react(self, place: WindowPlace[WindowBuffer], triggers: int, now: float) -> Outcome:
+    def _react(self, place: KeyPlace, triggers: int, now: float) -> Outcome:
         """Do what the triggers of an arrival ask for."""
-        assert isinstance(place, KeyPlace)
-        if triggers & CLOSES:
+        if triggers & CLOSES and (place.committed_versions or not place.closes):
             place.note_close(place.buffer.closed_version, now)
         if triggers & IS_UPDATE:
-            self._note_update(place, now)
+            cell = place.cell
+            cell.version += 1
+            cell.arrival = now
+            if self._order is not None:
+                self._order.move_to_newest(cell)
+            if place.waiting_since is None:
+                self._start_to_wait(place, now)
+        if triggers & UNUSUAL:
+            return self._react_to_unusual(place, triggers, now)
+        return Outcome.SUPERSEDED if triggers & SUPERSEDES else Outcome.WAITING
+
+    def _react_to_unusual(self, place: KeyPlace, triggers: int, now: float) -> Outcome:
         if triggers & WITHDRAWS:
             self._withdraw(place, now)
         if triggers & SHOULD_PROMOTE and place.processing_state is _IDLE:
@@ -273,20 +287,15 @@ class WindowQueue(WindowedQueue[WindowBuffer]):
             return Outcome.OUTSIDE
         return Outcome.SUPERSEDED if triggers & SUPERSEDES else Outcome.WAITING
 
-    def _note_update(self, place: KeyPlace, now: float) -> None:
+    def _start_to_wait(self, place: KeyPlace, now: float) -> None:
         """Let the key wait for its most recent window."""
         cell = place.cell
-        cell.version += 1
-        cell.arrival = now
         if cell.version == 1:
             self._update_rates.begin(cell)  # again: its windows count from the first update
-        if self._order is not None:
-            self._order.move_to_newest(cell)
         place.waiting_state = _AT_UPDATE[place.waiting_state]
-        if place.waiting_since is None:
-            place.waiting_since = now
-            place.waiting_version = cell.version
-            self._scheduler.schedule(place)
+        place.waiting_since = now
+        place.waiting_version = cell.version
+        self._scheduler.schedule(place)
 
     def _withdraw(self, place: KeyPlace, now: float) -> None:
         """Let the key wait no more, since its window is gone."""
@@ -330,7 +339,7 @@ class WindowQueue(WindowedQueue[WindowBuffer]):
         """Forget what `admit` noted of a key that did not come in, or is gone."""
         self._scheduler.dismiss(key)
 
-    def _note_forgotten(self, place: WindowPlace[WindowBuffer]) -> None:
+    def _note_forgotten(self, place: KeyPlace) -> None:
         if self._order is not None:
             self._order.remove(place.cell)
         if place.buffer.is_finished:

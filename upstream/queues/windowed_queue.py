@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable
-from typing import TypeVar, cast
+from typing import cast
 
 from ..clock import Clock
 from ..errors import ClosedError, ParameterError, UnknownKeyError, WindowNotInProcessError
@@ -27,7 +27,6 @@ from ..statistics import (
 )
 from ..updates import Key
 from ..windows import (
-    OpenWindows,
     TupleStatistics,
     WindowQueueStatistics,
     WindowResult,
@@ -36,13 +35,11 @@ from ..windows import (
     WindowTuple,
 )
 from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
-from .window_intake import WindowIntake
+from .window_intake import AnyPlace, WindowIntake
 from .window_place import CommittedWindow
 
-Buffer = TypeVar("Buffer", bound=OpenWindows)
 
-
-class WindowedQueue(WindowIntake[Buffer]):
+class WindowedQueue(WindowIntake[AnyPlace]):
     """A queue of windows.
 
     `rates` are those of windows, estimated unless given, and `processing_cost` is that of a window,
@@ -78,11 +75,11 @@ class WindowedQueue(WindowIntake[Buffer]):
             rates=EstimatedRates(forgetting) if rates is None else GivenRates(cast(Rates, rates)),
             cost=ProcessingCost(processing_cost, forgetting),
         )
-        self._in_process: OrderedDict[tuple[Key, float], CommittedWindow[Buffer]] = OrderedDict()
+        self._in_process: OrderedDict[tuple[Key, float], CommittedWindow] = OrderedDict()
         """The windows that have left and were not delivered, oldest first."""
         self._in_process_limit = in_process_limit
         self._delivered = self._taken_as_delivered = self._aborted = 0
-        self._served: CommittedWindow[Buffer] | None = None
+        self._served: CommittedWindow | None = None
         self._served_at = 0.0
         self._final: WindowQueueStatistics | None = None
 
@@ -151,7 +148,7 @@ class WindowedQueue(WindowIntake[Buffer]):
             window.seconds += now - self._served_at
             self._served = None
 
-    def _note_finished(self, window: CommittedWindow[Buffer], now: float) -> None:
+    def _note_finished(self, window: CommittedWindow, now: float) -> None:
         """Note that all of a window has left, and that its result is to be delivered."""
         name = window.name
         older = self._in_process.pop(name, None)  # of a key that was forgotten and came again
@@ -162,7 +159,7 @@ class WindowedQueue(WindowIntake[Buffer]):
             self._taken_as_delivered += 1
             self._note_delivery(older, now)
 
-    def _note_delivery(self, window: CommittedWindow[Buffer], now: float) -> None:
+    def _note_delivery(self, window: CommittedWindow, now: float) -> None:
         self._delivered += 1
         self._cost.took(window.seconds)
         window.place.note_delivery(window.version, self._sums, now)
@@ -224,6 +221,7 @@ class WindowedQueue(WindowIntake[Buffer]):
         if self._stream is not None:
             self._feed.close(self._stream)
             self._stream = None
+        self._is_plain = False
         self._ticks = self._ticks_only = _raise_closed
         return final
 

@@ -4,6 +4,8 @@ The *enqueue buffer* is where tuples accumulate as they arrive, and where whole 
 dropped; the *dequeue buffer* holds what is still to leave of the committed window (report, section
 6.2). Which tuple goes where is the window buffer's business; here they are only held: as Python
 objects (`PlainTuples`), or as bytes in the blocks of a page pool.
+
+Most tuples never leave, so one is held as a plain tuple, and becomes an `Update` when it does.
 """
 
 from __future__ import annotations
@@ -12,43 +14,50 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from .window_tuples import WindowEnd, WindowTuple
+from ..updates import Key
+
+Row = tuple[Key, object, float]
+"""An update before it has names: key, value and time."""
 
 
 class BufferedTuples(Protocol):
     """Hold the tuples of one key, oldest first.
 
-    The three ways to append raise PagePoolFullError, and change nothing, if there is no room.
+    The three ways to append raise PagePoolFullError, and change nothing, if there is no room. They
+    and `take` are attributes, so that whoever holds them can call them without a detour.
     """
 
-    append: Callable[[WindowTuple], None]
+    append: Callable[[Row], None]
     """Add a tuple to the enqueue buffer. O(1)."""
 
-    append_committed: Callable[[WindowTuple], None]
+    append_committed: Callable[[Row], None]
     """Add a tuple to the dequeue buffer. O(1)."""
 
-    def append_to_both(self, window_tuple: WindowTuple) -> None:
-        """Add a tuple to both buffers. O(1)."""
-        ...
+    append_to_both: Callable[[Row], None]
+    """Add a tuple to both buffers. O(1)."""
+
+    take: Callable[[], Row]
+    """Take the oldest out of the dequeue buffer; IndexError if it is empty. O(1)."""
+
+    enqueued_count: Callable[[], int]
+    """Return how many are in the enqueue buffer. O(1)."""
+
+    committed_count: Callable[[], int]
+    """Return how many are in the dequeue buffer. O(1)."""
 
     def drop(self, count: int) -> None:
-        """Drop the oldest `count` of the enqueue buffer. O(count)."""
+        """Drop the oldest `count` of the enqueue buffer. O(its length)."""
         ...
 
     def truncate(self, count: int) -> None:
         """Drop the newest `count` of the enqueue buffer, of which none is in the dequeue buffer."""
         ...
 
-    def commit(self, count: int, mark: WindowEnd, *, dropping: int) -> None:
+    def commit(self, count: int, *, dropping: int) -> None:
         """Let the oldest `count` of the enqueue buffer be the dequeue buffer, which is empty.
 
-        The first of them leaves with `mark` instead of its own. The enqueue buffer then loses its
-        oldest `dropping`. O(count).
+        The enqueue buffer then loses its oldest `dropping`. O(count).
         """
-        ...
-
-    def take(self) -> WindowTuple | None:
-        """Take the oldest out of the dequeue buffer, None if it is empty. O(1)."""
         ...
 
     def discard(self) -> None:
@@ -59,47 +68,50 @@ class BufferedTuples(Protocol):
         """Let go of everything, since the key is gone."""
         ...
 
-    def enqueued(self) -> list[WindowTuple]:
+    def enqueued(self) -> list[Row]:
         """Return what is in the enqueue buffer; change nothing. O(its length)."""
-        ...
-
-    @property
-    def enqueued_count(self) -> int:
-        """How many are in the enqueue buffer."""
-        ...
-
-    @property
-    def committed_count(self) -> int:
-        """How many are in the dequeue buffer."""
         ...
 
 
 class PlainTuples:
     """Hold the tuples as Python objects.
 
-    >>> from upstream import Update
-    >>> from upstream.windows import WindowMark
     >>> tuples = PlainTuples()
     >>> for time in (1.0, 2.0, 3.0):
-    ...     tuples.append(WindowTuple(Update("IBM", 24.0, time), WindowMark.DISALLOW))
-    >>> tuples.commit(2, WindowEnd(3.0), dropping=1)
-    >>> tuples.take().mark, tuples.enqueued_count, tuples.committed_count
-    (3.0, 2, 1)
+    ...     tuples.append(("IBM", 24.0, time))
+    >>> tuples.commit(2, dropping=1)
+    >>> tuples.take(), tuples.enqueued_count(), tuples.committed_count()
+    (('IBM', 24.0, 1.0), 2, 1)
     """
 
-    __slots__ = ("_committed", "_enqueued", "append", "append_committed")
+    __slots__ = (
+        "_committed",
+        "_enqueued",
+        "append",
+        "append_committed",
+        "append_to_both",
+        "committed_count",
+        "enqueued_count",
+        "take",
+    )
 
     def __init__(self) -> None:
-        self._enqueued: list[WindowTuple] = []
-        self._committed: deque[WindowTuple] = deque()
-        # The lists' own methods: a method of ours around them would take three times as long.
-        self.append: Callable[[WindowTuple], None] = self._enqueued.append
-        self.append_committed: Callable[[WindowTuple], None] = self._committed.append
+        enqueued: list[Row] = []
+        committed: deque[Row] = deque()
+        self._enqueued = enqueued
+        self._committed = committed
+        # The lists' own methods: a method of ours around each would take three times as long.
+        self.append: Callable[[Row], None] = enqueued.append
+        self.append_committed: Callable[[Row], None] = committed.append
+        self.take: Callable[[], Row] = committed.popleft
+        self.enqueued_count: Callable[[], int] = enqueued.__len__
+        self.committed_count: Callable[[], int] = committed.__len__
 
-    def append_to_both(self, window_tuple: WindowTuple) -> None:
-        """Add a tuple to both buffers."""
-        self._enqueued.append(window_tuple)
-        self._committed.append(window_tuple)
+        def append_to_both(row: Row) -> None:
+            enqueued.append(row)
+            committed.append(row)
+
+        self.append_to_both: Callable[[Row], None] = append_to_both
 
     def drop(self, count: int) -> None:
         """Drop the oldest `count` of the enqueue buffer."""
@@ -109,17 +121,11 @@ class PlainTuples:
         """Drop the newest `count` of the enqueue buffer."""
         del self._enqueued[len(self._enqueued) - count :]
 
-    def commit(self, count: int, mark: WindowEnd, *, dropping: int) -> None:
+    def commit(self, count: int, *, dropping: int) -> None:
         """Copy the oldest `count` to the dequeue buffer, and drop the oldest `dropping`."""
-        committed = self._committed
-        assert not committed, "a window committed to before the last one has left"
-        committed.extend(self._enqueued[:count])
-        committed[0] = WindowTuple(committed[0].update, mark)
+        assert not self._committed, "a window committed to before the last one has left"
+        self._committed.extend(self._enqueued[:count])
         del self._enqueued[:dropping]
-
-    def take(self) -> WindowTuple | None:
-        """Take the oldest out of the dequeue buffer, None if it is empty."""
-        return self._committed.popleft() if self._committed else None
 
     def discard(self) -> None:
         """Empty the dequeue buffer."""
@@ -130,16 +136,6 @@ class PlainTuples:
         self._enqueued.clear()
         self._committed.clear()
 
-    def enqueued(self) -> list[WindowTuple]:
+    def enqueued(self) -> list[Row]:
         """Return what is in the enqueue buffer."""
         return list(self._enqueued)
-
-    @property
-    def enqueued_count(self) -> int:
-        """How many are in the enqueue buffer."""
-        return len(self._enqueued)
-
-    @property
-    def committed_count(self) -> int:
-        """How many are in the dequeue buffer."""
-        return len(self._committed)

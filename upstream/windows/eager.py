@@ -13,9 +13,7 @@ from __future__ import annotations
 
 from ..updates import Update
 from .key_transitions import IS_UPDATE, SHOULD_PROMOTE, SUPERSEDES, WITHDRAWS
-from .open_windows import Opened
 from .window_buffer import WindowBuffer
-from .window_tuples import WindowEnd, WindowTuple
 
 
 class EagerWindowBuffer(WindowBuffer):
@@ -23,7 +21,7 @@ class EagerWindowBuffer(WindowBuffer):
 
     >>> from upstream.windows import WindowSpecification
     >>> buffer = EagerWindowBuffer(WindowSpecification(size=2, slide=2))
-    >>> _ = buffer.arrive(Update("IBM", 24.0, 0.0))
+    >>> _ = buffer.arrive(("IBM", 24.0, 0.0))
     >>> buffer.commit()
     >>> buffer.take().mark, buffer.take()
     (2.0, None)
@@ -33,12 +31,7 @@ class EagerWindowBuffer(WindowBuffer):
 
     def is_update(self, time: float) -> bool:
         """Tell whether a tuple at `time` starts a window: the last one started is the newest."""
-        specification = self._specification
-        if time < self._next_start:
-            return False
-        holding = specification.holding(time)
-        first = specification.first(time) if self._first_index is None else self._next_index
-        return len(holding) > 0 and holding[-1] >= first
+        return len(self.starts(time)) > 0
 
     def should_promote(self, time: float) -> bool:
         """Tell whether a tuple at `time` is in the committed window, or closes it."""
@@ -53,85 +46,97 @@ class EagerWindowBuffer(WindowBuffer):
         """Commit to the window that was started last."""
         index = self._waiting_index
         assert index is not None, "nothing waits"
-        self._begin_processing(index, is_complete=not self._is_open(index))
-        specification = self._specification
-        end = specification.end(index)
-        mark = WindowEnd(end, start=specification.start(index), last=self._committed_last)
-        count = self._end - self._first
-        self._tuples.commit(count, mark, dropping=count)
+        self._begin_processing(index)
+        count = self._tuples.enqueued_count()
+        self._tuples.commit(count, dropping=count)
         self._taken = self._first
-        self._first = self._committed_end = self._end
-        self._waiting_index = None
+        self._first += count
+        if not (self._open and self._open[-1][1] >= index):
+            self._complete()
+        self._choose_append()
 
     def waiting(self) -> list[Update]:
         """Return the tuples of the window that waits, as far as they have come."""
-        held = self._tuples.enqueued()
-        return [entry.update for entry in held if entry.update is not None]
+        return [Update(*row) for row in self._tuples.enqueued()]
 
     def erase(self) -> int:
         """Let go of the window that waits, and of the committed one unless it is complete."""
         triggers = self._withdraw()
         self._counts.superseded += triggers == WITHDRAWS
-        self._open.clear()
-        if not self._is_complete and not self.is_finished:
-            self.abort()
-            triggers |= SHOULD_PROMOTE
-        return triggers
+        self._forget_open()
+        return triggers | self._abort()
 
-    def _is_open(self, index: int) -> bool:
-        return bool(self._open) and self._open[-1].newest >= index
-
-    def _note_start(self, opened: Opened, windows: int) -> int:
-        was_waiting = self._waiting_index is not None
-        self._counts.superseded += windows - 1 + was_waiting
-        self._waiting_index = opened.newest
-        self._drop_until(self._end)
-        opened.number = self._end
-        return IS_UPDATE | SUPERSEDES if was_waiting else IS_UPDATE
+    def _note_start(self, newest: int, windows: int) -> tuple[int, int]:
+        tuples = self._tuples
+        if self._waiting_index is None:
+            self._counts.superseded += windows - 1
+            triggers = IS_UPDATE
+            end = self._taken + tuples.committed_count()
+            if end > self._first:
+                self._first = end
+        else:
+            self._counts.superseded += windows
+            triggers = IS_UPDATE | SUPERSEDES
+            self._drop_enqueued()
+        self._waiting_index = newest
+        self._choose_append()
+        return triggers, self._first
 
     def _note_close(self, index: int, number: int, windows: int) -> int:
-        committed = self.committed_index
-        if self._is_complete or self.is_finished or committed is None or committed > index:
+        if self.committed_index > index or not self.should_promote(self.late_before):
             return 0
-        self._is_complete = True
+        self._complete()
+        self._choose_append()
         return SHOULD_PROMOTE
 
-    def _keep(self, window_tuple: WindowTuple) -> int:
-        is_committed = not (self._is_complete or self.is_aborted or self.is_finished)
-        if self._waiting_index is None:
-            assert is_committed, "an open window that neither waits nor is committed"
-            self._tuples.append_committed(window_tuple)
-            self._first += 1
-        elif is_committed:
-            self._tuples.append_to_both(window_tuple)
+    def _choose_append(self) -> None:
+        """Find out where tuples go: to the window that waits, to the committed one, or to both."""
+        tuples = self._tuples
+        self.kept_trigger = SHOULD_PROMOTE
+        if self._is_complete or self.is_finished or self.is_aborted:
+            self.append = tuples.append
+            self.kept_trigger = 0
+        elif self._waiting_index is None:
+            self.append = tuples.append_committed
         else:
-            self._tuples.append(window_tuple)
-        self._end += 1
-        if is_committed:
-            self._committed_end = self._end
-            return SHOULD_PROMOTE
-        return 0
+            self.append = tuples.append_to_both
 
     def _refuse(self) -> int:
         """Let go of the window that waits, and of the committed one: both hold the tuple."""
         triggers = self._withdraw()
         self._counts.rejected += triggers == WITHDRAWS
-        if self.should_promote(self.late_before):
-            self.abort()
-            triggers |= SHOULD_PROMOTE
-        return triggers
+        return triggers | self._abort()
 
     def _withdraw(self) -> int:
         if self._waiting_index is None:
             return 0
+        self._drop_enqueued()
         self._waiting_index = None
-        self._drop_until(self._end)
         return WITHDRAWS
+
+    def _drop_enqueued(self) -> None:
+        """Empty the enqueue buffer, which the committed window shares some tuples with."""
+        count = self._tuples.enqueued_count()
+        first = self._first
+        end = self._first = first + count
+        kept = max(first, self._used_until, self._committed_end)
+        if end > kept:
+            self._counts.dropped += end - kept
+        self._tuples.drop(count)
+
+    def _abort(self) -> int:
+        """Give up what has not left of the committed window, of which a tuple is missing."""
+        if not self.should_promote(self.late_before):
+            return 0
+        end = self._committed_end
+        self._counts.dropped += max(0, end - max(self._taken, self._used_until))
+        self._tuples.discard()
+        self._taken = end
+        self.is_aborted = True
+        self._choose_append()
+        return SHOULD_PROMOTE
 
     def _check(self) -> None:
         super()._check()
-        assert self._tuples.enqueued_count == self._end - self._first
-        if self._waiting_index is None:
-            assert self._first == self._end, "tuples in the enqueue buffer that wait for nothing"
-        else:
-            assert self._first < self._end, "a window that waits without its starter"
+        count = self._tuples.enqueued_count()
+        assert (count > 0) == self.is_waiting, "a window that waits without its starter"

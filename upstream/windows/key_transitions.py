@@ -82,6 +82,8 @@ REFUSED: Final = 32
 OUTSIDE: Final = 64
 """Trigger: the tuple is in no window."""
 
+UNUSUAL: Final = SHOULD_PROMOTE | WITHDRAWS | REFUSED | OUTSIDE
+
 
 def diagram() -> str:
     """Return both tables as one Mermaid state diagram, the two halves of a key side by side."""

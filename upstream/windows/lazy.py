@@ -11,10 +11,8 @@ from ..updates import Key, Update
 from .accounting import WindowCounts
 from .buffered_tuples import BufferedTuples
 from .key_transitions import IS_UPDATE, SUPERSEDES, WITHDRAWS
-from .open_windows import Opened
 from .specification import WindowSpecification
 from .window_buffer import WindowBuffer
-from .window_tuples import WindowEnd, WindowMark, WindowTuple
 
 
 class LazyWindowBuffer(WindowBuffer):
@@ -22,7 +20,7 @@ class LazyWindowBuffer(WindowBuffer):
 
     >>> buffer = LazyWindowBuffer(WindowSpecification(size=2, slide=2))
     >>> for time in (0.0, 1.0, 2.0):
-    ...     _ = buffer.arrive(Update("IBM", 24.0 + time, time))
+    ...     _ = buffer.arrive(("IBM", 24.0 + time, time))
     >>> buffer.commit()
     >>> [buffer.take().mark for _ in range(3)]
     [2.0, <WindowMark.INSIDE: -1>, <WindowMark.CLOSE: -2>]
@@ -41,11 +39,14 @@ class LazyWindowBuffer(WindowBuffer):
         self._waiting_end = 0
         """The number of the first tuple after the window that waits."""
         self._hole = 0
-        """How many tuples after that one's are gone, since memory refused one of their windows."""
+        """How many numbers after it nobody has: memory refused a tuple of the windows there."""
 
     def is_update(self, time: float) -> bool:
         """Tell whether a tuple at `time` closes a window: the last one closed is the newest."""
-        return time >= self._next_closing
+        if time >= self._next_closing:
+            return True
+        starts = self.starts(time)  # the last tick of a window may be its first
+        return len(starts) > 0 and self._specification.newest_closed(time) >= starts[0]
 
     def should_promote(self, time: float) -> bool:
         """Return False: a committed window is complete, so its key is never IDLE."""
@@ -54,8 +55,7 @@ class LazyWindowBuffer(WindowBuffer):
     @property
     def held_windows(self) -> int:
         """How many windows are open, or closed and waiting."""
-        opened = sum(structure.newest - structure.oldest + 1 for structure in self._open)
-        return opened + self.is_waiting
+        return sum(newest - oldest + 1 for oldest, newest, _ in self._open) + self.is_waiting
 
     @property
     def structure_count(self) -> int:
@@ -66,52 +66,47 @@ class LazyWindowBuffer(WindowBuffer):
         """Commit to the window that was closed last; the open ones keep the tuples they share."""
         index = self._waiting_index
         assert index is not None, "nothing waits"
-        self._begin_processing(index, is_complete=True)
-        specification = self._specification
-        end = specification.end(index)
-        mark = WindowEnd(end, start=specification.start(index), last=self._committed_last)
-        kept_from = self._open[0].number if self._open else self._end
-        first = self._first
+        first, end = self._first, self._waiting_end
+        kept_from = self._open[0][2] if self._open else self._end
+        self._begin_processing(index)
+        self._tuples.commit(end - first, dropping=self._count_between(first, kept_from))
         self._taken = first
-        self._committed_end = self._waiting_end
-        self._tuples.commit(
-            self._waiting_end - first, mark, dropping=self._count_between(first, kept_from)
-        )
         self._first = kept_from
         self._hole = 0
-        self._waiting_index = None
+        self._complete()
 
     def waiting(self) -> list[Update]:
         """Return the tuples of the window that waits."""
         if self._waiting_index is None:
             return []
-        held = self._tuples.enqueued()[: self._waiting_end - self._first]
-        return [entry.update for entry in held if entry.update is not None]
+        return [Update(*row) for row in self._tuples.enqueued()[: self._waiting_end - self._first]]
 
     def erase(self) -> int:
         """Let go of the open windows, and of the one that waits."""
         self._counts.superseded += self.held_windows
         was_waiting = self.is_waiting
-        self._waiting_index = None
-        self._open.clear()
+        self._forget_open()
         self._drop_until(self._end)
+        self._waiting_index = None
         return WITHDRAWS if was_waiting else 0
 
-    def _note_start(self, opened: Opened, windows: int) -> int:
-        return 0
+    @property
+    def _end(self) -> int:
+        """The number of the next tuple."""
+        return self._first + self._tuples.enqueued_count() + self._hole
+
+    def _note_start(self, newest: int, windows: int) -> tuple[int, int]:
+        return 0, self._first + self._tuples.enqueued_count() + self._hole
 
     def _note_close(self, index: int, number: int, windows: int) -> int:
         was_waiting = self._waiting_index is not None
         self._counts.superseded += windows - 1 + was_waiting
+        end = self._first + self._tuples.enqueued_count() + self._hole
+        if number != self._first:
+            self._drop_until(number)
         self._waiting_index = index
-        self._drop_until(number)
-        self._waiting_end = self._end
+        self._waiting_end = end
         return IS_UPDATE | SUPERSEDES if was_waiting else IS_UPDATE
-
-    def _keep(self, window_tuple: WindowTuple) -> int:
-        self._tuples.append(window_tuple)
-        self._end += 1
-        return 0
 
     def _refuse(self) -> int:
         """Let go of all open windows; the closed one that waits is whole, and stays."""
@@ -127,34 +122,30 @@ class LazyWindowBuffer(WindowBuffer):
         return 0
 
     def _drop_until(self, number: int) -> None:
-        count = self._count_between(self._first, number)
-        kept = max(self._first, self._used_until, self._committed_end)
-        self._counts.dropped += max(0, self._count_between(kept, number))
-        self._tuples.drop(count)
+        """Drop the tuples before `number` from the enqueue buffer."""
+        first, used, end = self._first, self._used_until, self._last_number
+        kept = first if first > end else end
+        if used > kept:
+            kept = used
+        if number > kept:
+            self._counts.dropped += self._count_between(kept, number)
+        self._tuples.drop(self._count_between(first, number))
         if number > self._waiting_end:
             self._hole = 0
         self._first = number
 
     def _count_between(self, first: int, end: int) -> int:
         """Return how many tuples are held from number `first` up to `end`, without the hole."""
-        hole = self._hole if first <= self._waiting_end < end else 0
-        return end - first - hole
-
-    @property
-    def held_tuples(self) -> int:
-        """How many tuples have not left yet, and are needed."""
-        return super().held_tuples - self._hole
+        hole = self._hole
+        return end - first - hole if hole and first <= self._waiting_end < end else end - first
 
     def _check(self) -> None:
         super()._check()
-        assert self._tuples.enqueued_count == self._end - self._first - self._hole
         assert self._hole == 0 or self.is_waiting
         assert self.structure_count <= self._specification.overlap + 1
         if self._waiting_index is not None:
-            assert self._first < self._waiting_end <= self._end
+            assert self._first < self._waiting_end <= self._end - self._hole
             times = [update.time for update in self.waiting()]
             specification = self._specification
             assert specification.start(self._waiting_index) <= times[0]
             assert times[-1] < specification.end(self._waiting_index)
-        marks = {window_tuple.mark for window_tuple in self._tuples.enqueued()}
-        assert marks <= {WindowMark.INSIDE, WindowMark.DISALLOW}

@@ -1,11 +1,12 @@
 """The windows of one key that are open: which tuples start, fill and close them.
 
 Windows that one tuple starts stand in one structure, the range of their numbers; so after a gap a
-tuple may start any number of windows at once. Tuples are numbered as they are kept, and a structure
-knows the number of its first one.
+tuple may start any number of windows at once. What is kept, and what that means for the key, is up
+to the semantics: see `WindowBuffer`.
 
-Most tuples neither start nor close a window: they come before `quiet_until`, and are only kept.
-What is kept, and what it means for the key, is up to the semantics: see `WindowBuffer`.
+Most tuples neither start nor close a window: they come before `quiet_until`, and whoever calls may
+just `append` them. A tuple that starts or closes one mostly starts or closes the next one, which is
+known without a division.
 """
 
 from __future__ import annotations
@@ -13,28 +14,23 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable
 
 from ..errors import PagePoolFullError
-from ..updates import Key, Update
+from ..updates import Key
 from .accounting import WindowCounts
+from .buffered_tuples import Row
 from .key_transitions import CLOSES, OUTSIDE, REFUSED
 from .specification import WindowSpecification
-from .window_tuples import WindowMark, WindowTuple
 
 NEVER = math.inf
 ALWAYS = -math.inf
 
+UNSTORABLE = object()
+"""The value of a tuple that cannot be kept."""
 
-class Opened:
-    """Open windows that one tuple started: those from `oldest` to `newest`."""
-
-    __slots__ = ("newest", "number", "oldest")
-
-    def __init__(self, oldest: int, newest: int, number: int) -> None:
-        self.oldest = oldest
-        self.newest = newest
-        self.number = number
-        """The number of their first tuple."""
+Opened = tuple[int, int, int]
+"""Open windows that one tuple started: the oldest, the newest, and the number of the tuple."""
 
 
 class OpenWindows(ABC):
@@ -47,25 +43,38 @@ class OpenWindows(ABC):
 
     __slots__ = (
         "_counts",
-        "_end",
         "_first_index",
         "_next_closing",
         "_next_index",
         "_next_start",
         "_open",
+        "_second_start",
+        "_size",
+        "_slide",
         "_specification",
+        "_tick",
+        "append",
         "closed_version",
+        "kept_trigger",
         "key",
         "late_before",
         "quiet_until",
     )
 
+    append: Callable[[Row], None]
+    """Keeps a tuple of the open windows; PagePoolFullError without room."""
+
     def __init__(
         self, specification: WindowSpecification, counts: WindowCounts | None, key: Key
     ) -> None:
         self._specification = specification
+        self._size = specification.size
+        self._slide = specification.slide
+        self._tick = specification.tick or 0.0
         self._counts = WindowCounts() if counts is None else counts
         self.key = key
+        self.kept_trigger = 0
+        """What it means for the key that a tuple was kept."""
         self.late_before = ALWAYS
         """Tuples older than this are late."""
         self.quiet_until = ALWAYS
@@ -74,24 +83,19 @@ class OpenWindows(ABC):
         self._first_index: int | None = None
         self._next_index = 0
         """The oldest window that was not opened yet, and may be."""
-        self._next_start = ALWAYS
+        self._next_start = self._second_start = ALWAYS
+        """Where it starts, and where the one after it."""
         self._next_closing = NEVER
-        self._end = 0
-        """The number of the next tuple."""
         self.closed_version = 0
         """The version of the window that was closed last; a newer window has a greater one."""
 
     @abstractmethod
-    def _note_start(self, opened: Opened, windows: int) -> int:
-        """Note that a tuple, which is still to come, starts so many windows."""
+    def _note_start(self, newest: int, windows: int) -> tuple[int, int]:
+        """Note that a tuple starts so many windows; return its triggers and its number."""
 
     @abstractmethod
     def _note_close(self, index: int, number: int, windows: int) -> int:
         """Note that windows are closed, the newest `index`, whose first tuple is `number`."""
-
-    @abstractmethod
-    def _keep(self, window_tuple: WindowTuple) -> int:
-        """Keep a tuple of the windows that are open; PagePoolFullError without room."""
 
     @abstractmethod
     def _refuse(self) -> int:
@@ -111,81 +115,87 @@ class OpenWindows(ABC):
     def held_tuples(self) -> int:
         """How many tuples have not left yet, and are needed."""
 
+    def starts(self, time: float) -> range:
+        """Return the windows that a tuple at `time` would start."""
+        specification = self._specification
+        first = specification.first(time) if self._first_index is None else self._next_index
+        holding = specification.holding(time)
+        return range(max(first, holding.start), holding.stop)
+
     # Tuples that come.
 
-    def arrive(self, update: Update) -> int:
+    def arrive(self, row: Row) -> int:
         """Take in a tuple that is not late, and return its triggers."""
-        time = update.time
+        time = row[2]
         if time < self.quiet_until:
             self.late_before = time
-            return self._keep_if_room(update, is_starter=False)
-        return self._arrive_at_border(update, time)
+            return self._keep(row)
+        # Negated, so that a time that is no number is found out, before anything has changed.
+        newest = self._next_index - 1
+        if not time < self._next_start:
+            newest = newest + 1 if time < self._second_start else self._find_newest(time)
+        triggers = self._close_ended(time) if time >= self._next_closing else 0
+        if newest >= self._next_index:
+            triggers |= self._start_until(newest, time)
+        self.late_before = time
+        opened = self._open
+        triggers |= self._keep(row) if opened else self._note_homeless(time)
+        if opened:
+            closing = opened[0][0] * self._slide + self._size - self._tick
+            if time >= closing:  # by its last tick, which this tuple is in
+                triggers |= self._close_oldest()
+                closing = self._find_next_closing()
+            self._plan(closing)
+        else:
+            self._plan(NEVER)
+        return triggers
 
     def refuse(self, time: float) -> int:
         """Take in a tuple that cannot be kept, which so lacks in its windows; return triggers."""
-        if time < self.quiet_until:
-            self.late_before = time
-            return self._refused()
-        return self._arrive_at_border(None, time)
+        return self.arrive((self.key, UNSTORABLE, time))
 
-    def _arrive_at_border(self, update: Update | None, time: float) -> int:
-        """Take in a tuple that may start windows, or close some; None if it cannot be kept."""
+    def _find_newest(self, time: float) -> int:
+        """Return the newest window that starts at or before `time`; raise if it is no good time."""
         specification = self._specification
-        newest = specification.newest(time)  # which refuses times that are too large
-        triggers = windows = 0
-        if time >= self._next_closing:
-            triggers = self._close(specification.newest_ended(time))
-        if time >= self._next_start:
-            opened = self._open_windows(newest, time)
-            if opened is not None:
-                windows = opened.newest - opened.oldest + 1
-                triggers |= self._note_start(opened, windows)
-                self._open.append(opened)
-        self.late_before = time
-        if self._open:
-            triggers |= self._keep_if_room(update, is_starter=windows > 0)
-        else:
-            triggers |= self._note_homeless(time)
-        self._next_closing = self._find_next_closing()
-        if time >= self._next_closing:  # by its last tick, which this tuple is in
-            triggers |= self._close(specification.newest_closed(time))
-            self._next_closing = self._find_next_closing()
-        self._plan()
+        newest = specification.newest(time)
+        if self._first_index is None:
+            self._first_index = index = self._next_index = specification.first(time)
+            self._next_start = specification.start(index)
+            self._second_start = specification.start(index + 1)
+        return newest
+
+    def _start_until(self, newest: int, time: float) -> int:
+        """Open the windows up to `newest` that a tuple at `time` starts; return triggers."""
+        oldest = self._next_index
+        slide, size = self._slide, self._size
+        self._next_index = newest + 1
+        self._next_start = (newest + 1) * slide
+        self._second_start = (newest + 2) * slide
+        if oldest < newest or time >= newest * slide + size:
+            oldest = max(oldest, self._specification.newest_ended(time) + 1)
+            if oldest > newest:
+                return 0
+        counts = self._counts
+        windows = newest - oldest + 1
+        counts.opened += windows
+        end = oldest * slide + size
+        if end < counts.earliest_end:
+            counts.earliest_end = end
+        triggers, number = self._note_start(newest, windows)
+        self._open.append((oldest, newest, number))
         return triggers
 
-    def _open_windows(self, newest: int, time: float) -> Opened | None:
-        """Open the windows up to `newest` that a tuple at `time` starts, which is still to come."""
-        specification = self._specification
-        if self._first_index is None:
-            self._first_index = self._next_index = specification.first(time)
-        oldest = max(self._next_index, specification.newest_ended(time) + 1)
-        if newest >= self._next_index:
-            self._next_index = newest + 1
-        self._next_start = specification.start(self._next_index)
-        if oldest > newest:
-            return None
-        counts = self._counts
-        counts.opened += newest - oldest + 1
-        counts.earliest_end = min(counts.earliest_end, specification.end(oldest))
-        return Opened(oldest, newest, self._end)
-
-    def _keep_if_room(self, update: Update | None, *, is_starter: bool) -> int:
-        if update is None:
-            return self._refused()
-        mark = WindowMark.DISALLOW if is_starter else WindowMark.INSIDE
+    def _keep(self, row: Row) -> int:
+        """Keep a tuple of the windows that are open; if there is no room, let go of these."""
         try:
-            return self._keep(WindowTuple(update, mark))
+            if row[1] is not UNSTORABLE:
+                self.append(row)
+                return self.kept_trigger
         except PagePoolFullError as error:
             self._counts.pool_capacity = error.capacity
-            return self._refused()
-
-    def _refused(self) -> int:
-        """Count a tuple for which there was no room, and let go of the windows that hold it."""
         self._counts.refused += 1
         triggers = self._refuse()
-        self._open.clear()
-        self._next_closing = NEVER
-        self.quiet_until = ALWAYS
+        self._forget_open()
         return triggers | REFUSED
 
     def _note_homeless(self, time: float) -> int:
@@ -207,28 +217,41 @@ class OpenWindows(ABC):
         if now < self._specification.end(newest):
             newest = self._specification.newest_ended(now)
         triggers = self._close(newest)
-        self._next_closing = self._find_next_closing()
-        self._plan()
+        self._plan(self._find_next_closing())
         return triggers
+
+    def _close_ended(self, time: float) -> int:
+        """Close the open windows that end at or before `time`."""
+        oldest = self._open[0][0]
+        if time < (oldest + 1) * self._slide + self._size:  # mostly
+            return self._close_oldest() if time >= oldest * self._slide + self._size else 0
+        return self._close(self._specification.newest_ended(time))
+
+    def _close_oldest(self) -> int:
+        """Close the oldest open window, as `_close` would."""
+        oldest, newest, number = self._open.popleft()
+        if newest > oldest:
+            self._open.appendleft((oldest + 1, newest, number))
+        return self._note_closed(oldest, number, 1)
 
     def _close(self, newest: int) -> int:
         """Close the open windows up to `newest`."""
         opened = self._open
         windows = 0
         index = number = 0
-        while opened and opened[0].oldest <= newest:
-            structure = opened[0]
-            index = min(structure.newest, newest)
-            number = structure.number
-            windows += index - structure.oldest + 1
-            if structure.newest > newest:
-                structure.oldest = newest + 1
-                break
-            opened.popleft()
-        if not windows:
-            return 0
-        self.late_before = max(self.late_before, self._specification.end(index))
-        self.closed_version = self.version(index)
+        while opened and opened[0][0] <= newest:
+            oldest, index, number = opened.popleft()
+            if index > newest:
+                opened.appendleft((newest + 1, index, number))
+                index = newest
+            windows += index - oldest + 1
+        return self._note_closed(index, number, windows) if windows else 0
+
+    def _note_closed(self, index: int, number: int, windows: int) -> int:
+        end = index * self._slide + self._size
+        if end > self.late_before:
+            self.late_before = end
+        self.closed_version = index - self._first_index + 1  # type: ignore[operator]  # hot path
         return CLOSES | self._note_close(index, number, windows)
 
     def version(self, index: int) -> int:
@@ -236,25 +259,35 @@ class OpenWindows(ABC):
         assert self._first_index is not None, "a window of a key without tuples"
         return index - self._first_index + 1
 
-    def _find_next_closing(self) -> float:
-        return self._specification.closing_time(self._open[0].oldest) if self._open else NEVER
+    def _forget_open(self) -> None:
+        """Let go of all open windows."""
+        self._open.clear()
+        self._plan(NEVER)
 
-    def _plan(self) -> None:
-        """Find out until when tuples neither start nor close a window."""
-        self.quiet_until = min(self._next_start, self._next_closing) if self._open else ALWAYS
+    def _find_next_closing(self) -> float:
+        return self._specification.closing_time(self._open[0][0]) if self._open else NEVER
+
+    def _plan(self, closing: float) -> None:
+        """Note when the next window is closed, and until when tuples are quiet."""
+        self._next_closing = closing
+        if self._open:
+            start = self._next_start
+            self.quiet_until = closing if closing < start else start
+        else:
+            self.quiet_until = ALWAYS
 
     @property
     def next_end(self) -> float:
         """The earliest end of an open window, infinity if none is open."""
-        return self._specification.end(self._open[0].oldest) if self._open else NEVER
+        return self._specification.end(self._open[0][0]) if self._open else NEVER
 
     def _check(self) -> None:
         """State every invariant."""
-        oldest = -math.inf
-        number = 0
-        for opened in self._open:
-            assert oldest < opened.oldest <= opened.newest < self._next_index
-            assert opened.number >= number, "structures out of order"
-            oldest, number = opened.newest, opened.number
+        before = -math.inf
+        last_number = 0
+        for oldest, newest, number in self._open:
+            assert before < oldest <= newest < self._next_index
+            assert number >= last_number, "structures out of order"
+            before, last_number = newest, number
         assert self.quiet_until == ALWAYS or self._open
         assert self._next_closing == self._find_next_closing()

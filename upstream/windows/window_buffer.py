@@ -1,8 +1,12 @@
 """The window buffer of one key: which window waits, and what is still to leave of another.
 
-What a window holds is a stretch of numbered tuples, so which tuples nobody needs any more is a
-comparison. LAZY and EAGER differ in which window is the most recent one (the report's MRU rule,
-section 6.2): see `LazyWindowBuffer` and `EagerWindowBuffer`.
+Tuples are numbered as they are kept, so what a window holds is a stretch of numbers, and which
+tuples nobody needs any more is a comparison. LAZY and EAGER differ in which window is the most
+recent one (the report's MRU rule, section 6.2): see `LazyWindowBuffer` and `EagerWindowBuffer`.
+
+The report marks starters as they are enqueued. Here a tuple is marked as it leaves, for then it is
+known as well which tuple of the window was the first at or after the start of another: none before
+it is missing.
 """
 
 from __future__ import annotations
@@ -12,19 +16,24 @@ from abc import abstractmethod
 from ..updates import Key, Update
 from .accounting import WindowCounts
 from .buffered_tuples import BufferedTuples, PlainTuples
-from .open_windows import NEVER, OpenWindows
+from .open_windows import ALWAYS, NEVER, OpenWindows
 from .specification import WindowSpecification
-from .window_tuples import WindowEnding, WindowMark, WindowTuple
+from .window_tuples import WindowEnd, WindowEnding, WindowMark, WindowTuple
+
+_INSIDE = WindowMark.INSIDE
+_new_tuple = tuple.__new__
 
 
 class WindowBuffer(OpenWindows):
     """What the semantics have in common."""
 
     __slots__ = (
-        "_committed_end",
         "_committed_last",
         "_first",
         "_is_complete",
+        "_last_number",
+        "_next_marked",
+        "_take",
         "_taken",
         "_tuples",
         "_used_until",
@@ -43,13 +52,18 @@ class WindowBuffer(OpenWindows):
     ) -> None:
         super().__init__(specification, counts, key)
         self._tuples: BufferedTuples = PlainTuples() if tuples is None else tuples
-        # Numbers of tuples: of the first in the enqueue buffer; of the next that leaves; of the
-        # first after the dequeue buffer; of the first that never left.
-        self._first = self._taken = self._committed_end = self._used_until = 0
+        self.append = self._tuples.append
+        self._take = self._tuples.take
+        # Numbers of tuples: of the first in the enqueue buffer, of the next that leaves, of the
+        # first that never left. The number of the last of a complete window, else -1.
+        self._first = self._taken = self._used_until = 0
+        self._last_number = -1
         self._waiting_index: int | None = None
-        self.committed_index: int | None = None
+        self.committed_index = 0
         """The window that is under processing, or was."""
         self._committed_last = NEVER
+        self._next_marked = ALWAYS
+        """Tuples from this time on start another window."""
         self._is_complete = False
         self.is_aborted = False
         """Whether the committed window was given up, since a tuple of it is missing."""
@@ -69,7 +83,9 @@ class WindowBuffer(OpenWindows):
     @property
     def is_available(self) -> bool:
         """Whether the committed window has more to give, if only its end."""
-        return self._tuples.committed_count > 0 or self._is_complete or self.is_aborted
+        if self.is_finished:
+            return False
+        return self._tuples.committed_count() > 0 or self._is_complete or self.is_aborted
 
     @property
     def is_waiting(self) -> bool:
@@ -88,61 +104,69 @@ class WindowBuffer(OpenWindows):
 
     def take(self) -> WindowTuple | None:
         """Take the next tuple of the committed window, or its end; None if it has to come yet."""
-        window_tuple = self._tuples.take()
-        if window_tuple is None:
+        try:
+            row = self._take()
+        except IndexError:
             return self._take_ending()
         number = self._taken = self._taken + 1
         if number > self._used_until:
             self._used_until = number
             self._counts.used += 1
-        if self._is_complete and number == self._committed_end:
-            update = window_tuple.update
-            assert update is not None
+        time = row[2]
+        mark = _INSIDE if time < self._next_marked else self._mark_starter(time)
+        if number == self._last_number:
             # A tuple in the last tick completes its window itself.
-            self.is_finished = update.time >= self._committed_last
-        return window_tuple
+            self.is_finished = time >= self._committed_last
+        return _new_tuple(WindowTuple, (_new_tuple(Update, row), mark))
+
+    def _mark_starter(self, time: float) -> WindowMark | WindowEnd:
+        """Return the mark of a tuple that starts a window, the committed one or another."""
+        specification = self._specification
+        is_first = self._next_marked == ALWAYS
+        self._next_marked = specification.start(specification.newest(time) + 1)
+        if not is_first:
+            return WindowMark.DISALLOW
+        index = self.committed_index
+        return WindowEnd(
+            specification.end(index), start=specification.start(index), last=self._committed_last
+        )
 
     def _take_ending(self) -> WindowTuple | None:
-        if not (self._is_complete or self.is_aborted):
+        if self.is_finished or not (self._is_complete or self.is_aborted):
             return None
-        assert not self.is_finished, "a window that ends twice"
         self.is_finished = True
         mark = WindowMark.ABORT if self.is_aborted else WindowMark.CLOSE
         return WindowEnding.of(self.key, mark)
 
-    def _begin_processing(self, index: int, *, is_complete: bool) -> None:
+    def _begin_processing(self, index: int) -> None:
         assert self.is_finished, "a window committed to before the last one has left"
         self._counts.committed += 1
         self.committed_index = index
         self._committed_last = self._specification.closing_time(index)
-        self._is_complete = is_complete
-        self.is_aborted = self.is_finished = False
+        self._next_marked = ALWAYS
+        self._last_number = -1
+        self._waiting_index = None
+        self._is_complete = self.is_aborted = self.is_finished = False
 
-    def abort(self) -> None:
-        """Give up what has not left of the committed window, of which a tuple is missing."""
-        if self._is_complete or self.is_finished:
-            return
-        self.is_aborted = True
-        until = min(self._committed_end, self._first)
-        self._counts.dropped += max(0, until - max(self._taken, self._used_until))
-        self._tuples.discard()
-        self._taken = self._committed_end
+    def _complete(self) -> None:
+        """Note that no further tuple of the committed window will come."""
+        self._is_complete = True
+        self._last_number = self._committed_end
+
+    @property
+    def _committed_end(self) -> int:
+        """The number of the first tuple after the dequeue buffer."""
+        return self._taken + self._tuples.committed_count()
 
     # Counting.
 
     @property
     def held_tuples(self) -> int:
         """How many tuples have not left yet, and are needed."""
-        used = self._used_until
-        committed = max(0, self._committed_end - max(self._taken, used))
-        return committed + max(0, self._end - max(self._first, used, self._committed_end))
-
-    def _drop_until(self, number: int) -> None:
-        """Drop the tuples before `number` from the enqueue buffer."""
-        kept = max(self._first, self._used_until, self._committed_end)
-        self._counts.dropped += max(0, number - kept)
-        self._tuples.drop(number - self._first)
-        self._first = number
+        used, end = self._used_until, self._committed_end
+        first = max(self._first, used, end)
+        enqueued = self._first + self._tuples.enqueued_count() - first
+        return max(0, end - max(self._taken, used)) + max(0, enqueued)
 
     def clear(self) -> None:
         """Give back all memory, since nothing of the key is needed any more."""
@@ -150,6 +174,5 @@ class WindowBuffer(OpenWindows):
 
     def _check(self) -> None:
         super()._check()
-        assert self._first <= self._end and self._taken <= self._committed_end <= self._end
-        assert self._used_until <= self._end
-        assert self._tuples.committed_count == self._committed_end - self._taken
+        assert self._used_until <= max(self._committed_end, self._first)
+        assert not self._is_complete or self._last_number == self._committed_end
