@@ -51,4 +51,4 @@ class Outcome(Enum):
     REJECTED = "rejected"
     """There was no room for its key."""
     OUTSIDE = "outside"
-    """It is in no window of a window queue, and was dropped."""
+    """It is in no open window of a window queue, and was dropped."""

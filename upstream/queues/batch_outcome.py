@@ -19,7 +19,7 @@ class BatchOutcome:
     rejected_rows: tuple[int, ...] = ()
     """The rows that were rejected, counted from 0."""
     outside: int = 0
-    """Rows that are in no window, which only a window queue knows of."""
+    """Rows that are in no open window, which only queues of windows know of."""
 
 
 def count_outcomes(outcomes: list[Outcome]) -> BatchOutcome:

@@ -1,8 +1,8 @@
 """The buffered tuples of a window queue as bytes in blocks of the page pool.
 
-Here the window buffer of a key (report, section 6.2) meets the memory for it (section 7.2): values
-go through a codec, and which block a tuple is in is the business of the :class:`BlockChain`. The
-report stores a mark with each tuple. Its place is there, but the window buffer finds marks by the
+Here the window buffer of a key (report, section 6.2) meets the memory for it (section 7.2): which
+block a tuple is in is the business of the :class:`BlockChain`. Values come encoded, since whether
+they can be is found out before anything happens, and are decoded as they leave. The report stores a mark with each tuple. Its place is there, but the window buffer finds marks by the
 tuples' numbers, so here they are all 0.
 """
 
@@ -19,11 +19,10 @@ _NO_MARK: Final = 0
 
 
 class BlockTuples:
-    """Hold the tuples of `key` in `chain`, their values encoded by `codec`.
+    """Hold the tuples of `key` in `chain`, their values as the bytes that `codec` decodes.
 
-    What the codec cannot encode is refused with ValueNotEncodableError, and what finds no room
-    with PagePoolFullError or ValueTooLargeError; nothing has changed then. A value that cannot be
-    decoded stays, and can be taken again.
+    A tuple that finds no room is refused with PagePoolFullError or ValueTooLargeError; nothing has
+    changed then. A value that cannot be decoded stays, and can be taken again.
 
     >>> from upstream.memory import BytesCodec, OnDemandMemory, PagePool
     >>> memory = OnDemandMemory(PagePool(4096), location_bytes=256)
@@ -51,19 +50,19 @@ class BlockTuples:
         self._key = key
         self._chain = chain
         self._codec = codec
-        encode, decode = codec.encode, codec.decode
+        decode = codec.decode
 
         # The protocol has these as attributes. Methods of ours in them would be references in a
         # circle, and the page pool would outlive its queue until the garbage collector comes.
 
         def append(row: Row) -> None:
-            chain.append(row[2], _NO_MARK, encode(row[1]))
+            chain.append(row[2], _NO_MARK, _encoded(row))
 
         def append_committed(row: Row) -> None:
-            chain.append_committed(row[2], _NO_MARK, encode(row[1]))
+            chain.append_committed(row[2], _NO_MARK, _encoded(row))
 
         def append_to_both(row: Row) -> None:
-            chain.append_to_both(row[2], _NO_MARK, encode(row[1]))
+            chain.append_to_both(row[2], _NO_MARK, _encoded(row))
 
         def take() -> Row:
             record = chain.take(decode)
@@ -102,3 +101,9 @@ class BlockTuples:
         """Return what is in the enqueue buffer."""
         key, decode = self._key, self._codec.decode
         return [(key, decode(data), time) for time, _, data in self._chain.enqueued()]
+
+
+def _encoded(row: Row) -> bytes:
+    value = row[1]
+    assert isinstance(value, bytes), "a value that was not encoded"
+    return value

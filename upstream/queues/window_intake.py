@@ -147,8 +147,7 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
             times=rows if times is None else length_of("times", times),
         )
         moments = [now + self._origin] * rows if times is None else read_times(times).tolist()
-        for extreme in (min(moments), max(moments)) if moments else ():
-            self._specification.newest(extreme)  # which refuses times that are too large
+        self._check_range(moments)
         all_keys = as_list("keys", keys)
         stored = as_list("values", values)
         if self._encode is not None:
@@ -161,6 +160,15 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
                 for key, value, time in zip(all_keys, stored, moments, strict=True)
             ]
         )
+
+    def _check_range(self, moments: list[float]) -> None:
+        """Raise TimeOutOfRangeError for the row whose window cannot be told, if there is one."""
+        for extreme in (min(moments), max(moments)) if moments else ():
+            try:
+                self._specification.newest(extreme)
+            except TimeOutOfRangeError as error:
+                row = moments.index(extreme)
+                raise TimeOutOfRangeError(extreme, error.slide, row) from None
 
     def _admit_all(self, keys: list[object]) -> None:
         """Check and admit the new keys of a batch, all of them or none."""
@@ -203,6 +211,7 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
             place = self._welcome(key, now)
         buffer = place.buffer
         if time < buffer.late_before:
+            self._specification.newest(time)  # which refuses what is no time
             counts.arrived += 1
             counts.late += 1
             return _LATE
@@ -214,6 +223,7 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
         self, place: AnyPlace | None, key: Key, time: float, now: float
     ) -> Outcome:
         """Forget a key of which a tombstone came; it is in no window itself."""
+        self._specification.newest(time)  # which refuses what is no time
         self._counts.arrived += 1
         if place is not None and time < place.buffer.late_before:
             self._counts.late += 1

@@ -80,7 +80,7 @@ WITHDRAWS: Final = 16
 REFUSED: Final = 32
 """Trigger: memory had no room for the tuple."""
 OUTSIDE: Final = 64
-"""Trigger: the tuple is in no window."""
+"""Trigger: the tuple is in no window that is open."""
 
 UNUSUAL: Final = SHOULD_PROMOTE | WITHDRAWS | REFUSED | OUTSIDE
 

@@ -203,8 +203,8 @@ class OpenWindows(ABC):
         holding = self._specification.holding(time)
         if len(holding) and self._first_index is not None and holding[-1] >= self._first_index:
             self._counts.dropped += 1  # its windows were rejected before it came
-            return 0
-        self._counts.outside += 1
+        else:
+            self._counts.outside += 1
         return OUTSIDE
 
     # Windows that close.

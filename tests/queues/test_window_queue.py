@@ -1,0 +1,387 @@
+"""The window queue: which key is served, and how it goes from state to state."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from upstream import (
+    SCHEDULERS,
+    AlreadyAttachedError,
+    BytesCodec,
+    EagerWindowBuffer,
+    FifoScheduler,
+    InPlaceScheduler,
+    JsonCodec,
+    LazyWindowBuffer,
+    ManualClock,
+    NaiveMemory,
+    OnDemandMemory,
+    Outcome,
+    PagePool,
+    PagePoolFullError,
+    ParameterError,
+    Scheduler,
+    StalenessIndexScheduler,
+    UpdateQueue,
+    ValueTooLargeError,
+    WindowBuffer,
+    WindowMark,
+    WindowQueue,
+    WindowSpecification,
+)
+from upstream.queues.window_queue import KeyPlace
+from upstream.windows import KeyState
+
+from .window_kinds import Consumer, eager, feed, lazy
+
+TUMBLING = WindowSpecification(3, 3)
+SLIDING = WindowSpecification(3, 1, tick=1)
+BUFFERS = pytest.mark.parametrize("buffer", [LazyWindowBuffer, EagerWindowBuffer])
+
+
+def state_of(queue: object, key: object) -> tuple[KeyState, KeyState]:
+    assert isinstance(queue, WindowQueue)
+    place = queue._window_places[key]  # type: ignore[index]
+    assert isinstance(place, KeyPlace)
+    return place.waiting_state, place.processing_state
+
+
+class TestStates:
+    def test_a_lazy_key_waits_is_ready_and_is_done(self) -> None:
+        queue = lazy(TUMBLING)
+        feed(queue, "IBM", [0, 1])
+        assert state_of(queue, "IBM") == (KeyState.ENQ, KeyState.DONE)
+        feed(queue, "IBM", [3])
+        assert state_of(queue, "IBM") == (KeyState.WAIT, KeyState.DONE)
+        queue.dequeue()
+        assert state_of(queue, "IBM") == (KeyState.ENQ, KeyState.READY)
+        queue.dequeue_many(2)
+        assert state_of(queue, "IBM") == (KeyState.ENQ, KeyState.DONE)
+
+    def test_an_eager_key_is_idle_in_a_gap_and_may_wait_meanwhile(self) -> None:
+        queue = eager(SLIDING)
+        feed(queue, "IBM", [0])
+        queue.dequeue_many(2)
+        assert state_of(queue, "IBM") == (KeyState.ENQ, KeyState.IDLE)
+        feed(queue, "IBM", [1])
+        assert state_of(queue, "IBM") == (KeyState.WAIT, KeyState.READY)
+        queue.dequeue_many(2)
+        assert state_of(queue, "IBM") == (KeyState.WAIT, KeyState.IDLE)
+        assert queue.statistics().idle == len(queue) == 1
+        feed(queue, "IBM", [2])
+        queue.dequeue()
+        assert state_of(queue, "IBM") == (KeyState.WAIT, KeyState.DONE)
+
+    @pytest.mark.parametrize("time", [1.0, 2.0, 3.0, 50.0])
+    def test_an_idle_key_is_promoted_to_the_tail(self, time: float) -> None:
+        queue = eager(TUMBLING)
+        feed(queue, "a", [0])
+        feed(queue, "b", [0])
+        assert [one.key for one in queue.dequeue_many(9)] == ["a", "b"]  # and both are idle
+        feed(queue, "b", [1])
+        feed(queue, "a", [time])
+        assert [one.key for one in queue.dequeue_many(2)] == ["b", "a"]
+
+    def test_advance_promotes_an_idle_key(self) -> None:
+        queue = eager(TUMBLING)
+        feed(queue, "IBM", [0])
+        queue.dequeue_many(2)
+        queue.advance(3)
+        ending = queue.dequeue()
+        assert ending is not None
+        assert (ending.mark, ending.key) == (WindowMark.CLOSE, "IBM")
+
+    def test_a_key_is_committed_to_one_window_at_a_time(self) -> None:
+        queue = eager(WindowSpecification(10, 1, tick=1))
+        feed(queue, "a", [0, 1])
+        assert queue.dequeue_many(3) != []
+        feed(queue, "a", [2, 3])
+        feed(queue, "b", [0])
+        # "a" waits, but its window from 1 is not complete, so it is only served on
+        assert [one.key for one in queue.dequeue_many(9)] == ["a", "a", "b"]
+        assert queue.statistics().windows.committed == 2
+
+    def test_a_key_that_stood_back_gets_its_place_again(self) -> None:
+        clock = ManualClock()
+        queue = eager(SLIDING, clock=clock)
+        feed(queue, "a", [0], clock=clock)
+        queue.dequeue_many(2)
+        feed(queue, "a", [1], clock=clock)  # from now on it waits
+        queue.dequeue_many(2)  # its turn comes while it is idle
+        clock.set(5)
+        feed(queue, "b", [5], clock=clock)
+        feed(queue, "a", [5], clock=clock)  # ends its window
+        assert len(queue) == 2
+        keys = [one.key for one in queue.dequeue_many(3)]
+        assert keys == ["a", "a", "b"], "the end of a window, then by how long they have waited"
+        queue._check()
+
+
+@pytest.mark.parametrize("policy", SCHEDULERS)
+@BUFFERS
+@pytest.mark.parametrize("seed", range(10))
+def test_every_scheduler_serves_every_window_once_and_whole(
+    policy: str, buffer: type[WindowBuffer], seed: int
+) -> None:
+    chance = random.Random(seed)
+    clock = ManualClock()
+    queue = WindowQueue(
+        chance.choice([TUMBLING, SLIDING, WindowSpecification(5, 2)]),
+        buffer,
+        SCHEDULERS[policy](),
+        clock=clock,
+    )
+    consumer = Consumer(queue, clock)  # type: ignore[arg-type]
+    times = dict.fromkeys("abcd", 0.0)
+    for _ in range(150):
+        key = chance.choice("aaabbcd")
+        times[key] += chance.choice([1, 1, 1, 2, 5])
+        clock.advance(chance.choice([0, 0.5]))
+        queue.enqueue(key, times[key], time=times[key])
+        if chance.random() < 0.5:
+            consumer.serve(chance.randint(1, 4), cost=0.3)
+    queue.advance(1e6)
+    consumer.serve()
+    seen = [(result.key, result.end) for result in consumer.results]
+    assert len(seen) == len(set(seen)) == queue.statistics().windows.committed
+    for key in "abcd":
+        ends = [end for name, end in seen if name == key]
+        assert ends == sorted(ends)
+    statistics = queue.statistics()
+    assert statistics.windows.held == statistics.waiting == statistics.in_process == 0
+
+
+def test_fifo_serves_the_key_whose_newest_window_is_the_oldest() -> None:
+    clock = ManualClock()
+    queue = WindowQueue(TUMBLING, LazyWindowBuffer, FifoScheduler(), clock=clock)
+    for time in range(7):
+        clock.set(time)
+        queue.enqueue("a", time, time=time)  # its windows are closed at 3 and 6
+        if time < 4:
+            queue.enqueue("b", time, time=time)  # its window is closed at 3
+    assert [one.key for one in queue.dequeue_many(8)] == ["b"] * 4 + ["a"] * 4
+
+
+def test_in_place_serves_the_key_that_has_waited_longest() -> None:
+    clock = ManualClock()
+    queue = lazy(TUMBLING, clock=clock)
+    for time in range(7):
+        clock.set(time)
+        queue.enqueue("a", time, time=time)
+        if time < 4:
+            queue.enqueue("b", time, time=time)
+    assert [one.key for one in queue.dequeue_many(8)] == ["a"] * 4 + ["b"] * 4
+
+
+def test_the_index_goes_by_weights() -> None:
+    clock = ManualClock()
+    scheduler = StalenessIndexScheduler(weight={"b": 100.0})
+    queue = WindowQueue(TUMBLING, LazyWindowBuffer, scheduler, clock=clock)
+    assert queue.scheduler is scheduler
+    for time in range(4):
+        clock.set(time)
+        for key in "ab":
+            queue.enqueue(key, time, time=time)
+    clock.advance(1)
+    first = queue.dequeue()
+    assert first is not None
+    assert first.key == "b"
+
+
+def test_queue_staleness_is_that_of_closed_windows_for_lazy_and_started_ones_for_eager() -> None:
+    for make, since in ((lazy, 2), (eager, 0)):
+        clock = ManualClock()
+        queue = make(SLIDING, clock=clock)
+        feed(queue, "IBM", range(4), clock=clock)
+        clock.set(5)
+        assert queue.queue_staleness("IBM") == pytest.approx((5 - since) ** 2 / 2 / 5)
+        queue.dequeue()
+        assert queue.staleness_by_key() == {"IBM": queue.queue_staleness("IBM")}
+        clock.set(10)
+        assert queue.queue_staleness("IBM") == pytest.approx((5 - since) ** 2 / 2 / 10)
+
+
+@BUFFERS
+def test_the_window_that_waits_can_be_read(buffer: type[WindowBuffer]) -> None:
+    queue = WindowQueue(TUMBLING, buffer, InPlaceScheduler())
+    assert queue.read("IBM") is None
+    feed(queue, "IBM", range(5))  # type: ignore[arg-type]
+    waiting = queue.read("IBM")
+    assert waiting is not None
+    assert [update.time for update in waiting] == {
+        LazyWindowBuffer: [0, 1, 2],
+        EagerWindowBuffer: [3, 4],
+    }[buffer]  # type: ignore[index]
+    assert queue.dequeue() is not None
+    assert queue.read("IBM") is None
+
+
+class TestParameters:
+    @pytest.mark.parametrize("wrong", ["lazy", None, LazyWindowBuffer(TUMBLING), int])
+    def test_the_buffer_is_a_class(self, wrong: object) -> None:
+        with pytest.raises(ParameterError, match="the class LazyWindowBuffer or EagerWindowBuffer"):
+            WindowQueue(TUMBLING, wrong, InPlaceScheduler())  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("wrong", ["in-place", None, InPlaceScheduler])
+    def test_the_scheduler_is_one(self, wrong: Scheduler) -> None:
+        with pytest.raises(ParameterError, match="scheduler must be a scheduler, such as"):
+            WindowQueue(TUMBLING, LazyWindowBuffer, wrong)
+
+    def test_a_scheduler_serves_one_queue(self) -> None:
+        scheduler = InPlaceScheduler()
+        UpdateQueue(scheduler)
+        with pytest.raises(AlreadyAttachedError):
+            WindowQueue(TUMBLING, LazyWindowBuffer, scheduler)
+
+    def test_a_codec_comes_with_a_memory(self) -> None:
+        with pytest.raises(ParameterError, match="codec"):
+            lazy(TUMBLING, codec=JsonCodec())
+
+    def test_a_memory_serves_one_queue(self) -> None:
+        memory = OnDemandMemory(PagePool(4096))
+        lazy(TUMBLING, memory=memory)
+        with pytest.raises(AlreadyAttachedError):
+            lazy(TUMBLING, memory=memory)
+
+    @pytest.mark.parametrize("wrong", [0, -1, 1.5, None])
+    def test_the_limit_of_what_is_in_process_is_a_count(self, wrong: int) -> None:
+        with pytest.raises(ParameterError, match="in_process_limit"):
+            lazy(TUMBLING, in_process_limit=wrong)
+
+
+@pytest.mark.parametrize("memory", [OnDemandMemory, NaiveMemory])
+@BUFFERS
+class TestMemory:
+    @pytest.mark.parametrize("seed", range(10))
+    def test_it_does_what_a_queue_without_a_pool_does(
+        self,
+        buffer: type[WindowBuffer],
+        memory: type[OnDemandMemory | NaiveMemory],
+        seed: int,
+    ) -> None:
+        chance = random.Random(seed)
+        pool = PagePool(1 << 18)
+        windows = chance.choice([TUMBLING, SLIDING, WindowSpecification(5, 2)])
+        plain = WindowQueue(windows, buffer, InPlaceScheduler(), clock=ManualClock())
+        paged = WindowQueue(
+            windows,
+            buffer,
+            InPlaceScheduler(),
+            clock=ManualClock(),
+            memory=memory(pool, location_bytes=chance.choice([16, 100, 512])),
+            codec=JsonCodec(),
+        )
+        time = 0.0
+        for _ in range(120):
+            time += chance.choice([0, 1, 1, 3])
+            key, value = chance.choice("ab"), "x" * chance.randint(0, 99)
+            assert plain.enqueue(key, value, time=time) is paged.enqueue(key, value, time=time)
+            many = chance.randint(0, 2)
+            assert plain.dequeue_many(many) == paged.dequeue_many(many)
+            assert plain.read(key) == paged.read(key)
+            paged._check()
+        assert plain.statistics() == paged.statistics()
+        paged.advance(1e6)
+        consumer = Consumer(paged)  # type: ignore[arg-type]
+        consumer.serve()
+        if memory is OnDemandMemory:
+            assert pool.pages_in_use == 0, "all keys have drained"
+        paged.close()
+        assert pool.pages_in_use == 0
+
+    def test_usage_counts_blocks(
+        self, buffer: type[WindowBuffer], memory: type[OnDemandMemory | NaiveMemory]
+    ) -> None:
+        clock = ManualClock()
+        held = memory(PagePool(4096), location_bytes=64)
+        queue = WindowQueue(TUMBLING, buffer, InPlaceScheduler(), clock=clock, memory=held)
+        feed_bytes(queue, "a", [0, 1, 2])
+        usage = queue.memory_usage()
+        assert usage is not None
+        assert usage.locations_held == usage.locations_live > 0
+        clock.advance(2)
+        Consumer(queue).serve()  # type: ignore[arg-type]
+        queue.advance(9)
+        Consumer(queue).serve()  # type: ignore[arg-type]
+        after = queue.memory_usage()
+        assert after is not None
+        assert after.locations_live == 0
+        assert after.locations_held == (0 if memory is OnDemandMemory else usage.locations_held)
+        assert after.average_usage_locations == pytest.approx(usage.locations_held)
+
+    def test_a_full_pool_rejects_tuples_and_no_window_has_a_hole(
+        self, buffer: type[WindowBuffer], memory: type[OnDemandMemory | NaiveMemory]
+    ) -> None:
+        pool = PagePool(256, page_bytes=128)
+        queue = WindowQueue(
+            WindowSpecification(4, 2),
+            buffer,
+            InPlaceScheduler(),
+            memory=memory(pool, location_bytes=32),
+            codec=BytesCodec(),
+        )
+        chance = random.Random(5)
+        capacities = set()
+        consumer = Consumer(queue)  # type: ignore[arg-type]
+        refused: dict[str, list[float]] = {"a": [], "b": [], "c": []}
+        kept: dict[str, list[float]] = {"a": [], "b": [], "c": []}
+        for time in range(300):
+            for key in "abc":
+                try:
+                    outcome = queue.enqueue(key, b"%d" % time + b" " * 9, time=time)
+                except PagePoolFullError as error:
+                    capacities.add(error.capacity)
+                    refused[key].append(time)
+                else:
+                    assert outcome is not Outcome.REJECTED
+                    kept[key].append(time)
+                queue._check()
+            consumer.serve(chance.randint(0, 12))
+        assert capacities == {256}
+        statistics = queue.statistics()
+        assert statistics.tuples.rejected == sum(map(len, refused.values())) > 0
+        assert statistics.windows.rejected > 0
+        assert (statistics.aborted > 0) == (buffer is EagerWindowBuffer)
+        assert len(consumer.results) > 10
+        for result in consumer.results:
+            key = str(result.key)
+            inside = [one for one in kept[key] if result.start <= one < result.end]
+            assert isinstance(result.value, list)
+            assert [int(value) for value in result.value] == inside
+            assert not any(result.start <= one < result.end for one in refused[key])
+        queue.close()
+        assert pool.pages_in_use == 0
+
+    def test_a_batch_counts_what_the_pool_refuses(
+        self, buffer: type[WindowBuffer], memory: type[OnDemandMemory | NaiveMemory]
+    ) -> None:
+        queue = WindowQueue(
+            WindowSpecification(100, 100),
+            buffer,
+            InPlaceScheduler(),
+            memory=memory(PagePool(256, page_bytes=128), location_bytes=32),
+        )
+        batch = queue.enqueue_many(["a"] * 20, [b"x" * 20] * 20, [float(row) for row in range(20)])
+        # A record takes 13 bytes and its value, so 7 fit; the others are in a window that is gone.
+        assert (batch.waiting, batch.rejected, batch.outside) == (7, 1, 12)
+        assert batch.rejected_rows == (7,)
+        assert queue.statistics().is_balanced
+
+    def test_a_value_that_never_fits_is_an_error(
+        self, buffer: type[WindowBuffer], memory: type[OnDemandMemory | NaiveMemory]
+    ) -> None:
+        held = memory(PagePool(256, page_bytes=128), location_bytes=32)
+        queue = WindowQueue(TUMBLING, buffer, InPlaceScheduler(), memory=held)
+        feed_bytes(queue, "a", [0])
+        before = queue.statistics()
+        with pytest.raises(ValueTooLargeError):
+            queue.enqueue("a", b"x" * 10_000, time=1)
+        assert queue.statistics() == before
+
+
+def feed_bytes(queue: WindowQueue, key: str, times: list[float]) -> None:
+    for time in times:
+        queue.enqueue(key, b"24.0", time=time)
+        queue._check()

@@ -1,0 +1,105 @@
+"""What leaves a window buffer, whichever the semantics: marks, ends, and what is counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream import EagerWindowBuffer, LazyWindowBuffer, WindowSpecification
+from upstream.windows import WindowBuffer, WindowEnd, WindowMark
+
+from .contract import Script
+
+BOTH = pytest.mark.parametrize("kind", [LazyWindowBuffer, EagerWindowBuffer])
+
+
+@BOTH
+def test_the_first_tuple_leaves_with_the_end_of_its_window(kind: type[WindowBuffer]) -> None:
+    script = Script(kind, WindowSpecification(4, 2, tick=2))
+    script.feed(-4, -2)
+    script.commit()
+    first = script.buffer.take()
+    assert first is not None
+    mark = first.mark
+    assert isinstance(mark, WindowEnd)
+    start = {LazyWindowBuffer: -4, EagerWindowBuffer: -2}[kind]  # type: ignore[index]
+    assert (mark, mark.start, mark.last) == (start + 4, start, start + 2)
+
+
+@BOTH
+def test_an_end_of_zero_or_less_is_no_other_mark(kind: type[WindowBuffer]) -> None:
+    for begin in (-3, -4):
+        script = Script(kind, WindowSpecification(3, 1))
+        script.feed(*(begin + step for step in range(4)))
+        script.commit()
+        first = script.buffer.take()
+        assert first is not None
+        assert isinstance(first.mark, WindowEnd)
+
+
+@BOTH
+def test_a_window_starts_where_it_starts_even_if_its_first_tuple_comes_later(
+    kind: type[WindowBuffer],
+) -> None:
+    script = Script(kind, WindowSpecification(10, 10))
+    script.feed(0, 13)
+    script.buffer.close_until(20)
+    script.commit()
+    script.take(1)
+    script.serve()
+    first, *_ = script.windows[-1:]
+    assert first == (1, [13])
+
+
+@BOTH
+def test_a_tuple_that_leaves_twice_is_used_once(kind: type[WindowBuffer]) -> None:
+    script = Script(kind, WindowSpecification(3, 1, tick=1))
+    for time in range(20):
+        script.arrive(time)
+        script.serve()
+    assert script.counts.used <= 20
+    assert sum(len(times) for _, times in script.windows) > script.counts.used
+
+
+@BOTH
+def test_nothing_is_available_before_a_commit_and_after_the_end(kind: type[WindowBuffer]) -> None:
+    script = Script(kind, WindowSpecification(3, 3, tick=1))
+    assert script.buffer.take() is None
+    script.feed(0, 1, 2)
+    assert not script.buffer.is_available
+    script.commit()
+    assert script.buffer.is_available
+    script.take()
+    assert not script.buffer.is_available
+    assert script.buffer.take() is None
+
+
+@BOTH
+def test_a_window_is_not_committed_to_before_the_last_one_has_left(
+    kind: type[WindowBuffer],
+) -> None:
+    script = Script(kind, WindowSpecification(3, 3))
+    script.feed(*range(4))
+    script.commit()
+    script.feed(*range(4, 8))
+    with pytest.raises(AssertionError, match="before the last one has left"):
+        script.buffer.commit()
+
+
+@BOTH
+def test_clearing_lets_go_of_everything(kind: type[WindowBuffer]) -> None:
+    script = Script(kind, WindowSpecification(3, 3))
+    script.feed(*range(8))
+    script.buffer.clear()
+    assert script.tuples.enqueued_count() == script.tuples.committed_count() == 0
+
+
+@BOTH
+def test_an_ending_knows_its_key(kind: type[WindowBuffer]) -> None:
+    script = Script(kind, WindowSpecification(3, 3))
+    script.feed(0)
+    script.buffer.close_until(3)
+    script.commit()
+    script.buffer.take()
+    ending = script.buffer.take()
+    assert ending is not None
+    assert (ending.mark, ending.key) == (WindowMark.CLOSE, "IBM")
