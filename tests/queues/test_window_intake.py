@@ -26,6 +26,7 @@ from upstream import (
     RateError,
     StalenessIndexScheduler,
     Stream,
+    StreamQueue,
     TimeNotFiniteError,
     TimeOutOfRangeError,
     UpdateQueue,
@@ -151,7 +152,8 @@ def test_a_bad_time_is_an_error_and_changes_nothing(
 @every_kind
 def test_a_key_that_cannot_be_one_is_an_error(make: MakeQueue) -> None:
     queue = make(WINDOWS)
-    for key in ([], math.nan, {}):
+    bad: list[object] = [[], math.nan, {}]
+    for key in bad:
         with pytest.raises(KeyNotHashableError):
             queue.enqueue(key, 1, time=0)
         with pytest.raises(KeyNotHashableError):
@@ -213,9 +215,10 @@ class TestAttached:
         clock = ManualClock()
         windows = chance.choice([WINDOWS, WindowSpecification(3, 1, 1), WindowSpecification(2, 5)])
         stream, attached, own = Stream(clock=clock), make(windows), make(windows, clock=clock)
-        others = [AppendQueue(), UpdateQueue(InPlaceScheduler())]
-        for queue in (attached, *others):
-            stream.attach(queue)
+        others: list[StreamQueue] = [AppendQueue(), UpdateQueue(InPlaceScheduler())]
+        stream.attach(attached)
+        for other in others:
+            stream.attach(other)
         for time in range(100):
             clock.advance(1)
             for key in "abc":

@@ -43,7 +43,7 @@ BUFFERS = pytest.mark.parametrize("buffer", [LazyWindowBuffer, EagerWindowBuffer
 
 def state_of(queue: object, key: object) -> tuple[KeyState, KeyState]:
     assert isinstance(queue, WindowQueue)
-    place = queue._window_places[key]  # type: ignore[index]
+    place = queue._window_places[key]
     assert isinstance(place, KeyPlace)
     return place.waiting_state, place.processing_state
 
@@ -213,7 +213,7 @@ def test_the_window_that_waits_can_be_read(buffer: type[WindowBuffer]) -> None:
     assert [update.time for update in waiting] == {
         LazyWindowBuffer: [0, 1, 2],
         EagerWindowBuffer: [3, 4],
-    }[buffer]  # type: ignore[index]
+    }[buffer]
     assert queue.dequeue() is not None
     assert queue.read("IBM") is None
 

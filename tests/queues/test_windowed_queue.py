@@ -65,7 +65,7 @@ def test_every_result_is_what_a_plain_list_holds_in_that_window(make: MakeQueue,
 @every_kind
 def test_a_specification_is_asked_for(make: MakeQueue) -> None:
     with pytest.raises(ParameterError, match="specification must be a WindowSpecification"):
-        make((3, 1))  # type: ignore[call-arg, arg-type]
+        make((3, 1))
     assert make(TUMBLING).specification == TUMBLING
 
 
@@ -84,7 +84,7 @@ def test_a_result_is_delivered_once(make: MakeQueue) -> None:
 @every_kind
 @pytest.mark.parametrize(
     "wrong",
-    [None, 3, ("IBM", 0.0, 3.0, 1), WindowResult([], 0.0, 3.0, 1), WindowResult(1, 0, 1, 0)],
+    [None, 3, ("IBM", 0.0, 3.0, 1), WindowResult([], 0.0, 3.0, 1), WindowResult(1, 0, 1, 0)],  # type: ignore[arg-type]
 )
 def test_what_is_no_result_of_the_queue_is_refused(make: MakeQueue, wrong: object) -> None:
     with pytest.raises(WindowNotInProcessError):

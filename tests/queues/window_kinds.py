@@ -58,7 +58,7 @@ class Consumer:
 
     def serve(self, most: int = 1_000_000, *, cost: float = 0.0) -> list[WindowTuple]:
         """Process what is there, at most so many tuples; each takes so many seconds."""
-        taken = []
+        taken: list[WindowTuple] = []
         while len(taken) < most and (window_tuple := self.queue.dequeue()) is not None:
             taken.append(window_tuple)
             if self.clock is not None and window_tuple.update is not None:

@@ -21,8 +21,8 @@ def test_the_first_tuple_leaves_with_the_end_of_its_window(kind: type[WindowBuff
     assert first is not None
     mark = first.mark
     assert isinstance(mark, WindowEnd)
-    start = {LazyWindowBuffer: -4, EagerWindowBuffer: -2}[kind]  # type: ignore[index]
-    assert (mark, mark.start, mark.last) == (start + 4, start, start + 2)
+    start = {LazyWindowBuffer: -4.0, EagerWindowBuffer: -2.0}[kind]
+    assert (float(mark), mark.start, mark.last) == (start + 4.0, start, start + 2.0)
 
 
 @BOTH

@@ -2,8 +2,8 @@
 
 Here the window buffer of a key (report, section 6.2) meets the memory for it (section 7.2): which
 block a tuple is in is the business of the :class:`BlockChain`. Values come encoded, since whether
-they can be is found out before anything happens, and are decoded as they leave. The report stores a mark with each tuple. Its place is there, but the window buffer finds marks by the
-tuples' numbers, so here they are all 0.
+they can be is found out before anything happens, and are decoded as they leave. The report stores
+a mark with each tuple; here the window buffer makes marks as tuples leave.
 """
 
 from __future__ import annotations
