@@ -17,6 +17,8 @@ PROMISED = [
     *("Update", "Stream", "UpdateQueue", "AppendQueue", "AdaptiveQueue"),
     *("FifoScheduler", "InPlaceScheduler", "LinecuttingScheduler", "StalenessIndexScheduler"),
     *("PagePool", "OnDemandMemory", "NaiveMemory"),
+    *("WindowQueue", "WindowSpecification", "LazyWindowBuffer", "EagerWindowBuffer", "Aggregate"),
+    *("WindowTuple", "WindowMark", "WindowResult", "AppendWindowQueue", "RandomWindowShedding"),
     *("ManualClock", "SystemClock", "staleness_lower_bound"),
 ]
 """The names that programs outside rely on."""
@@ -27,6 +29,12 @@ METHODS = {
         queue_staleness application_staleness statistics __len__
     """,
     "Stream": "attach detach enqueue enqueue_many read snapshot forget",
+    "WindowQueue": """
+        enqueue enqueue_many dequeue dequeue_many deliver advance forget close read
+        queue_staleness application_staleness statistics __len__
+    """,
+    "AppendWindowQueue": "enqueue enqueue_many dequeue deliver advance forget close statistics",
+    "Aggregate": "process",
     "ManualClock": "now advance",
     "SystemClock": "now",
 }
@@ -35,6 +43,12 @@ PARAMETERS = {
     "Update": "key value time",
     "UpdateQueue": "scheduler clock capacity time_to_live memory",
     "Stream": "clock retain",
+    "WindowQueue": "specification buffer scheduler clock memory codec",
+    "WindowSpecification": "size slide tick",
+    "AppendWindowQueue": "specification clock shedding",
+    "Aggregate": "function",
+    "WindowTuple": "update mark",
+    "WindowResult": "key start end value",
     "StalenessIndexScheduler": "longest_wait weight cost",
     "PagePool": "size_bytes page_bytes location_bytes",
     "OnDemandMemory": "pool",
@@ -44,6 +58,9 @@ PARAMETERS = {
 
 FIELDS = {
     "BatchOutcome": "waiting superseded late rejected rejected_rows",
+    "WindowQueueStatistics": "windows tuples",
+    "WindowStatistics": "opened committed superseded shed rejected held",
+    "TupleStatistics": "arrived used dropped outside late rejected held",
     "QueueStatistics": "arrived returned dequeued superseded late expired shed rejected waiting",
 }
 
@@ -156,7 +173,14 @@ def test_public_methods_of_public_classes_are_documented(name: str) -> None:
 
 def test_every_queue_and_scheduler_shows_how_it_is_used() -> None:
     # What a policy does in a queue is shown by the queue, so a scheduler needs no example.
-    for kind in ("UpdateQueue", "AppendQueue", "AdaptiveQueue", "Stream", "StorageManager"):
+    for kind in (
+        "UpdateQueue",
+        "AppendQueue",
+        "AdaptiveQueue",
+        "Stream",
+        "StorageManager",
+        "WindowQueue",
+    ):
         assert ">>> " in inspect.getdoc(getattr(upstream, kind)), kind  # type: ignore[operator]
 
 
@@ -214,6 +238,39 @@ def test_the_example_of_a_page_pool() -> None:
     with pytest.raises(PagePoolFullError):
         queue.enqueue("ORCL", b"30.0")
     assert queue.statistics().rejected == 1
+
+
+def test_the_example_of_windows() -> None:
+    from upstream import (
+        Aggregate,
+        InPlaceScheduler,
+        LazyWindowBuffer,
+        ManualClock,
+        WindowMark,
+        WindowQueue,
+        WindowResult,
+        WindowSpecification,
+        WindowTuple,
+    )
+
+    clock = ManualClock()
+    windows = WindowSpecification(3, 1, tick=None)
+    queue = WindowQueue(windows, LazyWindowBuffer, InPlaceScheduler(), clock=clock)
+    for time in range(5):
+        clock.set(time)
+        queue.enqueue("IBM", 24.0 + time, time=time)
+    total = Aggregate("sum")
+    results, marks = [], []
+    while (window_tuple := queue.dequeue()) is not None:
+        marks.append(window_tuple.mark)
+        if (result := total.process(window_tuple)) is not None:
+            results.append(result)
+            queue.deliver(result)
+    assert results == [WindowResult("IBM", 1.0, 4.0, 25.0 + 26.0 + 27.0)]
+    assert marks == [4.0, 0, 0, WindowMark.CLOSE]
+    assert WindowTuple(None, WindowMark.CLOSE) == (None, WindowMark.CLOSE)
+    assert queue.statistics().windows.superseded == 1
+    assert queue.application_staleness("IBM") == pytest.approx(0.5 / 4)
 
 
 def test_the_example_of_the_lower_bound() -> None:

@@ -30,7 +30,7 @@ def test_tuples_leave_once_in_the_order_of_arrival_over_all_keys() -> None:
 
 def test_every_starter_opens_its_windows() -> None:
     queue = AppendWindowQueue(WindowSpecification(4, 2))
-    feed(queue, "IBM", [0, 1, 2, 3, 4])  # type: ignore[arg-type]
+    feed(queue, "IBM", [0, 1, 2, 3, 4])
     marks = [one.mark for one in queue.dequeue_many(99)]
     # time 0: until 4; 2: until 6; at 4 the first is closed, and that from 4 to 8 is opened
     assert marks == [4.0, -1, 6.0, -1, WindowMark.CLOSE, 8.0]
@@ -38,8 +38,8 @@ def test_every_starter_opens_its_windows() -> None:
 
 def test_a_starter_of_several_windows_opens_all_of_them() -> None:
     queue = AppendWindowQueue(WindowSpecification(3, 1))
-    feed(queue, "IBM", [0, 10, 11, 12, 20])  # type: ignore[arg-type]
-    consumer = Consumer(queue)  # type: ignore[arg-type]
+    feed(queue, "IBM", [0, 10, 11, 12, 20])
+    consumer = Consumer(queue)
     consumer.serve()
     assert [(result.start, result.value) for result in consumer.results] == [
         (0, [0]),
@@ -69,7 +69,7 @@ def test_the_operator_works_on_up_to_overlap_windows_with_each_tuple() -> None:
 def test_a_window_waits_from_its_close_until_it_is_opened() -> None:
     clock = ManualClock()
     queue = AppendWindowQueue(WindowSpecification(2, 2, tick=1), clock=clock)
-    feed(queue, "IBM", range(6), clock=clock)  # type: ignore[arg-type]  # closed at 1, 3 and 5
+    feed(queue, "IBM", range(6), clock=clock)  # closed at 1, 3 and 5
     clock.set(7)
     assert len(queue) == 1
     assert queue.queue_staleness("IBM") == pytest.approx(6 * 6 / 2 / 7)
@@ -85,7 +85,7 @@ def test_a_window_that_is_opened_while_it_is_open_never_waits() -> None:
     clock = ManualClock()
     queue = AppendWindowQueue(WindowSpecification(3, 3, tick=1), clock=clock)
     for time in range(9):
-        feed(queue, "IBM", [time], clock=clock)  # type: ignore[arg-type]
+        feed(queue, "IBM", [time], clock=clock)
         queue.dequeue()
     clock.set(20)
     assert queue.queue_staleness() == 0
@@ -93,8 +93,8 @@ def test_a_window_that_is_opened_while_it_is_open_never_waits() -> None:
 
 def test_keys_are_ready_while_the_operator_has_windows_of_theirs_open() -> None:
     queue = AppendWindowQueue(WindowSpecification(3, 3))
-    feed(queue, "a", [0])  # type: ignore[arg-type]
-    feed(queue, "b", [0])  # type: ignore[arg-type]
+    feed(queue, "a", [0])
+    feed(queue, "b", [0])
     queue.dequeue_many(2)
     statistics = queue.statistics()
     assert (statistics.under_processing, statistics.idle) == (2, 0)
@@ -106,15 +106,15 @@ class TestShedding:
         queue = AppendWindowQueue(
             WindowSpecification(3, 1, tick=1), shedding=RandomWindowShedding(share, seed=7)
         )
-        feed(queue, "IBM", range(1_000))  # type: ignore[arg-type]
+        feed(queue, "IBM", range(1_000))
         windows = queue.statistics().windows
         assert windows.shed / windows.opened == pytest.approx(share, abs=0.05)
 
     def test_what_is_not_shed_is_whole(self) -> None:
         queue = AppendWindowQueue(WindowSpecification(4, 1), shedding=RandomWindowShedding(0.6))
-        consumer = Consumer(queue)  # type: ignore[arg-type]
+        consumer = Consumer(queue)
         for time in range(300):
-            feed(queue, "IBM", [time])  # type: ignore[arg-type]
+            feed(queue, "IBM", [time])
             consumer.serve(2)
         queue.advance(400)
         consumer.serve()
@@ -127,13 +127,13 @@ class TestShedding:
 
     def test_a_tuple_in_no_window_that_is_kept_is_dropped(self) -> None:
         queue = AppendWindowQueue(WindowSpecification(3, 3), shedding=RandomWindowShedding(1.0))
-        feed(queue, "IBM", range(9))  # type: ignore[arg-type]
+        feed(queue, "IBM", range(9))
         assert queue.dequeue() is None
         assert queue.statistics().tuples.dropped == 9
 
     def test_the_starter_of_a_window_that_was_shed_must_not_open_it(self) -> None:
         queue = AppendWindowQueue(WindowSpecification(10, 1), shedding=RandomWindowShedding(0.5))
-        feed(queue, "IBM", range(30))  # type: ignore[arg-type]
+        feed(queue, "IBM", range(30))
         marks = {one.mark for one in queue.dequeue_many(99)}
         assert WindowMark.DISALLOW in marks
 
@@ -154,7 +154,7 @@ class TestShedding:
         queue = AppendWindowQueue(
             WindowSpecification(2, 2, tick=1), clock=clock, shedding=RandomWindowShedding(1.0)
         )
-        feed(queue, "IBM", range(2), clock=clock)  # type: ignore[arg-type]
+        feed(queue, "IBM", range(2), clock=clock)
         clock.set(3)
         assert queue.application_staleness() == pytest.approx(2 * 2 / 2 / 3)
         assert queue.queue_staleness() == 0
@@ -162,8 +162,8 @@ class TestShedding:
 
 def test_forgetting_a_key_gives_up_the_windows_that_the_operator_has_open() -> None:
     queue = AppendWindowQueue(WindowSpecification(3, 1))
-    feed(queue, "IBM", range(3))  # type: ignore[arg-type]
-    consumer = Consumer(queue)  # type: ignore[arg-type]
+    feed(queue, "IBM", range(3))
+    consumer = Consumer(queue)
     consumer.serve(2)
     assert consumer.collect.open_windows == 2
     queue.forget("IBM")

@@ -255,7 +255,8 @@ class WindowMachine(RuleBasedStateMachine):
         except PagePoolFullError:
             outcome = Outcome.REJECTED
         time = self.clock.now() if time is None else time
-        assert outcome is self.note(key, value, time, is_refused=outcome is Outcome.REJECTED)
+        expected = self.note(key, value, time, is_refused=outcome is Outcome.REJECTED)
+        assert outcome is expected, f"{outcome}, expected {expected}"
 
     def note(self, key: Key, value: object, time: float, *, is_refused: bool) -> Outcome:
         """Tell the model of a tuple, and whether it was refused; return its outcome."""

@@ -133,7 +133,7 @@ def test_every_scheduler_serves_every_window_once_and_whole(
         SCHEDULERS[policy](),
         clock=clock,
     )
-    consumer = Consumer(queue, clock)  # type: ignore[arg-type]
+    consumer = Consumer(queue, clock)
     times = dict.fromkeys("abcd", 0.0)
     for _ in range(150):
         key = chance.choice("aaabbcd")
@@ -207,7 +207,7 @@ def test_queue_staleness_is_that_of_closed_windows_for_lazy_and_started_ones_for
 def test_the_window_that_waits_can_be_read(buffer: type[WindowBuffer]) -> None:
     queue = WindowQueue(TUMBLING, buffer, InPlaceScheduler())
     assert queue.read("IBM") is None
-    feed(queue, "IBM", range(5))  # type: ignore[arg-type]
+    feed(queue, "IBM", range(5))
     waiting = queue.read("IBM")
     assert waiting is not None
     assert [update.time for update in waiting] == {
@@ -284,7 +284,7 @@ class TestMemory:
             paged._check()
         assert plain.statistics() == paged.statistics()
         paged.advance(1e6)
-        consumer = Consumer(paged)  # type: ignore[arg-type]
+        consumer = Consumer(paged)
         consumer.serve()
         if memory is OnDemandMemory:
             assert pool.pages_in_use == 0, "all keys have drained"
@@ -302,9 +302,9 @@ class TestMemory:
         assert usage is not None
         assert usage.locations_held == usage.locations_live > 0
         clock.advance(2)
-        Consumer(queue).serve()  # type: ignore[arg-type]
+        Consumer(queue).serve()
         queue.advance(9)
-        Consumer(queue).serve()  # type: ignore[arg-type]
+        Consumer(queue).serve()
         after = queue.memory_usage()
         assert after is not None
         assert after.locations_live == 0
@@ -324,7 +324,7 @@ class TestMemory:
         )
         chance = random.Random(5)
         capacities = set()
-        consumer = Consumer(queue)  # type: ignore[arg-type]
+        consumer = Consumer(queue)
         refused: dict[str, list[float]] = {"a": [], "b": [], "c": []}
         kept: dict[str, list[float]] = {"a": [], "b": [], "c": []}
         for time in range(300):

@@ -84,7 +84,13 @@ def test_a_result_is_delivered_once(make: MakeQueue) -> None:
 @every_kind
 @pytest.mark.parametrize(
     "wrong",
-    [None, 3, ("IBM", 0.0, 3.0, 1), WindowResult([], 0.0, 3.0, 1), WindowResult(1, 0, 1, 0)],  # type: ignore[arg-type]
+    [
+        None,
+        3,
+        ("IBM", 0.0, 3.0, 1),
+        WindowResult("IBM", 0.0, 3.0, 1),
+        WindowResult([], 0.0, 3.0, 1),  # type: ignore[arg-type]
+    ],
 )
 def test_what_is_no_result_of_the_queue_is_refused(make: MakeQueue, wrong: object) -> None:
     with pytest.raises(WindowNotInProcessError):

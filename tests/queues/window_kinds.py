@@ -13,32 +13,40 @@ from upstream import (
     InPlaceScheduler,
     LazyWindowBuffer,
     ManualClock,
-    WindowedQueue,
     WindowMark,
     WindowQueue,
     WindowResult,
     WindowSpecification,
     WindowTuple,
 )
-from upstream.queues.window_place import WindowPlace
 
-AnyWindowQueue = WindowedQueue[WindowPlace]
+AnyWindowQueue = WindowQueue | AppendWindowQueue
 MakeQueue = Callable[..., AnyWindowQueue]
 
 
 def lazy(specification: WindowSpecification, **options: object) -> AnyWindowQueue:
     """Make a queue that commits to closed windows."""
-    return WindowQueue(specification, LazyWindowBuffer, InPlaceScheduler(), **options)  # type: ignore[arg-type, return-value]
+    return WindowQueue(
+        specification,
+        LazyWindowBuffer,
+        InPlaceScheduler(),
+        **options,  # type: ignore[arg-type]
+    )
 
 
 def eager(specification: WindowSpecification, **options: object) -> AnyWindowQueue:
     """Make a queue that commits to started windows."""
-    return WindowQueue(specification, EagerWindowBuffer, InPlaceScheduler(), **options)  # type: ignore[arg-type, return-value]
+    return WindowQueue(
+        specification,
+        EagerWindowBuffer,
+        InPlaceScheduler(),
+        **options,  # type: ignore[arg-type]
+    )
 
 
 def append(specification: WindowSpecification, **options: object) -> AnyWindowQueue:
     """Make a queue that gives every window."""
-    return AppendWindowQueue(specification, **options)  # type: ignore[arg-type, return-value]
+    return AppendWindowQueue(specification, **options)  # type: ignore[arg-type]
 
 
 KINDS: dict[str, MakeQueue] = {"lazy": lazy, "eager": eager, "append": append}
