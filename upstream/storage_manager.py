@@ -6,12 +6,19 @@ Whatever a queue can do beyond that is asked of the queue itself.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from .clock import Clock, SystemClock
 from .errors import NameTakenError, UnknownNameError
 from .memory import Codec, Memory
-from .queues import Stream, StreamQueue
+from .queues import AppendWindowQueue, Stream, StreamQueue, WindowQueue
 from .statistics import DEFAULT_FORGETTING, AnyKey, PerKey, QueueStatistics
 from .updates import Key, Outcome, Update
+from .windows import WindowQueueStatistics, WindowTuple
+
+AnyQueue = StreamQueue | WindowQueue | AppendWindowQueue
+AnyStatistics = QueueStatistics | WindowQueueStatistics
+Kind = TypeVar("Kind", bound=AnyQueue)
 
 
 class StorageManager:
@@ -31,7 +38,7 @@ class StorageManager:
     def __init__(self, *, clock: Clock | None = None) -> None:
         self._clock: Clock = SystemClock() if clock is None else clock
         self._streams: dict[str, Stream] = {}
-        self._queues: dict[str, StreamQueue] = {}
+        self._queues: dict[str, AnyQueue] = {}
         self._stream_of: dict[str, str] = {}
 
     @property
@@ -70,8 +77,8 @@ class StorageManager:
         return stream
 
     def add_queue(
-        self, name: str, queue: StreamQueue, *, stream: str, snapshot: bool = False
-    ) -> StreamQueue:
+        self, name: str, queue: Kind, *, stream: str, snapshot: bool = False
+    ) -> Kind:
         """Attach a new queue to a stream under a name, see `Stream.attach`."""
         if name in self._queues:
             raise NameTakenError("queue", name)
@@ -86,19 +93,19 @@ class StorageManager:
             raise UnknownNameError("stream", name)
         return self._streams[name]
 
-    def queue(self, name: str) -> StreamQueue:
+    def queue(self, name: str) -> AnyQueue:
         """Return the queue of this name; UnknownNameError if there is none."""
         if name not in self._queues:
             raise UnknownNameError("queue", name)
         return self._queues[name]
 
-    def drop_queue(self, name: str) -> QueueStatistics:
+    def drop_queue(self, name: str) -> AnyStatistics:
         """Detach and free a queue, and return its final statistics."""
         final = self.queue(name).close()
         del self._queues[name], self._stream_of[name]
         return final
 
-    def drop_stream(self, name: str) -> dict[str, QueueStatistics]:
+    def drop_stream(self, name: str) -> dict[str, AnyStatistics]:
         """Close a stream with all its queues, and return the queues' final statistics."""
         stream = self.stream(name)
         fed = [queue for queue in self._queues if self._stream_of[queue] == name]
@@ -111,10 +118,10 @@ class StorageManager:
         """Enqueue an update into the stream of this name."""
         return self.stream(stream).enqueue(key, value, time)
 
-    def dequeue(self, queue: str) -> Update | None:
-        """Dequeue the next update of the queue of this name."""
+    def dequeue(self, queue: str) -> Update | WindowTuple | None:
+        """Dequeue the next update, or window's tuple, of the queue of this name."""
         return self.queue(queue).dequeue()
 
-    def read(self, queue: str, key: Key) -> Update | None:
-        """Read the key's waiting update in the queue of this name."""
+    def read(self, queue: str, key: Key) -> Update | list[Update] | None:
+        """Read the key's waiting update, or waiting window, in the queue of this name."""
         return self.queue(queue).read(key)

@@ -268,6 +268,13 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
                 return self._hand_out(entry, now)
         return None
 
+    def read(self, key: Key) -> list[Update] | None:
+        """Return the tuples of the key that are to leave, or None. Changes nothing. O(tuples)."""
+        self._ticks()
+        place = self._find(key)
+        updates = (entry.window_tuple.update for entry in self._line if entry.place is place)
+        return [update for update in updates if update is not None] or None
+
     def _hand_out(self, entry: _Entry, now: float) -> WindowTuple:
         place = entry.place
         window_tuple = entry.window_tuple
