@@ -104,11 +104,11 @@ class Script:
             return -1
         is_update, should_promote = buffer.is_update(time), buffer.should_promote(time)
         triggers = buffer.arrive(("IBM", len(self.accepted), time))
-        assert bool(triggers & IS_UPDATE) == is_update
-        if not triggers & (OUTSIDE | REFUSED):
-            assert bool(triggers & SHOULD_PROMOTE) == should_promote
         if not triggers & REFUSED:
             self.accepted.append(time)
+            assert bool(triggers & IS_UPDATE) == is_update
+        if not triggers & (OUTSIDE | REFUSED):
+            assert bool(triggers & SHOULD_PROMOTE) == should_promote
         self.check()
         return triggers
 

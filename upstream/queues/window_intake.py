@@ -112,7 +112,9 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
                 return _WAITING
         except (KeyError, TypeError):
             return self._enqueue_new(key, value, time)
-        outcome = self._take_in(place, key, self._encode_value(value), time, self._ticks())
+        if self._encode is not None:
+            value = self._encode_value(value)
+        outcome = self._take_in(place, key, value, time, self._ticks())
         if outcome is _REJECTED:
             raise PagePoolFullError(self._counts.pool_capacity)
         return outcome

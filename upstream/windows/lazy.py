@@ -99,14 +99,18 @@ class LazyWindowBuffer(WindowBuffer):
         return 0, self._first + self._tuples.enqueued_count() + self._hole
 
     def _note_close(self, index: int, number: int, windows: int) -> int:
-        was_waiting = self._waiting_index is not None
-        self._counts.superseded += windows - 1 + was_waiting
         end = self._first + self._tuples.enqueued_count() + self._hole
         if number != self._first:
             self._drop_until(number)
+        was_waiting = self._waiting_index is not None
         self._waiting_index = index
         self._waiting_end = end
-        return IS_UPDATE | SUPERSEDES if was_waiting else IS_UPDATE
+        if was_waiting:
+            self._counts.superseded += windows
+            return IS_UPDATE | SUPERSEDES
+        if windows > 1:
+            self._counts.superseded += windows - 1
+        return IS_UPDATE
 
     def _refuse(self) -> int:
         """Let go of all open windows; the closed one that waits is whole, and stays."""
@@ -123,15 +127,19 @@ class LazyWindowBuffer(WindowBuffer):
 
     def _drop_until(self, number: int) -> None:
         """Drop the tuples before `number` from the enqueue buffer."""
-        first, used, end = self._first, self._used_until, self._last_number
-        kept = first if first > end else end
-        if used > kept:
-            kept = used
-        if number > kept:
-            self._counts.dropped += self._count_between(kept, number)
-        self._tuples.drop(self._count_between(first, number))
-        if number > self._waiting_end:
-            self._hole = 0
+        first = self._first
+        kept = self._used_until
+        if kept < self._last_number:
+            kept = self._last_number
+        if kept < first:
+            kept = first
+        lost, count = number - kept, number - first
+        if self._hole:
+            lost, count = self._count_between(kept, number), self._count_between(first, number)
+            self._hole = 0 if number > self._waiting_end else self._hole
+        if lost > 0:
+            self._counts.dropped += lost
+        self._tuples.drop(count)
         self._first = number
 
     def _count_between(self, first: int, end: int) -> int:

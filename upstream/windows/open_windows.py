@@ -47,11 +47,12 @@ class OpenWindows(ABC):
         "_next_closing",
         "_next_index",
         "_next_start",
+        "_oldest_end",
         "_open",
-        "_second_start",
         "_size",
         "_slide",
         "_specification",
+        "_step_until",
         "_tick",
         "append",
         "closed_version",
@@ -83,9 +84,12 @@ class OpenWindows(ABC):
         self._first_index: int | None = None
         self._next_index = 0
         """The oldest window that was not opened yet, and may be."""
-        self._next_start = self._second_start = ALWAYS
-        """Where it starts, and where the one after it."""
-        self._next_closing = NEVER
+        self._next_start = ALWAYS
+        """Where it starts."""
+        self._step_until = ALWAYS
+        """Tuples before this close the oldest window, start the next one, or both, or neither."""
+        self._oldest_end = self._next_closing = NEVER
+        """Where the oldest open window ends, and from when on a tuple closes it."""
         self.closed_version = 0
         """The version of the window that was closed last; a newer window has a greater one."""
 
@@ -130,58 +134,76 @@ class OpenWindows(ABC):
         if time < self.quiet_until:
             self.late_before = time
             return self._keep(row)
-        # Negated, so that a time that is no number is found out, before anything has changed.
-        newest = self._next_index - 1
-        if not time < self._next_start:
-            newest = newest + 1 if time < self._second_start else self._find_newest(time)
-        triggers = self._close_ended(time) if time >= self._next_closing else 0
-        if newest >= self._next_index:
-            triggers |= self._start_until(newest, time)
-        self.late_before = time
+        if not time < self._step_until:
+            return self._arrive_anywhere(row)
+        # One step: the oldest window may be closed, and the next one started. It is written out,
+        # since a call for each part of it would cost as much again.
         opened = self._open
-        triggers |= self._keep(row) if opened else self._note_homeless(time)
-        if opened:
-            closing = opened[0][0] * self._slide + self._size - self._tick
-            if time >= closing:  # by its last tick, which this tuple is in
-                triggers |= self._close_oldest()
-                closing = self._find_next_closing()
-            self._plan(closing)
-        else:
-            self._plan(NEVER)
-        return triggers
+        triggers = 0
+        if time >= self._oldest_end:
+            index, newest, number = opened.popleft()
+            if newest > index:
+                opened.appendleft((index + 1, newest, number))
+            self.closed_version = index - self._first_index + 1  # type: ignore[operator]  # set
+            triggers = CLOSES | self._note_close(index, number, 1)
+        if time >= self._next_start:
+            index = self._next_index
+            self._next_index = index + 1
+            counts = self._counts
+            counts.opened += 1
+            if not opened:
+                counts.earliest_end = min(counts.earliest_end, index * self._slide + self._size)
+            started, number = self._note_start(index, 1)
+            triggers |= started
+            opened.append((index, index, number))
+        self.late_before = time
+        return triggers | self._settle(row, time)
 
     def refuse(self, time: float) -> int:
         """Take in a tuple that cannot be kept, which so lacks in its windows; return triggers."""
-        return self.arrive((self.key, UNSTORABLE, time))
+        return self._arrive_anywhere((self.key, UNSTORABLE, time))
+
+    def _arrive_anywhere(self, row: Row) -> int:
+        """Take in a tuple that may close and start any number of windows."""
+        time = row[2]
+        # Negated, so that a time that is no number is found out, before anything has changed.
+        newest = self._next_index - 1 if time < self._next_start else self._find_newest(time)
+        triggers = 0
+        if time >= self._oldest_end:
+            triggers = self._close(self._specification.newest_ended(time))
+        if newest >= self._next_index:
+            triggers |= self._start_until(newest, time)
+        self.late_before = time
+        return triggers | self._settle(row, time)
+
+    def _settle(self, row: Row, time: float) -> int:
+        """Keep a tuple when its windows are open, and close the one whose last tick it is in."""
+        opened = self._open
+        triggers = self._keep(row) if opened else self._note_homeless(time)
+        if opened and time >= opened[0][0] * self._slide + self._size - self._tick:
+            triggers |= self._close(opened[0][0])
+        self._plan()
+        return triggers
 
     def _find_newest(self, time: float) -> int:
         """Return the newest window that starts at or before `time`; raise if it is no good time."""
         specification = self._specification
         newest = specification.newest(time)
         if self._first_index is None:
-            self._first_index = index = self._next_index = specification.first(time)
-            self._next_start = specification.start(index)
-            self._second_start = specification.start(index + 1)
+            self._first_index = self._next_index = specification.first(time)
         return newest
 
     def _start_until(self, newest: int, time: float) -> int:
         """Open the windows up to `newest` that a tuple at `time` starts; return triggers."""
-        oldest = self._next_index
-        slide, size = self._slide, self._size
+        specification = self._specification
+        oldest = max(self._next_index, specification.newest_ended(time) + 1)
         self._next_index = newest + 1
-        self._next_start = (newest + 1) * slide
-        self._second_start = (newest + 2) * slide
-        if oldest < newest or time >= newest * slide + size:
-            oldest = max(oldest, self._specification.newest_ended(time) + 1)
-            if oldest > newest:
-                return 0
+        if oldest > newest:
+            return 0
         counts = self._counts
-        windows = newest - oldest + 1
-        counts.opened += windows
-        end = oldest * slide + size
-        if end < counts.earliest_end:
-            counts.earliest_end = end
-        triggers, number = self._note_start(newest, windows)
+        counts.opened += newest - oldest + 1
+        counts.earliest_end = min(counts.earliest_end, specification.end(oldest))
+        triggers, number = self._note_start(newest, newest - oldest + 1)
         self._open.append((oldest, newest, number))
         return triggers
 
@@ -211,28 +233,14 @@ class OpenWindows(ABC):
 
     def close_until(self, now: float) -> int:
         """Close the windows that end at or before `now`, since no tuple will; return triggers."""
-        if now < self._next_closing:
+        if now < self._oldest_end:
             return 0
         newest = self._next_index - 1
         if now < self._specification.end(newest):
             newest = self._specification.newest_ended(now)
         triggers = self._close(newest)
-        self._plan(self._find_next_closing())
+        self._plan()
         return triggers
-
-    def _close_ended(self, time: float) -> int:
-        """Close the open windows that end at or before `time`."""
-        oldest = self._open[0][0]
-        if time < (oldest + 1) * self._slide + self._size:  # mostly
-            return self._close_oldest() if time >= oldest * self._slide + self._size else 0
-        return self._close(self._specification.newest_ended(time))
-
-    def _close_oldest(self) -> int:
-        """Close the oldest open window, as `_close` would."""
-        oldest, newest, number = self._open.popleft()
-        if newest > oldest:
-            self._open.appendleft((oldest + 1, newest, number))
-        return self._note_closed(oldest, number, 1)
 
     def _close(self, newest: int) -> int:
         """Close the open windows up to `newest`."""
@@ -245,13 +253,12 @@ class OpenWindows(ABC):
                 opened.appendleft((newest + 1, index, number))
                 index = newest
             windows += index - oldest + 1
-        return self._note_closed(index, number, windows) if windows else 0
-
-    def _note_closed(self, index: int, number: int, windows: int) -> int:
+        if not windows:
+            return 0
         end = index * self._slide + self._size
         if end > self.late_before:
             self.late_before = end
-        self.closed_version = index - self._first_index + 1  # type: ignore[operator]  # hot path
+        self.closed_version = self.version(index)
         return CLOSES | self._note_close(index, number, windows)
 
     def version(self, index: int) -> int:
@@ -262,19 +269,27 @@ class OpenWindows(ABC):
     def _forget_open(self) -> None:
         """Let go of all open windows."""
         self._open.clear()
-        self._plan(NEVER)
+        self._plan()
 
-    def _find_next_closing(self) -> float:
-        return self._specification.closing_time(self._open[0][0]) if self._open else NEVER
-
-    def _plan(self, closing: float) -> None:
-        """Note when the next window is closed, and until when tuples are quiet."""
-        self._next_closing = closing
-        if self._open:
-            start = self._next_start
+    def _plan(self) -> None:
+        """Note until when tuples are quiet, and until when they take one step."""
+        opened = self._open
+        slide, size = self._slide, self._size
+        start = self._next_start = self._next_index * slide
+        step = (self._next_index + 1) * slide
+        if start + size < step:
+            step = start + size  # and no further: then comes a gap
+        if opened:
+            oldest = opened[0][0]
+            end = self._oldest_end = oldest * slide + size
+            closing = self._next_closing = end - self._tick
             self.quiet_until = closing if closing < start else start
+            end = (oldest + 1) * slide + size
+            self._step_until = step if step < end else end
         else:
+            self._next_closing = self._oldest_end = NEVER
             self.quiet_until = ALWAYS
+            self._step_until = step
 
     @property
     def next_end(self) -> float:
@@ -289,5 +304,10 @@ class OpenWindows(ABC):
             assert before < oldest <= newest < self._next_index
             assert number >= last_number, "structures out of order"
             before, last_number = newest, number
+        specification = self._specification
         assert self.quiet_until == ALWAYS or self._open
-        assert self._next_closing == self._find_next_closing()
+        if self._open:
+            assert self._oldest_end == specification.end(self._open[0][0])
+            assert self._next_closing == specification.closing_time(self._open[0][0])
+        else:
+            assert self._oldest_end == self._next_closing == NEVER
