@@ -1,7 +1,8 @@
 """What window queues are measured against: a plain deque per key, and no accounting.
 
 The same work, though: the most recent closed window of each key, keys served in the order in which
-they began to wait, a window's tuples one by one, and their sum at its end.
+they began to wait, and a window's tuples one by one, with the marks by which an operator knows what
+they are. Times are whole numbers, so the tuple before a window's end is its last.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ from __future__ import annotations
 from collections import deque
 from itertools import islice
 
+from upstream import Update, WindowMark, WindowTuple
+from upstream.windows import WindowEnd
+
+Entry = tuple[str, object, float]
+
 
 class BareLine:
-    __slots__ = ("closed", "is_waiting", "key", "start", "tuples")
+    __slots__ = ("closed", "is_waiting", "start", "tuples")
 
-    def __init__(self, key: object, start: float) -> None:
-        self.key = key
-        self.tuples: deque[tuple[float, float]] = deque()
+    def __init__(self, start: float) -> None:
+        self.tuples: deque[Entry] = deque()
         self.start = start
         self.closed = 0
         self.is_waiting = False
@@ -24,43 +29,51 @@ class BareLine:
 class BareWindows:
     """The newest closed window per key, keys in place: dicts and deques, nothing else."""
 
-    __slots__ = ("_lines", "_ready", "_size", "_slide", "_sum", "_waiting")
+    __slots__ = ("_lines", "_ready", "_size", "_slide", "_waiting")
 
     def __init__(self, size: float, slide: float) -> None:
         self._size = size
         self._slide = slide
-        self._lines: dict[object, BareLine] = {}
+        self._lines: dict[str, BareLine] = {}
         self._waiting: deque[BareLine] = deque()
-        self._ready: deque[tuple[float, float]] = deque()
-        self._sum = 0.0
+        self._ready: deque[WindowTuple] = deque()
 
-    def enqueue(self, key: object, value: float, time: float) -> None:
+    def enqueue(self, key: str, value: object, time: float) -> None:
         line = self._lines.get(key)
         if line is None:
-            line = self._lines[key] = BareLine(key, time)
+            line = self._lines[key] = BareLine(time)
         tuples = line.tuples
-        while time >= line.start + self._size:  # the window that starts there is closed
-            while tuples and tuples[0][0] < line.start:
+        tuples.append((key, value, time))
+        if time >= line.start + self._size - 1:  # the window that starts there is closed
+            start = line.start
+            while tuples[0][2] < start:
                 tuples.popleft()
             line.closed = len(tuples)
-            line.start += self._slide
+            line.start = start + self._slide
             if not line.is_waiting:
                 line.is_waiting = True
                 self._waiting.append(line)
-        tuples.append((time, value))
 
-    def dequeue(self) -> tuple[float, float] | None:
+    def dequeue(self) -> WindowTuple | None:
         if not self._ready:
             if not self._waiting:
                 return None
             line = self._waiting.popleft()
             line.is_waiting = False
-            self._ready.extend(islice(line.tuples, line.closed))
+            self._commit(line)
         return self._ready.popleft()
 
-    def process(self, entry: tuple[float, float]) -> float | None:
-        self._sum += entry[1]
-        if self._ready:
-            return None
-        total, self._sum = self._sum, 0.0
-        return total
+    def _commit(self, line: BareLine) -> None:
+        slide = self._slide
+        first, *others = islice(line.tuples, line.closed)
+        start = first[2]
+        end = start + self._size
+        mark = WindowEnd(end, start=start, last=end - 1)
+        self._ready.append(WindowTuple(Update(*first), mark))
+        for entry in others:
+            is_starter = (entry[2] - start) % slide == 0
+            self._ready.append(
+                WindowTuple(
+                    Update(*entry), WindowMark.DISALLOW if is_starter else WindowMark.INSIDE
+                )
+            )

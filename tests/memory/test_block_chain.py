@@ -1,6 +1,6 @@
 """A chain holds what its two buffers need, and no block more.
 
-A record of a value of 3 bytes takes 16, so two of them fill a block of 32. In the drawings a digit
+A record of a value of 4 bytes takes 16, so two of them fill a block of 32. In the drawings a digit
 is a record, `|` the border of two blocks, and `.` a record that neither buffer needs.
 """
 
@@ -21,11 +21,11 @@ BlockMemory = OnDemandMemory | NaiveMemory
 
 
 def record(number: int) -> Record:
-    return float(number), 0, b"%03d" % number
+    return float(number), b"%04d" % number
 
 
 def numbers(records: list[Record]) -> list[int]:
-    return [int(data) for _, _, data in records]
+    return [int(data) for _, data in records]
 
 
 def append(chain: BlockChain, count: int) -> None:
@@ -36,9 +36,8 @@ def append(chain: BlockChain, count: int) -> None:
 def take_all(chain: BlockChain) -> list[int]:
     taken = []
     while (entry := chain.take()) is not None:
-        time, mark, _ = entry
+        time, _ = entry
         assert entry == record(int(time))
-        assert mark == 0
         taken.append(int(time))
     return taken
 
@@ -98,16 +97,16 @@ def test_blocks_go_as_their_last_record_is_taken(chain: BlockChain) -> None:
 
 
 def test_a_record_that_runs_over_keeps_all_its_blocks_until_it_is_taken(chain: BlockChain) -> None:
-    chain.append(1.0, 0, b"x" * 20)
-    chain.append(2.0, 0, b"y" * 100)
-    chain.append(3.0, 0, b"z" * 2)
+    chain.append(1.0, b"x" * 21)
+    chain.append(2.0, b"y" * 101)
+    chain.append(3.0, b"z" * 3)
     assert chain.block_count == 6
     chain.commit(3, dropping=3)
-    assert chain.take() == (1.0, 0, b"x" * 20)
+    assert chain.take() == (1.0, b"x" * 21)
     assert chain.block_count == 5
-    assert chain.take() == (2.0, 0, b"y" * 100)
+    assert chain.take() == (2.0, b"y" * 101)
     assert chain.block_count == 2
-    assert chain.take() == (3.0, 0, b"z" * 2)
+    assert chain.take() == (3.0, b"z" * 3)
     assert chain.block_count == 0
 
 
@@ -243,7 +242,7 @@ def test_a_record_that_cannot_be_decoded_can_be_taken_again(chain: BlockChain) -
             chain.take(lambda _: b"\xff".decode())
         chain._check()
         assert chain.committed() == before
-        assert chain.take(lambda data: data.decode()) == (before[0][0], 0, before[0][2].decode())
+        assert chain.take(lambda data: data.decode()) == (before[0][0], before[0][1].decode())
         assert (chain.block_count == 0) == last
 
 
@@ -256,9 +255,9 @@ def test_no_room_changes_nothing(chain: BlockChain, memory: BlockMemory) -> None
     with pytest.raises(PagePoolFullError):
         other.append(*record(0))
     before = chain.committed(), chain.enqueued(), chain._locations(), memory.usage(0.0)
-    for length, error in ((20, PagePoolFullError), (500, ValueTooLargeError)):
+    for length, error in ((21, PagePoolFullError), (501, ValueTooLargeError)):
         with pytest.raises(error):
-            chain.append(1.0, 0, b"x" * length)
+            chain.append(1.0, b"x" * length)
         after = chain.committed(), chain.enqueued(), chain._locations(), memory.usage(0.0)
         assert after == before
         chain._check()
@@ -270,7 +269,7 @@ def test_a_refused_record_leaves_an_empty_chain_empty(memory: BlockMemory) -> No
     append(other, 30)
     for refused in (chain.append, chain.append_committed, chain.append_to_both):
         with pytest.raises(PagePoolFullError):
-            refused(1.0, 0, b"x" * 20)
+            refused(1.0, b"x" * 21)
         assert (chain.enqueued_count, chain.committed_count, chain.block_count) == (0, 0, 0)
         assert chain._locations() == []
         chain._check()

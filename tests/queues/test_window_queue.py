@@ -364,9 +364,9 @@ class TestMemory:
             memory=memory(PagePool(256, page_bytes=128), location_bytes=32),
         )
         batch = queue.enqueue_many(["a"] * 20, [b"x" * 20] * 20, [float(row) for row in range(20)])
-        # A record takes 13 bytes and its value, so 7 fit; the others are in a window that is gone.
-        assert (batch.waiting, batch.rejected, batch.outside) == (7, 1, 12)
-        assert batch.rejected_rows == (7,)
+        # A record takes 12 bytes and its value, so 8 fit; the others are in a window that is gone.
+        assert (batch.waiting, batch.rejected, batch.outside) == (8, 1, 11)
+        assert batch.rejected_rows == (8,)
         assert queue.statistics().is_balanced
 
     def test_a_value_that_never_fits_is_an_error(

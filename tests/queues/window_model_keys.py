@@ -114,7 +114,8 @@ class ModelKey:
         self.arrivals.append(arrival)
         started = self.start_windows(update.time)
         arrival.is_starter = bool(started)
-        if not any(window.covers(update.time) for window in self.windows):
+        covering = [window for window in self.windows if window.covers(update.time)]
+        if all(window.lacks_tuple for window in covering):
             assert not is_refused, "a tuple outside all windows needs no room"
             arrival.fate = Fate.OUTSIDE
         elif is_refused:

@@ -11,6 +11,7 @@ each of which is one location of a memory.
 from .block import Block
 from .block_chain import BlockChain
 from .codecs import BytesCodec, Codec, JsonCodec, MessagePackCodec
+from .contiguous_zone import RECORD_HEADER_BYTES
 from .empty_locations import EmptyLocations
 from .location import Location
 from .naive import NaiveMemory
@@ -22,6 +23,7 @@ from .protocol import Memory
 from .usage import MemoryUsage
 
 __all__ = [
+    "RECORD_HEADER_BYTES",
     "Block",
     "BlockChain",
     "BytesCodec",

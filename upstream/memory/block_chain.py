@@ -42,12 +42,12 @@ class BlockChain:
     >>> memory = OnDemandMemory(PagePool(4096), location_bytes=32)
     >>> chain = BlockChain(memory, ticks=lambda: 0.0)
     >>> for time, data in ((1.0, b"24.0"), (2.0, b"25.0"), (3.0, b"24.5")):
-    ...     chain.append(time, 0, data)
+    ...     chain.append(time, data)
     >>> chain.block_count
     2
     >>> chain.commit(2, dropping=1)
     >>> chain.take(), chain.enqueued_count, chain.committed_count
-    ((1.0, 0, b'24.0'), 2, 1)
+    ((1.0, b'24.0'), 2, 1)
     """
 
     __slots__ = (
@@ -86,23 +86,23 @@ class BlockChain:
 
     # Records that come.
 
-    def append(self, time: float, mark: int, data: bytes) -> None:
+    def append(self, time: float, data: bytes) -> None:
         """Add a record to the enqueue buffer."""
-        block, offset = self._zone.write(time, mark, data)
+        block, offset = self._zone.write(time, data)
         if self._ws is None:
             self._ws = block
             self._ws_offset = offset
         self.enqueued_count += 1
 
-    def append_committed(self, time: float, mark: int, data: bytes) -> None:
+    def append_committed(self, time: float, data: bytes) -> None:
         """Add a record to the dequeue buffer, while the enqueue buffer is empty."""
         assert self._ws is None, "a committed record behind those that may be committed next"
-        self._extend_committed(*self._zone.write(time, mark, data))
+        self._extend_committed(*self._zone.write(time, data))
 
-    def append_to_both(self, time: float, mark: int, data: bytes) -> None:
+    def append_to_both(self, time: float, data: bytes) -> None:
         """Add a record to both buffers, of which no other record lies behind the dequeue buffer."""
         assert self._df is None or self._is_joined, "the committed window would have a hole"
-        block, offset = self._zone.write(time, mark, data)
+        block, offset = self._zone.write(time, data)
         self._extend_committed(block, offset)
         if self._ws is None:
             self._ws = block
@@ -191,7 +191,7 @@ class BlockChain:
 
     # Records that leave.
 
-    def take(self, decode: Callable[[bytes], object] = bytes) -> tuple[float, int, object] | None:
+    def take(self, decode: Callable[[bytes], object] = bytes) -> tuple[float, object] | None:
         """Take the oldest record out of the dequeue buffer, None if that is empty; O(bytes).
 
         Its bytes are decoded before it leaves, so if `decode` raises, it can be taken again.
@@ -199,8 +199,8 @@ class BlockChain:
         first = self._df
         if first is None:
             return None
-        time, mark, data, block, offset = self._zone.read(first, first.dequeue_offset)
-        record = time, mark, decode(data)
+        time, data, block, offset = self._zone.read(first, first.dequeue_offset)
+        record = time, decode(data)
         if self.committed_count == 1:
             self.discard()
             return record

@@ -1,9 +1,9 @@
 """A zone of records that is virtually contiguous: blocks of pages, aligned in a list.
 
-This is the sub-paging layer of the report's section 7.2. A tuple is a *record*: a header of time,
-length and mark, and then its bytes. Records follow each other from block to block as if the blocks
-were one zone, so a record may begin in one block and end in a later one, and blocks may be of any
-size. They are written at the end, read in order, and whole blocks can be released anywhere.
+This is the sub-paging layer of the report's section 7.2. A tuple is a *record*: a header of time
+and length, and then its bytes. Records follow each other from block to block as if the blocks were
+one zone, so a record may begin in one block and end in a later one, and blocks may be of any size.
+They are written at the end, read in order, and whole blocks can be released anywhere.
 
 A block is a location of a memory, whose policy decides what becomes of it: on-demand memory takes
 it back, while naive memory leaves it here, as a spare for the next block.
@@ -21,21 +21,21 @@ from .block import Block
 from .location import DIRTY, Location
 from .protocol import Memory
 
-Record = tuple[float, int, bytes]
-"""The time, mark and bytes of a tuple; a mark is an integer between -128 and 127."""
+Record = tuple[float, bytes]
+"""The time and the bytes of a tuple."""
 
-_HEADER: Final = struct.Struct("<dIb")
+_HEADER: Final = struct.Struct("<dI")
 _pack_header: Final = _HEADER.pack_into
 _unpack_header: Final = _HEADER.unpack_from
 
-HEADER_BYTES: Final = _HEADER.size
+RECORD_HEADER_BYTES: Final = _HEADER.size
 """By how much a record is longer than the bytes of its value."""
 
 # A short record is written at once, in a third of the time. Zeros fill the rest of its 64 bytes,
 # which nobody needs, since behind the last record there is none.
-_SHORT: Final = 51
-_SHORT_RECORD_BYTES: Final = HEADER_BYTES + _SHORT
-_pack_short: Final = struct.Struct(f"<dIb{_SHORT}s").pack_into
+_SHORT: Final = 52
+_SHORT_RECORD_BYTES: Final = RECORD_HEADER_BYTES + _SHORT
+_pack_short: Final = struct.Struct(f"<dI{_SHORT}s").pack_into
 
 _NO_BLOCKS: Final = range(0)
 
@@ -48,9 +48,9 @@ class ContiguousZone:
 
     >>> from upstream.memory import OnDemandMemory, PagePool
     >>> zone = ContiguousZone(OnDemandMemory(PagePool(4096), location_bytes=16), lambda: 0.0)
-    >>> block, offset = zone.write(1.0, 0, b"24.0")
-    >>> zone.block_count, zone.read(block, offset)[:3]
-    (2, (1.0, 0, b'24.0'))
+    >>> block, offset = zone.write(1.0, b"124.0")
+    >>> zone.block_count, zone.read(block, offset)[:2]
+    (2, (1.0, b'124.0'))
     >>> zone.release(block, None)
     >>> zone.block_count
     0
@@ -72,7 +72,7 @@ class ContiguousZone:
 
     # Records.
 
-    def write(self, time: float, mark: int, data: bytes) -> tuple[Block, int]:
+    def write(self, time: float, data: bytes) -> tuple[Block, int]:
         """Add a record at the end, and return where it starts; O(bytes).
 
         PagePoolFullError if there are not enough blocks now, ValueTooLargeError if there never
@@ -81,44 +81,44 @@ class ContiguousZone:
         block = self.last
         length = len(data)
         if block is None:
-            return self._write_over(_HEADER.pack(time, length, mark) + data)
+            return self._write_over(_HEADER.pack(time, length) + data)
         offset = block.enqueue_offset
-        end = offset + HEADER_BYTES + length
+        end = offset + RECORD_HEADER_BYTES + length
         start = block.location.offset + offset
         if length <= _SHORT and offset + _SHORT_RECORD_BYTES <= self.block_bytes:
-            _pack_short(self._region, start, time, length, mark, data)
+            _pack_short(self._region, start, time, length, data)
         elif end <= self.block_bytes:
-            _pack_header(self._region, start, time, length, mark)
-            start += HEADER_BYTES
+            _pack_header(self._region, start, time, length)
+            start += RECORD_HEADER_BYTES
             self._region[start : start + length] = data
         else:
-            return self._write_over(_HEADER.pack(time, length, mark) + data)
+            return self._write_over(_HEADER.pack(time, length) + data)
         block.enqueue_offset = end
         return block, offset
 
-    def read(self, block: Block, offset: int) -> tuple[float, int, bytes, Block, int]:
+    def read(self, block: Block, offset: int) -> tuple[float, bytes, Block, int]:
         """Return the record that starts there, and the place where it ends; O(bytes)."""
-        start = offset + HEADER_BYTES
+        start = offset + RECORD_HEADER_BYTES
         if start > self.block_bytes:
             return self._read_over(block, offset)
         base = block.location.offset
-        time, length, mark = _unpack_header(self._region, base + offset)
+        time, length = _unpack_header(self._region, base + offset)
         end = start + length
         if end > self.block_bytes:
             return self._read_over(block, offset)
-        return time, mark, self._region[base + start : base + end].tobytes(), block, end
+        return time, self._region[base + start : base + end].tobytes(), block, end
 
     def skip(self, block: Block, offset: int, count: int) -> tuple[Block, int]:
         """Return where the last of `count` records that start there ends; O(count + blocks)."""
         block_bytes = self.block_bytes
         for _ in range(count):
-            if offset + HEADER_BYTES <= block_bytes:
-                _, length, _ = _unpack_header(self._region, block.location.offset + offset)
+            if offset + RECORD_HEADER_BYTES <= block_bytes:
+                _, length = _unpack_header(self._region, block.location.offset + offset)
             else:
-                header, block, offset = self._gather(block, offset, HEADER_BYTES)
-                _, length, _ = _unpack_header(header)
-                offset -= HEADER_BYTES
-            offset += HEADER_BYTES + length
+                header, block, offset = self._gather(block, offset, RECORD_HEADER_BYTES)
+                _, length = _unpack_header(header)
+                offset -= RECORD_HEADER_BYTES
+            offset += RECORD_HEADER_BYTES + length
             while offset > block_bytes:
                 block = _following(block)
                 offset -= block_bytes
@@ -132,8 +132,8 @@ class ContiguousZone:
         """Yield `count` records from there on."""
         for _ in range(count):
             block, offset = self.start(block, offset)
-            time, mark, data, block, offset = self.read(block, offset)
-            yield time, mark, data
+            time, data, block, offset = self.read(block, offset)
+            yield time, data
 
     def _write_over(self, record: bytes) -> tuple[Block, int]:
         """Add a record that needs another block."""
@@ -153,12 +153,12 @@ class ContiguousZone:
             written += len(part)
         return place
 
-    def _read_over(self, block: Block, offset: int) -> tuple[float, int, bytes, Block, int]:
+    def _read_over(self, block: Block, offset: int) -> tuple[float, bytes, Block, int]:
         """Return a record that runs over from block to block, and where it ends."""
-        header, block, offset = self._gather(block, offset, HEADER_BYTES)
-        time, length, mark = _unpack_header(header)
+        header, block, offset = self._gather(block, offset, RECORD_HEADER_BYTES)
+        time, length = _unpack_header(header)
         data, block, offset = self._gather(block, offset, length)
-        return time, mark, data, block, offset
+        return time, data, block, offset
 
     def _gather(self, block: Block, offset: int, length: int) -> tuple[bytes, Block, int]:
         """Return `length` bytes, one slice of each block, and where they end."""

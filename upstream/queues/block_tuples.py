@@ -8,14 +8,9 @@ a mark with each tuple; here the window buffer makes marks as tuples leave.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
-
 from ..memory import BlockChain, Codec
 from ..updates import Key
 from ..windows.buffered_tuples import Row
-
-_NO_MARK: Final = 0
 
 
 class BlockTuples:
@@ -34,48 +29,39 @@ class BlockTuples:
     (('IBM', b'24.0', 1.0), 2, 1)
     """
 
-    __slots__ = (
-        "_chain",
-        "_codec",
-        "_key",
-        "append",
-        "append_committed",
-        "append_to_both",
-        "committed_count",
-        "enqueued_count",
-        "take",
-    )
+    __slots__ = ("_chain", "_decode", "_key")
 
     def __init__(self, key: Key, chain: BlockChain, codec: Codec) -> None:
         self._key = key
         self._chain = chain
-        self._codec = codec
-        decode = codec.decode
+        self._decode = codec.decode
 
-        # The protocol has these as attributes. Methods of ours in them would be references in a
-        # circle, and the page pool would outlive its queue until the garbage collector comes.
+    def append(self, row: Row) -> None:
+        """Add a tuple to the enqueue buffer."""
+        self._chain.append(row[2], _encoded(row))
 
-        def append(row: Row) -> None:
-            chain.append(row[2], _NO_MARK, _encoded(row))
+    def append_committed(self, row: Row) -> None:
+        """Add a tuple to the dequeue buffer."""
+        self._chain.append_committed(row[2], _encoded(row))
 
-        def append_committed(row: Row) -> None:
-            chain.append_committed(row[2], _NO_MARK, _encoded(row))
+    def append_to_both(self, row: Row) -> None:
+        """Add a tuple to both buffers."""
+        self._chain.append_to_both(row[2], _encoded(row))
 
-        def append_to_both(row: Row) -> None:
-            chain.append_to_both(row[2], _NO_MARK, _encoded(row))
+    def take(self) -> Row:
+        """Take the oldest out of the dequeue buffer; IndexError if it is empty."""
+        record = self._chain.take(self._decode)
+        if record is None:
+            raise IndexError("the dequeue buffer is empty")
+        return self._key, record[1], record[0]
 
-        def take() -> Row:
-            record = chain.take(decode)
-            if record is None:
-                raise IndexError("the dequeue buffer is empty")
-            return key, record[2], record[0]
+    def enqueued_count(self) -> int:
+        """Return how many are in the enqueue buffer."""
+        return self._chain.enqueued_count
 
-        self.append: Callable[[Row], None] = append
-        self.append_committed: Callable[[Row], None] = append_committed
-        self.append_to_both: Callable[[Row], None] = append_to_both
-        self.take: Callable[[], Row] = take
-        self.enqueued_count: Callable[[], int] = lambda: chain.enqueued_count
-        self.committed_count: Callable[[], int] = lambda: chain.committed_count
+    def committed_count(self) -> int:
+        """Return how many are in the dequeue buffer."""
+        return self._chain.committed_count
 
     def drop(self, count: int) -> None:
         """Drop the oldest `count` of the enqueue buffer."""
@@ -99,8 +85,8 @@ class BlockTuples:
 
     def enqueued(self) -> list[Row]:
         """Return what is in the enqueue buffer."""
-        key, decode = self._key, self._codec.decode
-        return [(key, decode(data), time) for time, _, data in self._chain.enqueued()]
+        key, decode = self._key, self._decode
+        return [(key, decode(data), time) for time, data in self._chain.enqueued()]
 
 
 def _encoded(row: Row) -> bytes:

@@ -100,21 +100,22 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
             time = float_time(time)
         try:
             place = self._window_places[key]
-            buffer = place.buffer
-            if (
-                buffer.late_before <= time < buffer.quiet_until
-                and self._is_plain
-                and value is not TOMBSTONE
-            ):  # mostly; nothing happens but that the tuple is there, when does not matter
+        except (KeyError, TypeError):
+            return self._enqueue_new(key, value, time)
+        buffer = place.buffer
+        if buffer.late_before <= time and self._is_plain and value is not TOMBSTONE:
+            # `_take_in`, written out.
+            if time < buffer.quiet_until:
+                # Mostly. Nothing happens but that the tuple is there, and when does not matter.
                 buffer.late_before = time
                 buffer.append((key, value, time))
                 self._counts.arrived += 1
                 return _WAITING
-        except (KeyError, TypeError):
-            return self._enqueue_new(key, value, time)
-        if self._encode is not None:
-            value = self._encode_value(value)
-        outcome = self._take_in(place, key, value, time, self._ticks())
+            triggers = buffer.arrive((key, value, time))
+            self._counts.arrived += 1
+            return self._react(place, triggers, self._ticks()) if triggers else _WAITING
+        stored = value if self._encode is None else self._encode_value(value)
+        outcome = self._take_in(place, key, stored, time, self._ticks())
         if outcome is _REJECTED:
             raise PagePoolFullError(self._counts.pool_capacity)
         return outcome

@@ -183,20 +183,24 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         After the last tuple of a window that no tuple of it completes comes a bare mark, `CLOSE`.
         """
         now = self._ticks()
-        self._note_service(now)
+        window = self._served
+        if window is not None:  # `_note_service`, written out
+            window.seconds += now - self._served_at
+            self._served = None
         ready = self._keys_under_processing
         while ready or self._commit_next(now):
             place = ready[0]
-            window_tuple = place.buffer.take()
+            buffer = place.buffer
+            window_tuple = buffer.take()
             if window_tuple is not None:
                 self._served = place.window
                 self._served_at = now
-                if place.buffer.is_finished:
+                if buffer.is_finished:
                     self._finish(place, now)
                 return window_tuple
             ready.popleft()
             place.processing_state = _AT_GAP[place.processing_state]
-            place.buffer.quiet_until = ALWAYS  # whatever comes next may concern the key's state
+            buffer.quiet_until = ALWAYS  # whatever comes next may concern the key's state
             self._idle_keys.add(place)
         return None
 
@@ -260,7 +264,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
 
     def _react(self, place: KeyPlace, triggers: int, now: float) -> Outcome:
         """Do what the triggers of an arrival ask for."""
-        if triggers & CLOSES and (place.committed_versions or not place.closes):
+        if triggers & CLOSES and (place.committed_versions or place.stale_since is None):
             place.note_close(place.buffer.closed_version, now)
         if triggers & IS_UPDATE:
             cell = place.cell

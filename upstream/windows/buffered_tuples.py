@@ -27,23 +27,35 @@ class BufferedTuples(Protocol):
     and `take` are attributes, so that whoever holds them can call them without a detour.
     """
 
-    append: Callable[[Row], None]
-    """Add a tuple to the enqueue buffer. O(1)."""
+    @property
+    def append(self) -> Callable[[Row], None]:
+        """Add a tuple to the enqueue buffer. O(1)."""
+        ...
 
-    append_committed: Callable[[Row], None]
-    """Add a tuple to the dequeue buffer. O(1)."""
+    @property
+    def append_committed(self) -> Callable[[Row], None]:
+        """Add a tuple to the dequeue buffer. O(1)."""
+        ...
 
-    append_to_both: Callable[[Row], None]
-    """Add a tuple to both buffers. O(1)."""
+    @property
+    def append_to_both(self) -> Callable[[Row], None]:
+        """Add a tuple to both buffers. O(1)."""
+        ...
 
-    take: Callable[[], Row]
-    """Take the oldest out of the dequeue buffer; IndexError if it is empty. O(1)."""
+    @property
+    def take(self) -> Callable[[], Row]:
+        """Take the oldest out of the dequeue buffer; IndexError if it is empty. O(1)."""
+        ...
 
-    enqueued_count: Callable[[], int]
-    """Return how many are in the enqueue buffer. O(1)."""
+    @property
+    def enqueued_count(self) -> Callable[[], int]:
+        """Return how many are in the enqueue buffer. O(1)."""
+        ...
 
-    committed_count: Callable[[], int]
-    """Return how many are in the dequeue buffer. O(1)."""
+    @property
+    def committed_count(self) -> Callable[[], int]:
+        """Return how many are in the dequeue buffer. O(1)."""
+        ...
 
     def drop(self, count: int) -> None:
         """Drop the oldest `count` of the enqueue buffer. O(its length)."""

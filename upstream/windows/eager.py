@@ -68,19 +68,18 @@ class EagerWindowBuffer(WindowBuffer):
 
     def _note_start(self, newest: int, windows: int) -> tuple[int, int]:
         tuples = self._tuples
-        if self._waiting_index is None:
-            self._counts.superseded += windows - 1
-            triggers = IS_UPDATE
-            end = self._taken + tuples.committed_count()
-            if end > self._first:
-                self._first = end
-        else:
+        if self._waiting_index is not None:
             self._counts.superseded += windows
-            triggers = IS_UPDATE | SUPERSEDES
+            self._waiting_index = newest
             self._drop_enqueued()
+            return IS_UPDATE | SUPERSEDES, self._first
+        self._counts.superseded += windows - 1
         self._waiting_index = newest
+        end = self._taken + tuples.committed_count()
+        if end > self._first:
+            self._first = end
         self._choose_append()
-        return triggers, self._first
+        return IS_UPDATE, self._first
 
     def _note_close(self, index: int, number: int, windows: int) -> int:
         if self.committed_index > index or not self.should_promote(self.late_before):
@@ -116,13 +115,19 @@ class EagerWindowBuffer(WindowBuffer):
 
     def _drop_enqueued(self) -> None:
         """Empty the enqueue buffer, which the committed window shares some tuples with."""
-        count = self._tuples.enqueued_count()
+        tuples = self._tuples
+        count = tuples.enqueued_count()
         first = self._first
         end = self._first = first + count
-        kept = max(first, self._used_until, self._committed_end)
-        if end > kept:
-            self._counts.dropped += end - kept
-        self._tuples.drop(count)
+        if not self.kept_trigger:  # else the committed window has all of them
+            kept = self._used_until
+            if kept < self._last_number:
+                kept = self._last_number
+            if kept < first:
+                kept = first
+            if end > kept:
+                self._counts.dropped += end - kept
+        tuples.drop(count)
 
     def _abort(self) -> int:
         """Give up what has not left of the committed window, of which a tuple is missing."""

@@ -43,7 +43,7 @@ class LazyWindowBuffer(WindowBuffer):
 
     def is_update(self, time: float) -> bool:
         """Tell whether a tuple at `time` closes a window: the last one closed is the newest."""
-        if time >= self._next_closing:
+        if time >= self._oldest_end - self._tick:
             return True
         starts = self.starts(time)  # the last tick of a window may be its first
         return len(starts) > 0 and self._specification.newest_closed(time) >= starts[0]
@@ -99,9 +99,21 @@ class LazyWindowBuffer(WindowBuffer):
         return 0, self._first + self._tuples.enqueued_count() + self._hole
 
     def _note_close(self, index: int, number: int, windows: int) -> int:
-        end = self._first + self._tuples.enqueued_count() + self._hole
-        if number != self._first:
+        tuples = self._tuples
+        first = self._first
+        end = first + tuples.enqueued_count() + self._hole
+        if self._hole:
             self._drop_until(number)
+        elif number != first:  # `_drop_until`, written out
+            kept = self._used_until
+            if kept < self._last_number:
+                kept = self._last_number
+            if kept < first:
+                kept = first
+            if number > kept:
+                self._counts.dropped += number - kept
+            tuples.drop(number - first)
+            self._first = number
         was_waiting = self._waiting_index is not None
         self._waiting_index = index
         self._waiting_end = end
@@ -128,18 +140,12 @@ class LazyWindowBuffer(WindowBuffer):
     def _drop_until(self, number: int) -> None:
         """Drop the tuples before `number` from the enqueue buffer."""
         first = self._first
-        kept = self._used_until
-        if kept < self._last_number:
-            kept = self._last_number
-        if kept < first:
-            kept = first
-        lost, count = number - kept, number - first
-        if self._hole:
-            lost, count = self._count_between(kept, number), self._count_between(first, number)
-            self._hole = 0 if number > self._waiting_end else self._hole
-        if lost > 0:
-            self._counts.dropped += lost
-        self._tuples.drop(count)
+        kept = max(first, self._used_until, self._last_number)
+        if number > kept:
+            self._counts.dropped += self._count_between(kept, number)
+        self._tuples.drop(self._count_between(first, number))
+        if number > self._waiting_end:
+            self._hole = 0
         self._first = number
 
     def _count_between(self, first: int, end: int) -> int:

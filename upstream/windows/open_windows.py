@@ -44,7 +44,6 @@ class OpenWindows(ABC):
     __slots__ = (
         "_counts",
         "_first_index",
-        "_next_closing",
         "_next_index",
         "_next_start",
         "_oldest_end",
@@ -88,8 +87,8 @@ class OpenWindows(ABC):
         """Where it starts."""
         self._step_until = ALWAYS
         """Tuples before this close the oldest window, start the next one, or both, or neither."""
-        self._oldest_end = self._next_closing = NEVER
-        """Where the oldest open window ends, and from when on a tuple closes it."""
+        self._oldest_end = NEVER
+        """Where the oldest open window ends."""
         self.closed_version = 0
         """The version of the window that was closed last; a newer window has a greater one."""
 
@@ -157,7 +156,19 @@ class OpenWindows(ABC):
             triggers |= started
             opened.append((index, index, number))
         self.late_before = time
-        return triggers | self._settle(row, time)
+        if not opened:
+            triggers |= self._note_homeless(time)
+            self._plan()
+            return triggers
+        try:
+            self.append(row)
+            triggers |= self.kept_trigger
+        except PagePoolFullError as error:
+            triggers |= self._refuse_for_want_of_room(error)
+        if self._tick:
+            triggers |= self._close_by_tick(time)
+        self._plan()
+        return triggers
 
     def refuse(self, time: float) -> int:
         """Take in a tuple that cannot be kept, which so lacks in its windows; return triggers."""
@@ -174,16 +185,27 @@ class OpenWindows(ABC):
         if newest >= self._next_index:
             triggers |= self._start_until(newest, time)
         self.late_before = time
-        return triggers | self._settle(row, time)
-
-    def _settle(self, row: Row, time: float) -> int:
-        """Keep a tuple when its windows are open, and close the one whose last tick it is in."""
-        opened = self._open
-        triggers = self._keep(row) if opened else self._note_homeless(time)
-        if opened and time >= opened[0][0] * self._slide + self._size - self._tick:
-            triggers |= self._close(opened[0][0])
+        triggers |= self._keep(row) if self._open else self._note_homeless(time)
+        if self._tick:
+            triggers |= self._close_by_tick(time)
         self._plan()
         return triggers
+
+    def _close_by_tick(self, time: float) -> int:
+        """Close the oldest window if a tuple at `time`, which it holds, is in its last tick."""
+        opened = self._open
+        if not opened:
+            return 0
+        index, newest, number = opened[0]
+        end = index * self._slide + self._size
+        if time < end - self._tick:
+            return 0
+        opened.popleft()
+        if newest > index:
+            opened.appendleft((index + 1, newest, number))
+        self.late_before = end
+        self.closed_version = index - self._first_index + 1  # type: ignore[operator]  # set
+        return CLOSES | self._note_close(index, number, 1)
 
     def _find_newest(self, time: float) -> int:
         """Return the newest window that starts at or before `time`; raise if it is no good time."""
@@ -209,12 +231,20 @@ class OpenWindows(ABC):
 
     def _keep(self, row: Row) -> int:
         """Keep a tuple of the windows that are open; if there is no room, let go of these."""
+        if row[1] is UNSTORABLE:
+            return self._refuse_tuple()
         try:
-            if row[1] is not UNSTORABLE:
-                self.append(row)
-                return self.kept_trigger
+            self.append(row)
         except PagePoolFullError as error:
-            self._counts.pool_capacity = error.capacity
+            return self._refuse_for_want_of_room(error)
+        return self.kept_trigger
+
+    def _refuse_for_want_of_room(self, error: PagePoolFullError) -> int:
+        self._counts.pool_capacity = error.capacity
+        return self._refuse_tuple()
+
+    def _refuse_tuple(self) -> int:
+        """Count a tuple that is not kept, and let go of the windows that lack it."""
         self._counts.refused += 1
         triggers = self._refuse()
         self._forget_open()
@@ -268,26 +298,27 @@ class OpenWindows(ABC):
 
     def _forget_open(self) -> None:
         """Let go of all open windows."""
-        self._open.clear()
-        self._plan()
+        if self._open:
+            self._open.clear()
+            self._plan()
 
     def _plan(self) -> None:
         """Note until when tuples are quiet, and until when they take one step."""
         opened = self._open
-        slide, size = self._slide, self._size
-        start = self._next_start = self._next_index * slide
-        step = (self._next_index + 1) * slide
+        slide, size, index = self._slide, self._size, self._next_index
+        start = self._next_start = index * slide
+        step = (index + 1) * slide
         if start + size < step:
             step = start + size  # and no further: then comes a gap
         if opened:
-            oldest = opened[0][0]
-            end = self._oldest_end = oldest * slide + size
-            closing = self._next_closing = end - self._tick
+            index = opened[0][0]
+            end = self._oldest_end = index * slide + size
+            closing = end - self._tick
             self.quiet_until = closing if closing < start else start
-            end = (oldest + 1) * slide + size
+            end = (index + 1) * slide + size
             self._step_until = step if step < end else end
         else:
-            self._next_closing = self._oldest_end = NEVER
+            self._oldest_end = NEVER
             self.quiet_until = ALWAYS
             self._step_until = step
 
@@ -308,6 +339,5 @@ class OpenWindows(ABC):
         assert self.quiet_until == ALWAYS or self._open
         if self._open:
             assert self._oldest_end == specification.end(self._open[0][0])
-            assert self._next_closing == specification.closing_time(self._open[0][0])
         else:
-            assert self._oldest_end == self._next_closing == NEVER
+            assert self._oldest_end == NEVER
