@@ -76,9 +76,7 @@ class StorageManager:
         )
         return stream
 
-    def add_queue(
-        self, name: str, queue: Kind, *, stream: str, snapshot: bool = False
-    ) -> Kind:
+    def add_queue(self, name: str, queue: Kind, *, stream: str, snapshot: bool = False) -> Kind:
         """Attach a new queue to a stream under a name, see `Stream.attach`."""
         if name in self._queues:
             raise NameTakenError("queue", name)

@@ -50,6 +50,7 @@ def work(
     dequeue: Callable[[], WindowTuple | None],
     process: Callable[[WindowTuple], WindowResult | None],
     deliver: Callable[[WindowResult], object],
+    *,
     rows: Sequence[tuple[str, float]],
     value: object,
     every: int,
@@ -86,7 +87,8 @@ def bare(rows: Feed, slide: float, every: int) -> Drive:
     def drive() -> float:
         queue, total = BareWindows(SIZE, slide), Aggregate("count")
         start = thread_time()
-        done = run(queue.enqueue, queue.dequeue, total.process, ignore, rows, b"24.0", every)
+        calls = (queue.enqueue, queue.dequeue, total.process, ignore)
+        done = run(*calls, rows=rows, value=b"24.0", every=every)
         seconds = thread_time() - start
         assert done > 0.8 * TUPLES / every / SIZE
         return seconds
@@ -112,7 +114,8 @@ def library(
         )
         total = Aggregate("count")
         start = thread_time()
-        done = run(queue.enqueue, queue.dequeue, total.process, queue.deliver, rows, b"24.0", every)
+        calls = (queue.enqueue, queue.dequeue, total.process, queue.deliver)
+        done = run(*calls, rows=rows, value=b"24.0", every=every)
         seconds = thread_time() - start
         statistics = queue.statistics()
         assert done > 0.8 * TUPLES / every / SIZE

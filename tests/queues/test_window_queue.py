@@ -24,6 +24,7 @@ from upstream import (
     ParameterError,
     Scheduler,
     StalenessIndexScheduler,
+    UnknownKeyError,
     UpdateQueue,
     ValueTooLargeError,
     WindowBuffer,
@@ -218,6 +219,74 @@ def test_the_window_that_waits_can_be_read(buffer: type[WindowBuffer]) -> None:
     assert queue.read("IBM") is None
 
 
+class TestAbort:
+    @pytest.mark.parametrize("windows", [TUMBLING, SLIDING], ids=["tumbling", "sliding"])
+    @BUFFERS
+    def test_the_rest_of_the_window_never_leaves(
+        self, windows: WindowSpecification, buffer: type[WindowBuffer]
+    ) -> None:
+        queue = WindowQueue(windows, buffer, InPlaceScheduler())
+        consumer = Consumer(queue)
+        feed(queue, "IBM", range(4))
+        consumer.serve(1)
+        assert queue.abort("IBM")
+        assert not queue.abort("IBM")
+        queue._check()
+        feed(queue, "IBM", range(4, 12))
+        queue.advance(99)
+        consumer.serve()
+        assert consumer.aborts == ["IBM"]
+        assert consumer.collect.open_windows == 0
+        statistics = queue.statistics()
+        assert statistics.aborted == 1
+        assert statistics.windows.committed == 1 + len(consumer.results) > 1
+        for result in consumer.results:
+            assert result.value == [t for t in range(12) if result.start <= t < result.end]
+
+    def test_an_idle_key_is_served_its_abort(self) -> None:
+        queue = eager(TUMBLING)
+        assert isinstance(queue, WindowQueue)
+        feed(queue, "IBM", [0])
+        queue.dequeue_many(2)
+        assert queue.abort("IBM")
+        ending = queue.dequeue()
+        assert ending is not None
+        assert (ending.mark, ending.key) == (WindowMark.ABORT, "IBM")
+
+    def test_there_is_nothing_to_abort_of_a_key_that_is_not_under_processing(self) -> None:
+        queue = lazy(TUMBLING)
+        assert isinstance(queue, WindowQueue)
+        feed(queue, "IBM", range(4))
+        assert not queue.abort("IBM")
+        with pytest.raises(UnknownKeyError):
+            queue.abort("MSFT")
+
+    @BUFFERS
+    def test_it_is_the_way_out_when_a_tuple_cannot_be_decoded(
+        self, buffer: type[WindowBuffer]
+    ) -> None:
+        class Failing(BytesCodec):
+            def decode(self, data: bytes) -> object:
+                if data == b"1":
+                    raise ValueError("no number that anybody could read")
+                return data
+
+        pool = PagePool(4096)
+        memory = OnDemandMemory(pool, location_bytes=64)
+        queue = WindowQueue(TUMBLING, buffer, InPlaceScheduler(), memory=memory, codec=Failing())
+        for time in range(3):
+            queue.enqueue("IBM", b"%d" % time, time=time)
+        queue.advance(3)
+        consumer = Consumer(queue)
+        for _ in range(2):  # nothing is lost, so it fails again
+            with pytest.raises(ValueError, match="no number"):
+                consumer.serve()
+            queue._check()
+        assert queue.abort("IBM")
+        assert [one.mark for one in consumer.serve()] == [WindowMark.ABORT]
+        assert pool.pages_in_use == 0
+
+
 class TestParameters:
     @pytest.mark.parametrize("wrong", ["lazy", None, LazyWindowBuffer(TUMBLING), int])
     def test_the_buffer_is_a_class(self, wrong: object) -> None:
@@ -376,9 +445,11 @@ class TestMemory:
         queue = WindowQueue(TUMBLING, buffer, InPlaceScheduler(), memory=held)
         feed_bytes(queue, "a", [0])
         before = queue.statistics()
-        with pytest.raises(ValueTooLargeError):
-            queue.enqueue("a", b"x" * 10_000, time=1)
-        assert queue.statistics() == before
+        for length in (10_000, 256, 245):  # with its header of 12 bytes, a record of 257
+            with pytest.raises(ValueTooLargeError):
+                queue.enqueue("a", b"x" * length, time=3)
+            assert queue.statistics() == before
+        queue._check()
 
 
 def feed_bytes(queue: WindowQueue, key: str, times: list[float]) -> None:

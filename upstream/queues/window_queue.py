@@ -16,9 +16,16 @@ from __future__ import annotations
 from collections import deque
 
 from ..clock import Clock
-from ..errors import ParameterError
+from ..errors import ParameterError, UnknownKeyError
 from ..keys import ArrivalOrder, KeyCell
-from ..memory import BlockChain, BytesCodec, Codec, Memory, MemoryUsage
+from ..memory import (
+    RECORD_HEADER_BYTES,
+    BlockChain,
+    BytesCodec,
+    Codec,
+    Memory,
+    MemoryUsage,
+)
 from ..schedulers import Scheduler, Surroundings
 from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey
 from ..updates import Key, Outcome, Update
@@ -204,6 +211,21 @@ class WindowQueue(WindowedQueue[KeyPlace]):
             self._idle_keys.add(place)
         return None
 
+    def abort(self, key: Key) -> bool:
+        """Give up the window of `key` that is under processing, if there is one.
+
+        For consumers that cannot go on with it, or with a tuple that cannot be decoded. `ABORT`
+        leaves instead of the rest. Returns whether there was one; UnknownKeyError for other keys.
+        """
+        now = self._ticks()
+        place = self._find(key)
+        if place is None:
+            raise UnknownKeyError(key)
+        triggers = place.buffer.abort()
+        if triggers:
+            self._react(place, triggers, now)
+        return bool(triggers)
+
     def read(self, key: Key) -> list[Update] | None:
         """Return the tuples of the key's waiting window, as far as they have come, or None.
 
@@ -331,7 +353,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
     def _encode_for_memory(self, value: object) -> object:
         assert self._memory is not None
         data = self._codec.encode(value)
-        self._memory.check_length(len(data))
+        self._memory.check_length(RECORD_HEADER_BYTES + len(data))
         return data
 
     def admit(self, key: Key) -> None:

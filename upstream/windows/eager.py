@@ -11,7 +11,11 @@ closes the window promotes it, too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..updates import Update
+from .accounting import WindowCounts
+from .buffered_tuples import Row
 from .key_transitions import IS_UPDATE, SHOULD_PROMOTE, SUPERSEDES, WITHDRAWS
 from .window_buffer import WindowBuffer
 
@@ -64,7 +68,7 @@ class EagerWindowBuffer(WindowBuffer):
         triggers = self._withdraw()
         self._counts.superseded += triggers == WITHDRAWS
         self._forget_open()
-        return triggers | self._abort()
+        return triggers | self._abort_if_open()
 
     def _note_start(self, newest: int, windows: int) -> tuple[int, int]:
         tuples = self._tuples
@@ -91,20 +95,18 @@ class EagerWindowBuffer(WindowBuffer):
     def _choose_append(self) -> None:
         """Find out where tuples go: to the window that waits, to the committed one, or to both."""
         tuples = self._tuples
-        self.kept_trigger = SHOULD_PROMOTE
-        if self._is_complete or self.is_finished or self.is_aborted:
-            self.append = tuples.append
-            self.kept_trigger = 0
-        elif self._waiting_index is None:
-            self.append = tuples.append_committed
+        is_open = self.should_promote(self.late_before)
+        self.kept_trigger = SHOULD_PROMOTE if is_open else 0
+        if self._waiting_index is None:
+            self.append = tuples.append_committed if is_open else _dropping(self._counts)
         else:
-            self.append = tuples.append_to_both
+            self.append = tuples.append_to_both if is_open else tuples.append
 
     def _refuse(self) -> int:
         """Let go of the window that waits, and of the committed one: both hold the tuple."""
         triggers = self._withdraw()
         self._counts.rejected += triggers == WITHDRAWS
-        return triggers | self._abort()
+        return triggers | self._abort_if_open()
 
     def _withdraw(self) -> int:
         if self._waiting_index is None:
@@ -129,19 +131,25 @@ class EagerWindowBuffer(WindowBuffer):
                 self._counts.dropped += end - kept
         tuples.drop(count)
 
-    def _abort(self) -> int:
-        """Give up what has not left of the committed window, of which a tuple is missing."""
-        if not self.should_promote(self.late_before):
-            return 0
-        end = self._committed_end
-        self._counts.dropped += max(0, end - max(self._taken, self._used_until))
-        self._tuples.discard()
-        self._taken = end
-        self.is_aborted = True
+    def _abort_if_open(self) -> int:
+        return self.abort() if self.should_promote(self.late_before) else 0
+
+    def abort(self) -> int:
+        """Give up what has not left of the committed window; return triggers."""
+        triggers = super().abort()
         self._choose_append()
-        return SHOULD_PROMOTE
+        return triggers
 
     def _check(self) -> None:
         super()._check()
         count = self._tuples.enqueued_count()
         assert (count > 0) == self.is_waiting, "a window that waits without its starter"
+
+
+def _dropping(counts: WindowCounts) -> Callable[[Row], None]:
+    """Return what keeps no tuple: for windows that were superseded, or given up, and are open."""
+
+    def drop(row: Row) -> None:
+        counts.dropped += 1
+
+    return drop

@@ -16,6 +16,7 @@ from abc import abstractmethod
 from ..updates import Key, Update
 from .accounting import WindowCounts
 from .buffered_tuples import BufferedTuples, PlainTuples
+from .key_transitions import SHOULD_PROMOTE
 from .open_windows import ALWAYS, NEVER, OpenWindows
 from .specification import WindowSpecification
 from .window_tuples import WindowEnd, WindowEnding, WindowMark, WindowTuple
@@ -137,6 +138,20 @@ class WindowBuffer(OpenWindows):
         self.is_finished = True
         mark = WindowMark.ABORT if self.is_aborted else WindowMark.CLOSE
         return WindowEnding.of(self.key, mark)
+
+    def abort(self) -> int:
+        """Give up what has not left of the committed window; return triggers."""
+        if self.is_finished or self.is_aborted:
+            return 0
+        end = self._committed_end
+        shared = min(self._first, end) if self._tuples.enqueued_count() else end
+        self._counts.dropped += max(0, shared - max(self._taken, self._used_until))
+        self._tuples.discard()
+        self._taken = shared
+        self._last_number = -1
+        self._is_complete = False
+        self.is_aborted = True
+        return SHOULD_PROMOTE
 
     def _begin_processing(self, index: int) -> None:
         assert self.is_finished, "a window committed to before the last one has left"
