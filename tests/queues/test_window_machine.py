@@ -183,13 +183,15 @@ class WindowMachine(RuleBasedStateMachine):
         self.clock.advance(pause)
         self.enqueue(key, None)
 
-    @rule(rows=st.lists(st.tuples(keys, steps), max_size=6), pause=pauses)
-    def a_batch_comes(self, rows: list[tuple[Key, int]], pause: float) -> None:
+    @rule(rows=st.lists(st.tuples(keys, steps), max_size=6), has_times=st.booleans(), pause=pauses)
+    def a_batch_comes(self, rows: list[tuple[Key, int]], has_times: bool, pause: float) -> None:
         self.clock.advance(pause)
         names = [key for key, _ in rows]
         times = [self.newest(key) + step * self.unit for key, step in rows]
+        if not has_times:
+            times = [self.clock.now()] * len(rows)
         values = [self.value() for _ in rows]
-        batch = self.queue.enqueue_many(names, values, times)
+        batch = self.queue.enqueue_many(names, values, times if has_times else None)
         outcomes = [
             self.note(*row, is_refused=number in batch.rejected_rows)
             for number, row in enumerate(zip(names, values, times, strict=True))
@@ -433,5 +435,63 @@ for case in (
     TestScarce,
     TestEagerScarce,
 ):
-    case.settings = settings(stateful_step_count=40)
+    case.settings = settings(stateful_step_count=50)
 del case
+
+
+# What these machines have found, so that it is looked for every time.
+
+
+def make_queue(
+    buffer: type[LazyWindowBuffer | EagerWindowBuffer], specification: WindowSpecification
+) -> WindowQueue:
+    return WindowQueue(specification, buffer, InPlaceScheduler(), clock=ManualClock())
+
+
+def leave(queue: WindowQueue) -> tuple[Key, float | None] | None:
+    """Return whose tuple leaves, and its time; None instead of it for a bare mark."""
+    leaving = queue.dequeue()
+    if leaving is None:
+        return None
+    return leaving.key, None if leaving.update is None else leaving.update.time
+
+
+def test_a_tuple_that_closes_two_windows_replaces_none_that_waited() -> None:
+    queue = make_queue(LazyWindowBuffer, WindowSpecification(3, 3, tick=1))
+    queue.enqueue("A", 1, time=0)
+    assert queue.enqueue("A", 2, time=5) is Outcome.WAITING, "it closes [0, 3) and [3, 6)"
+    assert queue.statistics().windows.superseded == 1
+
+
+def test_a_tuple_in_the_last_tick_of_two_windows_by_rounding_closes_both() -> None:
+    queue = make_queue(LazyWindowBuffer, WindowSpecification(0.3, 0.1, tick=0.1))
+    queue.enqueue("A", 1, time=1.0)
+    queue.enqueue("A", 2, time=1.5)
+    ends = [(end, end - 0.1) for end in (12 * 0.1 + 0.3, 13 * 0.1 + 0.3)]
+    assert all(last <= 1.5 < end for end, last in ends)
+    assert queue.statistics().windows.superseded == 2
+
+
+def test_an_idle_key_goes_on_after_older_windows_of_it_were_ended() -> None:
+    # source time  0  1  2  3  4  5  6
+    # superseded  [B        |  )|
+    # committed             [B  |  B    )   idle after the first, and again READY with the second
+    # advance                   |
+    queue = make_queue(EagerWindowBuffer, WindowSpecification(4, 3))
+    queue.enqueue("B", 1, time=0)
+    queue.enqueue("B", 2, time=3)
+    assert [leave(queue), leave(queue)] == [("B", 3), None]
+    queue.advance(4)
+    queue.enqueue("B", 3, time=5)
+    assert leave(queue) == ("B", 5)
+
+
+def test_a_key_that_was_idle_when_its_turn_came_keeps_its_order_among_equal_waits() -> None:
+    queue = make_queue(EagerWindowBuffer, WindowSpecification(5, 2))
+    queue.enqueue("B", 1, time=0)
+    assert [leave(queue), leave(queue)] == [("B", 0), None]
+    queue.enqueue("B", 2, time=3)  # from here on B waits
+    assert [leave(queue), leave(queue)] == [("B", 3), None], "the turn of B came, and passed"
+    queue.enqueue("A", 3, time=-12)  # and A as long, but after it
+    queue.enqueue("B", 4, time=5)
+    assert [leave(queue) for _ in range(3)] == [("B", None), ("B", 5), ("A", -12)]

@@ -22,6 +22,8 @@ class Fate(Enum):
     KEPT = "kept"
     LATE = "late"
     OUTSIDE = "outside"
+    DROPPED = "dropped"
+    """Its windows had been given up when it came."""
     REJECTED = "rejected"
 
 
@@ -117,7 +119,7 @@ class ModelKey:
         covering = [window for window in self.windows if window.covers(update.time)]
         if all(window.lacks_tuple for window in covering):
             assert not is_refused, "a tuple outside all windows needs no room"
-            arrival.fate = Fate.OUTSIDE
+            arrival.fate = Fate.DROPPED if covering else Fate.OUTSIDE
         elif is_refused:
             arrival.fate = Fate.REJECTED
             self.refuse(update.time, started)
@@ -127,7 +129,7 @@ class ModelKey:
 
     def outcome(self, arrival: Arrival, before: Window | None) -> Outcome:
         """Tell what became of a tuple that is not late; `before` is what waited before it."""
-        if arrival.fate is Fate.OUTSIDE:
+        if arrival.fate in {Fate.OUTSIDE, Fate.DROPPED}:
             return Outcome.OUTSIDE
         if arrival.fate is Fate.REJECTED:
             return Outcome.REJECTED
@@ -267,7 +269,7 @@ class ModelKey:
         return {
             "arrived": len(self.arrivals),
             "used": sum(arrival.has_left for arrival in self.arrivals),
-            "dropped": sum(arrival not in needed for arrival in unseen),
+            "dropped": fates.count(Fate.DROPPED) + sum(each not in needed for each in unseen),
             "outside": fates.count(Fate.OUTSIDE),
             "late": fates.count(Fate.LATE),
             "rejected": fates.count(Fate.REJECTED),

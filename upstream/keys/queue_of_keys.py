@@ -62,18 +62,21 @@ class QueueOfKeys:
         self._insert_after(self.end, place)
         self.returned = None  # the head is no longer what waited longest
 
-    def insert_by_wait(self, place: Place) -> None:
-        """Put `place` behind the keys at the head that have waited as long as it or longer."""
+    def insert_by_wait(self, place: Place, *, is_first: bool = False) -> None:
+        """Put `place` behind the keys at the head that have waited as long as it or longer.
+
+        If it `is_first`, behind those only that have waited longer.
+        """
         since = place.waiting_since
         assert since is not None
         before = self.end
         hint = self.returned
         if hint is not None and hint.waiting_since is not None and hint.waiting_since <= since:
-            before = hint
+            before = hint if hint.waiting_since < since or not is_first else before
         following = before.next
         while following is not self.end:
             assert following.waiting_since is not None
-            if following.waiting_since > since:
+            if following.waiting_since > since or (is_first and following.waiting_since == since):
                 break
             before = following
             following = before.next

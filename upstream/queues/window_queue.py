@@ -44,12 +44,10 @@ from ..windows.key_transitions import (
     PROCESSING,
     REFUSED,
     SHOULD_PROMOTE,
-    SUPERSEDES,
     UNUSUAL,
     WAITING,
     WITHDRAWS,
 )
-from ..windows.open_windows import ALWAYS
 from .block_tuples import BlockTuples
 from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
 from .window_place import CommittedWindow, WindowPlace
@@ -207,7 +205,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
                 return window_tuple
             ready.popleft()
             place.processing_state = _AT_GAP[place.processing_state]
-            buffer.quiet_until = ALWAYS  # whatever comes next may concern the key's state
+            buffer.watch(is_watched=True)  # whatever comes next may promote the key
             self._idle_keys.add(place)
         return None
 
@@ -280,7 +278,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         if place.is_deferred:
             self._end_deferral(place)
             place.waiting_version = place.cell.version
-            self._scheduler.restore(place)
+            self._scheduler.restore(place, is_first=True)
         elif place.delivered_version == KeyPlace.FORGOTTEN:
             place.buffer.clear()
 
@@ -288,6 +286,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         """Do what the triggers of an arrival ask for."""
         if triggers & CLOSES and (place.committed_versions or place.stale_since is None):
             place.note_close(place.buffer.closed_version, now)
+        outcome = Outcome.WAITING
         if triggers & IS_UPDATE:
             cell = place.cell
             cell.version += 1
@@ -296,22 +295,25 @@ class WindowQueue(WindowedQueue[KeyPlace]):
                 self._order.move_to_newest(cell)
             if place.waiting_since is None:
                 self._start_to_wait(place, now)
+            else:
+                outcome = Outcome.SUPERSEDED
         if triggers & UNUSUAL:
-            return self._react_to_unusual(place, triggers, now)
-        return Outcome.SUPERSEDED if triggers & SUPERSEDES else Outcome.WAITING
+            return self._react_to_unusual(place, triggers, now, outcome)
+        return outcome
 
-    def _react_to_unusual(self, place: KeyPlace, triggers: int, now: float) -> Outcome:
+    def _react_to_unusual(
+        self, place: KeyPlace, triggers: int, now: float, outcome: Outcome
+    ) -> Outcome:
         if triggers & WITHDRAWS:
             self._withdraw(place, now)
         if triggers & SHOULD_PROMOTE and place.processing_state is _IDLE:
             place.processing_state = _AT_PROMOTION[place.processing_state]
+            place.buffer.watch(is_watched=False)
             self._idle_keys.remove(place)
             self._keys_under_processing.append(place)
         if triggers & REFUSED:
             return Outcome.REJECTED
-        if triggers & OUTSIDE:
-            return Outcome.OUTSIDE
-        return Outcome.SUPERSEDED if triggers & SUPERSEDES else Outcome.WAITING
+        return Outcome.OUTSIDE if triggers & OUTSIDE else outcome
 
     def _start_to_wait(self, place: KeyPlace, now: float) -> None:
         """Let the key wait for its most recent window."""

@@ -149,7 +149,7 @@ class EagerWindowBuffer(WindowBuffer):
 def _dropping(counts: WindowCounts) -> Callable[[Row], None]:
     """Return what keeps no tuple: for windows that were superseded, or given up, and are open."""
 
-    def drop(row: Row) -> None:
+    def drop(_row: Row) -> None:
         counts.dropped += 1
 
     return drop

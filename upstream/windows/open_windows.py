@@ -55,6 +55,7 @@ class OpenWindows(ABC):
         "_tick",
         "append",
         "closed_version",
+        "is_watched",
         "kept_trigger",
         "key",
         "late_before",
@@ -79,6 +80,8 @@ class OpenWindows(ABC):
         """Tuples older than this are late."""
         self.quiet_until = ALWAYS
         """Tuples before this are in all open windows, start none and close none."""
+        self.is_watched = False
+        """Whether no tuple is quiet, since its trigger matters."""
         self._open: deque[Opened] = deque()
         self._first_index: int | None = None
         self._next_index = 0
@@ -192,14 +195,17 @@ class OpenWindows(ABC):
         return triggers
 
     def _close_by_tick(self, time: float) -> int:
-        """Close the oldest window if a tuple at `time`, which it holds, is in its last tick."""
+        """Close the windows in whose last tick a tuple of theirs is: one, but for rounding."""
         opened = self._open
         if not opened:
             return 0
         index, newest, number = opened[0]
-        end = index * self._slide + self._size
-        if time < end - self._tick:
+        slide, size, tick = self._slide, self._size, self._tick
+        end = index * slide + size
+        if time < end - tick:
             return 0
+        if time >= (index + 1) * slide + size - tick:
+            return self._close(self._specification.newest_closed(time))
         opened.popleft()
         if newest > index:
             opened.appendleft((index + 1, newest, number))
@@ -259,6 +265,11 @@ class OpenWindows(ABC):
             self._counts.outside += 1
         return OUTSIDE
 
+    def watch(self, *, is_watched: bool) -> None:
+        """Let no tuple be quiet, or let them be again."""
+        self.is_watched = is_watched
+        self._plan()
+
     # Windows that close.
 
     def close_until(self, now: float) -> int:
@@ -314,7 +325,9 @@ class OpenWindows(ABC):
             index = opened[0][0]
             end = self._oldest_end = index * slide + size
             closing = end - self._tick
-            self.quiet_until = closing if closing < start else start
+            if closing > start:
+                closing = start
+            self.quiet_until = ALWAYS if self.is_watched else closing
             end = (index + 1) * slide + size
             self._step_until = step if step < end else end
         else:
