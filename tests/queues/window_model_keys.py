@@ -122,7 +122,7 @@ class ModelKey:
             arrival.fate = Fate.DROPPED if covering else Fate.OUTSIDE
         elif is_refused:
             arrival.fate = Fate.REJECTED
-            self.refuse(update.time, started)
+            self.refuse(update.time)
         self.close(update.time, now, number, by_tuple=True)
         self.note_wait(now, number)
         return self.outcome(arrival, before)
@@ -151,15 +151,15 @@ class ModelKey:
         self.windows += started
         return started
 
-    def refuse(self, time: float, started: list[Window]) -> None:
-        """Give up the windows that lack a tuple, which would have started some of them."""
+    def refuse(self, time: float) -> None:
+        """Give up the windows that lack a tuple; those that are held yet count as rejected."""
         held = self.held()
         for window in self.windows:
             is_open = window.closed is None and not window.lacks_tuple
             if is_open and window.covers(time):
                 window.lacks_tuple = True
                 window.is_aborted = window is self.processed
-                window.is_rejected = window in started or window in held
+                window.is_rejected = window in held
 
     def close(self, time: float, now: float, number: int, *, by_tuple: bool) -> None:
         """Close the windows that the time closes; a key that was idle goes on if it concerns it."""
