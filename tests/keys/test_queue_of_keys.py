@@ -68,6 +68,16 @@ def test_a_key_given_back_stands_behind_those_that_have_waited_as_long() -> None
     line._check()
 
 
+def test_a_key_may_be_put_back_before_those_that_have_waited_as_long() -> None:
+    line, _ = make_line("ABCD")
+    line.insert_by_wait(make_place("x", waiting_since=1.0), is_first=True)
+    line.insert_by_wait(make_place("y", waiting_since=1.0), is_first=True)
+    line.insert_by_wait(make_place("z", waiting_since=9.0), is_first=True)
+    line.insert_by_wait(make_place("t", waiting_since=1.0))
+    assert names(line) == "AyxBtCDz"
+    line._check()
+
+
 @given(order=st.permutations("ABCDEF"), waiting=st.sets(st.sampled_from("ABCDEF")))
 def test_keys_given_back_in_any_order_stand_as_they_did(
     order: Sequence[str], waiting: set[str]

@@ -162,6 +162,23 @@ class SchedulerContract(ABC):
         line.give_back(first)
         assert line.drain() == list("ABCD")
 
+    def test_a_key_can_stand_back_while_it_waits(self, feed: Feed, line: Line) -> None:
+        """As a window queue's key does whose turn comes while it is IDLE."""
+        feed.arrive(*"ABC", seconds_each=1.0)
+        place = line.scheduler.take(feed.now)
+        assert place is not None
+        since = place.waiting_since
+        others = [key for key in "ABC" if key != place.cell.key]
+        assert sorted(line.keys()) == others
+        assert line.peek() in others
+        assert len(line.scheduler) == 2
+        place.waiting_version = place.cell.version
+        line.scheduler.restore(place, is_first=True)
+        assert place.waiting_since == since
+        feed._check()
+        assert line.serve_key() == place.cell.key
+        assert sorted(line.drain()) == others
+
     def test_a_key_given_back_can_expire_and_be_forgotten(self, feed: Feed, line: Line) -> None:
         feed.arrive(*"ABC", seconds_each=1.0)
         served = [line.serve() for _ in range(2)]
