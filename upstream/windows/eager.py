@@ -16,7 +16,7 @@ from collections.abc import Callable
 from ..updates import Update
 from .accounting import WindowCounts
 from .buffered_tuples import Row
-from .key_transitions import IS_UPDATE, SHOULD_PROMOTE, SUPERSEDES, WITHDRAWS
+from .key_transitions import IS_UPDATE, SHOULD_PROMOTE, WITHDRAWS
 from .window_buffer import WindowBuffer
 
 
@@ -76,7 +76,7 @@ class EagerWindowBuffer(WindowBuffer):
             self._counts.superseded += windows
             self._waiting_index = newest
             self._drop_enqueued()
-            return IS_UPDATE | SUPERSEDES, self._first
+            return IS_UPDATE, self._first
         self._counts.superseded += windows - 1
         self._waiting_index = newest
         end = self._taken + tuples.committed_count()

@@ -69,20 +69,19 @@ PROCESSING: Final[Transitions] = {
 
 IS_UPDATE: Final = 1
 """Trigger: another window is the most recent one, and waits from now on."""
-SUPERSEDES: Final = 2
-"""Trigger: the window that waited until now was superseded by it."""
-CLOSES: Final = 4
+CLOSES: Final = 2
 """Trigger: a window was closed, so the application is stale if it has none newer."""
-SHOULD_PROMOTE: Final = 8
+SHOULD_PROMOTE: Final = 4
 """Trigger: the committed window has more to give, so a key that is IDLE is READY again."""
-WITHDRAWS: Final = 16
+WITHDRAWS: Final = 8
 """Trigger: the window that waited was rejected, and nothing waits."""
-REFUSED: Final = 32
+REFUSED: Final = 16
 """Trigger: memory had no room for the tuple."""
-OUTSIDE: Final = 64
+OUTSIDE: Final = 32
 """Trigger: the tuple is in no window that is open."""
 
 UNUSUAL: Final = SHOULD_PROMOTE | WITHDRAWS | REFUSED | OUTSIDE
+"""What most tuples, and most that start or close a window, do not mean."""
 
 
 def diagram() -> str:

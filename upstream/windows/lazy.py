@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..updates import Key, Update
 from .accounting import WindowCounts
 from .buffered_tuples import BufferedTuples
-from .key_transitions import IS_UPDATE, SUPERSEDES, WITHDRAWS
+from .key_transitions import IS_UPDATE, WITHDRAWS
 from .specification import WindowSpecification
 from .window_buffer import WindowBuffer
 
@@ -114,14 +114,12 @@ class LazyWindowBuffer(WindowBuffer):
                 self._counts.dropped += number - kept
             tuples.drop(number - first)
             self._first = number
-        was_waiting = self._waiting_index is not None
+        if self._waiting_index is not None:
+            self._counts.superseded += windows
+        elif windows > 1:
+            self._counts.superseded += windows - 1
         self._waiting_index = index
         self._waiting_end = end
-        if was_waiting:
-            self._counts.superseded += windows
-            return IS_UPDATE | SUPERSEDES
-        if windows > 1:
-            self._counts.superseded += windows - 1
         return IS_UPDATE
 
     def _refuse(self) -> int:
