@@ -19,7 +19,6 @@ from upstream.windows.key_transitions import (
     OUTSIDE,
     REFUSED,
     SHOULD_PROMOTE,
-    SUPERSEDES,
     WITHDRAWS,
 )
 
@@ -321,11 +320,8 @@ class WindowBufferContract:
         assert waiting in ([0, 1, 2], [3])
         script.check()
 
-    def test_the_trigger_of_an_update_says_whether_it_supersedes(self) -> None:
+    def test_a_newer_window_supersedes_the_one_that_waits(self) -> None:
         script = self.script(WindowSpecification(3, 3))
         updates = [found for found in script.feed(*range(10)) if found & IS_UPDATE]
-        assert [bool(found & SUPERSEDES) for found in updates] == [
-            False,
-            *[True] * (len(updates) - 1),
-        ]
+        assert script.counts.superseded == len(updates) - 1 >= 2
         assert not any(found & WITHDRAWS for found in updates)
