@@ -68,14 +68,16 @@ def test_a_key_given_back_stands_behind_those_that_have_waited_as_long() -> None
     line._check()
 
 
-def test_a_key_may_be_put_back_before_those_that_have_waited_as_long() -> None:
-    line, _ = make_line("ABCD")
-    line.insert_by_wait(make_place("x", waiting_since=1.0), is_first=True)
-    line.insert_by_wait(make_place("y", waiting_since=1.0), is_first=True)
-    line.insert_by_wait(make_place("z", waiting_since=9.0), is_first=True)
-    line.insert_by_wait(make_place("t", waiting_since=1.0))
-    assert names(line) == "AyxBtCDz"
-    line._check()
+def test_of_keys_that_have_waited_as_long_the_rank_decides() -> None:
+    line, places = make_line("ABCD")
+    for rank, place in enumerate(places.values()):
+        place.waiting_rank = 10 * rank
+    for key, rank in (("x", 5), ("y", 15), ("z", 4), ("t", 6)):
+        place = make_place(key, waiting_since=1.0)
+        place.waiting_rank = rank
+        line.insert_by_wait(place)
+        line._check()
+    assert names(line) == "AzxtByCD"
 
 
 @given(order=st.permutations("ABCDEF"), waiting=st.sets(st.sampled_from("ABCDEF")))

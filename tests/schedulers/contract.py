@@ -173,7 +173,7 @@ class SchedulerContract(ABC):
         assert line.peek() in others
         assert len(line.scheduler) == 2
         place.waiting_version = place.cell.version
-        line.scheduler.restore(place, is_first=True)
+        line.scheduler.restore(place)
         assert place.waiting_since == since
         feed._check()
         assert line.serve_key() == place.cell.key

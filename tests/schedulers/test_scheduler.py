@@ -36,7 +36,7 @@ class NewestFirst(Scheduler):
     def schedule(self, place: Place) -> None:
         self._places.append(place)
 
-    def restore(self, place: Place, *, is_first: bool = False) -> None:
+    def restore(self, place: Place) -> None:
         self._places.append(place)
 
     def next(self, now: float) -> Place | None:

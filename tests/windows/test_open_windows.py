@@ -23,10 +23,10 @@ def feed(windows: OpenWindows, *times: float) -> list[int]:
 def test_windows_that_one_tuple_starts_stand_in_one_structure() -> None:
     windows = windows_of(1_000_000, 1)
     feed(windows, 0, 900_000)
-    assert list(windows._open) == [(0, 0, 0), (1, 900_000, 1)]
+    assert list(windows._open) == [(0, 0, 0, 1_000_000), (1, 900_000, 1, 1_000_001)]
     assert windows.held_windows == 900_001
     assert windows.close_until(1_500_000) & CLOSES
-    assert list(windows._open) == [(500_001, 900_000, 1)]
+    assert list(windows._open) == [(500_001, 900_000, 1, 1_500_001)]
     windows._check()
 
 

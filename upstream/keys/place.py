@@ -40,6 +40,7 @@ class Place:
         "owner",
         "previous",
         "stale_since",
+        "waiting_rank",
         "waiting_since",
         "waiting_version",
     )
@@ -57,6 +58,8 @@ class Place:
     """The list in which it waits, where its scheduler has several."""
     waiting_since: float | None
     """The arrival of the first update that waits here, None while none does."""
+    waiting_rank: int
+    """The order among keys that have waited as long, where one may stand back; else 0."""
     waiting_version: int
     """The version with which the present wait began."""
     stale_since: float | None
@@ -74,6 +77,7 @@ class Place:
         self.previous = self.next = self
         self.line = None
         self.waiting_since = None
+        self.waiting_rank = 0
         self.waiting_version = 0
         self.stale_since = None
         self.delivered_version = self.UNCOUNTED

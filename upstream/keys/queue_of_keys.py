@@ -62,21 +62,20 @@ class QueueOfKeys:
         self._insert_after(self.end, place)
         self.returned = None  # the head is no longer what waited longest
 
-    def insert_by_wait(self, place: Place, *, is_first: bool = False) -> None:
+    def insert_by_wait(self, place: Place) -> None:
         """Put `place` behind the keys at the head that have waited as long as it or longer.
 
-        If it `is_first`, behind those only that have waited longer.
+        Of keys that have waited as long, behind those whose `waiting_rank` is not greater.
         """
         since = place.waiting_since
         assert since is not None
         before = self.end
         hint = self.returned
-        if hint is not None and hint.waiting_since is not None and hint.waiting_since <= since:
-            before = hint if hint.waiting_since < since or not is_first else before
+        if hint is not None and _is_before(hint, since, place.waiting_rank):
+            before = hint
         following = before.next
         while following is not self.end:
-            assert following.waiting_since is not None
-            if following.waiting_since > since or (is_first and following.waiting_since == since):
+            if not _is_before(following, since, place.waiting_rank):
                 break
             before = following
             following = before.next
@@ -118,3 +117,11 @@ class QueueOfKeys:
             previous = place
         assert self.end.previous is previous, "a tail that is not the last"
         assert seen_hint, "a remembered place that is not in line"
+
+
+def _is_before(other: Place, since: float, rank: int) -> bool:
+    """Tell whether a key that waits stands before one that is put in, of equal ones it does."""
+    waiting_since = other.waiting_since
+    if waiting_since == since:
+        return other.waiting_rank <= rank
+    return waiting_since is not None and waiting_since < since

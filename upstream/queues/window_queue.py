@@ -125,6 +125,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         "_memory",
         "_order",
         "_scheduler",
+        "_waits",
     )
 
     def __init__(
@@ -166,7 +167,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         self._order = ArrivalOrder() if scheduler.needs_arrival_order else None
         self._keys_under_processing: deque[KeyPlace] = deque()
         self._idle_keys: set[KeyPlace] = set()
-        self._deferred = 0
+        self._deferred = self._waits = 0
         if memory is not None:
             memory.claim()
             self._encode = self._encode_for_memory
@@ -278,7 +279,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         if place.is_deferred:
             self._end_deferral(place)
             place.waiting_version = place.cell.version
-            self._scheduler.restore(place, is_first=True)
+            self._scheduler.restore(place)
         elif place.delivered_version == KeyPlace.FORGOTTEN:
             place.buffer.clear()
 
@@ -323,6 +324,8 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         place.waiting_state = _AT_UPDATE[place.waiting_state]
         place.waiting_since = now
         place.waiting_version = cell.version
+        self._waits += 1
+        place.waiting_rank = self._waits
         self._scheduler.schedule(place)
 
     def _withdraw(self, place: KeyPlace, now: float) -> None:

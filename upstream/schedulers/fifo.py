@@ -57,10 +57,10 @@ class FifoScheduler(Scheduler):
         place.line = None
         self._waiting += 1
 
-    def restore(self, place: Place, *, is_first: bool = False) -> None:
+    def restore(self, place: Place) -> None:
         """Put the key among those that were given back."""
         self._waiting += 1
-        self._returned.insert_by_wait(place, is_first=is_first)
+        self._returned.insert_by_wait(place)
         place.line = self._returned
 
     def next(self, now: float) -> Place | None:

@@ -35,10 +35,10 @@ class InPlaceScheduler(Scheduler):
         place.next = end
         last.next = end.previous = place
 
-    def restore(self, place: Place, *, is_first: bool = False) -> None:
+    def restore(self, place: Place) -> None:
         """Put the key where its original arrival belongs."""
         self._waiting += 1
-        self._line.insert_by_wait(place, is_first=is_first)
+        self._line.insert_by_wait(place)
 
     def next(self, now: float) -> Place | None:
         """Return the key at the head."""

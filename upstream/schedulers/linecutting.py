@@ -37,10 +37,10 @@ class LinecuttingScheduler(Scheduler):
         else:
             self._line.append(place)
 
-    def restore(self, place: Place, *, is_first: bool = False) -> None:
+    def restore(self, place: Place) -> None:
         """Put the key at the head, or behind the keys there that waited longer."""
         self._waiting += 1
-        self._line.insert_by_wait(place, is_first=is_first)
+        self._line.insert_by_wait(place)
 
     def next(self, now: float) -> Place | None:
         """Return the key at the head."""

@@ -73,11 +73,8 @@ class Scheduler(ABC):
         """Let a key that starts to wait take its place."""
 
     @abstractmethod
-    def restore(self, place: Place, *, is_first: bool = False) -> None:
-        """Let a key that was given back wait again, as of its original arrival.
-
-        It goes behind the keys that have waited as long, or before them if it `is_first`.
-        """
+    def restore(self, place: Place) -> None:
+        """Let a key that was given back wait again, as of its original arrival."""
 
     @abstractmethod
     def next(self, now: float) -> Place | None:

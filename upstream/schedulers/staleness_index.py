@@ -110,9 +110,9 @@ class StalenessIndexScheduler(Scheduler):
         self._class_of(place).append(place)
         self._waiting += 1
 
-    def restore(self, place: Place, *, is_first: bool = False) -> None:
+    def restore(self, place: Place) -> None:
         """Put the key into its class where its original arrival belongs."""
-        self._class_of(place).insert_by_wait(place, is_first=is_first)
+        self._class_of(place).insert_by_wait(place)
         self._waiting += 1
 
     def remove(self, place: Place) -> None:

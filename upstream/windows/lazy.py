@@ -55,7 +55,7 @@ class LazyWindowBuffer(WindowBuffer):
     @property
     def held_windows(self) -> int:
         """How many windows are open, or closed and waiting."""
-        return sum(newest - oldest + 1 for oldest, newest, _ in self._open) + self.is_waiting
+        return sum(newest - oldest + 1 for oldest, newest, *_ in self._open) + self.is_waiting
 
     @property
     def structure_count(self) -> int:

@@ -29,8 +29,9 @@ ALWAYS = -math.inf
 UNSTORABLE = object()
 """The value of a tuple that cannot be kept."""
 
-Opened = tuple[int, int, int]
-"""Open windows that one tuple started: the oldest, the newest, and the number of the tuple."""
+Opened = tuple[int, int, int, float]
+"""Open windows that one tuple started: the oldest, the newest, the tuple's number, and where the
+oldest ends."""
 
 
 class OpenWindows(ABC):
@@ -48,6 +49,7 @@ class OpenWindows(ABC):
         "_next_start",
         "_oldest_end",
         "_open",
+        "_second_start",
         "_size",
         "_slide",
         "_specification",
@@ -86,8 +88,8 @@ class OpenWindows(ABC):
         self._first_index: int | None = None
         self._next_index = 0
         """The oldest window that was not opened yet, and may be."""
-        self._next_start = ALWAYS
-        """Where it starts."""
+        self._next_start = self._second_start = ALWAYS
+        """Where it starts, and where the one after it."""
         self._step_until = ALWAYS
         """Tuples before this close the oldest window, start the next one, or both, or neither."""
         self._oldest_end = NEVER
@@ -143,21 +145,25 @@ class OpenWindows(ABC):
         opened = self._open
         triggers = 0
         if time >= self._oldest_end:
-            index, newest, number = opened.popleft()
+            index, newest, number, _ = opened.popleft()
             if newest > index:
-                opened.appendleft((index + 1, newest, number))
+                opened.appendleft((index + 1, newest, number, self._specification.end(index + 1)))
             self.closed_version = index - self._first_index + 1  # type: ignore[operator]  # set
             triggers = CLOSES | self._note_close(index, number, 1)
-        if time >= self._next_start:
+        start = self._next_start
+        if time >= start:
             index = self._next_index
+            end = start + self._size
             self._next_index = index + 1
+            self._next_start = self._second_start
+            self._second_start = (index + 2) * self._slide
             counts = self._counts
             counts.opened += 1
-            if not opened:
-                counts.earliest_end = min(counts.earliest_end, index * self._slide + self._size)
+            if not opened and end < counts.earliest_end:
+                counts.earliest_end = end
             started, number = self._note_start(index, 1)
             triggers |= started
-            opened.append((index, index, number))
+            opened.append((index, index, number, end))
         self.late_before = time
         if not opened:
             triggers |= self._note_homeless(time)
@@ -199,16 +205,13 @@ class OpenWindows(ABC):
         opened = self._open
         if not opened:
             return 0
-        index, newest, number = opened[0]
-        slide, size, tick = self._slide, self._size, self._tick
-        end = index * slide + size
+        index, newest, number, end = opened[0]
+        tick = self._tick
         if time < end - tick:
             return 0
-        if time >= (index + 1) * slide + size - tick:
+        if newest > index or (len(opened) > 1 and time >= opened[1][3] - tick):
             return self._close(self._specification.newest_closed(time))
         opened.popleft()
-        if newest > index:
-            opened.appendleft((index + 1, newest, number))
         self.late_before = end
         self.closed_version = index - self._first_index + 1  # type: ignore[operator]  # set
         return CLOSES | self._note_close(index, number, 1)
@@ -218,21 +221,23 @@ class OpenWindows(ABC):
         specification = self._specification
         newest = specification.newest(time)
         if self._first_index is None:
-            self._first_index = self._next_index = specification.first(time)
+            self._first_index = specification.first(time)
+            self._start_from(self._first_index)
         return newest
 
     def _start_until(self, newest: int, time: float) -> int:
         """Open the windows up to `newest` that a tuple at `time` starts; return triggers."""
         specification = self._specification
         oldest = max(self._next_index, specification.newest_ended(time) + 1)
-        self._next_index = newest + 1
+        self._start_from(newest + 1)
         if oldest > newest:
             return 0
         counts = self._counts
         counts.opened += newest - oldest + 1
-        counts.earliest_end = min(counts.earliest_end, specification.end(oldest))
+        end = specification.end(oldest)
+        counts.earliest_end = min(counts.earliest_end, end)
         triggers, number = self._note_start(newest, newest - oldest + 1)
-        self._open.append((oldest, newest, number))
+        self._open.append((oldest, newest, number, end))
         return triggers
 
     def _keep(self, row: Row) -> int:
@@ -289,16 +294,15 @@ class OpenWindows(ABC):
         windows = 0
         index = number = 0
         while opened and opened[0][0] <= newest:
-            oldest, index, number = opened.popleft()
+            oldest, index, number, _ = opened.popleft()
             if index > newest:
-                opened.appendleft((newest + 1, index, number))
+                end = self._specification.end(newest + 1)
+                opened.appendleft((newest + 1, index, number, end))
                 index = newest
             windows += index - oldest + 1
         if not windows:
             return 0
-        end = index * self._slide + self._size
-        if end > self.late_before:
-            self.late_before = end
+        self.late_before = max(self.late_before, self._specification.end(index))
         self.closed_version = self.version(index)
         return CLOSES | self._note_close(index, number, windows)
 
@@ -313,22 +317,30 @@ class OpenWindows(ABC):
             self._open.clear()
             self._plan()
 
+    def _start_from(self, index: int) -> None:
+        """Note which window was not opened yet, and may be."""
+        self._next_index = index
+        self._next_start = index * self._slide
+        self._second_start = (index + 1) * self._slide
+
     def _plan(self) -> None:
         """Note until when tuples are quiet, and until when they take one step."""
         opened = self._open
-        slide, size, index = self._slide, self._size, self._next_index
-        start = self._next_start = index * slide
-        step = (index + 1) * slide
-        if start + size < step:
-            step = start + size  # and no further: then comes a gap
+        start = self._next_start
+        step = self._second_start
+        if start + self._size < step:
+            step = start + self._size  # and no further: then comes a gap
         if opened:
-            index = opened[0][0]
-            end = self._oldest_end = index * slide + size
+            oldest, newest, _, end = opened[0]
+            self._oldest_end = end
             closing = end - self._tick
             if closing > start:
                 closing = start
             self.quiet_until = ALWAYS if self.is_watched else closing
-            end = (index + 1) * slide + size
+            if newest > oldest:
+                end = self._specification.end(oldest + 1)
+            else:
+                end = opened[1][3] if len(opened) > 1 else step
             self._step_until = step if step < end else end
         else:
             self._oldest_end = NEVER
@@ -338,19 +350,20 @@ class OpenWindows(ABC):
     @property
     def next_end(self) -> float:
         """The earliest end of an open window, infinity if none is open."""
-        return self._specification.end(self._open[0][0]) if self._open else NEVER
+        return self._open[0][3] if self._open else NEVER
 
     def _check(self) -> None:
         """State every invariant."""
         before = -math.inf
         last_number = 0
-        for oldest, newest, number in self._open:
+        specification = self._specification
+        for oldest, newest, number, end in self._open:
             assert before < oldest <= newest < self._next_index
+            assert end == specification.end(oldest)
             assert number >= last_number, "structures out of order"
             before, last_number = newest, number
-        specification = self._specification
         assert self.quiet_until == ALWAYS or self._open
-        if self._open:
-            assert self._oldest_end == specification.end(self._open[0][0])
-        else:
-            assert self._oldest_end == NEVER
+        assert self._oldest_end == self.next_end
+        if self._first_index is not None:
+            assert self._next_start == specification.start(self._next_index)
+            assert self._second_start == specification.start(self._next_index + 1)
