@@ -206,7 +206,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
                 return window_tuple
             ready.popleft()
             place.processing_state = _AT_GAP[place.processing_state]
-            buffer.watch(is_watched=True)  # whatever comes next may promote the key
+            buffer.watch()  # whatever comes next may promote the key
             self._idle_keys.add(place)
         return None
 
@@ -309,7 +309,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
             self._withdraw(place, now)
         if triggers & SHOULD_PROMOTE and place.processing_state is _IDLE:
             place.processing_state = _AT_PROMOTION[place.processing_state]
-            place.buffer.watch(is_watched=False)
+            place.buffer.stop_watching()
             self._idle_keys.remove(place)
             self._keys_under_processing.append(place)
         if triggers & REFUSED:

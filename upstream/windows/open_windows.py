@@ -270,9 +270,14 @@ class OpenWindows(ABC):
             self._counts.outside += 1
         return OUTSIDE
 
-    def watch(self, *, is_watched: bool) -> None:
-        """Let no tuple be quiet, or let them be again."""
-        self.is_watched = is_watched
+    def watch(self) -> None:
+        """Let no tuple be quiet."""
+        self.is_watched = True
+        self.quiet_until = ALWAYS
+
+    def stop_watching(self) -> None:
+        """Let tuples be quiet again."""
+        self.is_watched = False
         self._plan()
 
     # Windows that close.
