@@ -56,5 +56,5 @@ def test_updates_survive_a_way_through_another_process() -> None:
 
 def test_outcomes_have_the_names_that_users_see() -> None:
     names = {outcome.value for outcome in Outcome}
-    assert names == {"waiting", "superseded", "late", "rejected"}
+    assert names == {"waiting", "superseded", "late", "rejected", "outside"}
     assert all(outcome.name == outcome.value.upper() for outcome in Outcome)
