@@ -160,6 +160,34 @@ class TestShedding:
         assert queue.queue_staleness() == 0
 
 
+def test_staleness_falls_to_the_close_of_the_next_window_even_if_that_was_closed_before() -> None:
+    clock = ManualClock()
+    queue = AppendWindowQueue(WindowSpecification(2, 2), clock=clock)
+    count = Aggregate("count")
+    feed(queue, "IBM", range(5), clock=clock)  # windows closed at 2 and at 4
+    clock.set(6)
+    for window_tuple in queue.dequeue_many(3):
+        if (result := count.process(window_tuple)) is not None:
+            queue.deliver(result)
+    clock.set(10)
+    area = (6 - 2) ** 2 / 2 + ((10 - 4) ** 2 - (6 - 4) ** 2) / 2
+    assert queue.application_staleness("IBM") == pytest.approx(area / 10)
+
+
+def test_shedding_is_a_policy() -> None:
+    with pytest.raises(ParameterError, match="shedding must be a RandomWindowShedding"):
+        AppendWindowQueue(WindowSpecification(2, 2), shedding=0.5)  # type: ignore[arg-type]
+
+
+def test_windows_that_rounding_closes_together_are_all_complete() -> None:
+    queue = AppendWindowQueue(WindowSpecification(0.3, 0.1, tick=0.1))
+    consumer = Consumer(queue)
+    for number in range(200):
+        queue.enqueue("IBM", number, time=number * 0.1)
+        consumer.serve()
+    assert len(consumer.results) > 150
+
+
 def test_forgetting_a_key_gives_up_the_windows_that_the_operator_has_open() -> None:
     queue = AppendWindowQueue(WindowSpecification(3, 1))
     feed(queue, "IBM", range(3))

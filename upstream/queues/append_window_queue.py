@@ -131,6 +131,8 @@ class AppendWindows(OpenWindows):
             self._counts.shed += windows - len(kept)
         else:
             kept = tuple(indices)
+        for index in kept:
+            self.place.note_commit(self.version(index))  # each will be delivered some time
         self._opening = kept
         self._kept.extend(kept)
         self.uncommitted += len(kept)
@@ -175,7 +177,8 @@ class AppendWindows(OpenWindows):
             newest = kept.popleft()
             last = self._last
             assert last is not None and last.window_tuple.update is not None
-            if last.window_tuple.update.time >= self._specification.closing_time(newest):
+            closing_time = self._specification.closing_time(newest)
+            if last.window_tuple.update.time >= closing_time and not last.completes:
                 last.completes = True
             else:
                 entry = _Entry(self.place, WindowEnding.of(self.key, WindowMark.CLOSE))
@@ -241,6 +244,10 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
         forgetting: float = DEFAULT_FORGETTING,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
     ) -> None:
+        if not (shedding is None or isinstance(shedding, RandomWindowShedding)):
+            raise ParameterError(
+                "shedding", shedding, "a RandomWindowShedding, such as RandomWindowShedding(0.5)"
+            )
         super().__init__(
             specification,
             clock=clock,
@@ -298,7 +305,6 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
             version = buffer.version(index)
             end = self._specification.end(index)
             place.windows.append(CommittedWindow(place, version, end))
-            place.note_commit(version)
         place.newest_committed = opens[-1]
         closes = place.waiting_closes
         if not closes or closes[0][0] > opens[-1]:

@@ -323,6 +323,9 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
             self._counts.outside += 1
         except (ValueNotEncodableError, ValueTooLargeError):
             self._take_in_unstorable(place, key, entry.time, now)
+        except Exception:  # of a codec that breaks its word; no window is to lack it unseen
+            self._take_in_unstorable(place, key, entry.time, now)
+            raise
         else:
             self._take_in(place, key, stored, entry.time, now)
 

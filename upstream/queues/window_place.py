@@ -7,7 +7,8 @@ one after the newest window delivered, and one after each that is committed and 
 
 from __future__ import annotations
 
-from bisect import insort
+import math
+from bisect import bisect_left, bisect_right, insort
 
 from ..keys import KeyCell, Place, PlaceOwner
 from ..staleness import StalenessSums
@@ -37,7 +38,8 @@ class WindowPlace(Place):
     closes: list[tuple[int, float]]
     """Version and arrival of the closes to which application staleness may fall, in order."""
     committed_versions: list[int]
-    """The windows that are committed and neither delivered nor given up, in order."""
+    """The windows that may be delivered: committed, and neither delivered nor given up. In order;
+    where every window is served, each from its start on."""
 
     def __init__(self, cell: KeyCell, buffer: OpenWindows) -> None:
         super().__init__(cell, _NEVER_IDLE)
@@ -56,21 +58,24 @@ class WindowPlace(Place):
             self.stale_since = arrival
             closes.append((version, arrival))
         else:
-            last = closes[-1][0]
-            for committed in self.committed_versions:
-                if last <= committed < version:
-                    closes.append((version, arrival))
-                    break
+            committed = self.committed_versions
+            following = bisect_left(committed, closes[-1][0])
+            if following < len(committed) and committed[following] < version:
+                closes.append((version, arrival))
+
+    def note_gone(self, version: int) -> None:
+        """Note that a window will not be delivered, or was."""
+        committed = self.committed_versions
+        del committed[bisect_left(committed, version)]
 
     def note_delivery(self, version: int, sums: StalenessSums, now: float) -> None:
         """Note that a window was delivered, and let application staleness fall."""
-        self.committed_versions.remove(version)
+        self.note_gone(version)
         if version <= self.delivered_version:
             return
         self.delivered_version = version
         closes = self.closes
-        while closes and closes[0][0] <= version:
-            del closes[0]
+        del closes[: bisect_right(closes, (version, math.inf))]
         sums.application_falls(self, closes[0][1] if closes else None, now)
 
     def _check(self) -> None:

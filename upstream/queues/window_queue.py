@@ -152,6 +152,10 @@ class WindowQueue(WindowedQueue[KeyPlace]):
             )
         if memory is None and codec is not None:
             raise ParameterError("codec", codec, "given together with memory")
+        if memory is not None and not hasattr(memory, "claim"):
+            raise ParameterError("memory", memory, "a memory, such as OnDemandMemory(pool)")
+        if codec is not None and not (hasattr(codec, "encode") and hasattr(codec, "decode")):
+            raise ParameterError("codec", codec, "a codec, such as JsonCodec()")
         super().__init__(
             specification,
             clock=clock,
@@ -273,7 +277,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         place.window = None
         if place.buffer.is_aborted:
             self._aborted += 1
-            place.committed_versions.remove(window.version)
+            place.note_gone(window.version)
         else:
             self._note_finished(window, now)
         if place.is_deferred:
@@ -384,6 +388,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
             key_place.buffer.clear()
         self._keys_under_processing.clear()
         self._idle_keys.clear()
+        self._deferred = 0
 
     def _held_tuples(self) -> int:
         gone = (

@@ -56,6 +56,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
         "_served",
         "_served_at",
         "_taken_as_delivered",
+        "_unclaimed",
     )
 
     def __init__(
@@ -79,6 +80,8 @@ class WindowedQueue(WindowIntake[AnyPlace]):
         """The windows that have left and were not delivered, oldest first."""
         self._in_process_limit = in_process_limit
         self._delivered = self._taken_as_delivered = self._aborted = 0
+        self._unclaimed = 0
+        """How many windows were taken as delivered, and may yet be delivered."""
         self._served: CommittedWindow | None = None
         self._served_at = 0.0
         self._final: WindowQueueStatistics | None = None
@@ -100,7 +103,8 @@ class WindowedQueue(WindowIntake[AnyPlace]):
             until = math.nan
         if math.isnan(until):
             raise ParameterError("now", now, "a time in seconds")
-        if until < self._counts.earliest_end:
+        earliest = self._counts.earliest_end
+        if until < earliest or earliest == math.inf:
             return
         self._counts.earliest_end = math.inf
         for place in self._window_places.values():
@@ -121,7 +125,9 @@ class WindowedQueue(WindowIntake[AnyPlace]):
             raise WindowNotInProcessError(result) from None
         if window is not None:
             self._note_delivery(window, now)
-        elif not (self._taken_as_delivered and result.key in self._window_places):
+        elif self._unclaimed:
+            self._unclaimed -= 1  # it was taken as delivered
+        else:
             raise WindowNotInProcessError(result)
 
     def deliver_many(self, results: Iterable[WindowResult]) -> None:
@@ -137,7 +143,15 @@ class WindowedQueue(WindowIntake[AnyPlace]):
         """Hand out up to `limit` tuples, as that many calls of `dequeue` would."""
         check_count("limit", limit, least=0)
         tuples: list[WindowTuple] = []
-        while len(tuples) < limit and (window_tuple := self.dequeue()) is not None:
+        while len(tuples) < limit:
+            try:
+                window_tuple = self.dequeue()
+            except Exception:  # of a codec, say; the next call will see it again
+                if tuples:
+                    break
+                raise
+            if window_tuple is None:
+                break
             tuples.append(window_tuple)
         return tuples
 
@@ -157,6 +171,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
             older = self._in_process.popitem(last=False)[1]
         if older is not None:
             self._taken_as_delivered += 1
+            self._unclaimed += 1
             self._note_delivery(older, now)
 
     def _note_delivery(self, window: CommittedWindow, now: float) -> None:

@@ -111,7 +111,8 @@ class Aggregate:
         If the function, or `of`, raises for a value, the exception goes to the caller, and
         everything is as before the call (but what a function of your own has changed in place). If
         a result cannot be made of a complete window, the exception goes to the caller as well,
-        but the tuple is processed and that window is gone: it would fail again for ever.
+        but the tuple is processed and that window is gone: it would fail again for ever. A tuple
+        does not come again, so a window without it should be given up: `WindowQueue.abort`.
 
         O(1) for each open window of the key.
         """

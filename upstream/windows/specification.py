@@ -27,6 +27,9 @@ class WindowSpecification:
     A window is closed by the first tuple of its key at or after its end. With `tick`, the distance
     of times that follow one another (1 for integers), the tuple in its last tick closes it already.
 
+    Borders are where floating point puts them: exact for whole numbers and binary fractions such as
+    0.25. With a tick of 0.1 a tuple may fall a tick off, or be late; count time in ticks then.
+
     >>> windows = WindowSpecification(size=3, slide=1)
     >>> windows.overlap, list(windows.holding(4.5)), windows.start(2), windows.end(2)
     (3, [2, 3, 4], 2.0, 5.0)

@@ -108,6 +108,8 @@ class WindowBuffer(OpenWindows):
         try:
             row = self._take()
         except IndexError:
+            if self._tuples.committed_count():
+                raise  # from the codec that decodes the tuple, which is still there
             return self._take_ending()
         number = self._taken = self._taken + 1
         if number > self._used_until:
@@ -189,5 +191,6 @@ class WindowBuffer(OpenWindows):
 
     def _check(self) -> None:
         super()._check()
-        assert self._used_until <= max(self._committed_end, self._first)
+        enqueued_end = self._first + self._tuples.enqueued_count()
+        assert self._used_until <= max(self._committed_end, enqueued_end)
         assert not self._is_complete or self._last_number == self._committed_end
