@@ -286,8 +286,17 @@ class TestAbort:
 class TestParameters:
     @pytest.mark.parametrize("wrong", ["lazy", None, LazyWindowBuffer(TUMBLING), int])
     def test_the_buffer_is_a_class(self, wrong: object) -> None:
-        with pytest.raises(ParameterError, match="the class LazyWindowBuffer or EagerWindowBuffer"):
+        with pytest.raises(ParameterError, match="LazyWindowBuffer or EagerWindowBuffer, a class"):
             WindowQueue(TUMBLING, wrong, InPlaceScheduler())  # type: ignore[arg-type]
+
+    @BUFFERS
+    def test_a_buffer_without_windows_stands_for_its_class(
+        self, buffer: type[WindowBuffer]
+    ) -> None:
+        queues = [WindowQueue(TUMBLING, each, InPlaceScheduler()) for each in (buffer, buffer())]
+        for queue in queues:
+            feed(queue, "IBM", range(5))
+        assert queues[0].dequeue_many(9) == queues[1].dequeue_many(9) != []
 
     @pytest.mark.parametrize("wrong", ["in-place", None, InPlaceScheduler])
     def test_the_scheduler_is_one(self, wrong: Scheduler) -> None:

@@ -98,8 +98,9 @@ class WindowQueue(WindowedQueue[KeyPlace]):
     """Keep the most recent window of each key, and serve the keys in the scheduler's order.
 
     `buffer` is the semantics: `LazyWindowBuffer` or `EagerWindowBuffer`, the class itself, since
-    each key gets one. `memory` keeps the tuples in blocks of a page pool, each block one location
-    of the memory, as the bytes that `codec` makes of their values.
+    each key gets one; made without arguments, a buffer stands for its class. `memory` keeps the
+    tuples in blocks of a page pool, each block one location of the memory, as the bytes that `codec`
+    makes of their values.
 
     >>> from upstream import Aggregate, InPlaceScheduler, LazyWindowBuffer, ManualClock
     >>> windows = WindowSpecification(size=2, slide=2)
@@ -131,7 +132,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
     def __init__(
         self,
         specification: WindowSpecification,
-        buffer: type[WindowBuffer],
+        buffer: type[WindowBuffer] | WindowBuffer,
         scheduler: Scheduler,
         *,
         clock: Clock | None = None,
@@ -142,10 +143,10 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         forgetting: float = DEFAULT_FORGETTING,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
     ) -> None:
+        if isinstance(buffer, WindowBuffer) and buffer.is_bare:
+            buffer = type(buffer)
         if not (isinstance(buffer, type) and issubclass(buffer, WindowBuffer)):
-            raise ParameterError(
-                "buffer", buffer, "the class LazyWindowBuffer or EagerWindowBuffer itself"
-            )
+            raise ParameterError("buffer", buffer, "LazyWindowBuffer or EagerWindowBuffer, a class")
         if not isinstance(scheduler, Scheduler):
             raise ParameterError(
                 "scheduler", scheduler, "a scheduler, such as InPlaceScheduler(), not its name"

@@ -12,7 +12,7 @@ from .accounting import WindowCounts
 from .buffered_tuples import BufferedTuples
 from .key_transitions import IS_UPDATE, WITHDRAWS
 from .specification import WindowSpecification
-from .window_buffer import WindowBuffer
+from .window_buffer import UNSPECIFIED, WindowBuffer
 
 
 class LazyWindowBuffer(WindowBuffer):
@@ -30,7 +30,7 @@ class LazyWindowBuffer(WindowBuffer):
 
     def __init__(
         self,
-        specification: WindowSpecification,
+        specification: WindowSpecification = UNSPECIFIED,
         tuples: BufferedTuples | None = None,
         counts: WindowCounts | None = None,
         key: Key = None,

@@ -12,6 +12,7 @@ it is missing.
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Final
 
 from ..updates import Key, Update
 from .accounting import WindowCounts
@@ -23,6 +24,10 @@ from .window_tuples import WindowEnd, WindowEnding, WindowMark, WindowTuple
 
 _INSIDE = WindowMark.INSIDE
 _new_tuple = tuple.__new__
+
+
+UNSPECIFIED: Final = WindowSpecification(1.0, 1.0)
+"""The windows of a buffer that is made to name its semantics only."""
 
 
 class WindowBuffer(OpenWindows):
@@ -46,7 +51,7 @@ class WindowBuffer(OpenWindows):
 
     def __init__(
         self,
-        specification: WindowSpecification,
+        specification: WindowSpecification = UNSPECIFIED,
         tuples: BufferedTuples | None = None,
         counts: WindowCounts | None = None,
         key: Key = None,
@@ -80,6 +85,11 @@ class WindowBuffer(OpenWindows):
     @abstractmethod
     def should_promote(self, time: float) -> bool:
         """Tell whether a tuple at `time` makes a key that is IDLE READY again."""
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the buffer was made without windows, and stands for its semantics."""
+        return self._specification is UNSPECIFIED
 
     @property
     def is_available(self) -> bool:
