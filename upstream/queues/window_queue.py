@@ -99,8 +99,8 @@ class WindowQueue(WindowedQueue[KeyPlace]):
 
     `buffer` is the semantics: `LazyWindowBuffer` or `EagerWindowBuffer`, the class itself, since
     each key gets one; made without arguments, a buffer stands for its class. `memory` keeps the
-    tuples in blocks of a page pool, each block one location of the memory, as the bytes that `codec`
-    makes of their values.
+    tuples in blocks of a page pool, each block one location of the memory, as the bytes that
+    `codec` makes of their values.
 
     >>> from upstream import Aggregate, InPlaceScheduler, LazyWindowBuffer, ManualClock
     >>> windows = WindowSpecification(size=2, slide=2)
