@@ -3,10 +3,11 @@
 from .arrival_order import ArrivalOrder, Marker
 from .key_cell import KeyCell, Link
 from .key_table import KeyTable
-from .place import Place, PlaceOwner
+from .place import NOBODY, Place, PlaceOwner
 from .queue_of_keys import QueueOfKeys
 
 __all__ = [
+    "NOBODY",
     "ArrivalOrder",
     "KeyCell",
     "KeyTable",

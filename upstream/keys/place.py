@@ -83,3 +83,18 @@ class Place:
         self.delivered_version = self.UNCOUNTED
         self.in_process = 0
         self.later = None
+
+
+class _Nobody:
+    """An owner whose keys no stream starts."""
+
+    __slots__ = ()
+
+    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+        """Never called."""
+        raise AssertionError("a place that is in no list of idle places was started")
+
+
+NOBODY: Final[PlaceOwner] = _Nobody()
+"""The owner of places that are in no list of idle places: of queues that hear of their keys in
+another way, and of the ends of lists."""

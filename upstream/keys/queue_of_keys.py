@@ -10,24 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .key_cell import KeyCell
-from .place import Place
-
-
-class _Nobody:
-    """The owner of the list's own end; it has no keys."""
-
-    __slots__ = ()
-
-    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
-        """Never called."""
-        raise AssertionError("the end of a list cannot wait")
+from .place import NOBODY, Place
 
 
 class QueueOfKeys:
     """A list of places whose head is to be served next.
 
     >>> line = QueueOfKeys()
-    >>> place = Place(KeyCell("IBM", 0, time=0.0, arrival=0.0), _Nobody())
+    >>> place = Place(KeyCell("IBM", 0, time=0.0, arrival=0.0), NOBODY)
     >>> line.append(place)
     >>> line.head() is place
     True
@@ -36,7 +26,7 @@ class QueueOfKeys:
     __slots__ = ("end", "returned")
 
     def __init__(self) -> None:
-        end = Place(KeyCell(None, -1, time=0.0, arrival=0.0), _Nobody())
+        end = Place(KeyCell(None, -1, time=0.0, arrival=0.0), NOBODY)
         end.previous = end.next = end
         self.end = end
         """The list's own element between tail and head, which closes it to a ring."""

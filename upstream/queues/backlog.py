@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator
 
-from ..keys import KeyCell, Place, PlaceOwner
+from ..keys import NOBODY, KeyCell, Place
 from ..staleness import StalenessSums, note_accepted
 from ..updates import Update
 from .in_process import Record
@@ -35,7 +35,7 @@ class BacklogPlace(Place):
     """The same while it can still be delivered, else 0."""
 
     def __init__(self, cell: KeyCell) -> None:
-        super().__init__(cell, _NEVER_IDLE)
+        super().__init__(cell, NOBODY)
         self.first = self.last = None
         self.newest_version = self.open_version = 0
 
@@ -47,19 +47,6 @@ class BacklogPlace(Place):
                 newest = ticket
             ticket = ticket.next
         return None if newest is None else newest.update()
-
-
-class _NeverIdle:
-    """The owner of places that are in no list of idle places."""
-
-    __slots__ = ()
-
-    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
-        """Never called."""
-        raise AssertionError("a queue that reads the log hears of no keys")
-
-
-_NEVER_IDLE: PlaceOwner = _NeverIdle()
 
 
 class Ticket:

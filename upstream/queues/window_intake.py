@@ -18,6 +18,7 @@ from ..errors import (
     PagePoolFullError,
     ParameterError,
     TimeOutOfRangeError,
+    UnknownKeyError,
     ValueNotEncodableError,
     ValueTooLargeError,
 )
@@ -115,10 +116,7 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
             self._counts.arrived += 1
             return self._react(place, triggers, self._ticks()) if triggers else _WAITING
         stored = value if self._encode is None else self._encode_value(value)
-        outcome = self._take_in(place, key, stored, time, self._ticks())
-        if outcome is _REJECTED:
-            raise PagePoolFullError(self._counts.pool_capacity)
-        return outcome
+        return self._take_in_or_raise(place, key, stored, time, self._ticks())
 
     def _enqueue_new(self, key: Key, value: object, time: float) -> Outcome:
         """Enqueue a tuple of a key that is not known, after finding out that it can be."""
@@ -127,7 +125,12 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
         self._specification.newest(time)  # which refuses what is no time
         stored = self._encode_value(value)
         self.admit(key)
-        outcome = self._take_in(None, key, stored, time, now)
+        return self._take_in_or_raise(None, key, stored, time, now)
+
+    def _take_in_or_raise(
+        self, place: AnyPlace | None, key: Key, value: object, time: float, now: float
+    ) -> Outcome:
+        outcome = self._take_in(place, key, value, time, now)
         if outcome is _REJECTED:
             raise PagePoolFullError(self._counts.pool_capacity)
         return outcome
@@ -199,12 +202,7 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
             raise error.at(row) from error
 
     def _take_in(
-        self,
-        place: AnyPlace | None,
-        key: Key,
-        value: object,
-        time: float,
-        now: float,
+        self, place: AnyPlace | None, key: Key, value: object, time: float, now: float
     ) -> Outcome:
         """Take in a tuple of a key that was admitted."""
         counts = self._counts
@@ -369,6 +367,13 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
         except TypeError:
             check_key(key)
             raise
+
+    def _find_known(self, key: Key) -> AnyPlace:
+        """Return the place of a key, or raise UnknownKeyError."""
+        place = self._find(key)
+        if place is None:
+            raise UnknownKeyError(key)
+        return place
 
     # What the kinds differ in.
 

@@ -10,23 +10,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right, insort
 
-from ..keys import KeyCell, Place, PlaceOwner
+from ..keys import NOBODY, KeyCell, Place
 from ..staleness import StalenessSums
 from ..updates import Key
 from ..windows import OpenWindows
-
-
-class _NeverIdle:
-    """The owner of places that are in no list of idle places."""
-
-    __slots__ = ()
-
-    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
-        """Never called."""
-        raise AssertionError("a queue of windows hears of its keys by itself")
-
-
-_NEVER_IDLE: PlaceOwner = _NeverIdle()
 
 
 class WindowPlace(Place):
@@ -42,7 +29,7 @@ class WindowPlace(Place):
     where every window is served, each from its start on."""
 
     def __init__(self, cell: KeyCell, buffer: OpenWindows) -> None:
-        super().__init__(cell, _NEVER_IDLE)
+        super().__init__(cell, NOBODY)
         self.buffer = buffer
         self.closes = []
         self.committed_versions = []

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import deque
 
 from ..clock import Clock
-from ..errors import ParameterError, UnknownKeyError
+from ..errors import ParameterError
 from ..keys import ArrivalOrder, KeyCell
 from ..memory import (
     RECORD_HEADER_BYTES,
@@ -222,9 +222,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         leaves instead of the rest. Returns whether there was one; UnknownKeyError for other keys.
         """
         now = self._ticks()
-        place = self._find(key)
-        if place is None:
-            raise UnknownKeyError(key)
+        place = self._find_known(key)
         triggers = place.buffer.abort()
         if triggers:
             self._react(place, triggers, now)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from ..clock import Clock
-from ..errors import ClosedError, ParameterError, UnknownKeyError, WindowNotInProcessError
+from ..errors import ClosedError, ParameterError, WindowNotInProcessError
 from ..memory import MemoryUsage
 from ..statistics import (
     DEFAULT_FORGETTING,
@@ -213,10 +213,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
             self._stream.forget(key)
             return
         now = self._ticks()
-        place = self._find(key)
-        if place is None:
-            raise UnknownKeyError(key)
-        self._forget_place(place, now)
+        self._forget_place(self._find_known(key), now)
 
     def close(self) -> WindowQueueStatistics:
         """Detach from the stream, if any, free everything, and return the final statistics."""

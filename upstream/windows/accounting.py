@@ -111,7 +111,8 @@ class WindowQueueStatistics:
     taken_as_delivered: int
     """Windows taken as delivered because more were in process than the queue remembers."""
     aborted: int
-    """Committed windows that were given up, since memory refused one of their tuples."""
+    """Committed windows that were given up: memory refused one of their tuples, or their key was
+    forgotten, or the consumer asked for it."""
     keys: int
     """Keys that have arrived and were not forgotten."""
     forgotten: int

@@ -39,6 +39,11 @@ class EagerWindowBuffer(WindowBuffer):
 
     def should_promote(self, time: float) -> bool:
         """Tell whether a tuple at `time` is in the committed window, or closes it."""
+        return self._is_receiving
+
+    @property
+    def _is_receiving(self) -> bool:
+        """Whether the committed window is open, so that its tuples may still come."""
         return not (self._is_complete or self.is_aborted or self.is_finished)
 
     @property
@@ -86,7 +91,7 @@ class EagerWindowBuffer(WindowBuffer):
         return IS_UPDATE, self._first
 
     def _note_close(self, index: int, number: int, windows: int) -> int:
-        if self.committed_index > index or not self.should_promote(self.late_before):
+        if self.committed_index > index or not self._is_receiving:
             return 0
         self._complete()
         self._choose_append()
@@ -95,7 +100,7 @@ class EagerWindowBuffer(WindowBuffer):
     def _choose_append(self) -> None:
         """Find out where tuples go: to the window that waits, to the committed one, or to both."""
         tuples = self._tuples
-        is_open = self.should_promote(self.late_before)
+        is_open = self._is_receiving
         self.kept_trigger = SHOULD_PROMOTE if is_open else 0
         if self._waiting_index is None:
             self.append = tuples.append_committed if is_open else _dropping(self._counts)
@@ -132,7 +137,7 @@ class EagerWindowBuffer(WindowBuffer):
         tuples.drop(count)
 
     def _abort_if_open(self) -> int:
-        return self.abort() if self.should_promote(self.late_before) else 0
+        return self.abort() if self._is_receiving else 0
 
     def abort(self) -> int:
         """Give up what has not left of the committed window; return triggers."""
