@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .demo import DemoSettings
-from .demo_command import run_demo
+from .demo.command import run_demo
+from .demo.demo import DemoSettings
 
 app = typer.Typer(
     help="Watch and measure how fresh the data stays under each way of queueing.",

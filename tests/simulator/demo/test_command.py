@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from simulator.demo import DemoSettings
-from simulator.demo_command import run_demo
+from simulator.demo.demo import DemoSettings
+from simulator.demo.command import run_demo
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 COMMAND = [sys.executable, "-m", "simulator", "demo"]
 ESCAPE = "\x1b"
 PATIENCE = 60

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.demo import Demo, DemoReport, DemoSettings
-from simulator.real_time import MOST_OF_THE_TIME_SHOWING, run_in_real_time
+from simulator.demo.demo import Demo, DemoReport, DemoSettings
+from simulator.demo.real_time import MOST_OF_THE_TIME_SHOWING, run_in_real_time
 from upstream import ManualClock
 
 SETTINGS = DemoSettings(keys=10, updates_per_second=100.0)

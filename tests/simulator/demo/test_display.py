@@ -8,8 +8,8 @@ import json
 import pytest
 from rich.console import Console
 
-from simulator.demo import SHOWN_POLICIES, Demo, DemoReport, DemoSettings
-from simulator.demo_display import (
+from simulator.demo.demo import SHOWN_POLICIES, Demo, DemoReport, DemoSettings
+from simulator.demo.display import (
     DemoView,
     as_json,
     duration,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.consumer import NEVER, Consumer
+from simulator.demo.consumer import NEVER, Consumer
 from upstream import InPlaceScheduler, ManualClock, UpdateQueue
 
 

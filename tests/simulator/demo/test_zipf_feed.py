@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from simulator.zipf_feed import Arrival, ZipfFeed, zipf_shares
+from simulator.demo.zipf_feed import Arrival, ZipfFeed, zipf_shares
 
 
 def first(count: int, *, keys: int = 5, theta: float = 1.0, seed: int = 7) -> list[Arrival]:

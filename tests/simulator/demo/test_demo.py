@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.demo import SHOWN_POLICIES, Demo, DemoReport, DemoSettings
-from simulator.zipf_feed import ZipfFeed
+from simulator.demo.demo import SHOWN_POLICIES, Demo, DemoReport, DemoSettings
+from simulator.demo.zipf_feed import ZipfFeed
 from upstream import POLICIES, ManualClock, staleness_lower_bound
 
 SETTINGS = DemoSettings(keys=100, theta=1.2)
