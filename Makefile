@@ -12,7 +12,7 @@ PIP_INSTALL := $(VENV_PYTHON) -m pip install --disable-pip-version-check
 .DELETE_ON_ERROR:
 # Two targets asked for at once would install into the same environment at the same time.
 .NOTPARALLEL:
-.PHONY: help run test lint format types imports bench lock clean
+.PHONY: help run test lint format types imports bench figures lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -39,6 +39,9 @@ imports: $(VENV)/.installed-dev ## check that the layers import downwards only (
 
 bench: $(VENV)/.installed-dev ## measure speed and print the ratios as a table
 	$(VENV_PYTHON) -m pytest tests/benchmarks -m benchmark -s --timeout=0 $(PYTEST_ARGS)
+
+figures: $(VENV)/.installed-run ## measure all figures and experiments into figures/ (an hour; resumable)
+	$(VENV_PYTHON) -m simulator all --out figures
 
 # The pins that stand are kept where they still fit; UPGRADE=--upgrade takes the newest of all.
 LOCK = $(VENV_PYTHON) -m uv pip compile --quiet --universal --python-version 3.11 \

@@ -2,4 +2,5 @@
 
 from .cli import app
 
-app(prog_name="python -m simulator")
+if __name__ == "__main__":  # worker processes import this module, too
+    app(prog_name="python -m simulator")

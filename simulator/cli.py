@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated
 
 import typer
 
+from .commands.advise_policy import advise_policy
+from .commands.list_experiments import list_experiments
+from .commands.option_checks import not_negative, positive
+from .commands.run_figures import run_all, run_figure
+from .commands.run_policies import run_policies
 from .demo.command import run_demo
 from .demo.demo import DemoSettings
 
@@ -22,28 +26,18 @@ app = typer.Typer(
 _DEFAULTS = DemoSettings()
 
 
-@app.callback()
-def _simulator() -> None:
-    """Commands are listed even while there is only one."""
-
-
-def _positive(number: float) -> float:
-    if not (math.isfinite(number) and number > 0):
-        raise typer.BadParameter(f"{number:g} is not a finite number above zero.")
-    return number
-
-
-def _not_negative(number: float) -> float:
-    if not (math.isfinite(number) and number >= 0):
-        raise typer.BadParameter(f"{number:g} is not a finite number, zero or more.")
-    return number
+app.command("list")(list_experiments)
+app.command("figure")(run_figure)
+app.command("all")(run_all)
+app.command("run")(run_policies)
+app.command("advise")(advise_policy)
 
 
 @app.command()
 def demo(
     *,
     seconds: Annotated[
-        float, typer.Option(max=600, callback=_positive, help="How long the demo runs.")
+        float, typer.Option(max=600, callback=positive, help="How long the demo runs.")
     ] = 15.0,
     keys: Annotated[
         int, typer.Option(min=1, max=100_000, help="How many keys the feed has.")
@@ -52,7 +46,7 @@ def demo(
         float,
         typer.Option(
             max=10,
-            callback=_not_negative,
+            callback=not_negative,
             help="Skew of the keys: 0 is none, 1 is Zipf's law.",
         ),
     ] = _DEFAULTS.theta,
@@ -60,7 +54,7 @@ def demo(
         float,
         typer.Option(
             max=1_000,
-            callback=_positive,
+            callback=positive,
             help="How many times faster the feed is than each consumer.",
         ),
     ] = _DEFAULTS.load,

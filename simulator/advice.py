@@ -1,0 +1,177 @@
+"""Which policy to use on a recorded trace, and by how much it beats the others.
+
+What counts is the mean application staleness. The recommendation is the freshest policy, or the
+index where that is as fresh to within a hundredth, since it adapts when rates change. So that one
+lucky stretch does not decide, it is compared with the runner-up on each quarter of the trace, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from .errors import OptionError
+from .model.measures import Measures
+from .model.policy_run import PolicyRun
+from .model.processing_costs import check_cost
+from .workloads.recorded import mean_gap, replay
+from .workloads.trace_file import TraceFile
+
+CANDIDATES: Final = ("append", "adaptive", "fifo", "in-place", "linecutting", "index")
+DEFAULT: Final = "index"
+AS_FRESH: Final = 1.01
+"""Up to this ratio two policies count as equally fresh."""
+HARDLY_STALER: Final = 1.05
+QUARTERS: Final = 4
+LEAST_QUARTER: Final = 100
+"""The updates that a quarter must have for a comparison to tell something."""
+
+Follow = Callable[[str], Callable[[float], None]]
+"""What shows progress: given the name of a run, it returns what hears of the share done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What was measured on a trace with a consumer of a given cost, and what follows from it."""
+
+    trace: TraceFile
+    cost_seconds: float
+    measured: Sequence[Measures]
+    runner_up: str | None
+    """The freshest of the others; None if there is no other."""
+    quarters_won: int
+    quarters: int
+    """How many quarters were compared; 0 if the trace is too short."""
+
+    @property
+    def unit_seconds(self) -> float:
+        """The mean time between two updates, which is the unit of what was measured."""
+        return mean_gap(self.trace)
+
+    @property
+    def load(self) -> float:
+        """How many times faster updates arrive than they can be processed, on average."""
+        return self.cost_seconds / self.unit_seconds
+
+    @property
+    def recommended(self) -> str:
+        """The policy to use."""
+        return recommended(self.measured)
+
+    def of(self, policy: str) -> Measures:
+        """Return what was measured of a policy."""
+        return next(measures for measures in self.measured if measures.name == policy)
+
+    def times_staler(self, policy: str) -> float | None:
+        """Return the staleness of a policy over the recommended one's; None if that is 0."""
+        best = self.of(self.recommended).application.mean
+        return self.of(policy).application.mean / best if best else None
+
+    def sentences(self) -> list[str]:
+        """Say what to use, why, and how sure that is."""
+        best = self.of(self.recommended)
+        seconds = self.unit_seconds * best.application.mean
+        use = f"Use {self.recommended}: its mean application staleness on this trace is"
+        said = [f"{use} {seconds:.4g} s.", self._about_load()]
+        if (others := self._about_others()) is not None:
+            said.append(others)
+        if self.quarters and self.runner_up is not None:
+            said.append(
+                f"It is at least as fresh as {self.runner_up}, the runner-up, in "
+                f"{self.quarters_won} of the {self.quarters} quarters of the trace."
+            )
+        if (every := self._about_append()) is not None:
+            said.append(every)
+        return said
+
+    def _about_load(self) -> str:
+        if self.load <= 1:
+            share = f"{100 * self.load:.3g} % of the time"
+            return f"Your consumer keeps up on average: it is busy for {share}."
+        return f"Your consumer is overloaded: updates come {self.load:.3g} times too fast for it."
+
+    def _about_others(self) -> str | None:
+        ratios = [
+            (ratio, measures.name)
+            for measures in self.measured
+            if measures.name != self.recommended
+            and (ratio := self.times_staler(measures.name)) is not None
+        ]
+        if not ratios:
+            return None
+        listed = ", ".join(f"{name} {ratio:.3g}" for ratio, name in sorted(ratios))
+        return f"Times as stale as that: {listed}."
+
+    def _about_append(self) -> str | None:
+        if self.recommended == "append" or all(each.name != "append" for each in self.measured):
+            return None
+        ratio = self.times_staler("append")
+        if ratio is None or ratio > HARDLY_STALER or self.load > 1:
+            return None
+        return (
+            "An append queue skips no update and is hardly staler here; use it, or adaptive, if "
+            "every update matters."
+        )
+
+
+def advise(
+    trace: TraceFile,
+    *,
+    cost_seconds: float,
+    policies: Sequence[str] = CANDIDATES,
+    follow: Follow | None = None,
+) -> Advice:
+    """Replay a trace with each policy, and compare what was measured."""
+    check_cost(cost_seconds, "--cost")
+    if not policies:
+        raise OptionError("--policies", "", "at least one policy")
+    cost = cost_seconds / mean_gap(trace)
+    measured = [_measure(policy, trace, cost, follow) for policy in policies]
+    best = recommended(measured)
+    others = [measures for measures in measured if measures.name != best]
+    runner_up = min(others, key=lambda each: each.application.mean).name if others else None
+    parts = quarters(trace) if runner_up is not None else []
+    won = 0
+    for part in parts:
+        # The cost is that in seconds, whatever the pace of the quarter.
+        pair = [
+            _measure(policy, part, cost_seconds / mean_gap(part), None).application.mean
+            for policy in (best, runner_up)
+            if policy is not None
+        ]
+        won += pair[0] <= AS_FRESH * pair[1]
+    return Advice(trace, cost_seconds, measured, runner_up, won, len(parts))
+
+
+def recommended(measured: Sequence[Measures]) -> str:
+    """Return the freshest policy, or the default one where that is as fresh."""
+    best = min(measured, key=lambda measures: measures.application.mean)
+    for measures in measured:
+        is_as_fresh = measures.application.mean <= AS_FRESH * best.application.mean
+        if measures.name == DEFAULT and is_as_fresh:
+            return DEFAULT
+    return best.name
+
+
+def quarters(trace: TraceFile) -> list[TraceFile]:
+    """Return the quarters of a trace by rows; none if they would be too short to tell something."""
+    if len(trace.times) < QUARTERS * LEAST_QUARTER:
+        return []
+    parts = [
+        TraceFile(trace.name, times, codes, trace.keys)
+        for times, codes in zip(
+            np.array_split(trace.times, QUARTERS),
+            np.array_split(trace.codes, QUARTERS),
+            strict=True,
+        )
+    ]
+    return [part for part in parts if part.times[-1] > part.times[0]]
+
+
+def _measure(policy: str, trace: TraceFile, cost: float, follow: Follow | None) -> Measures:
+    workload = replay(trace)
+    run = PolicyRun(policy=policy, workload=workload, cost=cost, updates=len(workload))
+    return run.measure(on_progress=None if follow is None else follow(policy))

@@ -1,0 +1,1 @@
+"""The commands of the command line, but for the demo, one module each."""

@@ -1,0 +1,153 @@
+"""`python -m simulator figure NAME` and `all`: run experiments into files, and show how far."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ..experiments.experiment import Scale
+from ..experiments.registry import EXPERIMENTS, find_experiment
+from ..model.simulation import MAX_SEED
+from ..runs.results import Result
+from ..runs.runner import run_experiments
+from ..runs.summary_page import write_summary_page
+from .option_checks import usage_errors
+
+Out = Annotated[
+    Path, typer.Option("--out", file_okay=False, help="The folder that the files are written to.")
+]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, max=MAX_SEED, help="Seed from which all is drawn.")
+]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Fewer updates and points: seconds instead of minutes.")
+]
+Jobs = Annotated[
+    int, typer.Option("--jobs", min=1, help="How many processes measure at the same time.")
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Measure again what an earlier run has measured already.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")]
+
+PROCESSORS = os.cpu_count() or 1
+
+
+def run_figure(
+    *,
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="See `list`.")],
+    out: Out,
+    seed: Seed = 1,
+    is_quick: Quick = False,
+    jobs: Jobs = PROCESSORS,
+    is_fresh: Fresh = False,
+    is_json: Json = False,
+) -> None:
+    """Measure a figure of the report, or an experiment of ours: table, plot and verdict.
+
+    Writes a CSV file, a plot and the verdict into a folder. What was measured before by the same
+    code, from the same seed and at the same scale, is not measured again.
+    """
+    with usage_errors():
+        found = [find_experiment(name).name for name in names]
+        _run(found, Scale(seed, is_quick), out, jobs=jobs, is_fresh=is_fresh, is_json=is_json)
+
+
+def run_all(
+    *,
+    out: Out,
+    seed: Seed = 1,
+    is_quick: Quick = False,
+    jobs: Jobs = PROCESSORS,
+    is_fresh: Fresh = False,
+    is_json: Json = False,
+) -> None:
+    """Measure all experiments, and write a page with all plots and verdicts.
+
+    May be stopped at any time: the same command goes on where it was stopped.
+    """
+    with usage_errors():
+        scale = Scale(seed, is_quick)
+        _run(list(EXPERIMENTS), scale, out, jobs=jobs, is_fresh=is_fresh, is_json=is_json)
+        page = write_summary_page(out)
+    if not is_json:
+        Console().print(f"\nAll of it: {page}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _run(
+    names: Sequence[str], scale: Scale, out: Path, *, jobs: int, is_fresh: bool, is_json: bool
+) -> None:
+    console = Console()
+    results = []
+    if not is_json:
+        size = "quick" if scale.is_quick else "full"
+        console.print(f"Seed {scale.seed}, {size} scale, {jobs} at a time.", highlight=False)
+    try:
+        with _Bars() as bars:
+            for result in run_experiments(
+                names, scale, out=out, jobs=jobs, progress=bars, is_fresh=is_fresh
+            ):
+                results.append(result)
+                if not is_json:
+                    bars.say(_lines(result, out))
+    except KeyboardInterrupt:
+        Console(stderr=True).print("Stopped. The same command goes on from here.")
+        raise typer.Exit(130) from None
+    if is_json:
+        sys.stdout.write(json.dumps([asdict(result) for result in results], indent=2) + "\n")
+
+
+def _lines(result: Result, out: Path) -> str:
+    label = f"Figure {result.name}" if EXPERIMENTS[result.name].is_figure else result.name
+    held = {True: "The claim held. ", False: "The claim did not hold. ", None: ""}[result.held]
+    return f"{label}: {held}{result.verdict}\n  {out / result.table}, {out / result.plot}"
+
+
+class _Bars:
+    """Progress on the error output, so that what is printed can be piped away."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+            redirect_stdout=False,  # it would send what is to be piped away to the terminal
+            disable=not self._console.is_terminal,
+        )
+        self._all = self._progress.add_task("points measured", total=0)
+        self._total = 0
+
+    def __enter__(self) -> _Bars:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def expect(self, name: str, *, points: int, measured: int) -> None:
+        self._total += points
+        self._progress.update(self._all, total=self._total)
+        self._progress.advance(self._all, measured)
+
+    def advance(self, name: str) -> None:
+        self._progress.advance(self._all)
+        self._progress.update(self._all, description=f"points measured ({name})")
+
+    def say(self, lines: str) -> None:
+        self._progress.stop()  # takes the bar off the screen
+        sys.stdout.write(lines + "\n")
+        sys.stdout.flush()
+        self._progress.start()

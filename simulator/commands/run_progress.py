@@ -1,0 +1,44 @@
+"""How far a run is, on the error output, so that results can be piped away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+class RunBar:
+    """A bar over several runs of equal weight; shown in terminals only."""
+
+    def __init__(self, runs: int) -> None:
+        console = Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            redirect_stdout=False,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("", total=runs)
+        self._begun = 0
+
+    def __enter__(self) -> RunBar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def follow(self, name: str) -> Callable[[float], None]:
+        """Begin the next run; return what hears of the share of it that is done."""
+        before = self._begun
+        self._begun += 1
+        self._progress.update(self._task, completed=before, description=name)
+
+        def show(share: float) -> None:
+            self._progress.update(self._task, completed=before + share)
+
+        return show

@@ -1,0 +1,208 @@
+"""Append queues against update queues: what figures 7a and 7b measure, draw and judge alike.
+
+The report (section 5.2) compares the mean staleness, over the load factor, of a plain append queue
+(AQ), of one with random load shedding (AQ-RLS), and of the update queues UQ-FIFO and UQ-INPLACE,
+for a single key and for several. Its finding is that the update queues improve average staleness
+significantly. Below overload, it says elsewhere (section 1), all of them are about the same.
+
+It is silent on what follows, and each is measured here instead of being settled:
+
+- How updates arrive. One at each tick is the report's model, in which its proof for IN-PLACE is
+  put; memoryless arrivals stand in a second panel. They differ up to load 1 and little above it.
+- How many updates there are. AQ never catches up, so its staleness grows in proportion to the
+  length of the run and no single figure describes it: there are two lengths. The other queues do
+  not depend on it.
+- How much is shed. Here a queue of bounded capacity drops one of those that wait, or the one that
+  comes, at random when it is full; its staleness depends on the capacity, so that there are 1, 10
+  and 100. What is best for shedding is 1, but near load 1; with one key such a queue is nearly an
+  update queue, which keeps the newest always and not by chance.
+
+Staleness is that of the application. The queue staleness is a column only, since it flatters
+shedding: a dropped update waits no more, while the application still lacks what it told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ..model.policy_run import PolicyRun
+from ..workloads.key_rates import KeyShares, uniform
+from ..workloads.sources import FixedInterval, Poisson
+from ..workloads.workload import Workload
+from .experiment import Cell, Point, Row, Scale, Table, Verdict, column, number, where
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LOADS: Final = (0.5, 0.8, 1, 1.2, 1.5, 2, 3, 5, 7, 10)
+QUICK_LOADS: Final = (0.8, 2, 5)
+REPORTED_LOAD: Final = 5
+"""The load that the report names in section 5.3, and at which the verdict gives figures."""
+ARRIVALS: Final[dict[str, Callable[[KeyShares], Workload]]] = {
+    "at each tick": FixedInterval,
+    "memoryless": Poisson,
+}
+REPORTED_ARRIVALS: Final = "at each tick"
+SHORTER: Final = 10
+"""How many times shorter the other length of a run is."""
+
+
+class QueueKind(NamedTuple):
+    """A series of the figure."""
+
+    label: str
+    policy: str
+    capacity: int | None
+    line: str
+    """How it is drawn."""
+
+
+APPEND: Final = QueueKind("AQ", "append", None, "C0s-")
+SHEDDING: Final = (
+    QueueKind("AQ-RLS (capacity 1)", "append-shedding", 1, "C1v:"),
+    QueueKind("AQ-RLS (capacity 10)", "append-shedding", 10, "C1^-"),
+    QueueKind("AQ-RLS (capacity 100)", "append-shedding", 100, "C1d--"),
+)
+FIFO: Final = QueueKind("UQ-FIFO", "fifo", None, "C2o-")
+IN_PLACE: Final = QueueKind("UQ-INPLACE", "in-place", None, "C3x-")
+QUEUES: Final = (APPEND, *SHEDDING, FIFO, IN_PLACE)
+
+
+def points(scale: Scale) -> list[Point]:
+    """Return every way of arriving with every load."""
+    loads = QUICK_LOADS if scale.is_quick else LOADS
+    return [{"arrivals": arrivals, "load": load} for arrivals in ARRIVALS for load in loads]
+
+
+def measure_queues(keys: int, point: Point, scale: Scale) -> list[Row]:
+    """Run all queues on the same arrivals, for two lengths of the run."""
+    longest = scale.choose(full=40_000, quick=3_000)
+    workload = ARRIVALS[str(point["arrivals"])](uniform(keys))
+    rows: list[Row] = []
+    for updates in (longest // SHORTER, longest):
+        for queue in QUEUES:
+            measured = PolicyRun(
+                policy=queue.policy,
+                workload=workload,
+                cost=float(point["load"]),
+                updates=updates,
+                seed=scale.seed,
+                capacity=queue.capacity,
+            ).measure()
+            found: dict[str, Cell] = {
+                "updates": updates,
+                "queue": queue.label,
+                "application_staleness": measured.application.mean,
+                "queue_staleness": measured.queue.mean,
+            }
+            rows.append({**point, **found})
+    return rows
+
+
+def draw(table: Table, figure: Figure) -> None:
+    """Draw the staleness of the long runs over the load; of AQ, that of the short ones as well."""
+    shortest, longest = _lengths(table)
+    panels = figure.subplots(1, len(ARRIVALS), sharey=True, squeeze=False)[0]
+    for axes, arrivals in zip(panels, ARRIVALS, strict=True):
+        rows = where(table, arrivals=arrivals)
+        short = APPEND._replace(line="C0s:")
+        _draw_line(axes, rows, short, updates=shortest, label=f"AQ, {shortest:,} updates")
+        for queue in QUEUES:
+            label = f"AQ, {longest:,} updates" if queue is APPEND else queue.label
+            _draw_line(axes, rows, queue, updates=longest, label=label)
+        axes.set_yscale("log")
+        axes.set_title(f"arrivals {arrivals}", fontsize="medium")
+        axes.set_xlabel("load factor")
+    panels[0].set_ylabel("mean staleness (in updates)")
+    panels[-1].legend(fontsize="x-small", loc="lower right")
+
+
+def judge(table: Table, *, keys: int) -> Verdict:
+    """Say whether the update queues are the fresher ones at every overload, and by what factor."""
+    overloads = {at: found for at, found in _by_setting(table).items() if at.load > 1}
+    least, where_least = min(
+        (
+            found[queue.label] / max(found[FIFO.label], found[IN_PLACE.label]),
+            f"{queue.label} at {at}",
+        )
+        for at, found in overloads.items()
+        for queue in (APPEND, *SHEDDING)
+    )
+    have = "have" if least > 1 else "do not have"
+    order = [found[IN_PLACE.label] / found[FIFO.label] for found in overloads.values()]
+    is_in_order, ordered = _schedulers(order, keys)
+    return Verdict(
+        f"The update queues {have} the lower staleness at every load above 1, where the least "
+        f"factor is {least:.2f}, of {where_least}. At load {REPORTED_LOAD} {_factors(table)} that "
+        f"of UQ-INPLACE; {ordered}.",
+        least > 1 and is_in_order,
+    )
+
+
+def _schedulers(ratios: list[float], keys: int) -> tuple[bool, str]:
+    """Say how IN-PLACE stands to FIFO: the same for a single key, at most that for several."""
+    lowest, highest = min(ratios), max(ratios)
+    between = f"{lowest:.2f} to {highest:.2f} times"
+    if keys == 1:
+        is_same = math.isclose(lowest, 1) and math.isclose(highest, 1)
+        return is_same, f"with one key IN-PLACE {'is' if is_same else 'is not'} the same as FIFO"
+    is_at_most = highest <= 1
+    never = "never more" if is_at_most else "sometimes more"
+    return is_at_most, f"with {keys} keys IN-PLACE has {never} than FIFO ({between} its staleness)"
+
+
+class _Setting(NamedTuple):
+    """What all queues were measured under."""
+
+    arrivals: str
+    load: float
+    updates: int
+
+    def __str__(self) -> str:
+        return f"load {self.load:g}, arrivals {self.arrivals}"
+
+
+def _by_setting(table: Table) -> dict[_Setting, dict[str, float]]:
+    """Return the application staleness of all queues for each setting."""
+    found: dict[_Setting, dict[str, float]] = {}
+    for row in table:
+        load, updates = number(row, "load"), int(number(row, "updates"))
+        at = _Setting(str(row["arrivals"]), load, updates)
+        found.setdefault(at, {})[str(row["queue"])] = number(row, "application_staleness")
+    return found
+
+
+def _factors(table: Table) -> str:
+    """Say how many times staler than UQ-INPLACE the others are at the report's load."""
+    short, long = (
+        _by_setting(table)[_Setting(REPORTED_ARRIVALS, REPORTED_LOAD, updates)]
+        for updates in _lengths(table)
+    )
+    times = {label: staleness / long[IN_PLACE.label] for label, staleness in long.items()}
+    others = ", ".join(f"{queue.label} {times[queue.label]:.2f}" for queue in (*SHEDDING, FIFO))
+    few, many = _lengths(table)
+    short_times = short[APPEND.label] / short[IN_PLACE.label]
+    return (
+        f"AQ has {times[APPEND.label]:,.0f} times (after {many:,} updates; {short_times:,.0f} "
+        f"after {few:,}, as it never catches up), {others} times"
+    )
+
+
+def _lengths(table: Table) -> tuple[int, int]:
+    """Return how many updates the short runs had, and the long ones."""
+    lengths = column(table, "updates")
+    return int(min(lengths)), int(max(lengths))
+
+
+def _draw_line(axes: Axes, rows: Table, queue: QueueKind, *, updates: int, label: str) -> None:
+    line = where(rows, queue=queue.label, updates=updates)
+    axes.plot(
+        column(line, "load"),
+        column(line, "application_staleness"),
+        queue.line,
+        markerfacecolor="none",
+        label=label,
+    )

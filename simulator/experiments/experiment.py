@@ -1,0 +1,93 @@
+"""What an experiment is: points to measure, rows that come of them, a plot, and a verdict.
+
+Points are measured independently of one another, in any process and any order; the rows of all
+points, in the order of the points, are the table that is written, drawn and judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Cell = str | int | float
+Row = Mapping[str, Cell]
+"""A row of the table; all rows of an experiment have the same columns."""
+Table = Sequence[Row]
+Point = Mapping[str, Cell]
+"""What to measure: the parameters that differ from point to point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How much is measured, and from which seed."""
+
+    seed: int = 1
+    is_quick: bool = False
+    """Fewer updates and fewer points: for a look, and for tests."""
+
+    def choose(self, *, full: int, quick: int) -> int:
+        """Return one number or the other."""
+        return quick if self.is_quick else full
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was measured, in one sentence, against what was claimed."""
+
+    sentence: str
+    held: bool | None
+    """Whether the claim held; None where nothing was claimed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """One figure of the report, or a question of our own."""
+
+    name: str
+    """The figure's number, or a word."""
+    title: str
+    claim: str
+    """What the report says that it shows, or the question that it answers."""
+    points: Callable[[Scale], Sequence[Point]]
+    measure: Callable[[Point, Scale], Table]
+    draw: Callable[[Table, Figure], None]
+    verdict: Callable[[Table], Verdict]
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it is a figure of the report."""
+        return self.name[0].isdigit()
+
+    @property
+    def file_name(self) -> str:
+        """What its files are called, without the ending."""
+        return f"figure_{self.name}" if self.is_figure else self.name.replace("-", "_")
+
+    def table(self, scale: Scale) -> list[Row]:
+        """Measure all points here and now."""
+        return [row for point in self.points(scale) for row in self.measure(point, scale)]
+
+
+def number(row: Row, column: str) -> float:
+    """Return a cell that is a number."""
+    cell = row[column]
+    assert not isinstance(cell, str), f"{column} is no number"
+    return float(cell)
+
+
+def where(table: Table, **cells: Cell) -> list[Row]:
+    """Return the rows that have these cells.
+
+    >>> where([{"x": 1, "y": 2.0}, {"x": 2, "y": 3.0}], x=2)
+    [{'x': 2, 'y': 3.0}]
+    """
+    return [row for row in table if all(row[name] == cell for name, cell in cells.items())]
+
+
+def column(table: Table, name: str) -> list[float]:
+    """Return a column of numbers."""
+    return [number(row, name) for row in table]

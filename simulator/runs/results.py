@@ -1,0 +1,76 @@
+"""The files of an experiment that was measured: its table, its plot, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ..experiments.experiment import Experiment, Scale, Table
+from ..experiments.plots import plot, save
+from ..experiments.table import to_csv
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of an experiment, as it is written beside its table and its plot."""
+
+    name: str
+    title: str
+    claim: str
+    verdict: str
+    held: bool | None
+    seed: int
+    is_quick: bool
+    rows: int
+    table: str
+    """The name of the CSV file."""
+    plot: str
+    """The name of the PNG file."""
+    fingerprint: str
+
+
+def write_result(
+    experiment: Experiment, table: Table, scale: Scale, *, out: Path, fingerprint: str
+) -> Result:
+    """Write the table, the plot, and last the result, which says that all is there."""
+    verdict = experiment.verdict(table)
+    result = Result(
+        name=experiment.name,
+        title=experiment.title,
+        claim=experiment.claim,
+        verdict=verdict.sentence,
+        held=verdict.held,
+        seed=scale.seed,
+        is_quick=scale.is_quick,
+        rows=len(table),
+        table=f"{experiment.file_name}.csv",
+        plot=f"{experiment.file_name}.png",
+        fingerprint=fingerprint,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    _write(out / result.table, to_csv(table))
+    save(plot(experiment, table), out / result.plot)
+    _write(_path(experiment, out), json.dumps(asdict(result), indent=2) + "\n")
+    return result
+
+
+def read_result(experiment: Experiment, out: Path) -> Result | None:
+    """Return what was written of an experiment; None if it was not, or files are missing."""
+    try:
+        result = Result(**json.loads(_path(experiment, out).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    is_whole = (out / result.table).exists() and (out / result.plot).exists()
+    return result if is_whole else None
+
+
+def _path(experiment: Experiment, out: Path) -> Path:
+    return out / f"{experiment.file_name}.json"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all."""
+    unfinished = path.with_suffix(path.suffix + ".unfinished")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)

@@ -1,0 +1,150 @@
+"""Measure experiments, their points in parallel, and go on where an earlier run was stopped."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ..experiments.experiment import Experiment, Point, Row, Scale, Table
+from ..experiments.registry import EXPERIMENTS
+from .fingerprint import fingerprint
+from .point_store import PointStore
+from .results import Result, read_result, write_result
+
+
+class Progress(Protocol):
+    """What wants to know how far a run is."""
+
+    def expect(self, name: str, *, points: int, measured: int) -> None:
+        """Hear of an experiment, how many points it has, and how many are known already."""
+        ...
+
+    def advance(self, name: str) -> None:
+        """Hear that one more point of it is measured."""
+        ...
+
+
+@dataclass(slots=True)
+class _Pending:
+    """An experiment that is not finished yet."""
+
+    experiment: Experiment
+    points: Sequence[Point]
+    store: PointStore
+    fingerprint: str
+
+    @property
+    def missing(self) -> list[int]:
+        return [number for number in range(len(self.points)) if number not in self.store.rows]
+
+    def table(self) -> list[Row]:
+        return [row for number in range(len(self.points)) for row in self.store.rows[number]]
+
+
+def run_experiments(
+    names: Sequence[str],
+    scale: Scale,
+    *,
+    out: Path,
+    jobs: int,
+    progress: Progress,
+    is_fresh: bool = False,
+) -> Iterator[Result]:
+    """Yield the result of each experiment when it is finished; those that already are, first.
+
+    What was measured by the same code at the same scale is not measured again, unless `is_fresh`.
+    """
+    with ExitStack() as stores:
+        pending: dict[str, _Pending] = {}
+        for name in names:
+            experiment = EXPERIMENTS[name]
+            mark = fingerprint(experiment, scale)
+            result = None if is_fresh else read_result(experiment, out)
+            if result is not None and result.fingerprint == mark:
+                progress.expect(name, points=1, measured=1)
+                yield result
+                continue
+            path = out / ".unfinished" / f"{experiment.file_name}.jsonl"
+            if is_fresh:
+                path.unlink(missing_ok=True)
+            store = stores.enter_context(PointStore(path, mark))
+            points = experiment.points(scale)
+            progress.expect(name, points=len(points), measured=len(store.rows))
+            pending[name] = _Pending(experiment, points, store, mark)
+        yield from _finish_all(pending, scale, out=out, jobs=jobs, progress=progress)
+
+
+def _finish_all(
+    pending: dict[str, _Pending], scale: Scale, *, out: Path, jobs: int, progress: Progress
+) -> Iterator[Result]:
+    tasks = [
+        (name, number, each.points[number])
+        for name, each in pending.items()
+        for number in each.missing
+    ]
+    for name in [name for name, each in pending.items() if not each.missing]:
+        yield _finish(pending.pop(name), scale, out)
+    for name, number, rows in _measured(tasks, scale, jobs=jobs):
+        each = pending[name]
+        each.store.add(number, rows)
+        progress.advance(name)
+        if not each.missing:
+            yield _finish(pending.pop(name), scale, out)
+
+
+def _finish(each: _Pending, scale: Scale, out: Path) -> Result:
+    result = write_result(
+        each.experiment, each.table(), scale, out=out, fingerprint=each.fingerprint
+    )
+    each.store.remove()
+    return result
+
+
+_Task = tuple[str, int, Point]
+
+
+def _measured(
+    tasks: Sequence[_Task], scale: Scale, *, jobs: int
+) -> Iterator[tuple[str, int, Table]]:
+    """Yield the rows of each point, in the order in which they are measured."""
+    if jobs == 1 or len(tasks) <= 1:
+        for name, number, point in tasks:
+            yield name, number, EXPERIMENTS[name].measure(point, scale)
+        return
+    # Spawned processes inherit nothing, so a point gives the same rows in any of them.
+    context = multiprocessing.get_context("spawn")
+    workers = min(jobs, len(tasks))
+    executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_interrupts)
+    try:
+        running: dict[Future[Table], tuple[str, int]] = {
+            executor.submit(_measure, name, point, scale): (name, number)
+            for name, number, point in tasks
+        }
+        for future in as_completed(running):
+            yield *running[future], future.result()
+    except BaseException:
+        _stop_at_once(executor)
+        raise
+    executor.shutdown()
+
+
+def _measure(name: str, point: Point, scale: Scale) -> Table:
+    """Measure a point, in a process of its own."""
+    return EXPERIMENTS[name].measure(point, scale)
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the process that waits for the points."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _stop_at_once(executor: ProcessPoolExecutor) -> None:
+    executor.shutdown(wait=False, cancel_futures=True)
+    for child in multiprocessing.active_children():
+        child.terminate()

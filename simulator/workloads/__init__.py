@@ -1,0 +1,1 @@
+"""Workloads: where the updates of a simulation come from."""

@@ -1,0 +1,119 @@
+"""Recorded streams: which files a trace is of, in which order, and what is replayed of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from upstream import Key
+
+from ..errors import TraceError
+from .trace_columns import ROW_ABOVE, TraceColumns
+from .trace_formats import TraceRows, rows_of
+from .trace_times import BadRowError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TraceFile:
+    """A recorded stream: when each update arrived, and for which key.
+
+    >>> trace = TraceFile("two trades", np.array([0.0, 1.5]), np.array([0, 0]), ("IBM",))
+    >>> [trace.keys[code] for code in trace.codes]
+    ['IBM', 'IBM']
+    """
+
+    name: str
+    times: NDArray[np.float64]
+    """In seconds, ascending; rows of the same time are in the order of the file."""
+    codes: NDArray[np.int64]
+    """For each row, the index of its key in `keys`."""
+    keys: tuple[Key, ...]
+    """In order of first appearance."""
+
+
+def read_trace(path: Path, *, time: str = "time", key: str = "key") -> TraceFile:
+    """Read a recorded stream from a file, or from a folder of files in the order of their names.
+
+    `time` and `key` name the columns. Times are numbers of seconds, timestamps or times of day.
+    TraceError says which row of which file cannot be replayed.
+    """
+    files = [rows_of(file, time=time, key=key) for file in _files(path)]
+    _check_pyarrow(path)
+    columns = TraceColumns()
+    above = ROW_ABOVE
+    for file in files:
+        if _add(file, columns, above):
+            above = f"the last one of {file.path.name} (files are read in the order of their names)"
+    return _trace(path, columns)
+
+
+def _add(file: TraceRows, columns: TraceColumns, above: str) -> bool:
+    """Add the rows of a file, and tell whether there are any."""
+    row = 0
+    with closing(file.batches()) as batches:
+        for times, keys in batches:
+            try:
+                columns.add(times, keys, above=ROW_ABOVE if row else above)
+            except BadRowError as error:
+                raise file.error(error.reason, row + error.row + 1) from None
+            row += len(times)
+    return row > 0
+
+
+def _trace(path: Path, columns: TraceColumns) -> TraceFile:
+    """Return what was read, if it is enough to be replayed."""
+    times, codes = columns.times(), columns.codes()
+    if len(times) == 0:
+        raise TraceError(path, "there are no rows")
+    if len(times) == 1:
+        raise TraceError(path, "there is one row only, so no rate can be told")
+    if times[0] == times[-1]:
+        raise TraceError(path, "all rows have the same time, so no rate can be told")
+    for column in (times, codes):
+        column.flags.writeable = False
+    return TraceFile(path.absolute().name, times, codes, columns.keys())
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the files of a trace; TraceError if there are none."""
+    try:
+        if not path.exists():
+            raise TraceError(path, "there is no such file")
+        found = list(_files_below(path)) if path.is_dir() else [path]
+    except OSError as error:
+        raise TraceError(path, error.strerror or str(error)) from error
+    if not found:
+        raise TraceError(path, "there are no files in this folder")
+    return found
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder and its folders; a leading dot or underscore means no data."""
+    for path in sorted(folder.iterdir(), key=_by_name):
+        if path.name.startswith((".", "_")):
+            continue
+        if path.is_dir():
+            yield from _files_below(path)
+        else:
+            yield path
+
+
+def _by_name(path: Path) -> tuple[list[str | int], str]:
+    """Return what to sort names by, so that hour=9 is before hour=10."""
+    parts = re.split(r"([0-9]+)", path.name)  # every other part is a number
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)], path.name
+
+
+def _check_pyarrow(path: Path) -> None:
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        reason = "reading a trace needs pyarrow: pip install pyarrow, or the extra `simulator`"
+        raise TraceError(path, reason) from error
+    assert pa

@@ -1,0 +1,104 @@
+"""`figure` and `all`: experiments into files, from the command line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from simulator.experiments.registry import EXPERIMENTS
+
+from .command_line import assert_refused, invoke
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_a_figure_is_written_and_its_verdict_is_told(tmp_path: Path) -> None:
+    result = invoke("figure", "2", "--out", str(tmp_path), "--quick", "--jobs", "1")
+    assert result.exit_code == 0
+    assert "Seed 1, quick scale" in result.output
+    assert "Figure 2: The claim held." in result.output
+    for name in ("figure_2.csv", "figure_2.png", "figure_2.json"):
+        assert (tmp_path / name).stat().st_size > 0
+
+
+def test_the_result_is_json_if_wanted(tmp_path: Path) -> None:
+    options = ("--out", str(tmp_path), "--quick", "--seed", "5", "--jobs", "1", "--json")
+    [result] = json.loads(invoke("figure", "2", *options).stdout)
+    assert (result["name"], result["held"], result["seed"]) == ("2", True, 5)
+    assert result["plot"] == "figure_2.png"
+
+
+def test_several_figures_may_be_named(tmp_path: Path) -> None:
+    options = ("--out", str(tmp_path), "--quick", "--jobs", "1", "--json")
+    results = json.loads(invoke("figure", "2", "12a", *options).stdout)
+    assert {result["name"] for result in results} == {"2", "12a"}
+
+
+def test_a_second_run_from_another_seed_replaces_the_first(tmp_path: Path) -> None:
+    for seed in ("5", "6"):
+        options = ("--out", str(tmp_path), "--quick", "--seed", seed, "--jobs", "1", "--json")
+        [result] = json.loads(invoke("figure", "2", *options).stdout)
+        assert result["seed"] == int(seed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("figure", "nine", "--out", "out"), "expected one of 2, 4"),
+        (("figure", "--out", "out"), "NAME"),
+        (("figure", "9"), "--out"),
+        (("all",), "--out"),
+        (("figure", "2", "--out", "out", "--seed", "-1"), "--seed"),
+        (("figure", "2", "--out", "out", "--jobs", "0"), "--jobs"),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(
+    arguments: tuple[str, ...], word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert_refused(invoke(*arguments), word)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    assert_refused(invoke("figure", "2", "--out", str(path)), "--out")
+    assert_refused(invoke("figure", "2", "--out", str(path / "folder")), "Not a directory")
+
+
+@pytest.mark.slow
+def test_all_may_be_stopped_and_goes_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "simulator", "all", "--quick", "--out", str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as running:
+        wait_for(lambda: any(tmp_path.glob("*.json")), running)
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "goes on from here" in errors
+    assert "Traceback" not in errors
+    before = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.json")}
+    assert 0 < len(before) < len(EXPERIMENTS)
+
+    again = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    after = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.json")}
+    assert before.items() <= after.items(), "what was finished is not measured again"
+    assert len(after) == len(EXPERIMENTS)
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    for each in EXPERIMENTS.values():
+        assert f"{each.file_name}.png" in page
+    assert str(tmp_path / "index.html") in again.stdout
+
+
+def wait_for(is_there: object, running: subprocess.Popen[str]) -> None:
+    """Wait until something is there, as long as the process runs."""
+    assert callable(is_there)
+    while not is_there():
+        assert running.poll() is None, "it ended before it could be stopped"
+        time.sleep(0.02)
