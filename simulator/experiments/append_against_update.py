@@ -10,8 +10,8 @@ It is silent on what follows, and each is measured here instead of being settled
 - How updates arrive. One at each tick is the report's model, in which its proof for IN-PLACE is
   put; memoryless arrivals stand in a second panel. They differ up to load 1 and little above it.
 - How many updates there are. AQ never catches up, so its staleness grows in proportion to the
-  length of the run and no single figure describes it: there are two lengths. The other queues do
-  not depend on it.
+  length of the run and no single figure describes it: there are two lengths. Under overload, the
+  staleness of the other queues does not depend on it.
 - How much is shed. Here a queue of bounded capacity drops one of those that wait, or the one that
   comes, at random when it is full; its staleness depends on the capacity, so that there are 1, 10
   and 100. What is best for shedding is 1, but near load 1; with one key such a queue is nearly an
@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LOADS: Final = (0.5, 0.8, 1, 1.2, 1.5, 2, 3, 5, 7, 10)
-QUICK_LOADS: Final = (0.8, 2, 5)
+# With an arrival at each tick, deliveries meet arrivals, and it matters which comes first. So loads
+# are such that a float has them exactly, and sums of them too.
+LOADS: Final = (0.5, 0.75, 1, 1.25, 1.5, 2, 3, 5, 7, 10)
+QUICK_LOADS: Final = (0.75, 2, 5)
 REPORTED_LOAD: Final = 5
 """The load that the report names in section 5.3, and at which the verdict gives figures."""
 ARRIVALS: Final[dict[str, Callable[[KeyShares], Workload]]] = {

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from upstream import WindowSpecification
 
-from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
+from .experiment import Cell, Experiment, Point, Scale, Table, Verdict, column, number, where
 from .window_runs import BUFFERS, WindowRun, one_key
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 SIZES: Final = (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 QUICK_SIZES: Final = (1, 2, 5, 10, 20)
-REPORTED: Final = {"cost": 1.0, "closed_by": "the last tick"}
-PANELS: Final = (
+REPORTED: Final[dict[str, Cell]] = {"cost": 1.0, "closed_by": "the last tick"}
+PANELS: Final[tuple[dict[str, Cell], ...]] = (
     REPORTED,
     {"cost": 0.5, "closed_by": "the last tick"},
     {"cost": 2.0, "closed_by": "the last tick"},

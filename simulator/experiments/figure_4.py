@@ -70,7 +70,7 @@ def measure(point: Point, scale: Scale) -> Table:
         workload=Poisson(uniform(int(point["keys"]))),
         cost=float(point["load"]),
         cost_distribution=str(point["costs"]),
-        updates=scale.choose(full=200_000, quick=6_000),
+        updates=scale.choose(full=100_000, quick=6_000),
         seed=scale.seed,
         is_logged=True,
     )

@@ -12,8 +12,8 @@ c/2 - 1 + 1/c and 3c/2 - 1, whence the straight lines.
 
 The choice matters little at high load, and much below 1. With an arrival in each tick (drawn thin)
 nothing ever waits up to load 1. At whole loads above it, queue staleness is (c - 1)² / 2c: 0.25
-instead of 0.40 at load 2, but 4.05 instead of 4.10 at load 10. Between whole loads the first arrival
-after a dequeue may come within less than a tick, and staleness is higher than on a straight line.
+instead of 0.40 at load 2, but 4.05 instead of 4.10 at load 10. Between whole loads both are higher
+than on a straight line, as the first arrival after a dequeue may come within less than a tick.
 """
 
 from __future__ import annotations
@@ -23,13 +23,18 @@ from typing import TYPE_CHECKING, Final
 from upstream import single_key_application_staleness, single_key_queue_staleness
 
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
-from .staleness_by_load import OVERLOAD, draw_staleness, growth, points, run, staleness_row
+from .staleness_by_load import (
+    OVERLOAD,
+    STRAIGHT,
+    draw_staleness,
+    growth,
+    points,
+    run,
+    staleness_row,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-STRAIGHT: Final = 0.99
-"""The least R² of what is called linear."""
 
 
 def measure(point: Point, scale: Scale) -> Table:

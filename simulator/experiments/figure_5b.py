@@ -21,8 +21,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
-from .figure_5a import STRAIGHT
-from .staleness_by_load import OVERLOAD, draw_staleness, growth, points, run, staleness_row
+from .staleness_by_load import (
+    OVERLOAD,
+    STRAIGHT,
+    draw_staleness,
+    growth,
+    points,
+    run,
+    staleness_row,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,10 +94,10 @@ def verdict(table: Table) -> Verdict:
         f"of load (R² {grown['queue'].r_squared:.4f}) and application staleness by "
         f"{grown['application'].slope:.2f} (R² {grown['application'].r_squared:.4f}); queue "
         f"staleness is {times[OVERLOAD]:.1f} times that of one key at load {OVERLOAD:g} and "
-        f"{times[last]:.1f} times at load {last:g}. The difference of the two is {shares[first]:.2f} "
-        f"times that with one key at load {first:g}, {shares[OVERLOAD]:.2f} times at load "
-        f"{OVERLOAD:g} and {shares[last]:.2f} times at load {last:g}, and nowhere more than "
-        f"{gaps[widest]:.2f} updates off it (load {widest:g}).",
+        f"{times[last]:.1f} times at load {last:g}. The difference of the two is "
+        f"{shares[first]:.2f} times that with one key at load {first:g}, {shares[OVERLOAD]:.2f} "
+        f"times at load {OVERLOAD:g} and {shares[last]:.2f} times at load {last:g}, and nowhere "
+        f"more than {gaps[widest]:.2f} updates off it (load {widest:g}).",
         held,
     )
 

@@ -112,17 +112,14 @@ def draw(table: Table, figure: Figure) -> None:
 def verdict(table: Table) -> Verdict:
     """Compare the ends with the report's, and say whether IN-PLACE is the best on such a day."""
     days = {shape: rows[0] for shape, rows in _by_shape(table).items()}
-    ends = [tuple(number(day, end) for end in ("busiest", "slowest")) for day in days.values()]
-    held = all(number(day, "symbols") >= SYMBOLS for day in days.values()) and all(
-        found == (BUSIEST, SLOWEST) for found in ends
-    )
+    held = all(_has_the_ends(day) for day in days.values())
     is_best = all(_ratio(day, name) >= 1 for day in days.values() for name, _, _ in RUNS)
     counted = "; ".join(_said_of_counts(day) for day in days.values())
     compared = "; ".join(_said_of_staleness(day) for day in days.values())
     return Verdict(
         f"The generated day {'has' if held else 'does not have'} the ends that the report tells: "
-        f"{counted}. IN-PLACE {'is' if is_best else 'is not'} the best for it: in times of its "
-        f"mean queue staleness at load {LOAD:g} there is {compared} (the bound is one for "
+        f"{counted}. IN-PLACE {'is' if is_best else 'is not'} the best for it: mean queue "
+        f"staleness at load {LOAD:g}, over that of IN-PLACE, is {compared} (the bound is one for "
         f"memoryless arrivals only).",
         held,
     )
@@ -149,6 +146,11 @@ def _by_shape(table: Table) -> dict[str, list[Row]]:
     return {str(row["shape"]): where(table, shape=row["shape"]) for row in table}
 
 
+def _has_the_ends(day: Row) -> bool:
+    ends = number(day, "busiest"), number(day, "slowest")
+    return number(day, "symbols") >= SYMBOLS and ends == (BUSIEST, SLOWEST)
+
+
 def _ratio(day: Row, name: str) -> float:
     """Return the staleness of a run, or the bound, over that of IN-PLACE."""
     return number(day, name) / number(day, "in_place")
@@ -164,13 +166,12 @@ def _said_of_counts(day: Row) -> str:
 
 
 def _said_of_staleness(day: Row) -> str:
-    ratio = {
-        name: f"{_ratio(day, name):.2f}" for name in (*(run[0] for run in RUNS), "lower_bound")
-    }
+    names = (*(name for name, _, _ in RUNS), "lower_bound")
+    ratio = {name: f"{_ratio(day, name):.2f}" for name in names}
     return (
-        f"{day['shape']}, LINECUTTING {ratio['linecutting']} "
-        f"({ratio['linecutting_true_rates']} if told the rates), index {ratio['index']} "
-        f"({ratio['index_true_rates']}), lower bound {ratio['lower_bound']}"
+        f"for {day['shape']} {ratio['linecutting']} with LINECUTTING "
+        f"({ratio['linecutting_true_rates']} if told the rates), {ratio['index']} with the index "
+        f"({ratio['index_true_rates']}), and {ratio['lower_bound']} the lower bound"
     )
 
 

@@ -14,7 +14,7 @@ DOTS_PER_INCH: Final = 144
 
 
 def plot(experiment: Experiment, table: Table) -> Figure:
-    """Return the plot of a table; in a notebook it shows itself."""
+    """Return the plot of a table; a notebook with `%matplotlib inline` shows it."""
     from matplotlib.figure import Figure
 
     figure = Figure(layout="constrained")

@@ -31,6 +31,8 @@ ARRIVALS: Final[dict[str, Callable[[KeyShares], Workload]]] = {
 }
 OVERLOAD: Final = 2.0
 """The load from which growth is fitted: below it the server also idles."""
+STRAIGHT: Final = 0.99
+"""The least R² of what is called linear."""
 
 
 STYLES: Final = {"application": "C0-", "queue": "C1--"}
@@ -58,7 +60,7 @@ def run(keys: int, point: Point, scale: Scale) -> Measures:
         policy="in-place",
         workload=ARRIVALS[str(point["arrivals"])](uniform(keys)),
         cost=float(point["load"]),
-        updates=scale.choose(full=400_000, quick=15_000),
+        updates=scale.choose(full=250_000, quick=15_000),
         seed=scale.seed,
     ).measure()
 

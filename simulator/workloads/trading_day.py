@@ -82,8 +82,7 @@ def updates_by_rank(shape: str, *, symbols: int = SYMBOLS, busiest: int = BUSIES
         raise OptionError("symbols", symbols, f"a number from 2 to {most:,}")
     if not 1 <= busiest <= 10_000_000:
         raise OptionError("busiest", busiest, "a number from 1 to 10,000,000")
-    updates: Floats = np.power(float(busiest), SHAPES[shape](symbols))
-    return np.rint(updates).astype(np.int64)
+    return np.rint(float(busiest) ** SHAPES[shape](symbols)).astype(np.int64)
 
 
 def intensity(seconds: Floats) -> Floats:
@@ -98,7 +97,8 @@ def intensity(seconds: Floats) -> Floats:
 
 
 def _power_law(symbols: int) -> Floats:
-    return 1.0 - np.log(np.arange(1.0, symbols + 1.0)) / np.log(symbols)
+    logarithms: Floats = np.log(np.arange(1.0, symbols + 1.0))
+    return 1.0 - logarithms / float(logarithms[-1])
 
 
 def _lognormal(symbols: int) -> Floats:

@@ -60,9 +60,9 @@ def _write(names: list[str]) -> None:
     from simulator.experiments.registry import EXPERIMENTS
 
     FOLDER.mkdir(exist_ok=True)
-    for name, experiment in EXPERIMENTS.items():
-        if not names or name in names:
-            golden_path(experiment).write_text(to_csv(quick_table(experiment)), encoding="utf-8")
+    for name in names or EXPERIMENTS:
+        experiment = EXPERIMENTS[name]
+        golden_path(experiment).write_text(to_csv(quick_table(experiment)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -37,12 +37,14 @@ def line(text: str, of: str, end: float) -> list[tuple[float, float, float | Non
     return [(segment.start, segment.end, segment.since) for segment in segments]
 
 
-# time         0   1   2   3   4   5   6   7   8
+# time         0   1   2   3   4   5   6   7   8   9
 # arrivals     a       b       c
 # dequeued     a           b           c
 # delivered                a           b       c
-# queue                2-3     4------6
-# application  0-----------3 from b---6 c-----8
+# queue        0       0---1   0-------2
+# application  0-----------3
+#                          1-----------4
+#                                      2-------4
 ONE_KEY = "0 k + 0; 0 k - 0; 2 k + 1; 3 k ! 0; 3 k - 1; 4 k + 2; 6 k ! 1; 6 k - 2; 8 k ! 2"
 
 
