@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# With an arrival at each tick, deliveries meet arrivals, and it matters which comes first. So loads
-# are such that a float has them exactly, and sums of them too.
 LOADS: Final = (0.5, 0.75, 1, 1.25, 1.5, 2, 3, 5, 7, 10)
 QUICK_LOADS: Final = (0.75, 2, 5)
 REPORTED_LOAD: Final = 5

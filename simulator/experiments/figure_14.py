@@ -94,7 +94,7 @@ def measure(point: Point, scale: Scale) -> Table:
         workload=ARRIVALS[str(point["arrivals"])],
         specification=windows,
         cost=variant.cost,
-        updates=scale.choose(full=15_000, quick=1_000),
+        updates=scale.choose(full=20_000, quick=1_000),
         seed=scale.seed,
     )
     staleness = {
@@ -145,7 +145,7 @@ def verdict(table: Table) -> Verdict:
     return Verdict(
         f"As described, EAGER has {_range(smallest)} times the staleness of LAZY at size "
         f"{sizes[0]:g} if keys come at random, {_range(largest)} times at {sizes[-1]:g}, and more "
-        f"than LAZY up to {max(worse, default=0):g}; if they come in turn, "
+        f"than LAZY for every theta up to {max(worse, default=0):g}; if they come in turn, "
         f"{_range(where(rows, arrivals=IN_TURN))} times. {_told_of_others(table)}",
         is_as_described(rows),
     )

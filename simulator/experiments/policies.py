@@ -7,10 +7,13 @@ worse than IN-PLACE, which needs no rates.
 
 Chosen: memoryless arrivals, as the bound requires. A fifth of each run is a warm-up, in which every
 key arrives once. Rates are estimated; for the index, also known, which tells what estimating costs.
-The index and IN-PLACE get the most updates and every skew, since the claim is about a few percent:
-over seeds, the standard deviation of their ratio is about 0.5 %, at most 1.5 % where the index gains
-much. The staleness of an append queue above load 1 grows for as long as it runs, so its length
-decides what is measured; it gets few updates.
+It costs most where all rates are equal and near a power of two, as those of 1,000 keys are: the
+noise of the estimates then parts the keys between two of the index's classes.
+
+The index and IN-PLACE get the most updates, and every skew, since the claim is about a few percent:
+over seeds, the standard deviation of their ratio is SPREAD. The staleness of an append queue above
+load 1 grows for as long as it runs, so it is the length of the run that is measured; it gets few
+updates.
 """
 
 from __future__ import annotations
@@ -141,9 +144,8 @@ def _draw_panel(rows: Table, axes: Axes) -> None:
     for policy, color in STYLES.items():
         line = where(rows, policy=policy, rates="estimated")
         axes.plot(*_relative(line, rows, "queue"), color=color, marker=".", label=policy)
-    known = where(rows, policy="index", rates="known")
-    style = {"color": STYLES["index"], "linestyle": ":", "marker": "."}
-    axes.plot(*_relative(known, rows, "queue"), **style, label="index, known rates")
+    known = _relative(where(rows, policy="index", rates="known"), rows, "queue")
+    axes.plot(*known, color=STYLES["index"], linestyle=":", marker=".", label="index, known rates")
     bounded = [row for row in where(rows, policy="in-place") if number(row, "queue_bound") > 0]
     bound = _relative(bounded, rows, "queue_bound", of="queue")
     axes.plot(*bound, color="black", linestyle="--", label="lower bound")
@@ -173,11 +175,12 @@ def verdict(table: Table) -> Verdict:
     worst = max(compared, key=_ratio)
     beyond = {each.setting for each in compared if each.ratio > LIMIT}
     held = worst.ratio <= LIMIT
+    settings = {each.setting for each in compared}
+    often = f"in {len(beyond)} of {len(settings)}" if beyond else f"in none of {len(settings)}"
     sentence = (
-        f"The index is {'never' if held else f'in {len(beyond)} settings'} more than 2 % worse "
-        f"than IN-PLACE: over {len({each.setting for each in compared})} settings it has at worst "
-        f"{_at(max, estimated)} of its staleness with estimated rates and {_at(max, known)} "
-        f"with known ones, at best {_at(min, compared)}. {_said_of_bound(table)}"
+        f"The index is more than 2 % worse than IN-PLACE {often} settings. Its staleness over that "
+        f"of IN-PLACE is at worst {_at(max, estimated)} with estimated rates, {_at(max, known)} "
+        f"with known ones, and at best {_at(min, compared)}. {_said_of_bound(table)}"
     )
     return Verdict(sentence, held)
 
@@ -190,13 +193,13 @@ class _Compared:
         self.of = of
         setting = {name: row[name] for name in ("keys", "theta", "load")}
         [in_place] = where(table, policy="in-place", **setting)
-        self.setting = tuple(setting.values())
+        self.setting = tuple(number(row, name) for name in setting)
         self.ratio = number(row, of) / number(in_place, of)
 
     def __str__(self) -> str:
         """Say the ratio, and where it is."""
         keys, theta, load = self.setting
-        return f"{self.ratio:.3f} ({self.of}, {keys} keys, Zipf {theta}, load {load})"
+        return f"{self.ratio:.3f} ({self.of}, {keys:,} keys, Zipf {theta:g}, load {load:g})"
 
 
 def _ratio(compared: _Compared) -> float:
@@ -214,7 +217,7 @@ def _said_of_bound(table: Table) -> str:
         if number(row, "keys") >= 100 and number(row, "load") >= 5
     ]
     return (
-        f"With 100 keys or more and load 5 or more, its queue staleness is {min(ratios):.2f} to "
+        f"With 100 keys or more and load 5 or more, and estimated rates, its queue staleness is {min(ratios):.2f} to "
         f"{max(ratios):.2f} times the lower bound."
     )
 

@@ -59,7 +59,7 @@ def test_only_the_staleness_of_the_unbounded_append_queue_grows_with_the_run(
         if queue.label == "AQ":
             assert long == pytest.approx(10 * short, rel=0.1)
         elif queue.capacity != 100:  # which takes 125 of 300 updates to fill
-            assert long == pytest.approx(short, rel=0.35)
+            assert long < 2 * short
 
 
 @BOTH
