@@ -2,7 +2,7 @@
 
 The report (section 6.3.1): one key, windows that slide by 1. Append windowing processes everything,
 or drops windows at random. LAZY and EAGER outperform even the latter, "which would drop more or
-less the same amount of windows as the update semantics would", but not those that are out of date.
+less the same amount of windows as the update semantics would", but any, not the outdated ones.
 A tuple costs C_t in each window that the operator has open, so append windowing also works on
 several windows at once, and on the more of them the longer they are.
 
