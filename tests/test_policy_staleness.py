@@ -178,6 +178,16 @@ def test_the_index_is_in_place_when_all_rates_are_equal(load: float) -> None:
     assert measure("index", setting, is_estimated=False) == in_place
 
 
+@pytest.mark.parametrize(("keys", "load"), [(128, 1.5), (1_000, 2.0)])
+def test_estimates_on_both_sides_of_a_border_of_classes_hardly_part_equal_keys(
+    keys: int, load: float
+) -> None:
+    """Rates of 1/128, and of nearly 1/1024: before heads had their own rates it was 1.025."""
+    setting = Setting(keys=keys, zipf=0.0, load=load)
+    index = measure("index", setting, is_estimated=True)
+    assert index.queue <= 1.015 * measure("in-place", setting, is_estimated=False).queue
+
+
 @pytest.mark.parametrize("load", [1.1, 5.0])
 def test_the_index_is_hardly_worse_than_in_place_when_equal_rates_are_estimated(
     load: float,

@@ -1,7 +1,7 @@
 """STALENESS INDEX: serve the key whose service now lowers mean staleness most.
 
-The scheduler compares the heads of classes, with the rate and the priority in the middle of each
-class. Here the index is worked out for every waiting key, as DESIGN.md (4.5) has it.
+The scheduler compares the heads of classes, each with its own rate and the priority in the middle
+of its class. Here the index is worked out for every waiting key, as DESIGN.md (4.5) has it.
 """
 
 from __future__ import annotations
@@ -111,6 +111,18 @@ def test_of_two_keys_that_wait_as_long_the_one_with_more_to_win_is_served(
         line.feed.arrive(*keys)
         line.feed.now += 1.0
         assert line.drain() == [first, *(key for key in ("one", "other") if key != first)]
+
+
+@pytest.mark.parametrize("border", [2.0**-10, 0.125, 1.0, 64.0])
+def test_keys_of_nearly_the_same_rate_are_in_place_on_both_sides_of_a_border(border: float) -> None:
+    """A hundredth of the rate weighs less than a fiftieth of the wait, whatever the class."""
+    rates = {"first": Parameters(1.01 * border), "second": Parameters(0.99 * border)}
+    line = make_line(rates, cost=1.0 / border)
+    for key in rates:
+        line.feed.now += 0.02 / border
+        line.feed.arrive(key)
+    line.feed.now += 1.0 / border
+    assert line.drain() == ["first", "second"]
 
 
 def test_the_horizon_is_four_times_the_backlog() -> None:

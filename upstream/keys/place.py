@@ -34,6 +34,7 @@ class Place:
         "cell",
         "delivered_version",
         "in_process",
+        "interval",
         "later",
         "line",
         "next",
@@ -58,6 +59,8 @@ class Place:
     """The list in which it waits, where its scheduler has several."""
     waiting_since: float | None
     """The arrival of the first update that waits here, None while none does."""
+    interval: float
+    """The time between two updates that its scheduler expects, where it asks for that; else 0."""
     waiting_rank: int
     """The order among keys that have waited as long, where one may stand back; else 0."""
     waiting_version: int
@@ -77,6 +80,7 @@ class Place:
         self.previous = self.next = self
         self.line = None
         self.waiting_since = None
+        self.interval = 0.0
         self.waiting_rank = 0
         self.waiting_version = 0
         self.stale_since = None

@@ -8,7 +8,9 @@ the longest wait of any key and `c` the cost of an update. Without it the index 
 far beyond saturation and up to 60 % worse than IN-PLACE below it (DESIGN.md).
 
 Keys of about the same rate and priority (weight by cost) are ordered by their wait alone. So they
-wait in classes, each an IN-PLACE queue, and only the heads of the occupied classes are compared.
+wait in classes, each an IN-PLACE queue, and only the heads of the occupied classes are compared:
+each by its own rate, so that estimates just above and just below the border of two classes differ
+in the index as little as they do. A rate is the estimate before the wait, and fixed while it lasts.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ PRIORITIES_PER_DOUBLING = 4
 MOST_DOUBLINGS = 400.0
 """Weights by cost beyond 2 to this power are as good as equal."""
 HORIZON = 4.0
-MOST_INTERVALS = 300
-"""Of keys with no known rate the mean interval is about 2 to this power: they stay quiet."""
+LONGEST_INTERVAL = 2.0**300
+"""The mean interval of keys with no known rate: they stay quiet."""
 
 _expm1 = math.expm1
 
@@ -36,14 +38,12 @@ _expm1 = math.expm1
 class _KeyClass(QueueOfKeys):
     """Keys of about the same update rate and priority, in place."""
 
-    __slots__ = ("interval", "name", "priority")
+    __slots__ = ("name", "priority")
 
     def __init__(self, name: tuple[int | None, int | None]) -> None:
         super().__init__()
-        rate_class, priority_class = name
+        _, priority_class = name
         self.name = name
-        doublings = MOST_INTERVALS if rate_class is None else -rate_class
-        self.interval = math.ldexp(math.sqrt(2.0), min(doublings, MOST_INTERVALS))
         self.priority = (
             0.0 if priority_class is None else 2.0 ** (priority_class / PRIORITIES_PER_DOUBLING)
         )
@@ -153,7 +153,7 @@ class StalenessIndexScheduler(Scheduler):
             head = line.end.next
             assert head.waiting_since is not None
             wait = now - head.waiting_since
-            interval = line.interval
+            interval = head.interval
             slope = line.priority * (0.5 * wait - interval * _expm1(-horizon / interval))
             index = wait * slope
             if index > most or (index == most and (slope, line.priority, wait) > others):
@@ -170,7 +170,12 @@ class StalenessIndexScheduler(Scheduler):
     def _class_of(self, place: Place) -> _KeyClass:
         assert self._surroundings is not None, "a scheduler that no queue has bound"
         rate = self._surroundings.rates.observe(place.cell)
-        rate_class = math.frexp(rate)[1] if rate else None
+        if rate:
+            rate_class = math.frexp(rate)[1]
+            place.interval = min(1.0 / rate, LONGEST_INTERVAL)
+        else:
+            rate_class = None
+            place.interval = LONGEST_INTERVAL
         name = (rate_class, self._priority_of(place.cell.key) if self._has_priorities else 0)
         line = self._classes.get(name)
         if line is None:
