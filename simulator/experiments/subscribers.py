@@ -42,7 +42,7 @@ GROUPS: Final = {2: (0.5, 20.0), 4: (0.5, 2.0, 5.0, 20.0), 12: COSTS, 48: 4 * CO
 MAIN_GROUP: Final = 12
 POLICIES: Final = (("in-place", "unused"), ("index", "known"), ("index", "estimated"))
 KINDS: Final = ("queue", "application")
-COLORS: Final = {"unused": "C3", "known": "C0", "estimated": "C2"}
+STYLES: Final = {"unused": "C3-", "known": "C0-", "estimated": "k:"}
 
 
 def points(scale: Scale) -> list[Point]:
@@ -127,12 +127,13 @@ def _draw_staleness(rows: Table, axes: Axes) -> None:
     for policy, rates in POLICIES:
         line = where(rows, policy=policy, rates=rates)
         label = policy if rates == "unused" else f"{policy}, {rates} rates"
-        color = COLORS[rates]
-        axes.plot(column(line, "cost"), column(line, "queue"), color=color, label=label)
-        axes.plot(column(line, "cost"), column(line, "queue_alone"), "x", color=color)
+        axes.plot(column(line, "cost"), column(line, "queue"), STYLES[rates], label=label)
+        axes.plot(column(line, "cost"), column(line, "queue_alone"), "x", color=STYLES[rates][:-1])
     axes.plot([], [], "kx", label="the same, alone")
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.set_xticks([0.5, 1, 2, 5, 10, 20], labels=["0.5", "1", "2", "5", "10", "20"])
+    axes.minorticks_off()
     axes.set_title(f"{MAIN_GROUP} subscribers of one stream")
     axes.set_xlabel("processing cost of the subscriber")
     axes.set_ylabel("queue staleness")
@@ -146,7 +147,7 @@ def _draw_visits(table: Table, axes: Axes) -> None:
         axes.plot(
             list(by_count),
             [number(row, "waits_begun_per_arrival") for row in by_count.values()],
-            color=COLORS[rates],
+            STYLES[rates],
             marker=".",
             label=policy if rates == "unused" else f"{policy}, {rates} rates",
         )

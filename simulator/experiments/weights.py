@@ -129,7 +129,7 @@ def _scheduler(policy: str, point: Point) -> Scheduler:
 def draw(table: Table, figure: Figure) -> None:
     """Draw weighted staleness over that of IN-PLACE; panels for loads and choices of heavy keys."""
     loads = sorted({number(row, "load") for row in table})
-    figure.set_size_inches(10.0, 2.6 * len(loads) + 1.4)
+    figure.set_size_inches(11.0, 2.6 * len(loads) + 1.4)
     panels = figure.subplots(len(loads), len(HEAVY), sharex=True, sharey=True, squeeze=False)
     for load, panels_of_load in zip(loads, panels, strict=True):
         for heavy, axes in zip(HEAVY, panels_of_load, strict=True):
@@ -138,7 +138,9 @@ def draw(table: Table, figure: Figure) -> None:
         panels_of_load[0].set_ylabel("weighted staleness / IN-PLACE")
     for axes in (panels[0, 0], *panels[-1]):
         axes.set_xlabel("weight of a tenth of the keys")
-    panels[0, 0].legend()
+    panels[0, 0].set_ylim(bottom=0.0)
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center")
 
 
 def _draw_panel(rows: Table, axes: Axes) -> None:
@@ -152,7 +154,7 @@ def _draw_panel(rows: Table, axes: Axes) -> None:
     axes.plot(column(line, "spread"), bound, "k--", label="lower bound")
     axes.axhline(1.0, color="grey", linewidth=0.8, label="in-place")
     axes.set_xscale("log")
-    axes.set_ylim(bottom=0.0)
+    axes.xaxis.set_major_formatter("{x:g}")
 
 
 def verdict(table: Table) -> Verdict:

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from ..errors import OptionError
-from ..kernel.exact_times import rounded_down
+from .exact_times import rounded_down
 from .key_rates import KeyShares
 from .workload import Arrivals, Floats, Integers
 

@@ -4,7 +4,7 @@ No float is 1.2. Add it up five times, and a server that is always busy is done 
 arrival at 6, or with it, as rounding would have it. With fixed costs and fixed intervals such
 moments never end, and the order that they are given is seen in the results: at this load the queue
 staleness of a single key would come out a quarter too high. So costs are rounded up and intervals
-down, by a billionth at most, to numbers that are short enough for their sums to be exact. Then what
+down, by two billionths at most, to numbers short enough for their sums to be exact. Then what
 ought to end with an arrival ends with it or just after it, and arrivals come first, as they should.
 """
 

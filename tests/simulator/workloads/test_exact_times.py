@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.kernel.exact_times import BITS, rounded_down, rounded_up
+from simulator.workloads.exact_times import BITS, rounded_down, rounded_up
 
 NUMBERS = st.floats(min_value=1e-6, max_value=1e6)
 
 
 @given(NUMBERS)
-def test_a_number_is_rounded_by_a_billionth_at_most(number: float) -> None:
+def test_a_number_is_rounded_by_two_billionths_at_most(number: float) -> None:
     assert number <= rounded_up(number) <= number * (1 + 2.0 ** (1 - BITS))
     assert number * (1 - 2.0 ** (1 - BITS)) <= rounded_down(number) <= number
 

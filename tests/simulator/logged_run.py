@@ -1,0 +1,49 @@
+"""A run of one policy of which every event is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.model.event_log import Event
+from simulator.model.measures import Measures
+from simulator.model.policy_run import PolicyRun
+from simulator.workloads.bursts import Bursts
+from simulator.workloads.key_rates import uniform, zipf
+from simulator.workloads.recorded import Recorded
+from simulator.workloads.sources import Bernoulli, FixedInterval, Poisson, RoundRobin
+from simulator.workloads.workload import Workload
+
+WORKLOADS: dict[str, Workload] = {
+    "Poisson": Poisson(zipf(30, 0.9)),
+    "fixed interval": FixedInterval(zipf(30, 0.9)),
+    "several per tick": Bernoulli(zipf(30, 0.5), tick=4.0),
+    "bursts": Bursts(zipf(30, 0.9), bursting=10),
+    "round robin": RoundRobin(uniform(7)),
+}
+"""Arrivals of every kind; in most of them much happens at one moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRun:
+    """What happened in a run, and what was measured of it."""
+
+    events: list[Event]
+    measures: Measures
+    end: float
+
+
+def logged_run(run: PolicyRun) -> LoggedRun:
+    """Run a policy that is to be logged, without a warm-up."""
+    assert run.is_logged
+    simulation, subscriber = run.set_up()
+    simulation.run(run.updates)
+    assert subscriber.log is not None
+    return LoggedRun(subscriber.log.events(), simulation.measures(subscriber), simulation.now)
+
+
+def recorded(arrivals: list[tuple[int, int]], keys: int) -> Recorded:
+    """Return arrivals given as steps of time and keys."""
+    steps, codes = zip(*arrivals, strict=True)
+    return Recorded(range(keys), times=np.cumsum(steps).astype(float), codes=codes)

@@ -1,0 +1,103 @@
+"""The staleness that queues integrate is the one that follows from the events, by its definition.
+
+The queues keep sums, in constant time per event; `staleness_lines` knows nothing of how, and draws
+the staleness of each key from the log of what arrived, was dequeued and was delivered. Both are
+compared for every key, up to the rounding of floats.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.model.measures import Measures
+from simulator.model.policy_run import PolicyRun
+from simulator.model.staleness_lines import mean_staleness, staleness_lines
+from upstream import SCHEDULERS
+
+from .logged_run import WORKLOADS, LoggedRun, logged_run, recorded
+
+POLICIES = ["append", "adaptive", *SCHEDULERS]
+"""Those that shed nothing: of what was shed, the log does not tell."""
+
+LOADS = [
+    pytest.param(0.5, 1, "fixed", id="load 0.5"),
+    pytest.param(1.1, 1, "fixed", id="load 1.1"),
+    pytest.param(3.0, 1, "exponential", id="load 3, exponential"),
+    pytest.param(20.0, 1, "fixed", id="load 20"),
+    pytest.param(2.0, 3, "fixed", id="3 servers, load 2/3"),
+    pytest.param(12.0, 3, "exponential", id="3 servers, load 4, exponential"),
+]
+
+
+def assert_recomputed(run: LoggedRun) -> None:
+    for of in ("queue", "application"):
+        lines = staleness_lines(run.events, of=of, end=run.end)
+        recomputed = {key: mean_staleness(line) for key, line in lines.items()}
+        integrated = by_key(run.measures, of)
+        assert recomputed.keys() == integrated.keys()
+        for key, staleness in integrated.items():
+            assert staleness == pytest.approx(recomputed[key], rel=1e-9, abs=1e-9), (of, key)
+
+
+def by_key(measures: Measures, of: str) -> dict[object, float]:
+    staleness = measures.queue if of == "queue" else measures.application
+    return dict(staleness.by_key)
+
+
+@pytest.mark.parametrize(("cost", "servers", "distribution"), LOADS)
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_integrated_staleness_is_the_one_recomputed_from_the_log(
+    policy: str, workload: str, cost: float, servers: int, distribution: str
+) -> None:
+    run = logged_run(
+        PolicyRun(
+            policy=policy,
+            workload=WORKLOADS[workload],
+            cost=cost,
+            cost_distribution=distribution,
+            servers=servers,
+            updates=1_500,
+            capacity=40 if policy == "adaptive" else None,
+            is_logged=True,
+        )
+    )
+    assert_recomputed(run)
+    assert run.measures.application.mean > run.measures.queue.mean
+    assert run.measures.application.mean > 0
+
+
+@given(
+    policy=st.sampled_from(POLICIES),
+    arrivals=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40),
+    cost=st.sampled_from([0.5, 1.0, 1.1, 2.0, 3.0]),
+    servers=st.integers(1, 3),
+)
+def test_it_is_so_for_any_arrivals(
+    policy: str, arrivals: list[tuple[int, int]], cost: float, servers: int
+) -> None:
+    run = PolicyRun(
+        policy=policy,
+        workload=recorded(arrivals, keys=4),
+        cost=cost,
+        servers=servers,
+        updates=len(arrivals),
+        capacity=2 if policy == "adaptive" else None,
+        is_logged=True,
+    )
+    assert_recomputed(logged_run(run))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
+def test_no_digits_are_lost_in_a_long_run(policy: str) -> None:
+    run = PolicyRun(
+        policy=policy,
+        workload=WORKLOADS["Poisson"],
+        cost=5.0 if policy != "append" else 1.02,
+        updates=60_000,
+        is_logged=True,
+    )
+    assert_recomputed(logged_run(run))
