@@ -37,8 +37,8 @@ class PolicyReport:
             f"Times in {self.unit}. Queue, worst: staleness in the queue, averaged over time, "
             "then over keys, and of the stalest key. x bound: the former over the least that any "
             "order of service can reach (memoryless arrivals). Appl.: application staleness, until "
-            "the application has it. Latency: from arrival to delivery, mean of what was delivered. "
-            "Skipped: replaced by a newer one, or shed."
+            "the application has it. Latency: from arrival to delivery, averaged over what was "
+            "delivered. Skipped: replaced by a newer one, or shed."
         )
 
     def as_table(self) -> Table:

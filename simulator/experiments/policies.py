@@ -8,13 +8,14 @@ worse than IN-PLACE, which needs no rates.
 Chosen: memoryless arrivals, as the bound requires. A fifth of each run is a warm-up, in which every
 key arrives once. Rates are estimated; for the index, also known, which tells what estimating costs.
 It costs most where all rates are equal and near a power of two, as those of 1,000 keys are: the
-noise of the estimates then parts the keys between two of the index's classes.
+noise of the estimates then parts the keys between two of the index's classes, of which the heads
+are compared by rates that are as noisy.
 
 All are measured on the same arrivals, but that policies which may keep every update get fewer of
 them above load 1. There the staleness of an append queue grows for as long as it runs, so what is
 measured is the length of the run. The index and IN-PLACE are measured at all skews, since the claim
 is about a few percent. Over four seeds the standard deviation of their ratio is 0.4 % in the median
-setting and 1.7 % at most, and it is the same settings that are beyond the claim.
+setting and 1.7 % at most.
 
 Drawn is the application staleness. Queue staleness says little of an append queue that sheds: what
 it sheds does not wait, so it falls below the bound, while the application has nothing newer.

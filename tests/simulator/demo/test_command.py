@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.demo.demo import DemoSettings
 from simulator.demo.command import run_demo
+from simulator.demo.demo import DemoSettings
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = [sys.executable, "-m", "simulator", "demo"]

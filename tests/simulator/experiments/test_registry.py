@@ -10,7 +10,10 @@ import simulator.experiments
 from simulator.errors import OptionError
 from simulator.experiments.registry import EXPERIMENTS, MODULES, find_experiment
 
-FIGURES = "2 4 5a 5b 7a 7b 8 9 12a 12b 13a 13b 14 16a 16b 17a 17b".split()
+FIGURES = [
+    *("2", "4", "5a", "5b", "7a", "7b", "8", "9"),
+    *("12a", "12b", "13a", "13b", "14", "16a", "16b", "17a", "17b"),
+]
 OURS = ["policies", "bursts", "changing-rates", "weights", "subscribers"]
 
 

@@ -30,9 +30,7 @@ def run(
     monkeypatch.setattr(runner, "EXPERIMENTS", {coins.name: coins.experiment})
     progress = heard if heard is not None else Heard()
     return list(
-        run_experiments(
-            [coins.name], scale, out=out, jobs=1, progress=progress, is_fresh=is_fresh
-        )
+        run_experiments([coins.name], scale, out=out, jobs=1, progress=progress, is_fresh=is_fresh)
     )
 
 

@@ -1,0 +1,51 @@
+"""Checks of options, and errors as a command line shows them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+import typer
+
+from simulator.commands.option_checks import not_negative, positive, usage_errors
+from simulator.errors import OptionError, TraceError
+from upstream.errors import UnknownPolicyError
+
+
+@pytest.mark.parametrize("number", [1e-300, 1.0, 1e300])
+def test_numbers_above_zero_are_positive(number: float) -> None:
+    assert positive(number) == not_negative(number) == number
+
+
+def test_zero_is_not_positive_but_not_negative_either() -> None:
+    assert not_negative(0.0) == 0.0
+    with pytest.raises(typer.BadParameter, match="0 is not a finite number above zero"):
+        positive(0.0)
+
+
+@pytest.mark.parametrize("number", [-1.0, math.nan, math.inf, -math.inf])
+def test_other_numbers_are_neither(number: float) -> None:
+    for check in (positive, not_negative):
+        with pytest.raises(typer.BadParameter, match="is not a finite number"):
+            check(number)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OptionError("--load", 0, "a number above 0"),
+        TraceError(Path("x.csv"), "there is no key", row=3),
+        UnknownPolicyError("lifo", ["fifo"]),
+        FileNotFoundError("no such file: x.csv"),
+    ],
+)
+def test_what_is_refused_becomes_a_usage_error(error: Exception) -> None:
+    with pytest.raises(typer.BadParameter) as caught, usage_errors():
+        raise error
+    assert str(caught.value) == str(error)
+
+
+def test_a_mistake_of_ours_stays_what_it_is() -> None:
+    with pytest.raises(AssertionError, match="ours"), usage_errors():
+        raise AssertionError("ours")
