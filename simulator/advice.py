@@ -78,20 +78,28 @@ class Advice:
         said = [f"{use} {seconds:.4g} s.", self._about_load()]
         if (others := self._about_others()) is not None:
             said.append(others)
-        if self.quarters and self.runner_up is not None:
-            said.append(
-                f"It is at least as fresh as {self.runner_up}, the runner-up, in "
-                f"{self.quarters_won} of the {self.quarters} quarters of the trace."
-            )
+        said += self._about_quarters()
         if (every := self._about_append()) is not None:
             said.append(every)
         return said
 
     def _about_load(self) -> str:
-        if self.load <= 1:
-            share = f"{100 * self.load:.3g} % of the time"
-            return f"Your consumer keeps up on average: it is busy for {share}."
-        return f"Your consumer is overloaded: updates come {self.load:.3g} times too fast for it."
+        if self.load > 1:
+            return f"Your consumer is overloaded: its load is {self.load:.3g}."
+        share = f"{100 * self.load:.3g} % of the time"
+        said = f"Your consumer keeps up on average: it is busy for {share}"
+        loads = [self.cost_seconds / mean_gap(part) for part in quarters(self.trace)]
+        if not loads or max(loads) <= 1:
+            return f"{said}."
+        return f"{said}; but in the busiest quarter of the trace its load is {max(loads):.3g}."
+
+    def _about_quarters(self) -> list[str]:
+        if self.runner_up is None:
+            return []
+        if not self.quarters:
+            return ["The trace is too short, or too uneven, to be compared quarter by quarter."]
+        won = f"{self.quarters_won} of the {self.quarters} quarters of the trace"
+        return [f"It is at least as fresh as {self.runner_up}, the runner-up, in {won}."]
 
     def _about_others(self) -> str | None:
         ratios = [
@@ -102,7 +110,9 @@ class Advice:
         ]
         if not ratios:
             return None
-        listed = ", ".join(f"{name} {ratio:.3g}" for ratio, name in sorted(ratios))
+        if max(ratios)[0] <= AS_FRESH and min(ratios)[0] >= 1 / AS_FRESH:
+            return "All others are within 1 % of that: here it does not matter which you use."
+        listed = ", ".join(f"{name} {ratio:.4g}" for ratio, name in sorted(ratios))
         return f"Times as stale as that: {listed}."
 
     def _about_append(self) -> str | None:
@@ -112,8 +122,8 @@ class Advice:
         if ratio is None or ratio > HARDLY_STALER or self.load > 1:
             return None
         return (
-            "An append queue skips no update and is hardly staler here; use it, or adaptive, if "
-            "every update matters."
+            "An append queue skips no update and is hardly staler here; use it if every update "
+            "matters, or adaptive if some may be skipped while the consumer is behind."
         )
 
 
@@ -142,7 +152,7 @@ def advise(
             for policy in (best, runner_up)
             if policy is not None
         ]
-        won += pair[0] <= AS_FRESH * pair[1]
+        won += pair[0] <= pair[1]
     return Advice(trace, cost_seconds, measured, runner_up, won, len(parts))
 
 
@@ -157,7 +167,7 @@ def recommended(measured: Sequence[Measures]) -> str:
 
 
 def quarters(trace: TraceFile) -> list[TraceFile]:
-    """Return the quarters of a trace by rows; none if they would be too short to tell something."""
+    """Return the quarters of a trace by rows; none if one would be too short to tell something."""
     if len(trace.times) < QUARTERS * LEAST_QUARTER:
         return []
     parts = [
@@ -168,7 +178,7 @@ def quarters(trace: TraceFile) -> list[TraceFile]:
             strict=True,
         )
     ]
-    return [part for part in parts if part.times[-1] > part.times[0]]
+    return parts if all(part.times[-1] > part.times[0] for part in parts) else []
 
 
 def _measure(policy: str, trace: TraceFile, cost: float, follow: Follow | None) -> Measures:

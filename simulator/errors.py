@@ -20,6 +20,34 @@ class OptionError(UpStreamError):
         return f"{self.option} {self.value}: expected {self.expected}"
 
 
+class FolderInUseError(UpStreamError):
+    """Raised when another run writes its results to the same folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.folder = folder
+
+    def __str__(self) -> str:
+        return f"{self.folder} is written to by another run; wait for it, or choose another folder"
+
+
+class WorkerDiedError(UpStreamError):
+    """Raised when a process that measured was killed."""
+
+    def __str__(self) -> str:
+        return (
+            "a process that measured was killed, perhaps since memory ran out; the same command "
+            "goes on from here, with fewer --jobs if need be"
+        )
+
+
+class CodeChangedError(UpStreamError):
+    """Raised when the code was changed while it was measured."""
+
+    def __str__(self) -> str:
+        return "the code was changed while it was measured; run the same command again"
+
+
 class TraceError(UpStreamError, ValueError):
     """Raised for a recorded trace that cannot be read or replayed; names the file and the row.
 

@@ -11,10 +11,18 @@ import typer
 from rich.console import Console
 
 from ..advice import CANDIDATES, Advice, advise
-from ..workloads.trace_file import read_trace
 from .option_checks import positive, usage_errors
 from .policy_report import PolicyReport
-from .run_policies import Plot, Policies, TraceKey, TraceTime, policy_names, write_plot
+from .run_policies import (
+    Plot,
+    Policies,
+    TraceKey,
+    TraceSource,
+    TraceTime,
+    TraceUnit,
+    policy_names,
+    write_plot,
+)
 from .run_progress import RunBar
 
 Trace = Annotated[
@@ -28,7 +36,10 @@ Trace = Annotated[
 Cost = Annotated[
     float,
     typer.Option(
-        "--cost", callback=positive, help="The seconds that your consumer needs for one update."
+        "--cost",
+        max=1e9,
+        callback=positive,
+        help="The seconds that your consumer needs for one update.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
@@ -42,6 +53,7 @@ def advise_policy(
     cost: Cost,
     policies: Policies = DEFAULT_POLICIES,
     time: TraceTime = "time",
+    time_unit: TraceUnit = "s",
     key: TraceKey = "key",
     plot: Plot = None,
     is_json: Json = False,
@@ -54,13 +66,13 @@ def advise_policy(
     """
     with usage_errors():
         names = policy_names(policies)
-        recorded = read_trace(trace, time=time, key=key)
+        recorded = TraceSource(time=time, unit=time_unit, key=key).read(trace)
         with RunBar(len(names)) as bar:
             advice = advise(recorded, cost_seconds=cost, policies=names, follow=bar.follow)
         report = PolicyReport(advice.measured, advice.unit_seconds, "seconds")
         write_plot(report, plot)
     if is_json:
-        sys.stdout.write(json.dumps(_as_json(advice, report), indent=2) + "\n")
+        sys.stdout.write(json.dumps(_as_json(advice, report), indent=2, allow_nan=False) + "\n")
         return
     console = Console(highlight=False)
     rows, keys = len(recorded.times), len(recorded.keys)

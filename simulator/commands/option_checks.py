@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import typer
 
@@ -25,10 +26,26 @@ def not_negative(number: float) -> float:
     return number
 
 
+def plot_path(path: Path | None) -> Path | None:
+    """Return where a plot can be written; a usage error before anything is measured for it."""
+    if path is None:
+        return None
+    if path.suffix.lower() != ".png":
+        raise typer.BadParameter(f"{path} does not end in .png.")
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {path.parent}.")
+    return path
+
+
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Show what the simulator refuses, and files that cannot be written, as usage errors."""
+    """Show what the simulator refuses as usage errors, and what the system refuses as errors."""
     try:
         yield
-    except (UpStreamError, OSError) as error:
+    except UpStreamError as error:
         raise typer.BadParameter(str(error)) from error
+    except BrokenPipeError:
+        raise  # whoever read the output has seen enough; typer ends quietly
+    except OSError as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(1) from error

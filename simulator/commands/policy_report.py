@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from ..demo.display import ratio
-from ..model.measures import Measures
+from ..model.measures import Measures, Spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,8 @@ class PolicyReport:
             "then over keys, and of the stalest key. x bound: the former over the least that any "
             "order of service can reach (memoryless arrivals). Appl.: application staleness, until "
             "the application has it. Latency: from arrival to delivery, averaged over what was "
-            "delivered. Skipped: replaced by a newer one, or shed."
+            "delivered. Skipped: replaced by a newer one, or for want of room shed or rejected, "
+            "which lets a queue look fresher than its application is."
         )
 
     def as_table(self) -> Table:
@@ -93,10 +94,12 @@ class PolicyReport:
     def _cells(self, measures: Measures) -> list[str]:
         counted, queue = measures.counted, measures.queue
         skipped = counted.superseded + counted.shed + counted.late + counted.rejected
+        # The bound is for queues that let every key wait.
+        is_bounded = not (counted.shed or counted.rejected)
         return [
             measures.name,
             self._time(queue.mean),
-            ratio(queue.times_the_bound),
+            ratio(queue.times_the_bound if is_bounded else None),
             self._time(queue.worst),
             self._time(measures.application.mean),
             self._time(measures.latency.mean),
@@ -119,9 +122,10 @@ class PolicyReport:
             "lower_bound": _scaled(queue.lower_bound, unit),
             "application_lower_bound": _scaled(application.lower_bound, unit),
             "worst_key": str(queue.worst_key),
-            "queue_staleness_p90": unit * queue.spread.p90,
+            **_percentiles("queue_staleness", queue.spread, unit),
+            **_percentiles("application_staleness", application.spread, unit),
             "latency_mean": unit * latency.mean,
-            "latency_p90": unit * latency.p90,
+            **_percentiles("latency", latency, unit),
             "mean_queue_length": measures.mean_length,
             "keys": len(queue.by_key),
             "arrived": counted.arrived,
@@ -129,8 +133,14 @@ class PolicyReport:
             "delivered": counted.delivered,
             "superseded": counted.superseded,
             "shed": counted.shed,
+            "rejected": counted.rejected,
+            "late": counted.late,
             "waiting": counted.waiting,
         }
+
+
+def _percentiles(name: str, spread: Spread, unit: float) -> Json:
+    return {f"{name}_{point}": unit * getattr(spread, point) for point in ("p50", "p90", "p99")}
 
 
 def _scaled(bound: float | None, unit: float) -> float | None:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from ..experiments.experiment import Scale
 from ..experiments.registry import EXPERIMENTS, find_experiment
 from ..model.simulation import MAX_SEED
 from ..runs.results import Result
 from ..runs.runner import run_experiments
-from ..runs.summary_page import write_summary_page
+from ..runs.summary_page import FILE_NAME, write_summary_page
 from .option_checks import usage_errors
+from .run_progress import progress_on_errors
 
 Out = Annotated[
     Path, typer.Option("--out", file_okay=False, help="The folder that the files are written to.")
@@ -39,7 +42,9 @@ Fresh = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")]
 
-PROCESSORS = os.cpu_count() or 1
+PROCESSORS: Final = (
+    len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+)
 
 
 def run_figure(
@@ -58,8 +63,10 @@ def run_figure(
     code, from the same seed and at the same scale, is not measured again.
     """
     with usage_errors():
-        found = [find_experiment(name).name for name in names]
+        found = list(dict.fromkeys(find_experiment(name).name for name in names))
         _run(found, Scale(seed, is_quick), out, jobs=jobs, is_fresh=is_fresh, is_json=is_json)
+        if (out / FILE_NAME).exists():
+            write_summary_page(out)
 
 
 def run_all(
@@ -92,7 +99,7 @@ def _run(
         size = "quick" if scale.is_quick else "full"
         console.print(f"Seed {scale.seed}, {size} scale, {jobs} at a time.", highlight=False)
     try:
-        with _Bars() as bars:
+        with _stoppable(), _Bars() as bars:
             for result in run_experiments(
                 names, scale, out=out, jobs=jobs, progress=bars, is_fresh=is_fresh
             ):
@@ -106,6 +113,16 @@ def _run(
         sys.stdout.write(json.dumps([asdict(result) for result in results], indent=2) + "\n")
 
 
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Let a request to terminate stop the run as Ctrl-C does, the processes that measure too."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _lines(result: Result, out: Path) -> str:
     label = f"Figure {result.name}" if EXPERIMENTS[result.name].is_figure else result.name
     held = {True: "The claim held. ", False: "The claim did not hold. ", None: ""}[result.held]
@@ -116,16 +133,8 @@ class _Bars:
     """Progress on the error output, so that what is printed can be piped away."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True)
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=self._console,
-            transient=True,
-            redirect_stdout=False,  # it would send what is to be piped away to the terminal
-            disable=not self._console.is_terminal,
+        self._progress = progress_on_errors(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
         )
         self._all = self._progress.add_task("points measured", total=0)
         self._total = 0

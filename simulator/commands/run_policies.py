@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -21,11 +22,11 @@ from ..model.policy_run import PolicyRun
 from ..model.processing_costs import COST_DISTRIBUTIONS
 from ..model.simulation import LOOPS, MAX_SEED
 from ..model.subscriber import MAX_SERVERS
-from ..workloads.keys_option import ARRIVALS_FORMS, KEYS_FORMS, make_workload
+from ..workloads.keys_option import make_workload
 from ..workloads.recorded import Recorded, replay
-from ..workloads.trace_file import read_trace
+from ..workloads.trace_file import SECONDS_PER_UNIT, TraceFile, read_trace
 from ..workloads.workload import Workload
-from .option_checks import positive, usage_errors
+from .option_checks import plot_path, positive, usage_errors
 from .policy_report import PolicyReport
 from .run_progress import RunBar
 
@@ -35,9 +36,7 @@ DEFAULT_POLICIES: Final = "fifo,in-place,linecutting,index"
 
 Keys = Annotated[
     str | None,
-    typer.Option(
-        "--keys", help=f"One of {', '.join(KEYS_FORMS)}. [default: Zipf, 100 keys, theta 0.9]"
-    ),
+    typer.Option("--keys", metavar="WORDS", help="See above. [default: Zipf, 100 keys, theta 0.9]"),
 ]
 Trace = Annotated[
     Path | None,
@@ -49,7 +48,7 @@ Trace = Annotated[
 ]
 Arrivals = Annotated[
     str | None,
-    typer.Option("--arrivals", help=f"One of {', '.join(ARRIVALS_FORMS)}. [default: poisson]"),
+    typer.Option("--arrivals", metavar="WORDS", help="See above. [default: poisson]"),
 ]
 Load = Annotated[
     float,
@@ -61,7 +60,13 @@ Load = Annotated[
     ),
 ]
 Policies = Annotated[
-    str, typer.Option("--policies", help=f"Comma-separated, or `all`: {', '.join(POLICIES)}.")
+    str,
+    typer.Option(
+        "--policies",
+        metavar="NAMES",
+        show_default=False,
+        help=f"Comma-separated, or `all`: {', '.join(POLICIES)}.",
+    ),
 ]
 Updates = Annotated[
     int | None,
@@ -77,23 +82,48 @@ Seed = Annotated[
 KnownRates = Annotated[
     bool, typer.Option("--known-rates", help="Tell the queues the true rates and the true cost.")
 ]
-Cost = Annotated[
-    str, typer.Option("--cost", help=f"How the cost is spread: {', '.join(COST_DISTRIBUTIONS)}.")
+CostDistribution = Annotated[
+    str,
+    typer.Option(
+        "--cost-distribution", help=f"How the cost is spread: {', '.join(COST_DISTRIBUTIONS)}."
+    ),
 ]
 Servers = Annotated[
     int, typer.Option("--servers", min=1, max=MAX_SERVERS, help="How many take from a queue.")
 ]
 Capacity = Annotated[
     int | None,
-    typer.Option("--capacity", min=1, help="How many updates may wait. [default: no bound]"),
+    typer.Option(
+        "--capacity",
+        min=1,
+        help="How many updates may wait (adaptive: before it conflates); more are refused or shed. "
+        "[default: 1,000 for append-shedding and adaptive, else no bound]",
+    ),
 ]
 Loop = Annotated[
     str, typer.Option("--loop", help=f"The event loop, {' or '.join(LOOPS)}: same results.")
 ]
-TraceTime = Annotated[str, typer.Option("--time", help="The trace's column of times.")]
-TraceKey = Annotated[str, typer.Option("--key", help="The trace's column of keys.")]
+TraceTime = Annotated[
+    str,
+    typer.Option(
+        "--time",
+        metavar="COLUMN",
+        help="The trace's column of times: timestamps, times of day, or numbers, as "
+        "`--time-unit` says.",
+    ),
+]
+TraceUnit = Annotated[
+    str,
+    typer.Option("--time-unit", help=f"What numbers count: {', '.join(SECONDS_PER_UNIT)}."),
+]
+TraceKey = Annotated[
+    str, typer.Option("--key", metavar="COLUMN", help="The trace's column of keys.")
+]
 Plot = Annotated[
-    Path | None, typer.Option("--plot", dir_okay=False, help="Write a plot to this PNG file.")
+    Path | None,
+    typer.Option(
+        "--plot", dir_okay=False, callback=plot_path, help="Write a plot to this PNG file."
+    ),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print a JSON list, one object for each policy.")
@@ -110,11 +140,12 @@ def run_policies(
     updates: Updates = None,
     seed: Seed = 1,
     is_informed: KnownRates = False,
-    cost_distribution: Cost = "fixed",
+    cost_distribution: CostDistribution = "fixed",
     servers: Servers = 1,
     capacity: Capacity = None,
     loop: Loop = "simpy",
     time: TraceTime = "time",
+    time_unit: TraceUnit = "s",
     key: TraceKey = "key",
     plot: Plot = None,
     is_json: Json = False,
@@ -125,9 +156,18 @@ def run_policies(
     is fixed, unless options say otherwise; update rates and cost are estimated by the queues,
     unless `--known-rates`. The lower bound is that of the mean queue staleness, and holds for
     memoryless arrivals.
+
+    Keys: `zipf:KEYS:THETA`, where theta 0 is even and 1 is Zipf's law; `uniform:KEYS`;
+    `two-class:KEYS:SLOW_KEYS:RATIO`, the slow ones so many times slower; `round-robin:KEYS`, one
+    after the other.
+
+    Arrivals: `poisson`; `fixed`, one each unit of time; `bernoulli[:TICK]`, where each key comes
+    or not at each tick; `bursts:KEYS[:SPREAD]`, where so many of the slowest keys come together,
+    spread over so much time.
     """
     with usage_errors():
-        workload = _workload(keys, trace, arrivals, time=time, key=key)
+        source = TraceSource(time=time, unit=time_unit, key=key)
+        workload = _workload(keys, trace, arrivals, source, updates)
         runs = [
             PolicyRun(
                 policy=policy,
@@ -146,12 +186,14 @@ def run_policies(
         report = PolicyReport(measure_all(runs))
         write_plot(report, plot)
     if is_json:
-        sys.stdout.write(json.dumps(report.as_json(), indent=2) + "\n")
+        sys.stdout.write(json.dumps(report.as_json(), indent=2, allow_nan=False) + "\n")
         return
     console = Console(highlight=False)
     console.print(f"Seed {seed}, load {load:g}.\n")
     console.print(report.as_table())
     console.print(f"\n{report.explanation()}", markup=False)
+    if not workload.is_memoryless:
+        console.print("These arrivals are not: here the bound is for comparison only.")
 
 
 def policy_names(words: str) -> list[str]:
@@ -184,22 +226,38 @@ def write_plot(report: PolicyReport, path: Path | None) -> None:
     save(figure, path)
 
 
+@dataclass(frozen=True, slots=True)
+class TraceSource:
+    """How the columns of a trace are called, and what its times count."""
+
+    time: str = "time"
+    unit: str = "s"
+    key: str = "key"
+
+    def read(self, path: Path) -> TraceFile:
+        """Read a trace."""
+        return read_trace(path, time=self.time, unit=self.unit, key=self.key)
+
+
 def _workload(
-    keys: str | None, trace: Path | None, arrivals: str | None, *, time: str, key: str
+    keys: str | None,
+    trace: Path | None,
+    arrivals: str | None,
+    source: TraceSource,
+    updates: int | None,
 ) -> Workload:
     if trace is None:
+        if source != TraceSource():
+            raise OptionError("--trace", None, "a file, for --time, --time-unit or --key to be of")
         return make_workload(DEFAULT_KEYS if keys is None else keys, arrivals)
     if keys is not None:
         raise OptionError("--keys", keys, "no --keys together with --trace, which has its own")
     if arrivals is not None:
         raise OptionError("--arrivals", arrivals, "no --arrivals with --trace, which has its own")
-    return replay(read_trace(trace, time=time, key=key))
+    return replay(source.read(trace), updates=updates)
 
 
 def _updates(updates: int | None, workload: Workload) -> int:
-    if not isinstance(workload, Recorded):
-        return DEFAULT_UPDATES if updates is None else updates
-    if updates is not None and updates > len(workload):
-        expected = f"at most {len(workload):,}, as many as the trace has"
-        raise OptionError("--updates", updates, expected)
-    return len(workload) if updates is None else updates
+    if isinstance(workload, Recorded):
+        return len(workload)
+    return DEFAULT_UPDATES if updates is None else updates

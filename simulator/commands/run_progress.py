@@ -5,22 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+
+def progress_on_errors(*columns: ProgressColumn) -> Progress:
+    """Return progress bars on the error output; they are shown in terminals only."""
+    console = Console(stderr=True)
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        redirect_stdout=False,  # it would send what is to be piped away to the terminal
+        disable=not console.is_terminal,
+    )
 
 
 class RunBar:
     """A bar over several runs of equal weight; shown in terminals only."""
 
     def __init__(self, runs: int) -> None:
-        console = Console(stderr=True)
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            redirect_stdout=False,
-            disable=not console.is_terminal,
+        self._progress = progress_on_errors(
+            TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
         )
         self._task = self._progress.add_task("", total=runs)
         self._begun = 0

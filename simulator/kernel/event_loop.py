@@ -10,7 +10,7 @@ with `arrival_after`, and for the end of its work with `work_for`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sized
 from typing import Any, Final, Protocol
 
 Process = Generator[Any, None, None]
@@ -29,12 +29,12 @@ class Bell(Protocol):
         ...
 
     @property
-    def has_sleepers(self) -> bool:
-        """Whether some process waits for the bell."""
+    def sleepers(self) -> Sized:
+        """Who waits for the bell."""
         ...
 
     def ring(self) -> None:
-        """Wake everybody who waits, at this moment, after the arrivals of the moment."""
+        """Wake who has waited longest, at this moment, after the arrivals of the moment."""
         ...
 
 

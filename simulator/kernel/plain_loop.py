@@ -7,6 +7,7 @@ It does what the SimPy loop does, event by event and to the last bit of each tim
 from __future__ import annotations
 
 import heapq
+from collections import deque
 
 from .event_loop import ARRIVALS, WORK, Process
 
@@ -21,22 +22,17 @@ class PlainBell:
 
     def __init__(self, loop: PlainLoop) -> None:
         self._loop = loop
-        self.sleepers: list[Process] = []
+        self.sleepers: deque[Process] = deque()
+        """Who waits for the bell, who has waited longest first."""
 
     def wait(self) -> PlainBell:
         """Return what a process yields to sleep until the bell is rung."""
         return self
 
-    @property
-    def has_sleepers(self) -> bool:
-        """Whether some process waits for the bell."""
-        return bool(self.sleepers)
-
     def ring(self) -> None:
-        """Wake everybody who waits, at this moment, after the arrivals of the moment."""
-        sleepers, self.sleepers = self.sleepers, []
-        for process in sleepers:
-            self._loop.schedule(process, WORK)
+        """Wake who has waited longest, at this moment, after the arrivals of the moment."""
+        if self.sleepers:
+            self._loop.schedule(self.sleepers.popleft(), WORK)
 
 
 class PlainLoop:

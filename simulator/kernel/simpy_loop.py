@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 
@@ -25,27 +26,23 @@ class _WorkDone(simpy.Event):
 class SimPyBell:
     """Where idle processes of a SimPy loop wait to be called."""
 
-    __slots__ = ("_environment", "_sleepers")
+    __slots__ = ("_environment", "sleepers")
 
     def __init__(self, environment: simpy.Environment) -> None:
         self._environment = environment
-        self._sleepers: list[simpy.Event] = []
+        self.sleepers: deque[simpy.Event] = deque()
+        """Who waits for the bell, who has waited longest first."""
 
     def wait(self) -> simpy.Event:
         """Return what a process yields to sleep until the bell is rung."""
         sleeper = simpy.Event(self._environment)
-        self._sleepers.append(sleeper)
+        self.sleepers.append(sleeper)
         return sleeper
 
-    @property
-    def has_sleepers(self) -> bool:
-        """Whether some process waits for the bell."""
-        return bool(self._sleepers)
-
     def ring(self) -> None:
-        """Wake everybody who waits, at this moment, after the arrivals of the moment."""
-        sleepers, self._sleepers = self._sleepers, []
-        for sleeper in sleepers:
+        """Wake who has waited longest, at this moment, after the arrivals of the moment."""
+        if self.sleepers:
+            sleeper = self.sleepers.popleft()
             sleeper._ok, sleeper._value = True, None
             self._environment.schedule(sleeper, WORK)  # type: ignore[arg-type]
 

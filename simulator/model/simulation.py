@@ -247,8 +247,8 @@ class Simulation:
             if logs:
                 _note_arrival(logs, loop.now, key, number)
             for subscriber in subscribers:
-                if subscriber.idle:
-                    subscriber.wake()
+                if subscriber.bell.sleepers:
+                    subscriber.bell.ring()
             number += 1
             if number == end:
                 break

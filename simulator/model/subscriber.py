@@ -27,7 +27,7 @@ class Subscriber:
     """
 
     __slots__ = (
-        *("_bell", "_costs", "_loop", "idle", "latencies", "log", "mean_cost", "name"),
+        *("_costs", "bell", "_loop", "latencies", "log", "mean_cost", "name"),
         *("queue", "servers"),
     )
 
@@ -48,19 +48,13 @@ class Subscriber:
         self.queue = queue
         self.mean_cost = mean_cost
         self.servers = servers
-        self.idle = 0
-        """How many servers have nothing to do, until they are woken."""
         self.latencies = array("d")
         """For each update delivered, the time since it arrived."""
         self.log = EventLog() if is_logged else None
         self._loop = loop
-        self._bell: Bell = loop.bell()
+        self.bell: Bell = loop.bell()
+        """Where idle servers sleep until something arrives."""
         self._costs = costs
-
-    def wake(self) -> None:
-        """Let the idle servers look again, when all arrivals of this moment are in."""
-        self.idle = 0
-        self._bell.ring()
 
     def serve(self) -> Process:
         """Take updates, process and deliver them, for ever: one server."""
@@ -70,8 +64,7 @@ class Subscriber:
         while True:
             update = dequeue()
             if update is None:
-                self.idle += 1
-                yield self._bell.wait()
+                yield self.bell.wait()
                 continue
             if log is not None:
                 log.note(loop.now, EventKind.DEQUEUE, update.key, _number(update.value))

@@ -31,7 +31,7 @@ class WindowSubscriber:
     """
 
     __slots__ = (
-        *("_bell", "_costs", "_loop", "aggregate", "idle", "log", "name", "queue", "servers"),
+        *("_costs", "_loop", "aggregate", "bell", "log", "name", "queue", "servers"),
         "trace",
     )
 
@@ -49,17 +49,12 @@ class WindowSubscriber:
         self.queue = queue
         self.aggregate = Aggregate("count") if aggregate is None else aggregate
         self.servers = 1
-        self.idle = 0
         self.log = None
         self.trace = WindowTrace() if is_logged else None
         self._loop = loop
-        self._bell: Bell = loop.bell()
+        self.bell: Bell = loop.bell()
+        """Where idle servers sleep until something arrives."""
         self._costs = costs
-
-    def wake(self) -> None:
-        """Let the server look again if it is idle, when all arrivals of this moment are in."""
-        self.idle = 0
-        self._bell.ring()
 
     def serve(self) -> Process:
         """Take tuples, aggregate them, and deliver results, for ever."""
@@ -67,8 +62,7 @@ class WindowSubscriber:
         while True:
             leaving = queue.dequeue()
             if leaving is None:
-                self.idle += 1
-                yield self._bell.wait()
+                yield self.bell.wait()
                 continue
             if trace is not None:
                 trace.left.append((loop.now, leaving))

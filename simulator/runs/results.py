@@ -33,7 +33,10 @@ class Result:
 def write_result(
     experiment: Experiment, table: Table, scale: Scale, *, out: Path, fingerprint: str
 ) -> Result:
-    """Write the table, the plot, and last the result, which says that all is there."""
+    """Write the table, the plot, and last the result, which says that all is there.
+
+    An older result goes first: a run that is killed in between leaves none.
+    """
     verdict = experiment.verdict(table)
     result = Result(
         name=experiment.name,
@@ -49,9 +52,12 @@ def write_result(
         fingerprint=fingerprint,
     )
     out.mkdir(parents=True, exist_ok=True)
-    _write(out / result.table, to_csv(table))
+    _path(experiment, out).unlink(missing_ok=True)
+    (out / result.table).write_text(to_csv(table), encoding="utf-8")
     save(plot(experiment, table), out / result.plot)
-    _write(_path(experiment, out), json.dumps(asdict(result), indent=2) + "\n")
+    unfinished = out / f"{experiment.file_name}.json.unfinished"
+    unfinished.write_text(json.dumps(asdict(result), indent=2) + "\n", encoding="utf-8")
+    unfinished.replace(_path(experiment, out))
     return result
 
 
@@ -67,10 +73,3 @@ def read_result(experiment: Experiment, out: Path) -> Result | None:
 
 def _path(experiment: Experiment, out: Path) -> Path:
     return out / f"{experiment.file_name}.json"
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
-    unfinished = path.with_suffix(path.suffix + ".unfinished")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)

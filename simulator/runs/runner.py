@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ..experiments.experiment import Experiment, Point, Row, Scale, Table
+from ..experiments.experiment import Experiment, Point, Row, Scale
 from ..experiments.registry import EXPERIMENTS
 from .fingerprint import fingerprint
+from .folder_lock import locked
 from .point_store import PointStore
 from .results import Result, read_result, write_result
+from .worker_processes import Measured, Task, measured
 
 
 class Progress(Protocol):
@@ -59,8 +58,9 @@ def run_experiments(
     """Yield the result of each experiment when it is finished; those that already are, first.
 
     What was measured by the same code at the same scale is not measured again, unless `is_fresh`.
+    FolderInUseError if another run writes to the folder.
     """
-    with ExitStack() as stores:
+    with locked(out), ExitStack() as stores:
         pending: dict[str, _Pending] = {}
         for name in names:
             experiment = EXPERIMENTS[name]
@@ -106,45 +106,10 @@ def _finish(each: _Pending, scale: Scale, out: Path) -> Result:
     return result
 
 
-_Task = tuple[str, int, Point]
-
-
-def _measured(
-    tasks: Sequence[_Task], scale: Scale, *, jobs: int
-) -> Iterator[tuple[str, int, Table]]:
-    """Yield the rows of each point, in the order in which they are measured."""
-    if jobs == 1 or len(tasks) <= 1:
-        for name, number, point in tasks:
-            yield name, number, EXPERIMENTS[name].measure(point, scale)
+def _measured(tasks: Sequence[Task], scale: Scale, *, jobs: int) -> Iterator[Measured]:
+    """Yield the rows of each point, measured here if there is nothing to be gained."""
+    if jobs > 1 and len(tasks) > 1:
+        yield from measured(tasks, scale, jobs=jobs)
         return
-    # Spawned processes inherit nothing, so a point gives the same rows in any of them.
-    context = multiprocessing.get_context("spawn")
-    workers = min(jobs, len(tasks))
-    executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_interrupts)
-    try:
-        running: dict[Future[Table], tuple[str, int]] = {
-            executor.submit(_measure, name, point, scale): (name, number)
-            for name, number, point in tasks
-        }
-        for future in as_completed(running):
-            yield *running[future], future.result()
-    except BaseException:
-        _stop_at_once(executor)
-        raise
-    executor.shutdown()
-
-
-def _measure(name: str, point: Point, scale: Scale) -> Table:
-    """Measure a point, in a process of its own."""
-    return EXPERIMENTS[name].measure(point, scale)
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the process that waits for the points."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _stop_at_once(executor: ProcessPoolExecutor) -> None:
-    executor.shutdown(wait=False, cancel_futures=True)
-    for child in multiprocessing.active_children():
-        child.terminate()
+    for name, number, point in tasks:
+        yield name, number, EXPERIMENTS[name].measure(point, scale)

@@ -50,8 +50,13 @@ class Recorded:
         yield Arrivals(self._times, self._codes)
 
 
-def replay(trace: TraceFile) -> Recorded:
-    """Return the arrivals of a trace from time 0 on, in units of its mean time between arrivals."""
+def replay(trace: TraceFile, *, updates: int | None = None) -> Recorded:
+    """Return the arrivals of a trace from time 0 on, in units of its mean time between arrivals.
+
+    Only the first `updates` of them, if that is given, and in units of their own mean time then.
+    """
+    if updates is not None:
+        trace = trace.first(updates)
     return Recorded(
         trace.keys, times=(trace.times - trace.times[0]) / mean_gap(trace), codes=trace.codes
     )

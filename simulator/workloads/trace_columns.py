@@ -63,6 +63,11 @@ class TraceColumns:
         self._times.append(seconds)
         self._codes.append(codes)
 
+    @property
+    def kind(self) -> TimeKind | None:
+        """What the times are, None while there are none."""
+        return self._kind
+
     def times(self) -> Floats:
         """Return the time of each row, in seconds."""
         return np.concatenate(self._times) if self._times else np.empty(0)

@@ -7,16 +7,22 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from upstream import Key
 
-from ..errors import TraceError
+from ..errors import OptionError, TraceError
 from .trace_columns import ROW_ABOVE, TraceColumns
 from .trace_formats import TraceRows, rows_of
-from .trace_times import BadRowError
+from .trace_times import BadRowError, TimeKind
+
+SECONDS_PER_UNIT: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+"""What numbers in a column of times may count."""
+LATEST_SECONDS: Final = 1e11
+"""The year 5138. Milliseconds since 1970 are beyond."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,13 +42,22 @@ class TraceFile:
     keys: tuple[Key, ...]
     """In order of first appearance."""
 
+    def first(self, rows: int) -> TraceFile:
+        """Return the first rows; OptionError if that is no trace, or there are not so many."""
+        if not 2 <= rows <= len(self.times) or self.times[0] == self.times[rows - 1]:
+            expected = f"from 2 to {len(self.times):,} updates, in which time passes"
+            raise OptionError("--updates", rows, expected)
+        return TraceFile(self.name, self.times[:rows], self.codes[:rows], self.keys)
 
-def read_trace(path: Path, *, time: str = "time", key: str = "key") -> TraceFile:
+
+def read_trace(path: Path, *, time: str = "time", unit: str = "s", key: str = "key") -> TraceFile:
     """Read a recorded stream from a file, or from a folder of files in the order of their names.
 
-    `time` and `key` name the columns. Times are numbers of seconds, timestamps or times of day.
-    TraceError says which row of which file cannot be replayed.
+    `time` and `key` name the columns. Times are timestamps, times of day, or numbers, which count
+    seconds unless `unit` says otherwise. TraceError says which row of which file is no good.
     """
+    if unit not in SECONDS_PER_UNIT:
+        raise OptionError("--time-unit", unit, " or ".join(SECONDS_PER_UNIT))
     files = [rows_of(file, time=time, key=key) for file in _files(path)]
     _check_pyarrow(path)
     columns = TraceColumns()
@@ -50,7 +65,26 @@ def read_trace(path: Path, *, time: str = "time", key: str = "key") -> TraceFile
     for file in files:
         if _add(file, columns, above):
             above = f"the last one of {file.path.name} (files are read in the order of their names)"
-    return _trace(path, columns)
+    trace = _trace(path, columns)
+    if columns.kind is TimeKind.NUMBERS:
+        return _in_seconds(path, trace, unit)
+    if unit != "s":
+        assert columns.kind is not None
+        expected = f"no --time-unit, since the times are {columns.kind.value}"
+        raise OptionError("--time-unit", unit, expected)
+    return trace
+
+
+def _in_seconds(path: Path, trace: TraceFile, unit: str) -> TraceFile:
+    """Return a trace whose times count seconds; TraceError if they cannot."""
+    if unit != "s":
+        scaled = trace.times * SECONDS_PER_UNIT[unit]
+        scaled.flags.writeable = False
+        return TraceFile(trace.name, scaled, trace.codes, trace.keys)
+    if trace.times[-1] > LATEST_SECONDS:
+        reason = "times this large are no seconds; say by --time-unit what they count"
+        raise TraceError(path, reason, row=len(trace.times))
+    return trace
 
 
 def _add(file: TraceRows, columns: TraceColumns, above: str) -> bool:

@@ -40,6 +40,7 @@ class TimeKind(Enum):
     TIMESTAMPS = "timestamps without a zone"
     ZONED_TIMESTAMPS = "timestamps with a zone"
     TIMES_OF_DAY = "times of day"
+    DURATIONS = "durations"
 
 
 def kind_of(times: pa.Array, before: TimeKind | None = None) -> TimeKind:
@@ -93,7 +94,7 @@ def _kind_of_type(of: pa.DataType) -> TimeKind | None:
     if types.is_integer(of) or types.is_floating(of) or types.is_decimal(of):
         return TimeKind.NUMBERS
     if types.is_duration(of):
-        return TimeKind.NUMBERS
+        return TimeKind.DURATIONS
     return TimeKind.TIMES_OF_DAY if types.is_time(of) else None
 
 

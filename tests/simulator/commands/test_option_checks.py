@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from simulator.commands.option_checks import not_negative, positive, usage_errors
+from simulator.commands.option_checks import not_negative, plot_path, positive, usage_errors
 from simulator.errors import OptionError, TraceError
 from upstream.errors import UnknownPolicyError
 
@@ -37,13 +37,32 @@ def test_other_numbers_are_neither(number: float) -> None:
         OptionError("--load", 0, "a number above 0"),
         TraceError(Path("x.csv"), "there is no key", row=3),
         UnknownPolicyError("lifo", ["fifo"]),
-        FileNotFoundError("no such file: x.csv"),
     ],
 )
 def test_what_is_refused_becomes_a_usage_error(error: Exception) -> None:
     with pytest.raises(typer.BadParameter) as caught, usage_errors():
         raise error
     assert str(caught.value) == str(error)
+
+
+def test_what_the_system_refuses_ends_the_command(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as caught, usage_errors():
+        raise PermissionError(13, "Permission denied", "x.csv")
+    assert caught.value.exit_code == 1
+    assert capfd.readouterr().err == "Error: [Errno 13] Permission denied: 'x.csv'\n"
+
+
+def test_nobody_is_told_of_a_reader_who_has_seen_enough() -> None:
+    with pytest.raises(BrokenPipeError), usage_errors():
+        raise BrokenPipeError
+
+
+def test_a_plot_is_a_png_in_a_folder_that_there_is(tmp_path: Path) -> None:
+    assert plot_path(None) is None
+    assert plot_path(tmp_path / "plot.PNG") == tmp_path / "plot.PNG"
+    for path in (tmp_path / "plot.jpg", tmp_path / "plot", tmp_path / "folder" / "plot.png"):
+        with pytest.raises(typer.BadParameter):
+            plot_path(path)
 
 
 def test_a_mistake_of_ours_stays_what_it_is() -> None:

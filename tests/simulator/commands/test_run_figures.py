@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,10 +43,13 @@ def test_several_figures_may_be_named(tmp_path: Path) -> None:
 
 
 def test_a_second_run_from_another_seed_replaces_the_first(tmp_path: Path) -> None:
-    for seed in ("5", "6"):
+    tables = []
+    for seed in ("5", "6", "5"):
         options = ("--out", str(tmp_path), "--quick", "--seed", seed, "--jobs", "1", "--json")
-        [result] = json.loads(invoke("figure", "2", *options).stdout)
+        [result] = json.loads(invoke("figure", "13b", *options).stdout)
         assert result["seed"] == int(seed)
+        tables.append((tmp_path / result["table"]).read_text())
+    assert tables[0] == tables[2] != tables[1]
 
 
 @pytest.mark.parametrize(
@@ -70,15 +75,19 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.touch()
     assert_refused(invoke("figure", "2", "--out", str(path)), "--out")
-    assert_refused(invoke("figure", "2", "--out", str(path / "folder")), "Not a directory")
+    result = invoke("figure", "2", "--out", str(path / "folder"))
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: [Errno 20] Not a directory: '{path / 'folder'}'\n"
 
 
 @pytest.mark.slow
 def test_all_may_be_stopped_and_goes_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "simulator", "all", "--quick", "--out", str(tmp_path)]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
         wait_for(lambda: any(tmp_path.glob("*.json")), running)
-        running.send_signal(signal.SIGINT)
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does
         _, errors = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "goes on from here" in errors
@@ -96,9 +105,8 @@ def test_all_may_be_stopped_and_goes_on(tmp_path: Path) -> None:
     assert str(tmp_path / "index.html") in again.stdout
 
 
-def wait_for(is_there: object, running: subprocess.Popen[str]) -> None:
+def wait_for(is_there: Callable[[], bool], running: subprocess.Popen[str]) -> None:
     """Wait until something is there, as long as the process runs."""
-    assert callable(is_there)
     while not is_there():
         assert running.poll() is None, "it ended before it could be stopped"
         time.sleep(0.02)

@@ -69,7 +69,7 @@ def test_both_event_loops_give_the_same() -> None:
         ("--known-rates",),
         ("--arrivals", "fixed"),
         ("--arrivals", "bursts:20"),
-        ("--cost", "exponential"),
+        ("--cost-distribution", "exponential"),
         ("--keys", "two-class:10:8:100"),
         ("--servers", "2"),
     ],
@@ -131,10 +131,13 @@ def test_a_plot_is_written_if_wanted(tmp_path: Path) -> None:
         ("--seed", "-1", ("--seed",)),
         ("--servers", "0", ("--servers",)),
         ("--capacity", "0", ("--capacity",)),
-        ("--cost", "cheap", ("cheap", "exponential")),
+        ("--cost-distribution", "cheap", ("cheap", "exponential")),
+        ("--time-unit", "ms", ("--trace", "a file")),
+        ("--key", "symbol", ("--trace", "a file")),
         ("--loop", "fast", ("fast", "simpy or plain")),
         ("--trace", "no-such-file.csv", ("no-such-file.csv",)),
-        ("--plot", "no-such-folder/plot.png", ("no-such-folder",)),
+        ("--plot", "no-such-folder/plot.png", ("--plot", "no-such-folder")),
+        ("--plot", "plot.jpg", ("--plot", "plot.jpg", ".png")),
     ],
 )
 def test_bad_options_are_refused_by_name(option: str, value: str, words: tuple[str, ...]) -> None:
@@ -147,7 +150,18 @@ def test_a_trace_has_its_own_keys_arrivals_and_length(tmp_path: Path) -> None:
     trace = ("run", "--trace", str(path))
     assert_refused(invoke(*trace, "--keys", "uniform:2"), "--keys")
     assert_refused(invoke(*trace, "--arrivals", "poisson"), "--arrivals")
-    assert_refused(invoke(*trace, "--updates", "3"), "--updates", "at most 2")
+    assert_refused(invoke(*trace, "--updates", "3"), "--updates", "from 2 to 2")
+
+
+def test_numbers_that_cannot_be_seconds_are_refused_unless_it_is_said_what_they_count(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_text("time,key\n1760000000000,a\n1760000001000,b\n1760000002000,a\n")
+    trace = ("--trace", str(path), "--policies", "in-place")
+    assert_refused(invoke("run", *trace), "row 3", "--time-unit")
+    assert_refused(invoke("run", *trace, "--time-unit", "h"), "--time-unit h", "s or ms or us")
+    assert measured(*trace, "--time-unit", "ms")[0]["arrived"] == 3
 
 
 def test_a_broken_row_of_a_trace_is_named(tmp_path: Path) -> None:

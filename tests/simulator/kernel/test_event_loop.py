@@ -63,7 +63,7 @@ def trace_of(loop: EventLoop, others: list[list[Step]], mains: list[list[Step]])
             loop.run(play(loop, script, bells, f"main {number}", log))
         except (AssertionError, RuntimeError):
             return [*log, (loop.now, "nothing is left to happen")]
-        sleepers = ", ".join(str(bell.has_sleepers) for bell in bells)
+        sleepers = ", ".join(str(len(bell.sleepers)) for bell in bells)
         log.append((loop.now, f"end of the run; sleepers: {sleepers}"))
     return log
 

@@ -73,9 +73,9 @@ def test_the_server_sleeps_while_the_next_tuple_of_its_window_has_not_come() -> 
     queue = update_queue(simulation, EagerWindowBuffer)
     subscriber = simulation.add_windows("eager", queue, cost=0.25, is_logged=True)
     simulation.run(3)
-    assert subscriber.idle == 0
+    assert len(subscriber.bell.sleepers) == 0
     simulation.run_on(5.0)
-    assert subscriber.idle == 1
+    assert len(subscriber.bell.sleepers) == 1
     assert subscriber.trace is not None
     assert [time for time, _ in subscriber.trace.left] == [0.0, 1.0, 2.0, 2.0]
     assert subscriber.trace.results == [(2.0, ("k", 0.0, 2.0, 2))]

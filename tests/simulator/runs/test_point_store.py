@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from simulator.experiments.experiment import Row
 from simulator.runs.point_store import PointStore
 
@@ -42,11 +44,26 @@ def test_a_line_that_was_cut_off_is_ignored(tmp_path: Path) -> None:
         assert whole.rows == {1: ROWS, 2: ROWS}
 
 
-def test_an_empty_file_is_no_store(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["", "\0\0\n", "7\n", "[]\n", "{}\n", '{"point": 1}\n', "é"])
+def test_what_is_no_row_of_this_code_is_ignored(text: str, tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
-    path.touch()
     with PointStore(path, "code") as store:
-        assert store.rows == {}
+        store.add(2, ROWS)
+    path.write_bytes(text.encode("latin-1") + path.read_bytes())
+    with PointStore(path, "code") as again:
+        assert again.rows in ({2: ROWS}, {})  # what follows half a line is lost with it
+    path.write_text(text)
+    with PointStore(path, "code") as empty:
+        assert empty.rows == {}
+
+
+def test_rows_of_two_codes_in_one_file_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    with PointStore(path, "code") as store, PointStore(path, "other code") as other:
+        store.add(1, ROWS)
+        other.add(2, ROWS)
+    with PointStore(path, "code") as again:
+        assert 2 not in again.rows
 
 
 def test_it_removes_its_file_and_an_empty_folder(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from simulator.experiments.experiment import Scale
+from simulator.runs import results
 from simulator.runs.results import Result, read_result, write_result
 
 from .coin_experiment import Coins
@@ -36,6 +37,19 @@ def test_nothing_unfinished_is_left(tmp_path: Path) -> None:
 def test_without_one_of_its_files_there_is_no_result(name: str, tmp_path: Path) -> None:
     write(tmp_path)
     (tmp_path / name).unlink()
+    assert read_result(Coins().experiment, tmp_path) is None
+
+
+def test_a_run_that_is_killed_while_it_writes_leaves_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    write(tmp_path)
+    monkeypatch.setattr(results, "save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path)
     assert read_result(Coins().experiment, tmp_path) is None
 
 

@@ -92,7 +92,7 @@ def test_times_of_day_are_seconds_since_midnight(kind: pa.DataType) -> None:
 
 def test_durations_are_seconds() -> None:
     times = pa.array([timedelta(seconds=1.5), timedelta(days=1)], pa.duration("ms"))
-    assert kind_of(times) is TimeKind.NUMBERS
+    assert kind_of(times) is TimeKind.DURATIONS
     assert seconds_of(times) == [1.5, 86_400.0]
 
 
