@@ -47,6 +47,7 @@ def measured(tasks: Sequence[Task], scale: Scale, *, jobs: int) -> Iterator[Meas
         executor.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             child.terminate()
+            child.join()
 
 
 def measure(name: str, point: Point, scale: Scale, digest: str) -> Table:

@@ -41,7 +41,7 @@ def test_each_point_comes_once_with_the_rows_that_it_has_here() -> None:
     for (name, number, rows), (_, _, point) in zip(found, tasks(), strict=True):
         assert name == NAME, number
         assert rows == EXPERIMENTS[NAME].measure(point, QUICK)
-    assert multiprocessing.active_children() == []
+    wait_until(lambda: multiprocessing.active_children() == [])
 
 
 def test_code_that_was_changed_meanwhile_is_not_mixed() -> None:
@@ -62,7 +62,7 @@ def test_a_process_that_is_killed_is_reported_and_none_is_left() -> None:
         os.kill(child.pid, signal.SIGKILL)
     with pytest.raises(WorkerDiedError, match="killed"):
         list(results)
-    assert multiprocessing.active_children() == []
+    wait_until(lambda: multiprocessing.active_children() == [])
 
 
 @pytest.mark.slow
