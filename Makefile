@@ -40,7 +40,7 @@ imports: $(VENV)/.installed-dev ## check that the layers import downwards only (
 bench: $(VENV)/.installed-dev ## measure speed and print the ratios as a table
 	$(VENV_PYTHON) -m pytest tests/benchmarks -m benchmark -s --timeout=0 $(PYTEST_ARGS)
 
-figures: $(VENV)/.installed-run ## measure all figures and experiments into figures/ (an hour; resumable)
+figures: $(VENV)/.installed-run ## measure all figures and experiments into figures/ (minutes; resumable)
 	$(VENV_PYTHON) -m simulator all --out figures
 
 # The pins that stand are kept where they still fit; UPGRADE=--upgrade takes the newest of all.

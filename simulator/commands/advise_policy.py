@@ -62,7 +62,8 @@ def advise_policy(
 
     The trace is replayed at its own pace with each policy, and a consumer that needs so many
     seconds for an update. What counts is the mean application staleness: for how long the consumer
-    has lacked a newer value of a key, averaged over time and over keys.
+    has lacked a newer value of a key, averaged over time and over keys. All policies but
+    append-shedding are compared, unless others are named.
     """
     with usage_errors():
         names = policy_names(policies)

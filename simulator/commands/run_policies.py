@@ -36,7 +36,7 @@ DEFAULT_POLICIES: Final = "fifo,in-place,linecutting,index"
 
 Keys = Annotated[
     str | None,
-    typer.Option("--keys", metavar="WORDS", help="See above. [default: Zipf, 100 keys, theta 0.9]"),
+    typer.Option("--keys", metavar="KEYS", help="See above. [default: Zipf, 100 keys, theta 0.9]"),
 ]
 Trace = Annotated[
     Path | None,
@@ -48,7 +48,7 @@ Trace = Annotated[
 ]
 Arrivals = Annotated[
     str | None,
-    typer.Option("--arrivals", metavar="WORDS", help="See above. [default: poisson]"),
+    typer.Option("--arrivals", metavar="ARRIVALS", help="See above. [default: poisson]"),
 ]
 Load = Annotated[
     float,
@@ -164,6 +164,8 @@ def run_policies(
     Arrivals: `poisson`; `fixed`, one each unit of time; `bernoulli[:TICK]`, where each key comes
     or not at each tick; `bursts:KEYS[:SPREAD]`, where so many of the slowest keys come together,
     spread over so much time.
+
+    Policies: fifo, in-place, linecutting and index, unless others are named.
     """
     with usage_errors():
         source = TraceSource(time=time, unit=time_unit, key=key)
@@ -198,8 +200,8 @@ def run_policies(
 
 def policy_names(words: str) -> list[str]:
     """Return the policies that an option names, each once."""
-    names = [word.strip() for word in words.split(",") if word.strip()]
-    if names == ["all"]:
+    names = [word.strip().lower() for word in words.split(",") if word.strip()]
+    if "all" in names:
         return list(POLICIES)
     if not names:
         raise OptionError("--policies", repr(words), "at least one of " + ", ".join(POLICIES))
