@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -170,31 +170,33 @@ def run_policies(
     with usage_errors():
         source = TraceSource(time=time, unit=time_unit, key=key)
         workload = _workload(keys, trace, arrivals, source, updates)
-        runs = [
-            PolicyRun(
-                policy=policy,
-                workload=workload,
-                cost=load * servers,
-                updates=_updates(updates, workload),
-                seed=seed,
-                cost_distribution=cost_distribution,
-                servers=servers,
-                is_informed=is_informed,
-                capacity=capacity,
-                loop=loop,
-            )
-            for policy in policy_names(policies)
-        ]
-        report = PolicyReport(measure_all(runs))
+        names = policy_names(policies)
+        run = PolicyRun(
+            policy=names[0],
+            workload=workload,
+            cost=load * servers,
+            updates=_updates(updates, workload),
+            seed=seed,
+            cost_distribution=cost_distribution,
+            servers=servers,
+            is_informed=is_informed,
+            capacity=capacity,
+            loop=loop,
+        )
+        report = PolicyReport(measure_all([replace(run, policy=name) for name in names]))
         write_plot(report, plot)
     if is_json:
         sys.stdout.write(json.dumps(report.as_json(), indent=2, allow_nan=False) + "\n")
-        return
+    else:
+        _print(report, run, load)
+
+
+def _print(report: PolicyReport, run: PolicyRun, load: float) -> None:
     console = Console(highlight=False)
-    console.print(f"Seed {seed}, load {load:g}.\n")
+    console.print(f"Seed {run.seed}, load {load:g}.\n")
     console.print(report.as_table())
     console.print(f"\n{report.explanation()}", markup=False)
-    if not workload.is_memoryless:
+    if not run.workload.is_memoryless:
         console.print("These arrivals are not: here the bound is for comparison only.")
 
 
