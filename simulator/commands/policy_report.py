@@ -71,7 +71,8 @@ class PolicyReport:
             lengths.plot(times, [length for _, length in measures.lengths], label=measures.name)
         keys.set(xlabel="keys, the stalest first", ylabel=f"queue staleness ({self.unit})")
         lengths.set(xlabel=f"time ({self.unit})", ylabel="updates waiting")
-        keys.set_yscale("log")
+        if any(measures.queue.worst for measures in self.measured):
+            keys.set_yscale("log")
         lengths.set_yscale("symlog", linthresh=1)
         figure.legend(*lengths.get_legend_handles_labels(), loc="outside right upper")
 
@@ -87,7 +88,8 @@ class PolicyReport:
             label = "lower bound (queue)"
             axes.axhline(self.unit_seconds * bound, color="black", linestyle=":", label=label)
         axes.set_xticks(list(places), names, rotation=30, ha="right")
-        axes.set_yscale("log")
+        if any(measures.application.mean for measures in self.measured):
+            axes.set_yscale("log")
         axes.set_ylabel(f"mean staleness ({self.unit})")
         axes.legend(fontsize="small", loc="upper right")
 

@@ -66,6 +66,14 @@ def test_the_columns_are_explained(report: PolicyReport) -> None:
     assert "Times in seconds." in report.explanation()
 
 
+def test_a_plot_without_any_staleness_is_drawn_all_the_same() -> None:
+    one_update = PolicyRun(policy="fifo", workload=make_workload("uniform:2"), cost=1.0, updates=1)
+    figure = Figure()
+    PolicyReport([one_update.measure()]).draw(figure)
+    figure.canvas.draw()
+    assert len(figure.axes) == 3
+
+
 def test_the_plot_has_bars_keys_and_lengths_of_each_policy(report: PolicyReport) -> None:
     figure = Figure()
     report.draw(figure)
