@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from . import memory_runs
-from .experiment import Experiment, Point, Scale, Table, Verdict, column, where
+from .experiment import Experiment, Point, Scale, Table, Verdict
 from .memory_panels import draw_panels
 from .memory_runs import EFFECTIVE_USAGE
-from .memory_tables import Means, by_page, falls, mean_by
+from .memory_verdicts import SKEW, judge_effective_usage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,28 +30,12 @@ def measure(point: Point, scale: Scale) -> Table:
 
 def draw(table: Table, figure: Figure) -> None:
     """Draw it over theta."""
-    draw_panels(table, figure, x="theta", x_label="Zipf theta", metric=EFFECTIVE_USAGE)
+    draw_panels(table, figure, axis=SKEW, metric=EFFECTIVE_USAGE)
 
 
 def verdict(table: Table) -> Verdict:
     """Say whether on-demand paging has 1 everywhere, and what skew does to naive memory."""
-    on_demand = column(where(table, memory="on-demand"), "effective_usage")
-    naive = mean_by(table, "theta", "effective_usage", memory="naive")
-    is_clean = min(on_demand) > 1.0 - 1e-9
-    is_as_claimed = falls(naive)
-    said = "falls" if is_as_claimed else "does not always fall"
-    low, high = min(naive), max(naive)
-    return Verdict(
-        f"The effective usage of on-demand paging is {'' if is_clean else 'not '}1 for every "
-        f"distribution; that of naive memory {said} with the skew, from {naive[low]:.2f} at theta "
-        f"{low:g} to {naive[high]:.2f} at {high:g}. Counted in whole pages, on-demand paging "
-        f"has {by_page(table, _by_whole_pages, '.2f')}.",
-        is_clean and is_as_claimed,
-    )
-
-
-def _by_whole_pages(rows: Table) -> Means:
-    return mean_by(rows, "theta", "effective_page_usage", memory="on-demand")
+    return judge_effective_usage(table, SKEW)
 
 
 EXPERIMENT: Final = Experiment(

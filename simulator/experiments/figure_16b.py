@@ -17,7 +17,7 @@ from . import memory_runs
 from .experiment import Experiment, Point, Scale, Table, Verdict
 from .memory_panels import draw_panels
 from .memory_runs import USAGE
-from .memory_tables import Means, by_page, falls, mean_by, saving
+from .memory_verdicts import SKEW, judge_usage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,32 +30,12 @@ def measure(point: Point, scale: Scale) -> Table:
 
 def draw(table: Table, figure: Figure) -> None:
     """Draw it over theta."""
-    draw_panels(table, figure, x="theta", x_label="Zipf theta", metric=USAGE)
+    draw_panels(table, figure, axis=SKEW, metric=USAGE)
 
 
 def verdict(table: Table) -> Verdict:
     """Say how much less on-demand paging holds, and what skew does to that."""
-    on_demand = mean_by(table, "theta", "usage", memory="on-demand")
-    naive = mean_by(table, "theta", "usage", memory="naive")
-    saved = saving(table, "theta", "usage")
-    is_less = min(saved.values()) > 0.0
-    is_as_claimed = falls(on_demand)
-    said = "falls" if is_as_claimed else "does not always fall"
-    found = [
-        f"{on_demand[value]:.1f} tuples instead of {naive[value]:.1f} at theta {value:g} "
-        f"({saved[value]:.0%} less)"
-        for value in (min(saved), max(saved))
-    ]
-    return Verdict(
-        f"On-demand paging holds {'' if is_less else 'not always '}less than naive memory, and "
-        f"its usage {said} with the skew: {' and '.join(found)}. Counted in whole pages it "
-        f"saves {by_page(table, _saved_in_whole_pages, '.0%')}.",
-        is_less and is_as_claimed,
-    )
-
-
-def _saved_in_whole_pages(rows: Table) -> Means:
-    return saving(rows, "theta", "page_usage")
+    return judge_usage(table, SKEW)
 
 
 EXPERIMENT: Final = Experiment(

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from . import memory_runs
-from .experiment import Experiment, Point, Scale, Table, Verdict, column, where
+from .experiment import Experiment, Point, Scale, Table, Verdict
 from .memory_panels import draw_panels
 from .memory_runs import EFFECTIVE_USAGE
-from .memory_tables import Means, by_page, mean_by, rises
+from .memory_verdicts import LOAD, judge_effective_usage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,28 +29,12 @@ def measure(point: Point, scale: Scale) -> Table:
 
 def draw(table: Table, figure: Figure) -> None:
     """Draw it over the load."""
-    draw_panels(table, figure, x="load", x_label="load factor", metric=EFFECTIVE_USAGE)
+    draw_panels(table, figure, axis=LOAD, metric=EFFECTIVE_USAGE)
 
 
 def verdict(table: Table) -> Verdict:
     """Say whether on-demand paging has 1 everywhere, and what load does to naive memory."""
-    on_demand = column(where(table, memory="on-demand"), "effective_usage")
-    naive = mean_by(table, "load", "effective_usage", memory="naive")
-    is_clean = min(on_demand) > 1.0 - 1e-9
-    is_as_claimed = rises(naive)
-    said = "rises" if is_as_claimed else "does not always rise"
-    low, high = min(naive), max(naive)
-    return Verdict(
-        f"The effective usage of on-demand paging is {'' if is_clean else 'not '}1 for every load; "
-        f"that of naive memory {said} with the load, from {naive[low]:.2f} at load "
-        f"{low:g} to {naive[high]:.2f} at {high:g}. Counted in whole pages, on-demand paging "
-        f"has {by_page(table, _by_whole_pages, '.2f')}.",
-        is_clean and is_as_claimed,
-    )
-
-
-def _by_whole_pages(rows: Table) -> Means:
-    return mean_by(rows, "load", "effective_page_usage", memory="on-demand")
+    return judge_effective_usage(table, LOAD)
 
 
 EXPERIMENT: Final = Experiment(

@@ -17,7 +17,7 @@ from . import memory_runs
 from .experiment import Experiment, Point, Scale, Table, Verdict
 from .memory_panels import draw_panels
 from .memory_runs import USAGE
-from .memory_tables import Means, by_page, mean_by, rises, saving
+from .memory_verdicts import LOAD, judge_usage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,32 +30,12 @@ def measure(point: Point, scale: Scale) -> Table:
 
 def draw(table: Table, figure: Figure) -> None:
     """Draw it over the load."""
-    draw_panels(table, figure, x="load", x_label="load factor", metric=USAGE)
+    draw_panels(table, figure, axis=LOAD, metric=USAGE)
 
 
 def verdict(table: Table) -> Verdict:
     """Say how much less on-demand paging holds, and what load does to that."""
-    on_demand = mean_by(table, "load", "usage", memory="on-demand")
-    naive = mean_by(table, "load", "usage", memory="naive")
-    saved = saving(table, "load", "usage")
-    is_less = min(saved.values()) > 0.0
-    is_as_claimed = rises(on_demand)
-    said = "rises" if is_as_claimed else "does not always rise"
-    found = [
-        f"{on_demand[value]:.1f} tuples instead of {naive[value]:.1f} at load {value:g} "
-        f"({saved[value]:.0%} less)"
-        for value in (min(saved), max(saved))
-    ]
-    return Verdict(
-        f"On-demand paging holds {'' if is_less else 'not always '}less than naive memory, and "
-        f"its usage {said} with the load: {' and '.join(found)}. Counted in whole pages it "
-        f"saves {by_page(table, _saved_in_whole_pages, '.0%')}.",
-        is_less and is_as_claimed,
-    )
-
-
-def _saved_in_whole_pages(rows: Table) -> Means:
-    return saving(rows, "load", "page_usage")
+    return judge_usage(table, LOAD)
 
 
 EXPERIMENT: Final = Experiment(

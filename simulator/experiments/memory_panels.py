@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from .experiment import Table, column, where
 from .memory_runs import Metric
 from .memory_tables import mean_by, page_sizes, pages_of
+from .memory_verdicts import LOAD, Axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,17 +20,17 @@ LABELS: Final = {"on-demand": "on-demand paging", "naive": "naive"}
 MARKERS: Final = {"on-demand": "o", "naive": "s"}
 
 
-def draw_panels(table: Table, figure: Figure, *, x: str, x_label: str, metric: Metric) -> None:
+def draw_panels(table: Table, figure: Figure, *, axis: Axis, metric: Metric) -> None:
     """Draw a metric over theta or over the load, in each way of counting."""
     sizes = page_sizes(table)
     counted = [("by tuple", sizes[0], metric.column)]
     counted += [(f"by page of {size} tuples", size, metric.page_column) for size in sizes]
     grid = figure.subplots((len(counted) + 1) // 2, 2, sharey=True, squeeze=False)
     for axes, (title, size, y) in zip(grid.flat, counted, strict=True):
-        _draw_lines(pages_of(table, size), axes, x=x, y=y)
+        _draw_lines(pages_of(table, size), axes, x=axis.column, y=y)
         axes.set_title(title, fontsize="medium")
-        axes.set_xlabel(x_label)
-        _show_values(axes, sorted(set(column(table, x))), is_log=x == "load")
+        axes.set_xlabel(axis.label)
+        _show_values(axes, sorted(set(column(table, axis.column))), is_log=axis is LOAD)
     for axes in grid[:, 0]:
         axes.set_ylabel(metric.label)
     grid[0, 0].set_ylim(bottom=0)  # once all is drawn, since the panels share it

@@ -10,6 +10,7 @@ import pytest
 from simulator.experiments.figure_16a import EXPERIMENT
 from simulator.experiments.memory_panels import LABELS, draw_panels
 from simulator.experiments.memory_runs import EFFECTIVE_USAGE, THETAS, TUPLES_PER_PAGE
+from simulator.experiments.memory_verdicts import LOAD, SKEW, Axis
 
 from .golden import quick_table
 
@@ -17,17 +18,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def drawn_over(x: str) -> Figure:
+def drawn_over(axis: Axis) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(layout="constrained")
-    draw_panels(quick_table(EXPERIMENT), figure, x=x, x_label=x, metric=EFFECTIVE_USAGE)
+    draw_panels(quick_table(EXPERIMENT), figure, axis=axis, metric=EFFECTIVE_USAGE)
     return figure
 
 
 @pytest.fixture(name="figure")
 def drawn_over_theta() -> Figure:
-    return drawn_over("theta")
+    return drawn_over(SKEW)
 
 
 def test_there_is_a_panel_by_tuple_and_one_for_each_page_size(figure: Figure) -> None:
@@ -56,4 +57,4 @@ def test_the_x_axis_is_marked_where_it_was_measured(figure: Figure) -> None:
 
 
 def test_loads_are_drawn_on_a_logarithmic_axis() -> None:
-    assert drawn_over("load").axes[0].get_xscale() == "log"
+    assert drawn_over(LOAD).axes[0].get_xscale() == "log"
