@@ -7,12 +7,12 @@ memoryless: the time to the next one is exponential, and its key does not depend
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-_DRAWN_AT_ONCE: Final = 4096
+from ..workloads.key_rates import zipf
+from ..workloads.sources import Poisson
 
 
 class Arrival(NamedTuple):
@@ -35,11 +35,11 @@ class ZipfFeed:
     True
     """
 
-    __slots__ = ("_rates", "_seed", "_updates_per_second", "keys")
+    __slots__ = ("_seed", "_updates_per_second", "_workload", "keys")
 
     def __init__(self, *, keys: int, theta: float, updates_per_second: float, seed: int) -> None:
         self._updates_per_second = updates_per_second
-        self._rates = updates_per_second * zipf_shares(keys, theta)
+        self._workload = Poisson(zipf(keys, theta))
         self._seed = seed
         self.keys = tuple(f"key-{rank:0{len(str(keys))}}" for rank in range(1, keys + 1))
         """The keys by rank, the busiest first."""
@@ -47,28 +47,13 @@ class ZipfFeed:
     @property
     def rates(self) -> dict[str, float]:
         """The update rate of each key, in updates per second."""
-        return dict(zip(self.keys, self._rates.tolist(), strict=True))
+        rates = self._updates_per_second * self._workload.rates
+        return dict(zip(self.keys, rates.tolist(), strict=True))
 
     def __iter__(self) -> Iterator[Arrival]:
-        random = np.random.default_rng(self._seed)
-        steps = self._rates.cumsum()
-        steps /= steps[-1]
-        elapsed, value = 0.0, 0
-        while True:
-            gaps = random.exponential(1 / self._updates_per_second, _DRAWN_AT_ONCE)
-            dues = elapsed + gaps.cumsum()
-            ranks = np.searchsorted(steps, random.random(_DRAWN_AT_ONCE), side="right")
+        value = 0
+        for times, ranks in self._workload.arrivals(np.random.default_rng(self._seed)):
+            dues = times / self._updates_per_second
             for due, rank in zip(dues.tolist(), ranks.tolist(), strict=True):
                 yield Arrival(due, self.keys[rank], value)
                 value += 1
-            elapsed = float(dues[-1])
-
-
-def zipf_shares(keys: int, theta: float) -> NDArray[np.float64]:
-    """Return the share of the updates that each rank has, the busiest first; their sum is one.
-
-    >>> zipf_shares(2, 0.0).tolist()
-    [0.5, 0.5]
-    """
-    weights = np.arange(1.0, keys + 1.0) ** -theta
-    return np.asarray(weights / weights.sum())

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from simulator.demo.zipf_feed import Arrival, ZipfFeed, zipf_shares
+from simulator.demo.zipf_feed import Arrival, ZipfFeed
 
 
 def first(count: int, *, keys: int = 5, theta: float = 1.0, seed: int = 7) -> list[Arrival]:
@@ -46,8 +46,9 @@ def test_values_number_the_updates() -> None:
 
 
 def test_shares_fall_as_a_power_of_the_rank_and_add_up_to_one() -> None:
-    shares = zipf_shares(100, 1.2)
-    assert shares.sum() == pytest.approx(1.0)
+    feed = ZipfFeed(keys=100, theta=1.2, updates_per_second=1.0, seed=0)
+    shares = list(feed.rates.values())
+    assert sum(shares) == pytest.approx(1.0)
     assert shares[0] / shares[9] == pytest.approx(10**1.2)
 
 
