@@ -65,10 +65,12 @@ from .schedulers import (
     FifoScheduler,
     InPlaceScheduler,
     LinecuttingScheduler,
+    PacedScheduler,
     Scheduler,
     StalenessIndexScheduler,
 )
 from .staleness import (
+    KeyStaleness,
     single_key_application_staleness,
     single_key_queue_staleness,
     staleness_lower_bound,
@@ -115,6 +117,7 @@ __all__ = [
     "JsonCodec",
     "Key",
     "KeyNotHashableError",
+    "KeyStaleness",
     "LazyWindowBuffer",
     "LinecuttingScheduler",
     "ManualClock",
@@ -127,6 +130,7 @@ __all__ = [
     "NotInProcessError",
     "OnDemandMemory",
     "Outcome",
+    "PacedScheduler",
     "PagePool",
     "PagePoolFullError",
     "ParameterError",

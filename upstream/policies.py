@@ -18,7 +18,7 @@ from .schedulers import (
     Scheduler,
     StalenessIndexScheduler,
 )
-from .statistics import AnyKey, PerKey
+from .statistics import AnyKey, GivenCost, PerKey
 
 SCHEDULERS: Final[dict[str, type[Scheduler]]] = {
     scheduler.name: scheduler
@@ -55,7 +55,7 @@ def make_queue(
     clock: Clock | None = None,
     capacity: int | None = None,
     rates: PerKey[AnyKey] | None = None,
-    processing_cost: float | None = None,
+    processing_cost: GivenCost | None = None,
     seed: int = 0,
 ) -> StreamQueue:
     """Return a new queue of a policy; UnknownPolicyError if there is none of this name.

@@ -28,6 +28,8 @@ AnyKey = TypeVar("AnyKey", bound=Hashable)
 PerKey = Mapping[AnyKey, float] | Callable[[AnyKey], float]
 """A number for each key, as a mapping or a function."""
 Rates = PerKey[Key]
+GivenCost = float | Callable[[], float | None]
+"""The seconds for one update, or a function that tells them at present, None while not known."""
 
 
 class UpdateRates(Protocol):
@@ -165,7 +167,7 @@ def _check_rate(key: Key, rate: object) -> float:
 
 
 class ProcessingCost:
-    """The seconds that the consumer needs for one update: given, or measured.
+    """The seconds that the consumer needs for one update: given, told by a function, or measured.
 
     Measured is the time from a dequeue to its delivery; where several updates are in process, from
     the delivery before, if that was later. So two workers at once give what one update costs both
@@ -181,15 +183,17 @@ class ProcessingCost:
         "_is_given",
         "_last_delivery",
         "_samples",
+        "_tell",
     )
 
-    def __init__(self, cost: float | None, forgetting: float = DEFAULT_FORGETTING) -> None:
-        if cost is not None:
+    def __init__(self, cost: GivenCost | None, forgetting: float = DEFAULT_FORGETTING) -> None:
+        self._tell = cost if callable(cost) else None
+        if not (cost is None or callable(cost)):
             check_cost("processing_cost", cost)
         check_forgetting(forgetting)
         self._is_given = cost is not None
         self._forgetting = forgetting
-        self._cost = 0.0 if cost is None else float(cost)
+        self._cost = 0.0 if cost is None or callable(cost) else float(cost)
         self._samples = 0
         self._group = 0
         self._group_seconds = 0.0
@@ -227,8 +231,20 @@ class ProcessingCost:
         self._cost += max(self._forgetting, 1 / samples) * (seconds - self._cost)
 
     def seconds(self) -> float | None:
-        """Return the cost of one update, None while it is not known or zero."""
-        cost = self._cost if self._is_given else self._mean()
+        """Return the cost of one update, None while it is not known or zero.
+
+        CostError if a function tells what is no cost.
+        """
+        if not self._is_given:
+            cost = self._mean()
+        elif self._tell is None:
+            cost = self._cost
+        else:
+            told = self._tell()
+            if told is None:
+                return None
+            check_cost("what processing_cost tells", told)
+            cost = float(told)
         return cost if cost > 0 else None
 
     def _mean(self) -> float:

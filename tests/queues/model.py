@@ -208,6 +208,23 @@ class ModelQueue:
         """
         return [[waiting] for waiting in self.waiting]
 
+    def may_be_served(self, now: float) -> list[Waiting]:
+        """Return what waits and is not held back."""
+        return self.waiting
+
+    def is_barred(self, key: Key) -> bool:
+        """Tell whether nothing of a key will ever be served."""
+        return False
+
+    def waiting_since(self) -> float | None:
+        """Return the earliest arrival since which something waits that will be served."""
+        waits = (
+            min(waiting.since, waiting.event.arrival)
+            for waiting in self.waiting
+            if not self.is_barred(waiting.known.key)
+        )
+        return min(waits, default=None)
+
     def may_be_next(self, update: Update, now: float) -> list[Waiting]:
         """Return the waiting updates equal to `update` of which one may be served now."""
         order = self.order()
@@ -242,7 +259,7 @@ class ModelQueue:
     def serve(self, update: Update | None, now: float) -> None:
         """Check that the update that was handed out had its turn, and hand it out."""
         if update is None:
-            assert not self.waiting, "nothing was served though something waits"
+            assert not self.may_be_served(now), "nothing was served though something waits"
             self.find_nothing()
             return
         candidates = self.may_be_next(update, now)
@@ -318,9 +335,17 @@ class ModelQueue:
             self.counts["forgotten"] += 1
 
     def holds(self, known: Known) -> bool:
-        """Tell whether anything of a key waits or is in process."""
+        """Tell whether anything of a key waits, to be served, or is in process."""
         is_held = any(held.known is known for held in self.held)
-        return is_held or any(waiting.known is known for waiting in self.waiting)
+        return is_held or (
+            any(waiting.known is known for waiting in self.waiting)
+            and not self.is_barred(known.key)
+        )
+
+    def will_deliver(self, known: Known) -> bool:
+        """Tell whether the deletion of a key is still to be delivered here."""
+        is_barred = self.is_barred(known.key) and bool(self.waiting_of(known.key))
+        return known.key in self.lives and not is_barred
 
     # What is known of it.
 

@@ -94,6 +94,48 @@ class ModelInPlace(ModelUpdateQueue):
         return in_place(self.waiting)
 
 
+class ModelPaced(ModelUpdateQueue):
+    """Those keys are served in place that were not served too lately."""
+
+    def __init__(
+        self,
+        *,
+        intervals: Mapping[Key, float],
+        capacity: int | None = None,
+        time_to_live: float | None = None,
+        in_process_limit: int = 1_000,
+    ) -> None:
+        super().__init__(
+            capacity=capacity, time_to_live=time_to_live, in_process_limit=in_process_limit
+        )
+        self.intervals = intervals
+        self.dues: dict[Key, float] = {}
+
+    def is_barred(self, key: Key) -> bool:
+        return self.intervals[key] == math.inf
+
+    def may_be_served(self, now: float) -> list[Waiting]:
+        return [
+            waiting
+            for waiting in self.waiting
+            if self.dues.get(waiting.known.key, now) <= now
+            and not self.is_barred(waiting.known.key)
+        ]
+
+    def may_be_next(self, update: Update, now: float) -> list[Waiting]:
+        ready = self.may_be_served(now)
+        first = min((waiting.since for waiting in ready), default=now)
+        return [each for each in ready if each.since == first and each.event.update == update]
+
+    def served(self, waiting: Waiting) -> None:
+        key = waiting.known.key
+        self.dues[key] = self.stream.now + self.intervals[key]
+
+    def forget(self, known: Known) -> None:
+        super().forget(known)
+        self.dues.pop(known.key, None)
+
+
 class ModelLinecutting(ModelUpdateQueue):
     """Slow updaters cut the line; rates and costs are given."""
 

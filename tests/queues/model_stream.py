@@ -105,13 +105,14 @@ class ModelStream:
         known = filter(self.has_value, self.known.values())
         return sorted(known, key=lambda each: each.newest.number)
 
-    def attach(self, queue: ModelQueue, *, snapshot: bool, now: float) -> None:
-        """Feed a new queue."""
+    def attach(self, queue: ModelQueue, *, since: float | None, now: float) -> None:
+        """Feed a new queue, from what arrived at or after `since` on, if that is given."""
         self.advance(now)
         queue.stream = self
         self.queues.append(queue)
-        for known in self.by_last_arrival() if snapshot else ():
-            queue.take_over(known, now)
+        for known in self.by_last_arrival() if since is not None else ():
+            if since is not None and known.newest.arrival >= since:
+                queue.take_over(known, now)
 
     def detach(self, queue: ModelQueue, now: float) -> dict[str, int]:
         """Feed a queue no more; return its final statistics."""
@@ -136,7 +137,7 @@ class ModelStream:
             known
             for known in self.known.values()
             if known.newest.update.value is TOMBSTONE
-            and not any(known.key in queue.lives or queue.holds(known) for queue in self.queues)
+            and not any(queue.will_deliver(known) or queue.holds(known) for queue in self.queues)
         ]
 
     def advance(self, to: float) -> None:

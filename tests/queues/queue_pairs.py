@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from hypothesis import strategies as st
 
 from upstream import (
@@ -11,6 +13,7 @@ from upstream import (
     InPlaceScheduler,
     Key,
     LinecuttingScheduler,
+    PacedScheduler,
     RandomShedding,
     StalenessIndexScheduler,
     StreamQueue,
@@ -24,6 +27,7 @@ from .model_kinds import (
     ModelFifo,
     ModelInPlace,
     ModelLinecutting,
+    ModelPaced,
     ModelUpdateQueue,
 )
 
@@ -81,6 +85,23 @@ def linecutting_queues(draw: st.DrawFn) -> Pair:
     )
     model = ModelLinecutting(
         rates=RATES, cost=COST, capacity=capacity, time_to_live=age, in_process_limit=limit
+    )
+    return queue, model
+
+
+@st.composite
+def paced_queues(draw: st.DrawFn) -> Pair:
+    capacity, age, limit = draw(capacities), draw(ages), draw(limits)
+    chosen = draw(st.permutations([0.0, 1.0, 4.0, math.inf]))
+    intervals: dict[Key, float] = dict(zip(KEYS, chosen, strict=True))
+    queue = UpdateQueue(
+        PacedScheduler(InPlaceScheduler(), intervals.__getitem__),
+        capacity=capacity,
+        time_to_live=age,
+        in_process_limit=limit,
+    )
+    model = ModelPaced(
+        intervals=intervals, capacity=capacity, time_to_live=age, in_process_limit=limit
     )
     return queue, model
 

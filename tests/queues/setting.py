@@ -45,6 +45,8 @@ USES: Final[dict[str, Callable[[StreamQueue, Update], object]]] = {
     "queue_staleness": lambda queue, _: queue.queue_staleness("IBM"),
     "application_staleness": lambda queue, _: queue.application_staleness("IBM"),
     "staleness_by_key": lambda queue, _: queue.staleness_by_key(),
+    "key_staleness": lambda queue, _: queue.key_staleness(),
+    "waiting_since": lambda queue, _: queue.waiting_since(),
     "lower_bound": lambda queue, _: queue.lower_bound(),
 }
 """Every way in which an application uses a queue of any kind while it lives."""

@@ -8,6 +8,7 @@ all was on average.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
@@ -59,6 +60,7 @@ from .queue_pairs import (
     append_queues,
     keys,
     linecutting_queues,
+    paced_queues,
     pauses,
     seconds,
     source_times,
@@ -108,7 +110,7 @@ class StreamMachine(RuleBasedStateMachine):
         if self.has_pool:
             self.model.locations = LOCATIONS
         for _ in range(queues):
-            self.attach(data.draw(self.kinds), snapshot=False)
+            self.attach(data.draw(self.kinds), since=None)
 
     # What happens.
 
@@ -158,16 +160,18 @@ class StreamMachine(RuleBasedStateMachine):
         assert batch.rejected_rows == tuple(np.flatnonzero(rejected))
 
     @precondition(lambda self: len(self.pairs) < MOST_QUEUES)
-    @rule(data=st.data(), snapshot=st.booleans())
-    def a_queue_is_attached(self, data: st.DataObject, snapshot: bool) -> None:
+    @rule(data=st.data(), snapshot=st.booleans(), age=st.none() | seconds)
+    def a_queue_is_attached(self, data: st.DataObject, snapshot: bool, age: float | None) -> None:
         pair = queue, model = data.draw(self.kinds)
         if snapshot and not self.retain:
             with pytest.raises(ParameterError):
                 self.stream.attach(queue, snapshot=True)
             return
         is_orderless = type(model) in ORDERLESS and model.capacity is None
-        snapshot = snapshot and (is_orderless or self.arrivals_differ())
-        self.attach(pair, snapshot=snapshot)
+        if snapshot and (is_orderless or self.arrivals_differ()):
+            self.attach(pair, since=-math.inf if age is None else self.clock.now() - age)
+        else:
+            self.attach(pair, since=None)
 
     @precondition(lambda self: self.pairs)
     @rule(data=st.data())
@@ -252,10 +256,11 @@ class StreamMachine(RuleBasedStateMachine):
 
     # How it is done.
 
-    def attach(self, pair: Pair, *, snapshot: bool) -> None:
+    def attach(self, pair: Pair, *, since: float | None) -> None:
         queue, model = pair
-        self.stream.attach(queue, snapshot=snapshot)
-        self.model.attach(model, snapshot=snapshot, now=self.clock.now())
+        takes_all = since == -math.inf
+        self.stream.attach(queue, snapshot=since is not None, since=None if takes_all else since)
+        self.model.attach(model, since=since, now=self.clock.now())
         self.pairs.append(pair)
 
     def value(self) -> object:
@@ -331,6 +336,7 @@ class StreamMachine(RuleBasedStateMachine):
     def look_at(self, queue: StreamQueue, model: ModelQueue, now: float) -> None:
         queue._check()
         assert len(queue) == len(model.waiting)
+        assert queue.waiting_since() == model.waiting_since()
         counters = asdict(queue.statistics())
         expected = model.statistics()
         assert counters == expected, {
@@ -357,7 +363,7 @@ def _check_order(queue: StreamQueue, model: ModelQueue, now: float) -> None:
     updates = queue.snapshot()
     following = queue.peek()
     assert following is None or model.may_be_next(following, now)
-    assert (following is None) == (not model.waiting)
+    assert (following is None) == (not model.may_be_served(now))
     groups = model.order()
     if groups is None:
         groups = [model.waiting]
@@ -375,6 +381,13 @@ def _check_staleness(queue: StreamQueue, model: ModelQueue, now: float) -> None:
         expected = life.queue_mean(now), life.application_mean(now)
         means = queue.queue_staleness(key), queue.application_staleness(key)
         assert means == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    rows = queue.key_staleness()
+    assert {row.key for row in rows} == set(model.lives)
+    for row in rows:
+        waits = [waiting.since for waiting in model.waiting_of(row.key)]
+        assert row.waiting_seconds == now - min(waits, default=now)
+        assert row.queue_staleness == queue.queue_staleness(row.key)
+        assert row.application_staleness == queue.application_staleness(row.key)
     means = queue.queue_staleness(), queue.application_staleness()
     assert means == pytest.approx(model.means(now), rel=1e-9, abs=1e-9)
     for key in set(KEYS) - set(model.lives):
@@ -429,6 +442,19 @@ class LinecuttingMachine(StreamMachine):
     rates = RATES
 
 
+class PacedMachine(StreamMachine):
+    """Keys that are not to be served too often, or never."""
+
+    retain = None
+    kinds = st.one_of(paced_queues(), paced_queues(), update_queues())
+
+
+class PacedPooledMachine(PacedMachine):
+    """The same with room for two values."""
+
+    has_pool = True
+
+
 TestRetaining = RetainingMachine.TestCase
 TestForgetful = ForgetfulMachine.TestCase
 TestPooled = PooledMachine.TestCase
@@ -436,6 +462,8 @@ TestRetainingPooled = RetainingPooledMachine.TestCase
 TestUnwatched = UnwatchedMachine.TestCase
 TestUnwatchedPooled = UnwatchedPooledMachine.TestCase
 TestLinecutting = LinecuttingMachine.TestCase
+TestPaced = PacedMachine.TestCase
+TestPacedPooled = PacedPooledMachine.TestCase
 
 for case in (
     TestRetaining,
@@ -445,6 +473,8 @@ for case in (
     TestUnwatched,
     TestUnwatchedPooled,
     TestLinecutting,
+    TestPaced,
+    TestPacedPooled,
 ):
     case.settings = settings(stateful_step_count=40)
 del case

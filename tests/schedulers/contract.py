@@ -6,6 +6,7 @@ which of the waiting keys may be served next; everything else is the same for al
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from itertools import permutations
@@ -66,6 +67,32 @@ class SchedulerContract(ABC):
         assert line.serve_key() == "A"
         assert line.peek() == "B"
         feed._check()
+
+    def test_looking_and_serving_is_as_taking(self, feed: Feed, line: Line) -> None:
+        """As an update queue does whose values are in a page pool."""
+        feed.arrive(*KEYS, seconds_each=1.0)
+        served = []
+        while (place := line.scheduler.next(feed.now)) is not None:
+            line.scheduler.serve(place, feed.now)
+            line.end_wait(place)
+            served.append(place.cell.key)
+            feed._check()
+        assert served == list(KEYS)
+
+    def test_it_tells_since_when_the_longest_waiting_key_waits(
+        self, feed: Feed, line: Line
+    ) -> None:
+        assert line.scheduler.waiting_since() is None
+        feed.arrive(*"ABCA", seconds_each=1.0)
+        assert line.scheduler.waiting_since() == 0.0
+        line.expire("A")
+        assert line.scheduler.waiting_since() == 1.0
+        served = line.serve()
+        assert served is not None
+        assert served.key == "B"
+        assert line.scheduler.waiting_since() == 2.0
+        line.give_back(served)
+        assert line.scheduler.waiting_since() == 1.0
 
     def test_each_waiting_key_is_served_once(self, feed: Feed, line: Line) -> None:
         feed.arrive(*"ABACABCB", seconds_each=0.5)
@@ -172,7 +199,7 @@ class SchedulerContract(ABC):
         assert sorted(line.keys()) == others
         assert line.peek() in others
         assert len(line.scheduler) == 2
-        place.waiting_version = place.cell.version
+        place.version_before = place.cell.version - 1
         line.scheduler.restore(place)
         assert place.waiting_since == since
         feed._check()
@@ -314,6 +341,19 @@ class Model:
 
     # What policies may see differently.
 
+    def may_be_served(self, now: float) -> list[Waiting]:
+        """Return what is not held back when somebody asks at `now` who is next."""
+        return self.waiting
+
+    def is_barred(self, one: Waiting) -> bool:
+        return False
+
+    def note_service(self, key: str, now: float) -> None:
+        self.remove(key)
+
+    def forget(self, key: str) -> None:
+        self.remove(key)
+
     def start(self, one: Waiting) -> None:
         self.waiting.append(one)
 
@@ -377,7 +417,7 @@ class SchedulerMachine(RuleBasedStateMachine):
     def somebody_looks_who_is_next(self, which: int) -> None:
         model = self.models[which % len(self.models)]
         key = model.line.peek()
-        assert (key is None) == (not model.waiting)
+        assert (key is None) == (not model.may_be_served(self.feed.now))
         if key is not None:
             model.check_next(key, self.feed.now)
             assert model.line.peek() == key
@@ -386,11 +426,11 @@ class SchedulerMachine(RuleBasedStateMachine):
     def a_key_is_served(self, which: int) -> None:
         model = self.models[which % len(self.models)]
         served = model.line.serve()
-        assert (served is None) == (not model.waiting)
+        assert (served is None) == (not model.may_be_served(self.feed.now))
         if served is not None:
             assert not model.line.waits(served.key)
             model.check_next(served.key, self.feed.now)
-            model.remove(served.key)
+            model.note_service(served.key, self.feed.now)
             model.served = [one for one in model.served if one.key != served.key] + [served]
 
     @rule(which=st.integers(0, 3), data=st.data())
@@ -418,7 +458,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         key = data.draw(st.sampled_from(sorted(map(str, self.feed.table.cells))), label="key")
         self.feed.forget(key)
         for model in self.models:
-            model.remove(key)
+            model.forget(key)
             model.served = [one for one in model.served if one.key != key]
 
     @invariant()
@@ -427,6 +467,9 @@ class SchedulerMachine(RuleBasedStateMachine):
         for model in self.models:
             assert len(model.line.scheduler) == len(model.waiting)
             assert set(model.line.keys()) == {one.key for one in model.waiting}
+            to_be_served = [one.since for one in model.waiting if not model.is_barred(one)]
+            since = model.line.scheduler.waiting_since()
+            assert (math.inf if since is None else since) == min(to_be_served, default=math.inf)
             for one in model.waiting:
                 assert model.line.place_of(one.key).waiting_since == one.since
             if self.has_order:

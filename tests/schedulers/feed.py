@@ -61,11 +61,12 @@ class Line:
         self.scheduler.admit(cell.key)
         place = self.places[cell] = Place(cell, self)
         cell.add_idle(place)
+        self.scheduler.welcome(place)
 
     def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         place.cell.remove_idle(place)
         place.waiting_since = now
-        place.waiting_version = version
+        place.version_before = version - 1
         self.scheduler.schedule(place)
         return True
 
@@ -88,7 +89,7 @@ class Line:
         if place is None:
             return None
         cell = place.cell
-        self._end_wait(place)
+        self.end_wait(place)
         return Served(str(cell.key), place, cell.version, cell.arrival)
 
     def serve_key(self) -> str | None:
@@ -106,10 +107,10 @@ class Line:
     def give_back(self, served: Served) -> bool:
         """Let the key wait again; False if it has arrived again meanwhile."""
         place = served.place
-        if place.waiting_version > served.version:
+        if place.version_before >= served.version:
             return False
         place.cell.remove_idle(place)
-        place.waiting_version = place.cell.version
+        place.version_before = place.cell.version - 1
         place.waiting_since = served.arrival
         self.scheduler.restore(place)
         return True
@@ -117,12 +118,12 @@ class Line:
     def drop(self, place: Place) -> None:
         """Let an update expire."""
         self.scheduler.remove(place)
-        self._end_wait(place)
+        self.end_wait(place)
 
     def expire(self, key: str) -> None:
         self.drop(self.place_of(key))
 
-    def _end_wait(self, place: Place) -> None:
+    def end_wait(self, place: Place) -> None:
         place.waiting_since = None
         place.cell.add_idle(place)
 

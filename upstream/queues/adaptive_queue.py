@@ -13,13 +13,14 @@ finds nothing. Below `resume_waiting` the queue goes back, if as few wait and no
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..clock import Clock
 from ..errors import ParameterError
 from ..keys import KeyCell, Place
 from ..schedulers import Scheduler, StalenessIndexScheduler, Surroundings
-from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey, check_count
+from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey, check_count
 from ..updates import Key, Outcome, Update
 from .ages import check_age
 from .backlog import BacklogPlace, Ticket, sequence_of
@@ -46,7 +47,8 @@ class AdaptiveQueue(LogQueue):
     `max_waiting` and `max_age` (seconds, optional) bound what may wait before the queue conflates;
     it keeps every update again when at most `resume_waiting` wait and none longer than
     `resume_age`, by default half of the bounds. `scheduler` serves the keys while it conflates,
-    the staleness index by default; FIFO, which needs the stream's order, cannot.
+    the staleness index by default; FIFO, which needs the stream's order, cannot, and nor can one
+    that holds keys back.
 
     >>> from upstream import ManualClock
     >>> queue = AdaptiveQueue(max_waiting=2, clock=ManualClock())
@@ -83,7 +85,7 @@ class AdaptiveQueue(LogQueue):
         clock: Clock | None = None,
         time_to_live: float | None = None,
         rates: PerKey[AnyKey] | None = None,
-        processing_cost: float | None = None,
+        processing_cost: GivenCost | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         forget_after: float | None = None,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
@@ -102,8 +104,8 @@ class AdaptiveQueue(LogQueue):
         if self._resume.age > self._bounds.age:
             raise ParameterError("resume_age", resume_age, "at most max_age")
         self._scheduler = StalenessIndexScheduler() if scheduler is None else scheduler
-        if self._scheduler.needs_arrival_order:
-            raise ParameterError("scheduler", self._scheduler.name, "any but fifo")
+        if self._scheduler.needs_arrival_order or self._scheduler.holds_back:
+            raise ParameterError("scheduler", self._scheduler.name, "any but fifo and paced")
         self._arrived = self._late = 0
         self._superseding = 0  # updates of which the arrival superseded something
         self._is_conflating = False
@@ -139,13 +141,6 @@ class AdaptiveQueue(LogQueue):
         place = self._scheduler.next(now)
         return None if place is None else _only_ticket(place).update()
 
-    def snapshot(self) -> list[Update]:
-        """Return all waiting updates; change nothing. O(waiting)."""
-        self._catch_up()
-        if self._is_conflating:
-            return [_only_ticket(place).update() for place in self._scheduler]
-        return [ticket.update() for ticket in self._backlog]
-
     def __len__(self) -> int:
         """Return how many updates wait."""
         self._catch_up()
@@ -159,12 +154,15 @@ class AdaptiveQueue(LogQueue):
         """Forget what `admit` noted of a key that did not come in."""
         self._scheduler.dismiss(key)
 
+    def _tickets(self) -> Iterable[Ticket]:
+        return map(_only_ticket, self._scheduler) if self._is_conflating else self._backlog
+
     def _waiting(self) -> int:
         return len(self._scheduler) if self._is_conflating else len(self._backlog)
 
     # Its life with its stream.
 
-    def _listen(self, *, snapshot: bool) -> None:
+    def _listen(self, *, since: float | None) -> None:
         stream = self._stream
         self._scheduler.bind(
             Surroundings(rates=stream.rates, cost=self._cost, place_of=self.place_of)
@@ -172,7 +170,7 @@ class AdaptiveQueue(LogQueue):
         if self.time_to_live is not None:
             stream.watch_age(self.time_to_live, self._expire)
         age = min(self._bounds.age, math.inf if self.time_to_live is None else self.time_to_live)
-        self._open_log(age=age, at_once=True, snapshot=snapshot)
+        self._open_log(age=age, at_once=True, since=since)
         if not self._is_attached:
             self.enqueue = self._enqueue_own
             self.enqueue_many = self._enqueue_many_own
@@ -332,7 +330,7 @@ class AdaptiveQueue(LogQueue):
         ticket.previous = ticket.next = None
         ticket.since = _since(place)
         place.first = place.last = ticket
-        place.waiting_version = ticket.entry.version
+        place.version_before = ticket.entry.version - 1
         self._scheduler.schedule(place)
 
     # What leaves.
@@ -354,7 +352,7 @@ class AdaptiveQueue(LogQueue):
             self._pressure = 0
             return None
         ticket = self._end_wait(place, now)
-        if ticket.entry.version == place.waiting_version:
+        if ticket.entry.version == place.version_before + 1:
             self._pressure = max(self._pressure - 1, 0)
         return ticket
 
@@ -392,7 +390,7 @@ class AdaptiveQueue(LogQueue):
         else:
             since = self._sums.start_of_wait(place, arrival)
             place.first = place.last = Ticket.of(record, since)
-            place.waiting_version = version
+            place.version_before = version - 1
             self._sums.wait_resumes(place, since, now)
             self._scheduler.restore(place)
         self._advance(now)

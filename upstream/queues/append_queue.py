@@ -12,7 +12,7 @@ import random
 from ..clock import Clock
 from ..errors import ParameterError
 from ..keys import Place
-from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey
+from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey
 from ..updates import Key, Outcome, Update
 from .backlog import BacklogPlace
 from .batch_outcome import BatchOutcome
@@ -67,7 +67,7 @@ class AppendQueue(LogQueue):
         shedding: RandomShedding | None = None,
         time_to_live: float | None = None,
         rates: PerKey[AnyKey] | None = None,
-        processing_cost: float | None = None,
+        processing_cost: GivenCost | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         forget_after: float | None = None,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
@@ -98,19 +98,14 @@ class AppendQueue(LogQueue):
         self._catch_up()
         return self._backlog[0].update() if self._backlog else None
 
-    def snapshot(self) -> list[Update]:
-        """Return all waiting updates; change nothing. O(waiting)."""
-        self._catch_up()
-        return [ticket.update() for ticket in self._backlog]
-
     def __len__(self) -> int:
         """Return how many updates wait."""
         self._catch_up()
         return len(self._backlog)
 
-    def _listen(self, *, snapshot: bool) -> None:
+    def _listen(self, *, since: float | None) -> None:
         sheds = self._shedding is not None
-        self._open_log(age=self.time_to_live, at_once=sheds, snapshot=snapshot)
+        self._open_log(age=self.time_to_live, at_once=sheds, since=since)
         if not self._is_attached:
             self.enqueue = self._enqueue_own
             self.enqueue_many = self._enqueue_many_own

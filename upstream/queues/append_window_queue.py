@@ -14,7 +14,7 @@ from collections import deque
 from ..clock import Clock
 from ..errors import ParameterError
 from ..keys import KeyCell
-from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey, is_quantity
+from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey, is_quantity
 from ..updates import Key, Outcome, Update
 from ..windows import (
     OpenWindows,
@@ -240,7 +240,7 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
         clock: Clock | None = None,
         shedding: RandomWindowShedding | None = None,
         rates: PerKey[AnyKey] | None = None,
-        processing_cost: float | None = None,
+        processing_cost: GivenCost | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
     ) -> None:

@@ -44,8 +44,8 @@ class AttachedQueue(Protocol[Final_co]):
         """Raise unless the queue can join `stream`."""
         ...
 
-    def join(self, stream: Stream, *, snapshot: bool) -> None:
-        """Begin to be fed, with the newest values if `snapshot`."""
+    def join(self, stream: Stream, *, since: float | None) -> None:
+        """Begin to be fed, with the newest values that arrived at or after `since`, if given."""
         ...
 
     def leave(self) -> Final_co:
@@ -65,7 +65,7 @@ class AttachedQueue(Protocol[Final_co]):
         ...
 
     def holds(self, cell: KeyCell) -> bool:
-        """Tell whether an update of the key waits or is in process."""
+        """Tell whether an update of the key waits, to be served, or is in process."""
         ...
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:

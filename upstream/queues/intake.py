@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -357,8 +358,13 @@ class Intake:
         moments: list[float] = read_times(times).tolist()
         return moments
 
-    def _find_all(self, keys: list[Key]) -> list[KeyCell | None]:
+    def _find_all(self, keys: list[Key]) -> Sequence[KeyCell | None]:
         """Return the cells of `keys`, None for new keys, of which each is checked."""
+        try:
+            # All in one call, which only works if there are two or more, and all are known.
+            return itemgetter(*keys)(self._cells) if len(keys) > 1 else [self._cells[keys[0]]]
+        except (KeyError, IndexError, TypeError):
+            pass
         try:
             cells = list(map(self._cells.get, keys))
         except TypeError:
@@ -384,7 +390,7 @@ class Intake:
 
     def _enqueue_plain_rows(
         self,
-        cells: list[KeyCell | None],
+        cells: Sequence[KeyCell | None],
         keys: list[Key],
         values: list[object],
         times: Sequence[float],

@@ -47,8 +47,10 @@ class LogFeed:
                 self._take(entry)
 
 
-def newest_entries(stream: Stream, now: float, time_to_live: float | None) -> list[LogEntry]:
-    """Return the newest values of a stream that are not `time_to_live` old. O(keys)."""
+def newest_entries(
+    stream: Stream, now: float, time_to_live: float | None, *, since: float = -math.inf
+) -> list[LogEntry]:
+    """Return the newest values of a stream since then that are not `time_to_live` old. O(keys)."""
     oldest = -math.inf if time_to_live is None else now - time_to_live
     return [
         LogEntry(
@@ -58,6 +60,6 @@ def newest_entries(stream: Stream, now: float, time_to_live: float | None) -> li
             arrival=cell.arrival,
             version=cell.version,
         )
-        for cell in stream.newest_cells()
+        for cell in stream.newest_cells(since)
         if cell.arrival > oldest
     ]

@@ -8,10 +8,11 @@ due meanwhile, so that the answer is what it would be had it read at once.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 
 from ..keys import KeyCell
 from ..updates import Key, Update
-from .backlog import Backlog, BacklogPlace
+from .backlog import Backlog, BacklogPlace, Ticket
 from .let_go import LetGo
 from .log_feed import LogFeed, newest_entries
 from .shared_log import LogEntry
@@ -34,6 +35,17 @@ class LogQueue(StreamQueue):
         self._catch_up()
         place = self._find(key)
         return place.newest_waiting() if isinstance(place, BacklogPlace) else None
+
+    def snapshot(self) -> list[Update]:
+        """Return all waiting updates; change nothing. O(waiting)."""
+        self._catch_up()
+        return [ticket.update() for ticket in self._tickets()]
+
+    def waiting_since(self) -> float | None:
+        """Return the earliest arrival since which something waits, None if nothing. O(waiting)."""
+        self._catch_up()
+        waits = (min(ticket.since, ticket.entry.arrival) for ticket in self._tickets())
+        return min(waits, default=None)
 
     def deliver(self, update: Update) -> None:
         """Note that the application has the result of `update`."""
@@ -58,6 +70,10 @@ class LogQueue(StreamQueue):
 
     # What the kinds differ in.
 
+    def _tickets(self) -> Iterable[Ticket]:
+        """Return what waits."""
+        return self._backlog
+
     @abstractmethod
     def _take_at(self, entry: LogEntry, now: float) -> None:
         """Take an update that reaches the queue at `now`."""
@@ -72,8 +88,8 @@ class LogQueue(StreamQueue):
 
     # What they share.
 
-    def _open_log(self, *, age: float | None, at_once: bool, snapshot: bool) -> None:
-        """Begin to read, from the present values if `snapshot`.
+    def _open_log(self, *, age: float | None, at_once: bool, since: float | None) -> None:
+        """Begin to read, from the newest values since then, if given.
 
         An arrival lets nothing fall due sooner than `age` seconds after it. `at_once` if something
         may be dropped as an update comes.
@@ -83,8 +99,9 @@ class LogQueue(StreamQueue):
         self._let_go = LetGo(stream, age=age, next_due=self._read_next_due, settle=self._settle)
         self._feed.open(stream, at_once=at_once)
         now = stream.now()
-        for entry in newest_entries(stream, now, self.time_to_live) if snapshot else ():
-            self._take_at(entry, now)
+        if since is not None:
+            for entry in newest_entries(stream, now, self.time_to_live, since=since):
+                self._take_at(entry, now)
 
     def _close_log(self) -> None:
         self._feed.close(self._stream)

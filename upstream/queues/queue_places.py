@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from ..errors import ClosedError, ParameterError, UnknownKeyError
 from ..keys import KeyCell, Place
-from ..staleness import StalenessSums, staleness_lower_bound
+from ..staleness import KeyStaleness, StalenessSums, key_staleness, staleness_lower_bound
 from ..statistics import ProcessingCost, UpdateRates
 from ..updates import Key
 
@@ -54,6 +54,11 @@ class QueuePlaces(ABC):
             raise ParameterError("of", of, "'queue' or 'application'")
         now = self._catch_up()
         return {place.cell.key: mean(self._sums, place, now) for place in self._counted_places()}
+
+    def key_staleness(self) -> list[KeyStaleness]:
+        """Return of each key how stale it is and was, and its update rate. O(keys)."""
+        now = self._catch_up()
+        return key_staleness(self._sums, self._rates(), self._counted_places(), now)
 
     def lower_bound(self, of: str = "queue") -> float | None:
         """Return the least mean staleness any scheduler could reach, from rates as they are known.

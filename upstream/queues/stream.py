@@ -8,6 +8,7 @@ somebody needs them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import cast
 
@@ -115,10 +116,13 @@ class Stream(Intake):
             raise UnknownKeyError(key)
         self._forget_cell(cell, now)
 
-    def attach(self, queue: AttachedQueue[object], *, snapshot: bool = False) -> None:
+    def attach(
+        self, queue: AttachedQueue[object], *, snapshot: bool = False, since: float | None = None
+    ) -> None:
         """Feed `queue`, which was not used yet; with `snapshot` it starts with all newest values.
 
-        O(keys). The queue's clock, and rates, are the stream's from now on.
+        With `since` as well, a moment as `now` tells it, only with those that arrived then or
+        later. O(keys). The queue's clock, and rates, are the stream's from now on.
         """
         self.catch_up()
         if self._is_own:
@@ -127,13 +131,14 @@ class Stream(Intake):
             )
         if snapshot and not self.values.retain:
             raise ParameterError("snapshot", True, "False for a stream that retains no values")
+        oldest = _oldest_to_take_over(since, snapshot=snapshot)
         queue.check_is_free(self)
-        for cell in self.newest_cells() if snapshot and self.has_memory else ():
+        for cell in self.newest_cells(oldest) if oldest is not None and self.has_memory else ():
             self.values.load(cell)  # if a value cannot be decoded, nothing has changed yet
         try:
             for cell in self._keys:
                 queue.admit(cell.key)
-            queue.join(self, snapshot=snapshot)
+            queue.join(self, since=oldest)
         except Exception:
             for cell in self._keys:
                 queue.dismiss(cell.key)
@@ -250,10 +255,14 @@ class Stream(Intake):
         """Iterate over the known keys."""
         return iter(self._keys)
 
-    def newest_cells(self) -> list[KeyCell]:
-        """Return the keys that have a value, those that arrived last at the end. O(keys)."""
-        cells = filter(self._has_value, self._keys if self._order is None else self._order)
-        return sorted(cells, key=_arrival) if self._order is None else list(cells)
+    def newest_cells(self, since: float = -math.inf) -> list[KeyCell]:
+        """Return the keys with a value that arrived at or after `since`, the last at the end.
+
+        O(keys).
+        """
+        keys = self._keys if self._order is None else self._order
+        cells = [cell for cell in keys if cell.arrival >= since and self._has_value(cell)]
+        return sorted(cells, key=_arrival) if self._order is None else cells
 
     def counters(self) -> tuple[int, int, int]:
         """Return how many updates arrived, were late, and found the page pool full."""
@@ -441,6 +450,17 @@ class Stream(Intake):
 
 def _due_of(due_and_source: tuple[float, DueSource]) -> float:
     return due_and_source[0]
+
+
+def _oldest_to_take_over(since: object, *, snapshot: bool) -> float | None:
+    """Return from which arrival on keys are taken over, None if none are."""
+    if since is None:
+        return -math.inf if snapshot else None
+    if not snapshot:
+        raise ParameterError("since", since, "given together with snapshot=True")
+    if not isinstance(since, (int, float)) or math.isnan(since):
+        raise ParameterError("since", since, "a time in seconds, as Stream.now() tells it")
+    return float(since)
 
 
 def _arrival(cell: KeyCell) -> float:

@@ -15,6 +15,7 @@ from ..errors import AlreadyAttachedError, ClosedError, NotInProcessError, Param
 from ..keys import KeyCell, Place
 from ..statistics import (
     DEFAULT_FORGETTING,
+    GivenCost,
     ProcessingCost,
     QueueStatistics,
     UpdateRates,
@@ -34,7 +35,8 @@ class StreamQueue(QueuePlaces):
     """A queue of updates of one stream.
 
     `clock`, `rates`, `forget_after` are its own stream's, and end when it is attached to another
-    stream. `processing_cost` is measured unless given, and forgets at the rate `forgetting`.
+    stream. `processing_cost` is measured unless given, and forgets at the rate `forgetting`; it may
+    be a function, which is asked whenever the present cost is needed, and may tell None.
     `time_to_live` drops updates that wait so many seconds after their arrival.
     """
 
@@ -76,7 +78,7 @@ class StreamQueue(QueuePlaces):
         *,
         capacity: int | None = None,
         time_to_live: float | None = None,
-        processing_cost: float | None = None,
+        processing_cost: GivenCost | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
     ) -> None:
@@ -94,7 +96,7 @@ class StreamQueue(QueuePlaces):
         self._final: QueueStatistics | None = None
         self._is_attached = False
         own_stream.adopt(self)
-        self._hear(own_stream, snapshot=False)
+        self._hear(own_stream, since=None)
 
     # What the application calls.
 
@@ -167,6 +169,13 @@ class StreamQueue(QueuePlaces):
         """Return all waiting updates; change nothing. O(waiting)."""
 
     @abstractmethod
+    def waiting_since(self) -> float | None:
+        """Return the earliest arrival since which something waits, None if nothing does.
+
+        On the scale of `Stream.now`. Changes nothing.
+        """
+
+    @abstractmethod
     def __len__(self) -> int:
         """Return how much waits: keys, or updates where a key may have several."""
 
@@ -216,12 +225,12 @@ class StreamQueue(QueuePlaces):
                 "memory", "one of the queue's own", "the stream's: pass it to Stream(memory=...)"
             )
 
-    def join(self, stream: Stream, *, snapshot: bool) -> None:
+    def join(self, stream: Stream, *, since: float | None) -> None:
         """Leave the own stream for `stream`. Called by `Stream.attach`."""
         self._stop_listening(self._stream.now())
         self._stream.close_unused()
         self._is_attached = True
-        self._hear(stream, snapshot=snapshot)
+        self._hear(stream, since=since)
 
     def leave(self) -> QueueStatistics:
         """Free everything that the queue holds of its stream. Called by `Stream.detach`."""
@@ -250,14 +259,14 @@ class StreamQueue(QueuePlaces):
             self._drop_waiting(place, now)
             self._retire(place, now)
             self._orphans += place.in_process
-            place.delivered_version = place.waiting_version = Place.FORGOTTEN
+            place.delivered_version = place.version_before = Place.FORGOTTEN
             self._places[cell.index] = None
 
     # What the kinds of queues differ in.
 
     @abstractmethod
-    def _listen(self, *, snapshot: bool) -> None:
-        """Begin to hear of the stream's updates, from its present values if `snapshot`."""
+    def _listen(self, *, since: float | None) -> None:
+        """Begin to hear of the stream's updates, from its newest values since then, if given."""
 
     @abstractmethod
     def _stop_listening(self, now: float) -> None:
@@ -289,14 +298,14 @@ class StreamQueue(QueuePlaces):
         """Take in what arrived, do what fell due, and return the time."""
         return self._stream.catch_up()
 
-    def _hear(self, stream: Stream, *, snapshot: bool) -> None:
+    def _hear(self, stream: Stream, *, since: float | None) -> None:
         self._stream = stream
         self._without_room_before = stream.counters()[2]
         self._values = stream.values
         self._ticks = stream.ticks
         self.enqueue = stream.enqueue
         self.enqueue_many = stream.enqueue_many
-        self._listen(snapshot=snapshot)
+        self._listen(since=since)
 
     def _hand_out(self, record: Record, now: float) -> Update:
         """Note that an update is handed out, and return it."""

@@ -7,13 +7,15 @@ while the key waits are counted, when the wait ends, by the versions that have p
 
 from __future__ import annotations
 
+import math
+
 from ..clock import Clock
 from ..errors import ParameterError
 from ..keys import KeyCell, Place
 from ..memory import Codec, Memory
 from ..schedulers import Scheduler, Surroundings
 from ..staleness import note_accepted
-from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey
+from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey
 from ..updates import TOMBSTONE, Key, Update
 from .in_process import Record
 from .stream import Stream
@@ -46,6 +48,7 @@ class UpdateQueue(StreamQueue):
         "_schedule",
         "_scheduler",
         "_take",
+        "_taken_over_at",
     )
 
     def __init__(
@@ -58,7 +61,7 @@ class UpdateQueue(StreamQueue):
         memory: Memory | None = None,
         codec: Codec | None = None,
         rates: PerKey[AnyKey] | None = None,
-        processing_cost: float | None = None,
+        processing_cost: GivenCost | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         forget_after: float | None = None,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
@@ -72,6 +75,7 @@ class UpdateQueue(StreamQueue):
         self._schedule = scheduler.schedule
         self._take = scheduler.take
         self._arrived_before = self._late_before = 0
+        self._taken_over_at = -math.inf
         stream = Stream(
             clock=clock,
             retain=False,
@@ -96,7 +100,7 @@ class UpdateQueue(StreamQueue):
         return self._scheduler
 
     def peek(self) -> Update | None:
-        """Return what `dequeue` would hand out now; change nothing."""
+        """Return what `dequeue` would hand out now, None if nothing; change nothing."""
         place = self._scheduler.next(self._stream.catch_up())
         return None if place is None else self._stream.update_of(place.cell)
 
@@ -113,8 +117,23 @@ class UpdateQueue(StreamQueue):
         self._stream.catch_up()
         return [self._stream.update_of(place.cell) for place in self._scheduler]
 
+    def waiting_since(self) -> float | None:
+        """Return the earliest arrival since which something waits, None if nothing does.
+
+        On the scale of `Stream.now`, and without what a scheduler bars. As fast as the scheduler
+        tells it, and O(waiting) while a key waits that was taken over from a snapshot.
+        """
+        self._stream.catch_up()
+        scheduler = self._scheduler
+        since = scheduler.waiting_since()
+        if since is None or since > self._taken_over_at:
+            return since
+        # A key that was taken over waits from then on, and its update arrived before.
+        arrivals = (place.cell.arrival for place in scheduler if not scheduler.bars(place))
+        return min(since, *arrivals)
+
     def __len__(self) -> int:
-        """Return how many keys wait."""
+        """Return how many keys wait, those among them that the scheduler holds back."""
         self._stream.catch_up()
         return len(self._scheduler)
 
@@ -133,6 +152,19 @@ class UpdateQueue(StreamQueue):
         """Forget what `admit` noted of a key that did not come in."""
         self._scheduler.dismiss(key)
 
+    def counts(self, cell: KeyCell) -> bool:
+        """Tell whether the key has arrived at the queue and was not forgotten; not if barred."""
+        return super().counts(cell) and not self._is_barred(cell)
+
+    def holds(self, cell: KeyCell) -> bool:
+        """Tell whether an update of the key waits or is in process; not if it is barred."""
+        return super().holds(cell) and not self._is_barred(cell)
+
+    def _is_barred(self, cell: KeyCell) -> bool:
+        """Tell whether nobody waits for the key, so that the stream may forget it."""
+        place = self.place_of(cell)
+        return place is not None and self._scheduler.bars(place)
+
     def refuse(self, rows: int) -> None:
         """Count updates that nobody had room for."""
         self._rejected += rows
@@ -142,6 +174,7 @@ class UpdateQueue(StreamQueue):
         place = Place(cell, self)
         self._new_place(cell, place)
         cell.add_idle(place)
+        self._scheduler.welcome(place)
 
     def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         """Let a key wait, unless the queue is full; then count its `rows` updates as rejected."""
@@ -155,11 +188,11 @@ class UpdateQueue(StreamQueue):
         elif place.in_process:
             note_accepted(place, version, now)
         place.waiting_since = now
-        place.waiting_version = version
+        place.version_before = place.cell.version
         self._schedule(place)
         return True
 
-    def _listen(self, *, snapshot: bool) -> None:
+    def _listen(self, *, since: float | None) -> None:
         stream = self._stream
         self._is_plain = stream.values.is_plain
         self._lets_go = not stream.values.retain
@@ -174,18 +207,19 @@ class UpdateQueue(StreamQueue):
                 cost=self._cost,
                 place_of=self.place_of,
                 order=stream.order,
-                from_oldest=snapshot,
+                from_oldest=since is not None,
             )
         )
         self._arrived_before, self._late_before, _ = stream.counters()
         stream.listen(self)
         for cell in stream.cells():
             self.open_place(cell)
-        if snapshot:
-            self._take_over(stream.now())
+        if since is not None:
+            self._take_over(since, stream.now())
 
-    def _take_over(self, now: float) -> None:
-        for cell in self._stream.newest_cells():
+    def _take_over(self, since: float, now: float) -> None:
+        self._taken_over_at = now
+        for cell in self._stream.newest_cells(since):
             place = self.place_of(cell)
             assert place is not None
             if self.time_to_live is not None and cell.arrival + self.time_to_live <= now:
@@ -193,6 +227,7 @@ class UpdateQueue(StreamQueue):
             self._taken_over += 1
             cell.remove_idle(place)
             if self.start(place, cell.version, now):
+                place.version_before = place.delivered_version
                 cell.waiting += 1
             else:
                 cell.add_idle(place)
@@ -226,7 +261,7 @@ class UpdateQueue(StreamQueue):
                 return None
             cell = place.cell
             value = self._values.load(cell)  # which may fail, and must change nothing then
-            self._scheduler.remove(place)
+            self._scheduler.serve(place, now)
         # Not Update(...): a generated constructor takes three times as long as a plain tuple.
         update = _new_tuple(Update, (cell.key, value, cell.time))
         version = cell.version
@@ -237,7 +272,7 @@ class UpdateQueue(StreamQueue):
         # _end_wait
         waited = now - place.waiting_since  # type: ignore[operator]  # it waits; hot path
         self._queue_area[cell.index] += 0.5 * waited * waited
-        self._superseded += version - place.waiting_version
+        self._superseded += version - place.version_before - 1
         place.waiting_since = None
         if cell.idle is None:
             place.previous = place.next = cell.idle = place
@@ -258,7 +293,7 @@ class UpdateQueue(StreamQueue):
         """Let the key of `place`, which its scheduler has let go, wait no more."""
         cell = place.cell
         self._sums.wait_ends(place, now)
-        self._superseded += cell.version - place.waiting_version
+        self._superseded += cell.version - place.version_before - 1
         place.waiting_since = None
         cell.add_idle(place)
         cell.waiting -= 1
@@ -288,7 +323,7 @@ class UpdateQueue(StreamQueue):
 
     def _restore(self, record: Record, now: float) -> None:
         update, place, version, arrival, _, _ = record
-        if place.waiting_version > version or place.cell.version > version:
+        if place.version_before >= version or place.cell.version > version:
             self._superseded += 1
         elif self.time_to_live is not None and arrival + self.time_to_live <= now:
             self._expired += 1
@@ -298,7 +333,7 @@ class UpdateQueue(StreamQueue):
                 self._stream.store_again(cell, update.value, now)
             cell.remove_idle(place)
             cell.waiting += 1
-            place.waiting_version = cell.version
+            place.version_before = cell.version - 1
             self._sums.wait_resumes(place, self._sums.start_of_wait(place, arrival), now)
             self._scheduler.restore(place)
 
@@ -311,7 +346,7 @@ class UpdateQueue(StreamQueue):
         )
 
     def _superseded_now(self) -> int:
-        return sum(place.cell.version - place.waiting_version for place in self._scheduler)
+        return sum(place.cell.version - place.version_before - 1 for place in self._scheduler)
 
     def _check(self) -> None:
         super()._check()

@@ -266,7 +266,7 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
                 "this queue is attached already, or has taken updates of its own; attach a new one"
             )
 
-    def join(self, stream: Stream, *, snapshot: bool) -> None:
+    def join(self, stream: Stream, *, since: float | None) -> None:
         """Read the log of `stream` from now on. Called by `Stream.attach`."""
         self._stream = stream
         self._is_plain = False
@@ -275,8 +275,9 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
             self._feed.read_ahead = 1  # what is in the page pool is integrated as it comes
         self._feed.open(stream, at_once=True)
         now = stream.now()
-        for entry in newest_entries(stream, now, None) if snapshot else ():
-            self._take_at(entry, now)
+        if since is not None:
+            for entry in newest_entries(stream, now, None, since=since):
+                self._take_at(entry, now)
         self._ticks = self._settle
 
     def holds(self, cell: KeyCell) -> bool:
@@ -298,6 +299,8 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
         place = self._window_places.get(cell.key)
         if place is not None:
             self._forget_place(place, now)
+        else:
+            self.dismiss(cell.key)  # none of its tuples came in
 
     def _settle(self) -> float:
         """Take in what was not read, and return the time."""

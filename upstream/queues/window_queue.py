@@ -27,7 +27,7 @@ from ..memory import (
     MemoryUsage,
 )
 from ..schedulers import Scheduler, Surroundings
-from ..statistics import DEFAULT_FORGETTING, AnyKey, PerKey
+from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey
 from ..updates import Key, Outcome, Update
 from ..windows import (
     KeyEvent,
@@ -66,7 +66,7 @@ _AFTER_WAIT = WAITING[KeyEvent.COMMIT]
 class KeyPlace(WindowPlace):
     """What a window queue knows about one key."""
 
-    __slots__ = ("is_deferred", "processing_state", "waiting_state", "window")
+    __slots__ = ("is_deferred", "processing_state", "waiting_rank", "waiting_state", "window")
 
     buffer: WindowBuffer
     waiting_state: KeyState
@@ -81,6 +81,7 @@ class KeyPlace(WindowPlace):
         self.waiting_state = KeyState.ENQ
         self.processing_state = KeyState.DONE
         self.is_deferred = False
+        self.waiting_rank = 0
         self.window = None
 
     def _check(self) -> None:
@@ -139,7 +140,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         memory: Memory | None = None,
         codec: Codec | None = None,
         rates: PerKey[AnyKey] | None = None,
-        processing_cost: float | None = None,
+        processing_cost: GivenCost | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
     ) -> None:
@@ -247,12 +248,15 @@ class WindowQueue(WindowedQueue[KeyPlace]):
 
     def _commit_next(self, now: float) -> bool:
         """Commit to the window of the key that is to be served next, if any can be."""
-        while (place := self._scheduler.take(now)) is not None:
+        scheduler = self._scheduler
+        while (place := scheduler.next(now)) is not None:
             assert isinstance(place, KeyPlace)
             if place.processing_state is _IDLE:
+                scheduler.remove(place)
                 place.is_deferred = True
                 self._deferred += 1
                 continue
+            scheduler.serve(place, now)
             self._sums.wait_ends(place, now)
             place.waiting_since = None
             place.waiting_state = _AFTER_WAIT[place.waiting_state]
@@ -281,7 +285,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
             self._note_finished(window, now)
         if place.is_deferred:
             self._end_deferral(place)
-            place.waiting_version = place.cell.version
+            place.version_before = place.cell.version - 1
             self._scheduler.restore(place)
         elif place.delivered_version == KeyPlace.FORGOTTEN:
             place.buffer.clear()
@@ -326,7 +330,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
             self._update_rates.begin(cell)  # again: its windows count from the first update
         place.waiting_state = _AT_UPDATE[place.waiting_state]
         place.waiting_since = now
-        place.waiting_version = cell.version
+        place.version_before = cell.version - 1
         self._waits += 1
         place.waiting_rank = self._waits
         self._scheduler.schedule(place)
@@ -356,7 +360,9 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         )
         if self._order is not None:
             self._order.append(cell)
-        return KeyPlace(cell, self._buffer(self._specification, tuples, self._counts, key))
+        place = KeyPlace(cell, self._buffer(self._specification, tuples, self._counts, key))
+        self._scheduler.welcome(place)
+        return place
 
     def _encode_for_memory(self, value: object) -> object:
         assert self._memory is not None

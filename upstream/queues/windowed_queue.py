@@ -19,6 +19,7 @@ from ..statistics import (
     DEFAULT_FORGETTING,
     AnyKey,
     EstimatedRates,
+    GivenCost,
     GivenRates,
     PerKey,
     ProcessingCost,
@@ -65,7 +66,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
         *,
         clock: Clock | None = None,
         rates: PerKey[AnyKey] | None = None,
-        processing_cost: float | None = None,
+        processing_cost: GivenCost | None = None,
         forgetting: float = DEFAULT_FORGETTING,
         in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
     ) -> None:

@@ -1,8 +1,12 @@
-"""Key schedulers: which of the waiting keys is served next. One policy per module."""
+"""Key schedulers: which of the waiting keys is served next. One policy per module.
+
+`PacedScheduler` is none: it holds keys back from the policy that it wraps.
+"""
 
 from .fifo import FifoScheduler
 from .in_place import InPlaceScheduler
 from .linecutting import LinecuttingScheduler
+from .paced import PacedScheduler
 from .scheduler import Scheduler, Surroundings
 from .staleness_index import StalenessIndexScheduler
 
@@ -10,6 +14,7 @@ __all__ = [
     "FifoScheduler",
     "InPlaceScheduler",
     "LinecuttingScheduler",
+    "PacedScheduler",
     "Scheduler",
     "StalenessIndexScheduler",
     "Surroundings",

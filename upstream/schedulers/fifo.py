@@ -66,7 +66,7 @@ class FifoScheduler(Scheduler):
     def next(self, now: float) -> Place | None:
         """Return the oldest key that was given back, else the first past the marker."""
         while (place := self._returned.head()) is not None:
-            if place.cell.version == place.waiting_version:
+            if _is_newest(place):
                 return place
             self._drop_returned(place)
         assert self._surroundings is not None
@@ -94,13 +94,13 @@ class FifoScheduler(Scheduler):
     def __iter__(self) -> Iterator[Place]:
         assert self._surroundings is not None
         for place in self._returned:
-            if place.cell.version == place.waiting_version:
+            if _is_newest(place):
                 yield place
         cell = self._order.next_cell(self._marker)
         while cell is not None:
             waiting = self._surroundings.place_of(cell)
             if waiting is not None and _is_in_line(waiting):
-                is_listed = waiting.line is not None and cell.version == waiting.waiting_version
+                is_listed = waiting.line is not None and _is_newest(waiting)
                 if not is_listed:  # above, as a key that was given back
                     yield waiting
             cell = self._order.next_cell(cell)
@@ -109,6 +109,11 @@ class FifoScheduler(Scheduler):
         self._returned._check()
         places = list(self)
         assert len(places) == self._waiting == len(set(map(id, places)))
+
+
+def _is_newest(place: Place) -> bool:
+    """Tell whether a key that was given back has not arrived again since."""
+    return place.cell.version == place.version_before + 1
 
 
 def _is_in_line(place: Place) -> bool:

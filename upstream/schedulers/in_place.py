@@ -64,6 +64,11 @@ class InPlaceScheduler(Scheduler):
         self._waiting -= 1
         self._line.remove(place)
 
+    def waiting_since(self) -> float | None:
+        """Return since when the key at the head waits. O(1)."""
+        place = self._line.head()
+        return None if place is None else place.waiting_since
+
     def __len__(self) -> int:
         return self._waiting
 

@@ -39,6 +39,8 @@ class Scheduler(ABC):
     """The policy's public name."""
     needs_arrival_order: ClassVar[bool] = False
     """Whether the stream has to keep its keys by last arrival for this scheduler."""
+    holds_back: ClassVar[bool] = False
+    """Whether `next` may return None though keys wait."""
 
     def __init__(self) -> None:
         self._surroundings: Surroundings | None = None
@@ -68,6 +70,10 @@ class Scheduler(ABC):
         """Forget what is known about `key`."""
         return
 
+    def welcome(self, place: Place) -> None:
+        """Note that a key came in, of which `admit` was asked, unless it was dismissed since."""
+        return
+
     @abstractmethod
     def schedule(self, place: Place) -> None:
         """Let a key that starts to wait take its place."""
@@ -78,10 +84,17 @@ class Scheduler(ABC):
 
     @abstractmethod
     def next(self, now: float) -> Place | None:
-        """Return the key to serve next, or None. It stays where it is until `remove`."""
+        """Return the key to serve next, or None. It stays where it is until `serve`."""
+
+    def serve(self, place: Place, now: float) -> None:
+        """Take out the key that `next` has just returned, since it is served.
+
+        Who minds when a key is served says so here and in `take`.
+        """
+        self.remove(place)
 
     def take(self, now: float) -> Place | None:
-        """Take out the key to serve next, and return it; None if none waits."""
+        """Serve the key to serve next, and return it; None if there is none."""
         place = self.next(now)
         if place is not None:
             self.remove(place)
@@ -89,7 +102,19 @@ class Scheduler(ABC):
 
     @abstractmethod
     def remove(self, place: Place) -> None:
-        """Take out a key that is served, has expired or was forgotten."""
+        """Take out a key that is not to be served now: it has expired, say, or was forgotten."""
+
+    def bars(self, place: Place) -> bool:
+        """Tell whether a key that waits will never be served."""
+        return False
+
+    def waiting_since(self) -> float | None:
+        """Return since when that key waits that has waited longest of those to be served.
+
+        O(waiting), and less where the order tells.
+        """
+        waits = [place.waiting_since for place in self if place.waiting_since is not None]
+        return min(waits, default=None)
 
     @abstractmethod
     def __len__(self) -> int:

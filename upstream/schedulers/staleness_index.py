@@ -16,6 +16,7 @@ in the index as little as they do. A rate is the estimate before the wait, and f
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, cast
 
@@ -38,10 +39,19 @@ _expm1 = math.expm1
 class _KeyClass(QueueOfKeys):
     """Keys of about the same update rate and priority, in place."""
 
-    __slots__ = ("name", "priority")
+    __slots__ = ("interval", "known_head", "name", "priority", "since")
+
+    known_head: Place | None
+    """The key that was at the head when somebody looked; what follows is about it."""
+    interval: float
+    """The mean time between two of its updates."""
+    since: float
+    """Since when it waits."""
 
     def __init__(self, name: tuple[int | None, int | None]) -> None:
         super().__init__()
+        self.known_head = None
+        self.interval = self.since = 0.0
         _, priority_class = name
         self.name = name
         self.priority = (
@@ -62,6 +72,7 @@ class StalenessIndexScheduler(Scheduler):
         "_classes",
         "_cost",
         "_has_priorities",
+        "_intervals",
         "_longest_wait",
         "_priorities",
         "_usual_cost",
@@ -88,6 +99,8 @@ class StalenessIndexScheduler(Scheduler):
         self._cost = cast(PerKey[Key] | float | None, cost)
         self._has_priorities = weight is not None or cost is not None
         self._classes: dict[tuple[int | None, int | None], _KeyClass] = {}
+        self._intervals = array("d")
+        """The mean intervals of the keys that wait, by their numbers: a third of float objects."""
         self._priorities: dict[Key, int | None] = {}
         self._waiting = 0
         self._usual_cost = _mean(cost) if isinstance(cost, Mapping) else 1.0
@@ -122,6 +135,8 @@ class StalenessIndexScheduler(Scheduler):
         assert isinstance(line, _KeyClass)
         line.remove(place)
         place.line = None
+        if place is line.known_head:
+            line.known_head = None
         if line.head() is None:
             del self._classes[line.name]
 
@@ -131,17 +146,25 @@ class StalenessIndexScheduler(Scheduler):
         since = math.inf
         for line in self._classes.values():
             head = line.end.next  # `head()` without the call: no class is empty
-            started = head.waiting_since
-            assert started is not None
-            if started < since:
+            if head is not line.known_head:
+                assert head.waiting_since is not None
+                line.known_head = head
+                line.since = head.waiting_since
+                line.interval = self._intervals[head.cell.index]
+            if line.since < since:
                 longest = head
-                since = started
+                since = line.since
         if longest is None or len(self._classes) == 1 or now - since >= self._longest_wait:
             return longest
         return self._largest_index(now, HORIZON * (now - since + self._mean_cost()))
 
+    def waiting_since(self) -> float | None:
+        """Return since when the longest waiting key waits. O(occupied classes)."""
+        waits = [line.end.next.waiting_since for line in self._classes.values()]
+        return min((since for since in waits if since is not None), default=None)
+
     def _largest_index(self, now: float, horizon: float) -> Place | None:
-        """Return the head with the largest index; of equals, the longest waiting.
+        """Return the known head with the largest index; of equals, the longest waiting.
 
         Where nothing has waited yet every index is zero, and its slope decides; where the cost
         is not known either, the priority.
@@ -150,14 +173,12 @@ class StalenessIndexScheduler(Scheduler):
         most = -1.0
         others = (0.0, 0.0, 0.0)
         for line in self._classes.values():
-            head = line.end.next
-            assert head.waiting_since is not None
-            wait = now - head.waiting_since
-            interval = head.interval
+            wait = now - line.since
+            interval = line.interval
             slope = line.priority * (0.5 * wait - interval * _expm1(-horizon / interval))
             index = wait * slope
             if index > most or (index == most and (slope, line.priority, wait) > others):
-                best, most, others = head, index, (slope, line.priority, wait)
+                best, most, others = line.known_head, index, (slope, line.priority, wait)
         return best
 
     def _mean_cost(self) -> float:
@@ -169,14 +190,21 @@ class StalenessIndexScheduler(Scheduler):
 
     def _class_of(self, place: Place) -> _KeyClass:
         assert self._surroundings is not None, "a scheduler that no queue has bound"
-        rate = self._surroundings.rates.observe(place.cell)
+        cell = place.cell
+        rate = self._surroundings.rates.observe(cell)
         if rate:
             rate_class = math.frexp(rate)[1]
-            place.interval = min(1.0 / rate, LONGEST_INTERVAL)
+            interval = min(1.0 / rate, LONGEST_INTERVAL)
         else:
             rate_class = None
-            place.interval = LONGEST_INTERVAL
-        name = (rate_class, self._priority_of(place.cell.key) if self._has_priorities else 0)
+            interval = LONGEST_INTERVAL
+        try:
+            self._intervals[cell.index] = interval
+        except IndexError:
+            missing = cell.index + 1 + cell.index // 8 - len(self._intervals)
+            self._intervals.frombytes(bytes(8 * missing))
+            self._intervals[cell.index] = interval
+        name = (rate_class, self._priority_of(cell.key) if self._has_priorities else 0)
         line = self._classes.get(name)
         if line is None:
             line = self._classes[name] = _KeyClass(name)
@@ -218,6 +246,9 @@ class StalenessIndexScheduler(Scheduler):
             assert line.name == name and line.head() is not None, "an empty class"
             places = list(line)
             assert all(place.line is line for place in places)
+            if line.known_head is not None:
+                assert line.known_head in places and line.since == line.known_head.waiting_since
+                assert line.interval == self._intervals[line.known_head.cell.index]
             if self._has_priorities:
                 priorities = {self._priority_class(place.cell.key) for place in places}
                 assert priorities == {name[1]}, "a key that lost its weight"

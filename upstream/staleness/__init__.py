@@ -1,11 +1,14 @@
 """Staleness: integrated exactly, and what the lowest is that any scheduler could reach."""
 
+from .key_staleness import KeyStaleness, key_staleness
 from .lower_bound import staleness_lower_bound
 from .single_key import single_key_application_staleness, single_key_queue_staleness
 from .sums import StalenessSums, note_accepted
 
 __all__ = [
+    "KeyStaleness",
     "StalenessSums",
+    "key_staleness",
     "note_accepted",
     "single_key_application_staleness",
     "single_key_queue_staleness",

@@ -1,0 +1,499 @@
+"""Pace: a key that was served too lately is held back, and one that is barred for ever."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+from hypothesis.stateful import invariant
+
+from upstream.errors import AlreadyAttachedError, ParameterError, WeightError
+from upstream.keys import NOBODY, KeyCell, Place
+from upstream.schedulers import (
+    FifoScheduler,
+    InPlaceScheduler,
+    LinecuttingScheduler,
+    PacedScheduler,
+    Scheduler,
+    StalenessIndexScheduler,
+)
+from upstream.updates import Key
+
+from .contract import SHORT_RUNS, InPlaceModel, Model, SchedulerContract, SchedulerMachine
+from .contract import Waiting as WaitingKey
+from .feed import Feed, Line, Served
+
+INTERVALS: dict[str, float] = {
+    "A": 0.0,
+    "B": 0.5,
+    "C": 2.0,
+    "D": 2.0,
+    "E": 6.0,
+    "F": math.inf,
+}
+
+
+def unlimited(key: Key) -> float:
+    return 0.0
+
+
+def paced(feed: Feed, intervals: Callable[[str], float] = INTERVALS.__getitem__) -> Line:
+    return feed.attach(PacedScheduler(InPlaceScheduler(), intervals))
+
+
+def pace_of(line: Line) -> PacedScheduler:
+    assert isinstance(line.scheduler, PacedScheduler)
+    return line.scheduler
+
+
+def serve(line: Line) -> Served:
+    served = line.serve()
+    assert served is not None
+    return served
+
+
+class TestUnlimited(SchedulerContract):
+    """Without limits it is the inner scheduler."""
+
+    name = "paced"
+
+    def make(self) -> Scheduler:
+        return PacedScheduler(InPlaceScheduler(), unlimited)
+
+
+class TestUnlimitedIndex(SchedulerContract):
+    name = "paced"
+
+    def make(self) -> Scheduler:
+        return PacedScheduler(StalenessIndexScheduler(), unlimited)
+
+
+class TestUnlimitedLinecutting(SchedulerContract):
+    name = "paced"
+
+    def make(self) -> Scheduler:
+        return PacedScheduler(LinecuttingScheduler(), unlimited)
+
+
+def test_a_key_is_served_again_when_its_interval_is_over() -> None:
+    #  time     0    1    2    3
+    #  arrives  C    C
+    #  served   C         C
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive("C")
+    assert line.serve_key() == "C"
+    feed.now = 1.0
+    feed.arrive("C")
+    for moment, due in ((1.0, 2.0), (1.999, 2.0)):
+        feed.now = moment
+        assert line.serve_key() is None
+        assert pace_of(line).next_due() == due
+        assert (len(line.scheduler), pace_of(line).held, pace_of(line).ready) == (1, 1, 0)
+    feed.now = 2.0
+    assert line.peek() == "C"
+    assert (pace_of(line).held, pace_of(line).ready, pace_of(line).next_due()) == (0, 1, None)
+    assert line.serve_key() == "C"
+    feed.now = 3.0
+    feed.arrive("C")
+    assert pace_of(line).next_due() == 4.0, "the interval counts from the last service"
+
+
+def test_a_key_that_arrives_after_its_interval_does_not_wait_for_it() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive("C")
+    line.serve()
+    feed.now = 2.0
+    feed.arrive("C")
+    assert pace_of(line).held == 0
+    assert line.serve_key() == "C"
+
+
+def test_a_key_that_was_held_back_has_waited_since_its_arrival() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive("C")
+    line.serve()
+    feed.now = 1.0
+    feed.arrive("C")
+    feed.now = 1.5
+    feed.arrive("A")
+    feed.now = 2.0
+    assert line.drain() == ["C", "A"]
+
+
+def test_keys_that_become_due_together_are_served_by_their_waits() -> None:
+    feed = Feed()
+    keys = [f"K{number}" for number in range(50)]
+    line = paced(feed, lambda _: 100.0)
+    feed.arrive(*keys)
+    line.drain()
+    again = keys[::2] + keys[1::2][::-1]
+    feed.arrive(*again, seconds_each=1.0)
+    assert line.serve() is None
+    feed.now = 100.0
+    assert line.drain() == again
+    feed._check()
+
+
+def test_a_barred_key_is_never_served_and_nobody_waits_for_it() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive(*"FAF", seconds_each=1.0)
+    assert line.drain() == ["A"]
+    scheduler = pace_of(line)
+    assert (len(scheduler), scheduler.held, scheduler.ready) == (1, 0, 0)
+    assert scheduler.next_due() is None
+    assert scheduler.waiting_since() is None
+    assert line.keys() == ["F"]
+    place = line.place_of("F")
+    assert scheduler.bars(place)
+    feed.now = 1e300
+    assert line.serve() is None
+    line.expire("F")
+    assert not scheduler.bars(place)
+    assert len(scheduler) == 0
+    feed._check()
+
+
+def test_no_other_key_is_barred() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive(*"AC")
+    line.drain()
+    feed.arrive(*"AC")
+    assert [line.scheduler.bars(line.place_of(key)) for key in "AC"] == [False, False]
+
+
+def test_looking_at_a_key_is_not_serving_it() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive("C")
+    assert line.peek() == "C"
+    line.expire("C")
+    feed.arrive("C")
+    assert line.serve_key() == "C"
+
+
+def test_a_key_that_stands_back_was_not_served() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive("C")
+    place = line.scheduler.next(feed.now)
+    assert place is not None
+    line.scheduler.remove(place)
+    line.scheduler.restore(place)
+    assert line.serve_key() == "C"
+
+
+def test_a_key_that_is_served_after_a_look_is_held_back_as_well() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive("C")
+    place = line.scheduler.next(feed.now)
+    assert place is not None
+    line.scheduler.serve(place, feed.now)
+    line.end_wait(place)
+    feed.arrive("C")
+    assert line.serve_key() is None
+    assert pace_of(line).next_due() == 2.0
+
+
+def test_a_key_that_was_given_back_was_served() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive("C")
+    line.give_back(serve(line))
+    feed._check()
+    assert line.serve() is None
+    feed.now = 2.0
+    assert line.serve_key() == "C"
+
+
+def test_keys_given_back_are_held_in_the_order_of_their_waits() -> None:
+    feed = Feed()
+    line = paced(feed, lambda _: 10.0)
+    feed.arrive(*"ABC", seconds_each=0.5)
+    served = [serve(line) for _ in range(3)]
+    for one in (served[1], served[2], served[0]):
+        line.give_back(one)
+        feed._check()
+    assert line.scheduler.waiting_since() == 0.0
+    feed.now = 20.0
+    assert line.drain() == ["A", "B", "C"]
+
+
+def test_the_longest_waiting_key_may_be_held_or_not() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive("C")
+    line.serve()
+    feed.arrive("A", "C", seconds_each=1.0)
+    assert (pace_of(line).held, line.scheduler.waiting_since()) == (1, 0.0)
+    assert line.serve_key() == "A"
+    assert line.scheduler.waiting_since() == 1.0
+    feed.now = 1.5
+    feed.arrive("A")
+    assert line.scheduler.waiting_since() == 1.0
+
+
+def test_a_forgotten_key_comes_back_as_one_that_was_never_served() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive("C", "E")
+    line.drain()
+    feed.arrive("C", "E")
+    feed.forget("C")
+    feed.forget("E")
+    feed._check()
+    feed.arrive("C")
+    assert line.serve_key() == "C"
+    feed.arrive("C")
+    feed.now = 1.0
+    assert line.serve() is None
+    assert pace_of(line).next_due() == 2.0
+
+
+def test_the_number_of_a_forgotten_key_says_nothing_about_the_next_that_has_it() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive("F")
+    feed.forget("F")
+    feed.arrive("A")
+    assert line.serve_key() == "A"
+    feed.arrive("A")
+    assert line.serve_key() == "A"
+    feed._check()
+
+
+def test_the_interval_is_asked_for_once_when_a_key_is_new() -> None:
+    asked: list[str] = []
+
+    def interval_of(key: str) -> float:
+        asked.append(key)
+        return INTERVALS[key]
+
+    feed = Feed()
+    feed.arrive("A")
+    line = paced(feed, interval_of)
+    for _ in range(3):
+        feed.arrive(*"ABCF", seconds_each=1.0)
+        line.drain()
+    assert asked == list("ABCF")
+    feed.forget("B")
+    feed.arrive("B")
+    assert asked == list("ABCFB")
+
+
+def test_a_key_that_was_dismissed_and_comes_in_all_the_same_is_asked_for_again() -> None:
+    """As in a batch whose first row of the key found no room, and the second does."""
+    scheduler = PacedScheduler(InPlaceScheduler(), INTERVALS.__getitem__)
+    scheduler.admit("C")
+    scheduler.dismiss("C")
+    place = Place(KeyCell("C", 0, time=0.0, arrival=0.0), NOBODY)
+    scheduler.welcome(place)
+    place.waiting_since = 0.0
+    scheduler.schedule(place)
+    assert scheduler.take(0.0) is place
+    place.waiting_since = 1.0
+    scheduler.schedule(place)
+    assert scheduler.held == 1
+
+
+@pytest.mark.parametrize("interval", [-1.0, -math.inf, math.nan, "1", None])
+def test_an_interval_is_a_number_of_seconds(interval: object) -> None:
+    scheduler = PacedScheduler(InPlaceScheduler(), lambda _: interval)  # type: ignore[arg-type, return-value]
+    with pytest.raises(ParameterError, match="'IBM'"):
+        scheduler.admit("IBM")
+
+
+def test_an_interval_that_ends_beyond_all_time_bars_the_key_from_its_first_service_on() -> None:
+    feed = Feed()
+    feed.now = 1e308
+    line = paced(feed, lambda _: 1.7e308)
+    feed.arrive("A")
+    assert line.serve_key() == "A"
+    feed.arrive("A")
+    assert line.serve() is None
+    assert line.scheduler.bars(line.place_of("A"))
+    feed._check()
+
+
+@pytest.mark.parametrize(
+    "inner", [FifoScheduler(), PacedScheduler(InPlaceScheduler(), unlimited), "in-place", None]
+)
+def test_the_inner_scheduler_is_one_that_can_be_held_back_from(inner: object) -> None:
+    with pytest.raises(ParameterError) as raised:
+        PacedScheduler(inner, unlimited)  # type: ignore[arg-type]
+    assert raised.value.name == "inner"
+
+
+def test_the_intervals_are_told_by_a_function() -> None:
+    with pytest.raises(ParameterError) as raised:
+        PacedScheduler(InPlaceScheduler(), INTERVALS)  # type: ignore[arg-type]
+    assert raised.value.name == "interval_of"
+
+
+def test_an_inner_scheduler_that_serves_a_queue_cannot_serve_another() -> None:
+    feed = Feed()
+    inner = InPlaceScheduler()
+    feed.attach(inner)
+    scheduler = PacedScheduler(inner, unlimited)
+    assert scheduler.inner is inner
+    with pytest.raises(AlreadyAttachedError):
+        feed.attach(scheduler)
+    assert not scheduler.is_bound
+
+
+def test_the_inner_scheduler_hears_of_keys() -> None:
+    scheduler = PacedScheduler(StalenessIndexScheduler(weight=lambda _: -1.0), unlimited)
+    with pytest.raises(WeightError):
+        scheduler.admit("IBM")
+    inner = StalenessIndexScheduler(weight={"A": 0.001}.get)  # type: ignore[arg-type]
+    feed = Feed()
+    line = feed.attach(PacedScheduler(inner, unlimited))
+    feed.arrive(*"AB", seconds_each=1.0)
+    assert line.serve_key() == "B"
+    assert inner.is_bound
+    feed.detach(line)
+    assert not inner.is_bound
+
+
+def test_another_queue_knows_nothing_of_services_to_the_first() -> None:
+    feed = Feed()
+    line = paced(feed)
+    feed.arrive("C", "F")
+    line.drain()
+    feed.arrive("C")
+    scheduler = line.scheduler
+    feed.detach(line)
+    other_feed = Feed()
+    other = other_feed.attach(scheduler)
+    other_feed.arrive("B", "C")
+    assert sorted(other.drain()) == ["B", "C"]
+    other_feed._check()
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_what_is_left_of_keys_that_are_held_no_more_is_bounded(is_forgotten: bool) -> None:
+    feed = Feed()
+    line = paced(feed, lambda _: 1e6)
+    feed.arrive(*"ABC", seconds_each=1.0)
+    line.drain()
+    feed.arrive("A")
+    for number in range(500):
+        key = f"K{number}" if is_forgotten else "B"
+        feed.arrive(key)
+        if is_forgotten:
+            line.serve()
+            feed.arrive(key)
+            feed.forget(key)
+        else:
+            line.expire(key)
+        line.scheduler._check()
+    assert pace_of(line).held == 1
+    assert len(pace_of(line)._entries) < 50
+    assert pace_of(line).next_due() == 1e6 + 3.0
+
+
+class PacedModel(Model):
+    """A list of what waits, of which some is held back until somebody asks when it is due."""
+
+    is_in_place = True
+
+    def __init__(self, line: Line) -> None:
+        super().__init__(line)
+        self.dues: dict[str, float] = {}
+        self.held: set[str] = set()
+
+    def is_barred(self, one: WaitingKey) -> bool:
+        return INTERVALS[one.key] == math.inf
+
+    def due_of(self, key: str) -> float:
+        return math.inf if INTERVALS[key] == math.inf else self.dues.get(key, -math.inf)
+
+    def start(self, one: WaitingKey) -> None:
+        super().start(one)
+        if self.due_of(one.key) > one.since:
+            self.held.add(one.key)
+
+    restore = start
+
+    def remove(self, key: str) -> None:
+        super().remove(key)
+        self.held.discard(key)
+
+    def forget(self, key: str) -> None:
+        super().forget(key)
+        self.dues.pop(key, None)
+
+    def may_be_served(self, now: float) -> list[WaitingKey]:
+        self.held = {key for key in self.held if self.due_of(key) > now}
+        return [one for one in self.waiting if one.key not in self.held]
+
+    def note_service(self, key: str, now: float) -> None:
+        super().note_service(key, now)
+        if INTERVALS[key] > 0:
+            self.dues[key] = now + INTERVALS[key]
+
+    def check_next(self, key: str, now: float) -> None:
+        ready = {one.key: one for one in self.may_be_served(now)}
+        assert key in ready, f"{key} was served though it is held back"
+        if self.is_in_place:
+            assert ready[key].since == min(one.since for one in ready.values())
+
+
+class PacedIndexModel(PacedModel):
+    is_in_place = False
+
+
+class PacedMachine(SchedulerMachine):
+    """Limits of several lengths, none, and one that bars its key."""
+
+    has_order = False
+
+    def make(self) -> Scheduler:
+        return PacedScheduler(InPlaceScheduler(), INTERVALS.__getitem__)
+
+    def model_of(self, line: Line) -> Model:
+        return PacedModel(line)
+
+    @invariant()
+    def what_is_held_is_known(self) -> None:
+        for model in self.models:
+            assert isinstance(model, PacedModel)
+            scheduler = pace_of(model.line)
+            dues = [model.due_of(key) for key in model.held if model.due_of(key) < math.inf]
+            assert scheduler.held == len(dues)
+            assert scheduler.next_due() == min(dues, default=None)
+            assert scheduler.ready == len(model.waiting) - len(model.held)
+
+
+class PacedIndexMachine(PacedMachine):
+    """The same, served by the staleness index, with estimated rates."""
+
+    def make(self) -> Scheduler:
+        return PacedScheduler(StalenessIndexScheduler(), INTERVALS.__getitem__)
+
+    def model_of(self, line: Line) -> Model:
+        return PacedIndexModel(line)
+
+
+class UnlimitedMachine(SchedulerMachine):
+    """Without limits it serves as the inner scheduler does, and in its order."""
+
+    def make(self) -> Scheduler:
+        return PacedScheduler(InPlaceScheduler(), unlimited)
+
+    def model_of(self, line: Line) -> Model:
+        return InPlaceModel(line)
+
+
+TestPaced = PacedMachine.TestCase
+TestPacedIndex = PacedIndexMachine.TestCase
+TestUnlimitedOrder = UnlimitedMachine.TestCase
+TestPaced.settings = SHORT_RUNS
+TestPacedIndex.settings = SHORT_RUNS
+TestUnlimitedOrder.settings = SHORT_RUNS

@@ -1,0 +1,335 @@
+"""Pace: the least time between two services of a key, by holding keys back (not in the report).
+
+A push connection may want GOOG every second and GM every hour. So this wraps another scheduler and
+holds back the keys that were served too lately. They wait outside of the inner scheduler, which
+orders only what may be served, and in a heap of the times at which they become due. A key that is
+due waits with the inner scheduler as of its arrival, as one that was given back does. A key that is
+never due is barred: it is in no heap, and nobody waits for it. A filter on keys is just that.
+
+When a key is due changes only when it is served, and then it is not held. So an entry of the heap
+is right as long as its key is held. One whose key expired or was forgotten meanwhile is dropped
+when its time comes, or with all others of its sort when they are more than half of the heap.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Iterator
+from heapq import heapify, heappop, heappush
+from typing import ClassVar, cast
+
+from ..errors import AlreadyAttachedError, ParameterError
+from ..keys import Place, QueueOfKeys
+from ..statistics import AnyKey, is_quantity
+from ..updates import Key
+from .scheduler import Scheduler, Surroundings
+
+_SPARE_ENTRIES = 16
+"""So many entries of keys that are not held are kept in any case."""
+
+
+class PacedScheduler(Scheduler):
+    """Serve a key no sooner than an interval after its last service, else as `inner` does.
+
+    `interval_of` is asked once, when a key is new, for the seconds: 0 for no limit, `math.inf` for
+    a key that is never to be served. O(log held) for keys with a limit, on top of what the inner
+    scheduler needs. All keys that wait count in `len`, also those held back, so a queue that is
+    not empty may have nothing to dequeue; `next_due` says when it will. What is given back was
+    served.
+
+    >>> from upstream import InPlaceScheduler, ManualClock, UpdateQueue
+    >>> clock = ManualClock()
+    >>> scheduler = PacedScheduler(InPlaceScheduler(), {"GOOG": 1.0, "GM": 3600.0}.__getitem__)
+    >>> queue = UpdateQueue(scheduler, clock=clock)
+    >>> for price in (24.0, 25.0):
+    ...     _ = queue.enqueue("GOOG", price)
+    ...     print(queue.dequeue())
+    Update(key='GOOG', value=24.0, time=0.0)
+    None
+    >>> len(queue), scheduler.next_due()
+    (1, 1.0)
+    >>> clock.advance(1.0)
+    >>> queue.dequeue().value
+    25.0
+    """
+
+    __slots__ = (
+        "_asked",
+        "_barred",
+        "_barred_count",
+        "_dues",
+        "_entries",
+        "_held",
+        "_held_count",
+        "_inner",
+        "_interval_of",
+        "_intervals",
+        "_schedule_inner",
+        "_sequence",
+    )
+
+    name: ClassVar[str] = "paced"
+    holds_back: ClassVar[bool] = True
+
+    def __init__(self, inner: Scheduler, interval_of: Callable[[AnyKey], float]) -> None:
+        super().__init__()
+        if not isinstance(inner, Scheduler) or inner.needs_arrival_order or inner.holds_back:
+            what = inner.name if isinstance(inner, Scheduler) else inner
+            expected = "a scheduler that neither needs the order of arrival nor holds keys back"
+            raise ParameterError("inner", what, expected)
+        if not callable(interval_of):
+            raise ParameterError("interval_of", interval_of, "a function of the key")
+        self._inner = inner
+        self._schedule_inner = inner.schedule
+        self._interval_of = cast(Callable[[Key], float], interval_of)
+        self._asked: dict[Key, float] = {}
+        """The intervals of keys that were admitted and have not come in yet."""
+        # By the numbers of the keys; as long as the last key with a limit requires.
+        self._intervals = array("d")
+        self._dues = array("d")
+        """When the key may be served next."""
+        self._held = QueueOfKeys()
+        self._barred = QueueOfKeys()
+        self._held_count = self._barred_count = 0
+        self._entries: list[tuple[float, int, Place]] = []
+        self._sequence = 0
+
+    @property
+    def inner(self) -> Scheduler:
+        """The scheduler of the keys that are not held back."""
+        return self._inner
+
+    @property
+    def held(self) -> int:
+        """How many keys are held back until they are due. One that is goes when `next` is asked."""
+        return self._held_count
+
+    @property
+    def ready(self) -> int:
+        """How many keys the inner scheduler has."""
+        return len(self._inner)
+
+    def next_due(self) -> float | None:
+        """Return when a key that is held is due first, on the scale of arrivals; None if never.
+
+        O(1) amortised. It may have passed, until `next` is asked.
+        """
+        entries = self._entries
+        while entries and entries[0][2].line is not self._held:
+            heappop(entries)
+        return entries[0][0] if entries else None
+
+    # Keys that come and go.
+
+    def bind(self, surroundings: Surroundings) -> None:
+        """Serve the queue with these surroundings, and so does the inner scheduler."""
+        super().bind(surroundings)
+        try:
+            self._inner.bind(surroundings)
+        except AlreadyAttachedError:
+            super().unbind()
+            raise
+
+    def unbind(self) -> None:
+        """Let go of the queue, and forget when its keys were served."""
+        super().unbind()
+        self._inner.unbind()
+        assert not (self._held_count or self._barred_count), "a key that waits for nobody"
+        self._intervals = array("d")
+        self._dues = array("d")
+        self._entries.clear()
+
+    def admit(self, key: Key) -> None:
+        """Ask for the key's interval; ParameterError if it makes no sense."""
+        self._asked[key] = self._ask(key)
+        self._inner.admit(key)
+
+    def dismiss(self, key: Key) -> None:
+        """Forget what is known about `key`."""
+        self._asked.pop(key, None)
+        self._inner.dismiss(key)
+
+    def welcome(self, place: Place) -> None:
+        """Note the interval of a key that came in, which was not served yet."""
+        self._inner.welcome(place)
+        cell = place.cell
+        asked = self._asked
+        if cell.key in asked:
+            interval = asked.pop(cell.key)
+            if not asked:
+                asked.clear()  # which frees the room that they took
+        else:
+            # It was dismissed, for want of room say, and came again within the same batch.
+            interval = self._ask(cell.key)
+        missing = cell.index + 1 - len(self._intervals)
+        if missing > 0:
+            if interval == 0:
+                return
+            missing += cell.index // 8
+            self._intervals.extend([0.0] * missing)
+            self._dues.extend([-math.inf] * missing)
+        self._intervals[cell.index] = interval
+        self._dues[cell.index] = math.inf if interval == math.inf else -math.inf
+
+    def _ask(self, key: Key) -> float:
+        interval = self._interval_of(key)
+        if not (is_quantity(interval) or (isinstance(interval, float) and interval == math.inf)):
+            raise ParameterError(
+                f"the interval of {key!r}", interval, "a number of seconds, zero or more"
+            )
+        return float(interval)
+
+    # Keys that wait.
+
+    def schedule(self, place: Place) -> None:
+        """Hold the key back if it was served too lately, else let it wait for its turn."""
+        index = place.cell.index
+        dues = self._dues
+        if index < len(dues) and dues[index] > place.waiting_since:  # type: ignore[operator]
+            self._hold(place, dues[index]).append(place)
+        else:
+            self._schedule_inner(place)
+
+    def restore(self, place: Place) -> None:
+        """Let a key that was given back wait for its turn, once its interval is over."""
+        index = place.cell.index
+        dues = self._dues
+        if index < len(dues) and dues[index] > place.waiting_since:  # type: ignore[operator]
+            self._hold(place, dues[index]).insert_by_wait(place)
+        else:
+            self._inner.restore(place)
+
+    def next(self, now: float) -> Place | None:
+        """Return the key to serve next, or None if all are held back. Lets go of those due."""
+        entries = self._entries
+        if entries and entries[0][0] <= now:
+            self._let_go_of_due(now)
+        return self._inner.next(now)
+
+    def serve(self, place: Place, now: float) -> None:
+        """Take out the key that `next` has just returned; from now on its interval counts."""
+        self._inner.serve(place, now)
+        self._note_service(place, now)
+
+    def take(self, now: float) -> Place | None:
+        """Serve the key to serve next, and return it; None if there is none."""
+        entries = self._entries
+        if entries and entries[0][0] <= now:
+            self._let_go_of_due(now)
+        place = self._inner.take(now)
+        if place is not None:
+            self._note_service(place, now)
+        return place
+
+    def remove(self, place: Place) -> None:
+        """Take out a key that is not to be served now, held back or not."""
+        line = place.line
+        if line is self._held:
+            self._let_go(place)
+            self._drop_surplus()
+        elif line is self._barred:
+            self._barred.remove(place)
+            self._barred_count -= 1
+            place.line = None
+        else:
+            self._inner.remove(place)
+
+    def bars(self, place: Place) -> bool:
+        """Tell whether a key waits that will never be served."""
+        return place.line is self._barred
+
+    def waiting_since(self) -> float | None:
+        """Return since when that key waits that has waited longest, but for barred ones."""
+        waits = self._inner.waiting_since()
+        first = self._held.head()
+        if first is None or (waits is not None and waits <= first.waiting_since):  # type: ignore[operator]
+            return waits
+        return first.waiting_since
+
+    def _note_service(self, place: Place, now: float) -> None:
+        index = place.cell.index
+        intervals = self._intervals
+        if index < len(intervals) and intervals[index]:
+            self._dues[index] = now + intervals[index]
+
+    def _hold(self, place: Place, due: float) -> QueueOfKeys:
+        """Hold a key back until `due`, and return the list that it is to be put into."""
+        if due == math.inf:
+            self._barred_count += 1
+            line = self._barred
+        else:
+            self._held_count += 1
+            self._sequence += 1
+            heappush(self._entries, (due, self._sequence, place))
+            line = self._held
+        place.line = line
+        return line
+
+    def _let_go(self, place: Place) -> None:
+        self._held.remove(place)
+        self._held_count -= 1
+        place.line = None
+
+    def _let_go_of_due(self, now: float) -> None:
+        """Hand the keys that are due over to the inner scheduler."""
+        entries = self._entries
+        due: list[Place] = []
+        while entries and entries[0][0] <= now:
+            place = heappop(entries)[2]
+            if place.line is self._held:
+                self._let_go(place)
+                due.append(place)
+        self._drop_surplus()
+        # In the order of their waits each is put in right behind the one before.
+        due.sort(key=_wait_rank)
+        for place in due:
+            self._inner.restore(place)
+
+    def _drop_surplus(self) -> None:
+        """Drop the entries of keys that are not held, if they are too many. O(1) amortised."""
+        if len(self._entries) > 2 * self._held_count + _SPARE_ENTRIES:
+            dues = self._dues
+            self._entries = [
+                (dues[place.cell.index], number, place)
+                for number, place in enumerate(self._held, self._sequence + 1)
+            ]
+            self._sequence += len(self._entries)
+            heapify(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._inner) + self._held_count + self._barred_count
+
+    def __iter__(self) -> Iterator[Place]:
+        """Iterate over the waiting keys, those that are held back at the end."""
+        yield from self._inner
+        yield from self._held
+        yield from self._barred
+
+    def _check(self) -> None:
+        self._inner._check()
+        entries = self._entries
+        assert len(entries) <= 2 * self._held_count + _SPARE_ENTRIES, "a heap of nothing"
+        assert all(entries[(child - 1) // 2] < entries[child] for child in range(1, len(entries)))
+        due_of = {id(place): due for due, _, place in entries if place.line is self._held}
+        for line, count in ((self._held, self._held_count), (self._barred, self._barred_count)):
+            line._check()
+            places = list(line)
+            assert len(places) == count
+            assert all(place.line is line for place in places)
+        for place in self._held:
+            due = self._dues[place.cell.index]
+            assert due_of.pop(id(place)) == due < math.inf, "a key that is let go too soon or late"
+        assert not due_of, "an entry of a key that is in no line"
+        assert all(self._dues[place.cell.index] == math.inf for place in self._barred)
+        waits = [place.waiting_since for place in self._held if place.waiting_since is not None]
+        assert waits == sorted(waits), "a key that waits behind a later one"
+        assert len(self._intervals) == len(self._dues)
+        for interval, due in zip(self._intervals, self._dues, strict=True):
+            assert (interval == math.inf) <= (due == math.inf)
+            assert interval > 0 or due == -math.inf, "a limit that nobody wished for"
+
+
+def _wait_rank(place: Place) -> tuple[float, int]:
+    assert place.waiting_since is not None
+    return place.waiting_since, place.waiting_rank

@@ -1,0 +1,65 @@
+"""How stale each key of a queue is and was, for all keys in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..keys import Place
+from ..statistics import UpdateRates
+from ..updates import Key
+from .sums import StalenessSums
+
+_new_tuple = tuple.__new__
+
+
+class KeyStaleness(NamedTuple):
+    """How stale one key is and was, in seconds, and how many updates of it come per second.
+
+    >>> KeyStaleness("IBM", None, 0.5, 2.0, 0.0, 1.5).stale_seconds
+    1.5
+    """
+
+    key: Key
+    rate: float | None
+    """None while it cannot be told."""
+    queue_staleness: float
+    """Averaged over the time since the key's first arrival."""
+    application_staleness: float
+    """Likewise."""
+    waiting_seconds: float
+    """How long it has waited by now, 0 if it does not."""
+    stale_seconds: float
+    """How long the application has been stale by now, 0 if it is not."""
+
+
+def key_staleness(
+    sums: StalenessSums, rates: UpdateRates, places: Iterable[Place], now: float
+) -> list[KeyStaleness]:
+    """Return a row for each of `places`, which count. O(places).
+
+    It is `StalenessSums.queue_mean` and `application_mean`, written out: there may be a million.
+    """
+    queue_areas, application_areas = sums.queue, sums.application
+    counted_since, rate_of = sums.counted_since, rates.rate
+    rows: list[KeyStaleness] = []
+    for place in places:
+        cell = place.cell
+        index = cell.index
+        queue_area, application_area = queue_areas[index], application_areas[index]
+        waiting = stale = 0.0
+        if place.waiting_since is not None:
+            waiting = now - place.waiting_since
+            queue_area += 0.5 * waiting * waiting
+        if place.stale_since is not None:
+            stale = now - place.stale_since
+            application_area += 0.5 * stale * stale
+        lifetime = now - counted_since[index]
+        queue_mean = application_mean = 0.0
+        if lifetime > 0:
+            queue_mean = queue_area / lifetime if queue_area > 0 else 0.0
+            application_mean = application_area / lifetime if application_area > 0 else 0.0
+        row = (cell.key, rate_of(cell), queue_mean, application_mean, waiting, stale)
+        # Not KeyStaleness(...): the generated constructor takes twice as long.
+        rows.append(_new_tuple(KeyStaleness, row))
+    return rows
