@@ -1,0 +1,53 @@
+"""Bodies: updates as they come in, in four content types, and as they go out again.
+
+Values stay encoded: they are checked once, stored as the bytes that came, and transcoded only for
+an answer of another type. A value that was accepted can be written in every type.
+"""
+
+from .answers import json_fragment, write_updates
+from .batch import Batch, Rejection
+from .errors import (
+    BodyError,
+    InvalidKeyError,
+    MalformedBodyError,
+    NotAcceptableError,
+    RefusedRowError,
+    TooManyRowsError,
+    UnsupportedColumnError,
+    UnsupportedContentTypeError,
+)
+from .formats import Answer, Format, choose_answer, format_of
+from .keys import read_key, read_path_key
+from .limits import Limits
+from .packed_values import PackedValue
+from .reader import UpdateReader
+from .stored import json_value, python_value, stored_length
+from .stored_value_codec import StoredValueCodec
+
+__all__ = [
+    "Answer",
+    "Batch",
+    "BodyError",
+    "Format",
+    "InvalidKeyError",
+    "Limits",
+    "MalformedBodyError",
+    "NotAcceptableError",
+    "PackedValue",
+    "RefusedRowError",
+    "Rejection",
+    "StoredValueCodec",
+    "TooManyRowsError",
+    "UnsupportedColumnError",
+    "UnsupportedContentTypeError",
+    "UpdateReader",
+    "choose_answer",
+    "format_of",
+    "json_fragment",
+    "json_value",
+    "python_value",
+    "read_key",
+    "read_path_key",
+    "stored_length",
+    "write_updates",
+]

@@ -1,0 +1,114 @@
+"""Bodies of JSON: one update, or an array of updates as objects and rows.
+
+The common body is an array of one kind in which all is good. It is decoded and checked as a whole;
+should anything be wrong with it, it is read again, row by row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import msgspec
+
+from .batch import Batch
+from .errors import MalformedBodyError, RefusedRowError, TooManyRowsError
+from .json_text import Elements, without_surrogates
+from .json_updates import JsonUpdates
+from .limits import Limits
+from .times import Now
+from .wire import REFUSALS, WireRow, WireUpdate, position_of, row_type, update_type
+
+if TYPE_CHECKING:
+    UpdatesDecoder = msgspec.json.Decoder[list[WireUpdate]]
+    RowsDecoder = msgspec.json.Decoder[list[WireRow]]
+
+_Decoded = TypeVar("_Decoded")
+_OPENING: Final = re.compile(rb"[ \t\r\n]*(?:(\{)|\[(?:[ \t\r\n]*(?:(\{)|(\[)))?)")
+"""How a body begins: as an update (1), an array of objects (2), of rows (3), or another array."""
+_UPDATE: Final = 1
+_OBJECTS: Final = 2
+_ROWS: Final = 3
+_EXPECTED: Final = "the body is not JSON: expected an update, or an array of updates"
+_any_text: Final = msgspec.json.Decoder(msgspec.Raw)
+_any_array: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class JsonBodies:
+    """Reads bodies of JSON."""
+
+    __slots__ = ("_limits", "_objects", "_rows", "_updates")
+
+    def __init__(self, limits: Limits, now: Now) -> None:
+        self._limits = limits
+        self._updates = JsonUpdates(limits, now)
+        update, row = update_type(limits), row_type(limits)
+        decoder = msgspec.json.Decoder
+        self._objects: UpdatesDecoder = decoder(list[update])  # type: ignore[valid-type]
+        self._rows: RowsDecoder = decoder(list[row])  # type: ignore[valid-type]
+
+    def read(self, body: bytes) -> Batch:
+        """Return what a body holds; MalformedBodyError if it is no JSON, or no array or object."""
+        opening = _OPENING.match(body)
+        if opening is None:
+            raise MalformedBodyError(_EXPECTED, 0)
+        kind = opening.lastindex
+        if kind == _UPDATE:
+            return self._read_one(body)
+        batch = None
+        try:
+            if kind == _OBJECTS:
+                batch = self._updates.from_objects(self._objects.decode(body), body)
+            elif kind == _ROWS:
+                batch = self._updates.from_rows(self._rows.decode(body), body)
+        except REFUSALS:
+            pass
+        if batch is None:
+            batch = self._updates.one_by_one.read(self._elements(body))
+        return batch
+
+    def _read_one(self, body: bytes) -> Batch:
+        try:
+            return self._updates.from_object(body)
+        except (*REFUSALS, RefusedRowError):
+            _decode_structure(_any_text, body)
+            return self._updates.one_by_one.read([body], is_single=True)
+
+    def _elements(self, body: bytes) -> Iterable[bytes]:
+        """Return the texts of an array's elements, of which each may be anything."""
+        # A comma stands between any two: so many rows may be more than there is memory for.
+        if body.count(b",") >= self._limits.rows and len(_cut(body)) > self._limits.rows:
+            raise TooManyRowsError(self._limits.rows)
+        raws = _decode_structure(_any_array, body)
+        return _cut(body).texts() if raws is None else map(bytes, raws)
+
+
+def _cut(body: bytes) -> Elements:
+    try:
+        return Elements(body)
+    except ValueError:
+        raise MalformedBodyError(
+            "the body is not JSON: brackets or quotation marks do not match"
+        ) from None
+
+
+def _decode_structure(decoder: msgspec.json.Decoder[_Decoded], body: bytes) -> _Decoded | None:
+    """Decode a body that has a fault; MalformedBodyError if its syntax is to blame.
+
+    Return None if it is not, and the body cannot be decoded all the same: it is nested too deep
+    for that, or half of a surrogate pair is missing.
+    """
+    try:
+        return decoder.decode(body)
+    except RecursionError:
+        return None
+    except msgspec.DecodeError as error:
+        position = position_of(error, body)
+    try:
+        decoder.decode(without_surrogates(body))
+    except RecursionError:
+        return None
+    except msgspec.DecodeError:
+        raise MalformedBodyError("the body is not JSON", position) from None
+    return None

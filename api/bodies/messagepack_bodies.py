@@ -1,0 +1,145 @@
+"""Bodies of MessagePack, of the same shapes as bodies of JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import msgspec
+
+from upstream import Key
+
+from . import reasons
+from .batch import Batch
+from .errors import MalformedBodyError, RefusedRowError, TooManyRowsError
+from .keys import any_has_nul
+from .limits import Limits
+from .packed_values import PackedValues
+from .row_reader import RowReader
+from .times import Now, filled
+from .wire import REFUSALS, WireRow, WireUpdate, position_of, row_type, update_type
+
+if TYPE_CHECKING:
+    UpdateDecoder = msgspec.msgpack.Decoder[WireUpdate]
+    RowDecoder = msgspec.msgpack.Decoder[WireRow]
+    UpdatesDecoder = msgspec.msgpack.Decoder[list[WireUpdate]]
+    RowsDecoder = msgspec.msgpack.Decoder[list[WireRow]]
+
+_Decoded = TypeVar("_Decoded")
+_MAPS: Final = frozenset(bytes((byte,)) for byte in (*range(0x80, 0x90), 0xDE, 0xDF))
+"""The first bytes of maps."""
+_ARRAYS: Final = frozenset(bytes((byte,)) for byte in (*range(0x90, 0xA0), 0xDC, 0xDD))
+"""The first bytes of arrays."""
+_SIZE_BYTES: Final = {0xDC: 2, 0xDD: 4}
+"""How many bytes the number of elements takes after the first bytes of long arrays."""
+_any_array: Final = msgspec.msgpack.Decoder(list[msgspec.Raw])
+_any_map: Final = msgspec.msgpack.Decoder(msgspec.Raw)
+_NOT_MESSAGEPACK: Final = "the body is not MessagePack"
+_EXPECTED: Final = f"{_NOT_MESSAGEPACK}: expected an update, or an array of updates"
+_TOO_DEEP: Final = "the body is nested too deep to be read"
+
+
+class MessagePackBodies:
+    """Reads bodies of MessagePack."""
+
+    __slots__ = (
+        "_limits",
+        "_now",
+        "_object",
+        "_objects",
+        "_one_by_one",
+        "_row",
+        "_rows",
+        "_values",
+    )
+
+    def __init__(self, limits: Limits, now: Now) -> None:
+        self._limits = limits
+        self._now = now
+        self._values = PackedValues(limits)
+        update, row = update_type(limits), row_type(limits)
+        decoder = msgspec.msgpack.Decoder
+        self._object: UpdateDecoder = decoder(update)
+        self._row: RowDecoder = decoder(row)
+        self._objects: UpdatesDecoder = decoder(list[update])  # type: ignore[valid-type]
+        self._rows: RowsDecoder = decoder(list[row])  # type: ignore[valid-type]
+        self._one_by_one = RowReader(self._parse, self._values.read, limits, now)
+
+    def read(self, body: bytes) -> Batch:
+        """Return what a body holds; MalformedBodyError if it is no array or map."""
+        opening = body[:1]
+        if opening in _MAPS:
+            _decode_structure(_any_map, body)
+            return self._one_by_one.read([body], is_single=True)
+        if opening not in _ARRAYS:
+            raise MalformedBodyError(_EXPECTED, 0)
+        rows, start = _array_header(body)
+        if rows > self._limits.rows:
+            raise TooManyRowsError(self._limits.rows)
+        batch = self._read_at_once(body, body[start : start + 1])
+        if batch is not None:
+            return batch
+        raws = _decode_structure(_any_array, body)
+        return self._one_by_one.read(map(bytes, raws))
+
+    def _read_at_once(self, body: bytes, opening: bytes) -> Batch | None:
+        """Return what an array of elements of one kind holds; None if one of them may be bad."""
+        try:
+            if opening in _MAPS:
+                updates = self._objects.decode(body)
+                return self._all_or_none(
+                    keys=[update.key for update in updates],
+                    times=[update.time for update in updates],
+                    raws=[update.value for update in updates],
+                )
+            if opening in _ARRAYS:
+                rows = self._rows.decode(body)
+                return self._all_or_none(
+                    keys=[row[0] for row in rows],
+                    times=[row[1] for row in rows],
+                    raws=[row[2] for row in rows],
+                )
+        except REFUSALS:
+            pass
+        return None
+
+    def _all_or_none(
+        self, *, keys: list[Key], times: list[float | None], raws: list[msgspec.Raw]
+    ) -> Batch | None:
+        moments = filled(times, self._now)
+        if moments is not None and not all(map(math.isfinite, moments)):
+            return None
+        if any_has_nul(keys):
+            return None
+        values = self._values.read_all(raws)
+        if values is None:
+            return None
+        return Batch(keys=keys, values=values, times=moments, rows=len(keys))
+
+    def _parse(self, packed: bytes) -> WireRow:
+        opening = packed[:1]
+        if opening in _MAPS:
+            update = self._object.decode(packed)
+            return update.key, update.time, update.value
+        if opening in _ARRAYS:
+            return self._row.decode(packed)
+        raise RefusedRowError(reasons.NOT_AN_UPDATE)
+
+
+def _array_header(body: bytes) -> tuple[int, int]:
+    """Return how many elements an array says it has, and where they begin."""
+    opening = body[0]
+    if opening in _SIZE_BYTES:
+        end = 1 + _SIZE_BYTES[opening]
+        return int.from_bytes(body[1:end], "big"), end
+    return opening & 0x0F, 1
+
+
+def _decode_structure(decoder: msgspec.msgpack.Decoder[_Decoded], body: bytes) -> _Decoded:
+    """Decode a body but for its elements; MalformedBodyError if that cannot be done."""
+    try:
+        return decoder.decode(body)
+    except RecursionError:
+        raise MalformedBodyError(_TOO_DEEP) from None
+    except msgspec.DecodeError as error:
+        raise MalformedBodyError(_NOT_MESSAGEPACK, position_of(error, body)) from None

@@ -1,0 +1,46 @@
+"""Reading the updates of a request, whatever their content type."""
+
+from __future__ import annotations
+
+from .batch import Batch
+from .formats import Format, format_of
+from .json_bodies import JsonBodies
+from .limits import Limits
+from .messagepack_bodies import MessagePackBodies
+from .ndjson_bodies import NdjsonBodies
+from .times import Now
+
+
+class UpdateReader:
+    """Reads bodies of updates; `now` is the time of updates without one, if others have one.
+
+    >>> reader = UpdateReader(Limits(), now=lambda: 9.0)
+    >>> batch = reader.read("application/json", b'[{"key": "IBM", "value": 24.10, "time": 3}]')
+    >>> batch.columns()
+    (['IBM'], [b'24.10'], [3.0])
+    """
+
+    __slots__ = ("_limits", "_now", "_readers")
+
+    def __init__(self, limits: Limits, now: Now) -> None:
+        self._limits = limits
+        self._now = now
+        self._readers = {
+            Format.JSON: JsonBodies(limits, now).read,
+            Format.NDJSON: NdjsonBodies(limits, now).read,
+            Format.MESSAGEPACK: MessagePackBodies(limits, now).read,
+            Format.ARROW: self._read_arrow,
+        }
+
+    def read(self, content_type: str | None, body: bytes) -> Batch:
+        """Return what a body holds, bad rows beside good ones; BodyError if it cannot be read.
+
+        UnsupportedContentTypeError, MalformedBodyError, TooManyRowsError or, for Arrow,
+        UnsupportedColumnError.
+        """
+        return self._readers[format_of(content_type)](body)
+
+    def _read_arrow(self, body: bytes) -> Batch:
+        from .arrow.updates import read_arrow
+
+        return read_arrow(body, self._limits, self._now)

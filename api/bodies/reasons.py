@@ -1,0 +1,65 @@
+"""Why a row is rejected: fixed sentences that help, and repeat nothing of the row."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from .limits import Limits
+
+NOT_AN_UPDATE: Final = "expected an object with key, value and time, or a row [key, time, value]"
+ROW_LENGTH: Final = "expected three members in a row: [key, time, value]"
+MISSING_MEMBER: Final = "an update needs a key and a value"
+UNKNOWN_MEMBER: Final = "an update has no other members than key, value and time"
+SYNTAX: Final = "not valid: the syntax is broken, or half of a surrogate pair is missing"
+NOT_UTF8: Final = "text is not valid UTF-8"
+NUL: Final = "text must not contain the character NUL"
+TIME: Final = "time: expected a finite number of seconds, or null for the server's time"
+NUMBER_RANGE: Final = "value: a number is out of range; floats are of 64 bits, and so are integers"
+NOT_JSON: Final = (
+    "value: JSON cannot say this; use null, booleans, finite numbers, strings, lists, and maps "
+    "with strings as keys"
+)
+
+
+def bad_key(limits: Limits) -> str:
+    """Return what a key has to be."""
+    return (
+        f"key: expected a string of at most {limits.key_bytes} characters, an integer of 64 bits "
+        "with a sign, or a list of 1 to 16 of these"
+    )
+
+
+def too_deep(limits: Limits) -> str:
+    """Return how deep a value may be."""
+    return f"value: nested deeper than {limits.depth} levels"
+
+
+def too_long(limits: Limits) -> str:
+    """Return how long a value may be."""
+    return f"value: longer than {limits.value_bytes} bytes"
+
+
+def of_error(error: Exception, limits: Limits) -> str:
+    """Return the reason for what decoding a row raised."""
+    if isinstance(error, RecursionError):
+        return too_deep(limits)
+    if isinstance(error, UnicodeDecodeError):
+        return NOT_UTF8
+    if not isinstance(error, msgspec.ValidationError):
+        return SYNTAX
+    message = str(error)
+    if message.startswith("Object missing"):
+        return MISSING_MEMBER
+    if message.startswith("Object contains unknown"):
+        return UNKNOWN_MEMBER
+    # The path of the member at fault, of objects and of rows, stands at the end.
+    path = message.rpartition("`$")[2]
+    if path.startswith((".key", "[0]")):
+        return bad_key(limits)
+    if path.startswith((".time", "[1]")):
+        return TIME
+    if message.startswith("Expected `array` of length"):
+        return ROW_LENGTH
+    return NOT_AN_UPDATE

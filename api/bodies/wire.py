@@ -1,0 +1,65 @@
+"""An update as the decoders hand it out: key and time are read, the value is still text."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, Protocol, TypeAlias, cast
+
+import msgspec
+
+from upstream import Key
+
+from .keys import key_type
+from .limits import Limits
+
+REFUSALS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoders raise for bytes that they cannot decode."""
+
+_POSITION: Final = re.compile(r"\(byte ([0-9]+)\)")
+
+
+def position_of(error: msgspec.DecodeError, body: bytes) -> int:
+    """Return the byte of `body` at which a decoder found it malformed, its end if it is cut off."""
+    found = _POSITION.search(str(error))
+    return int(found[1]) if found else len(body)
+
+
+class WireUpdate(Protocol):
+    """An update that came as an object."""
+
+    key: Key
+    value: msgspec.Raw
+    time: float | None
+
+
+WireRow: TypeAlias = tuple[Key, float | None, msgspec.Raw]
+"""An update that came as a row."""
+
+
+@lru_cache(maxsize=16)
+def update_type(limits: Limits) -> type[WireUpdate]:
+    """Return the type of updates that are objects.
+
+    It refers to nothing that refers back, so the garbage collector need not look at it.
+    """
+    return cast(
+        type[WireUpdate],
+        msgspec.defstruct(
+            "Update",
+            [
+                ("key", key_type(limits)),
+                ("value", msgspec.Raw),
+                ("time", float | None, None),
+            ],
+            forbid_unknown_fields=True,
+            gc=False,
+        ),
+    )
+
+
+@lru_cache(maxsize=16)
+def row_type(limits: Limits) -> type[WireRow]:
+    """Return the type of updates that are rows."""
+    row = tuple[key_type(limits), float | None, msgspec.Raw]  # type: ignore[misc,valid-type]
+    return cast(type[WireRow], row)

@@ -1,0 +1,186 @@
+"""Bodies of JSON: shapes, what is wrong with a row, and what with the whole."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.bodies import reasons
+from api.bodies.batch import Batch
+from api.bodies.errors import MalformedBodyError, TooManyRowsError
+from api.bodies.json_bodies import JsonBodies
+from api.bodies.limits import Limits
+from upstream import Key
+
+from .examples import NOW, documents, encode_json, json_like, keys, nested, times
+
+LIMITS = Limits()
+BODIES = JsonBodies(LIMITS, lambda: NOW)
+
+
+def read(body: bytes) -> Batch:
+    return BODIES.read(body)
+
+
+def rejections(body: bytes) -> dict[int, str]:
+    return {rejection.index: rejection.reason for rejection in read(body).rejections}
+
+
+@pytest.mark.parametrize(
+    ("body", "columns"),
+    [
+        (b'{"key":"a","value":1}', (["a"], [b"1"], None)),
+        (b' \r\n\t{"key":"a","value":1} ', (["a"], [b"1"], None)),
+        (b"[]", ([], [], [])),
+        (b" [ ] ", ([], [], [])),
+        (b'[{"key":"a","value":1}]', (["a"], [b"1"], None)),
+        (b'[ {"key":"a","value": [ 1 ] ,"time":2}]', (["a"], [b"[ 1 ]"], [2.0])),
+        (b'[\n["a",1,2],["b",null,3]]', (["a", "b"], [b"2", b"3"], [1.0, NOW])),
+        (b'[["a",null,2]]', (["a"], [b"2"], None)),
+        (b'[["a",1,2],{"key":3,"value":4}]', (["a", 3], [b"2", b"4"], [1.0, NOW])),
+        (b'[{"key":3,"value":4},["a",1,2]]', ([3, "a"], [b"4", b"2"], [NOW, 1.0])),
+    ],
+)
+def test_a_body_is_an_update_or_an_array_of_objects_and_rows(
+    body: bytes, columns: tuple[object, ...]
+) -> None:
+    batch = read(body)
+    assert batch.columns() == columns
+    assert batch.rows == len(batch.keys)
+    assert not batch.rejections
+    assert batch.indices is None
+
+
+def test_one_update_is_told_from_an_array_with_one() -> None:
+    assert read(b'{"key":"a","value":1}').is_single
+    assert read(b'{"key":"a"}').is_single
+    assert not read(b'[{"key":"a","value":1}]').is_single
+
+
+def test_a_row_alone_is_an_array_of_bad_updates() -> None:
+    assert rejections(b'["k",1,2]') == dict.fromkeys(range(3), reasons.NOT_AN_UPDATE)
+
+
+BAD_UPDATES = [
+    (b"null", reasons.NOT_AN_UPDATE),
+    (b'"a"', reasons.NOT_AN_UPDATE),
+    (b"{}", reasons.MISSING_MEMBER),
+    (b'{"key":"a","value":1,"extra":1}', reasons.UNKNOWN_MEMBER),
+    (b'["a",1]', reasons.ROW_LENGTH),
+    (b'{"key":1.5,"value":1}', reasons.bad_key(LIMITS)),
+    (b'{"key":false,"value":1}', reasons.bad_key(LIMITS)),
+    (b'[null,1,"v"]', reasons.bad_key(LIMITS)),
+    (b'["%b",1,"v"]' % (b"x" * 1025), reasons.bad_key(LIMITS)),
+    (b'["a\\u0000",1,"v"]', f"key: {reasons.NUL}"),
+    (b'["\xff",1,"v"]', reasons.NOT_UTF8),
+    (b'["\\udc00",1,"v"]', reasons.SYNTAX),
+    (b'["a","b","v"]', reasons.TIME),
+    (b'["a",1e999,"v"]', reasons.TIME),
+    (b'["a",%b,"v"]' % (b"9" * 400), reasons.TIME),
+    (b'["a",1,1e999]', reasons.NUMBER_RANGE),
+    (b'["a",1,"\\u0000"]', f"value: {reasons.NUL}"),
+    (b'["a",1,"\xff"]', reasons.NOT_UTF8),
+    (b'["a",1,"\\ud800"]', reasons.SYNTAX),
+    (b'["a",1,{"\\ud800\\u0041":1}]', reasons.SYNTAX),
+    (b'["a",1,%b]' % nested(65), reasons.too_deep(LIMITS)),
+    (b'["a",1,%b]' % nested(100_000), reasons.too_deep(LIMITS)),
+    (b'{"key":%b,"value":1}' % nested(100_000), reasons.bad_key(LIMITS)),
+    (b'["a",1,"%b"]' % (b"x" * (1 << 20)), reasons.too_long(LIMITS)),
+]
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"), BAD_UPDATES, ids=[repr(text[:30]) for text, _ in BAD_UPDATES]
+)
+@pytest.mark.parametrize("good", [b'["a",1,2]', b'{"key":"a","time":1,"value":2}'])
+def test_a_bad_update_is_rejected_and_the_others_are_kept(
+    bad: bytes, reason: str, good: bytes
+) -> None:
+    batch = read(b"[%b,%b,%b]" % (good, bad, good))
+    assert batch.columns() == (["a", "a"], [b"2", b"2"], [1.0, 1.0])
+    assert (batch.rows, batch.indices) == (3, [0, 2])
+    assert [(rejection.index, rejection.reason) for rejection in batch.rejections] == [(1, reason)]
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [(bad, reason) for bad, reason in BAD_UPDATES if bad.startswith(b"{")],
+    ids=lambda case: case[:30],
+)
+def test_one_bad_update_is_rejected(bad: bytes, reason: str) -> None:
+    assert rejections(bad) == {0: reason}
+
+
+def test_one_update_with_half_a_surrogate_pair_is_rejected() -> None:
+    assert rejections(b'{"key":"a","value":"\\ud800"}') == {0: reasons.SYNTAX}
+
+
+@pytest.mark.parametrize(
+    ("body", "position"),
+    [
+        (b"", 0),
+        (b" ", 0),
+        (b"null", 0),
+        (b'"text"', 0),
+        (b"\xef\xbb\xbf[]", 0),
+        (b"\x0b[]", 0),
+        (b"[", 1),
+        (b"[1,]", 3),
+        (b"[1 2]", 3),
+        (b'[{"key":"a","value":tru}]', 21),
+        (b'[{"key":"a","value":1}', 22),
+        (b'{"key":"a","value":1}{', 21),
+        (b'{"key":"a","value":1', 20),
+        (b'{"key":"a","value":NaN}', 19),
+        (b'[["a",1,01]]', 9),
+        (b'["\\ud800",]', 10),
+        (b'["\\ud800"', 9),
+        (b'["a\nb"]', 3),
+        (b'["a\0b"]', 3),
+    ],
+)
+def test_what_is_no_json_is_malformed(body: bytes, position: int) -> None:
+    with pytest.raises(MalformedBodyError) as raised:
+        read(body)
+    assert raised.value.position in (position, len(body))
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b"[" * 100_000 + b"]" * 99_999, b"[" + b'"' * 9])
+def test_brackets_that_do_not_match_are_malformed(body: bytes) -> None:
+    with pytest.raises(MalformedBodyError):
+        read(body)
+
+
+@pytest.mark.parametrize("element", [b"0", b'["a",1,2]', b'{"key":"a","value":1}', b'","', b"[,]"])
+def test_too_many_rows_are_an_error(element: bytes) -> None:
+    bodies = JsonBodies(Limits(rows=3), lambda: NOW)
+    with pytest.raises(TooManyRowsError):
+        bodies.read(b"[" + b",".join([element] * 4) + b"]")
+
+
+@pytest.mark.parametrize("element", [b"0", b'"a,b,c,d"', b'["a",1,[1,2,3,4,5]]'])
+def test_rows_are_counted_and_not_commas(element: bytes) -> None:
+    bodies = JsonBodies(Limits(rows=3), lambda: NOW)
+    assert bodies.read(b"[" + b",".join([element] * 3) + b"]").rows == 3
+
+
+@given(st.lists(st.tuples(keys, times, documents)))
+def test_what_was_written_is_read(updates: list[tuple[Key, float, object]]) -> None:
+    batch = read(encode_json(updates))
+    assert not batch.rejections
+    assert batch.keys == [key for key, _, _ in updates]
+    assert batch.times == [time for _, time, _ in updates]
+    assert batch.values == [encode_json(value) for _, _, value in updates]
+
+
+@given(st.lists(st.sampled_from([b'["a",1,2]', b'{"key":"b","value":3}', b"4"]) | json_like))
+def test_rows_that_are_json_are_kept_or_rejected_at_their_places(elements: list[bytes]) -> None:
+    try:
+        batch = read(b"[" + b",".join(elements) + b"]")
+    except MalformedBodyError:
+        return
+    rejected = {rejection.index for rejection in batch.rejections}
+    kept = list(range(batch.rows)) if batch.indices is None else list(batch.indices)
+    assert sorted([*rejected, *kept]) == list(range(batch.rows))
+    assert len(batch.keys) == len(batch.values) == len(kept)
