@@ -1,0 +1,44 @@
+"""What plain ASGI endpoints have in common: the shapes of messages, and refusing a websocket."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+PROBLEM_TYPE: Final = b"application/problem+json"
+POLICY_VIOLATION: Final = 1008
+LONGEST_REASON: Final = 123
+"""How many bytes of a close frame are left for its reason."""
+
+
+def header(scope: Scope, name: bytes) -> str | None:
+    """Return a header of the request, None if it has none of this name (in small letters)."""
+    for found, value in scope["headers"]:
+        if found == name:
+            text: str = value.decode("latin-1")
+            return text
+    return None
+
+
+async def refuse_socket(scope: Scope, send: Send, *, status: int, body: bytes, reason: str) -> None:
+    """Answer the handshake of a websocket with a problem, where the server can.
+
+    Where it cannot, the client is told no more than that it is refused.
+    """
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        close = {"type": "websocket.close", "code": POLICY_VIOLATION, "reason": _cut(reason)}
+        await send(close)
+        return
+    headers = [(b"content-type", PROBLEM_TYPE), (b"content-length", b"%d" % len(body))]
+    start = {"type": "websocket.http.response.start", "status": status, "headers": headers}
+    await send(start)
+    await send({"type": "websocket.http.response.body", "body": body})
+
+
+def _cut(reason: str) -> str:
+    return reason.encode()[:LONGEST_REASON].decode(errors="ignore")

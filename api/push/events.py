@@ -1,0 +1,165 @@
+"""Push as server-sent events: what browsers and curl understand, with small buffers for credit.
+
+The client answers nothing, so the server knows only when a message has left. Before it puts the
+next one together it waits for that: nothing waits in the server but in the queue, where newer
+values supersede it. Messages grow while they leave at once and shrink while they do not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from .admission import subscribe
+from .asgi import Receive, Scope, Send
+from .feed import Feeds
+from .small_buffers import shrink_buffers
+from .subscription import Ending, PushMessage, Subscription
+from .wakeup import Wakeup, ended_in_time
+
+RETRY_MILLISECONDS: Final = 2_000
+"""How long clients are advised to wait before they connect again."""
+LEAST_BYTES: Final = 512
+FIRST_BYTES: Final = 4_096
+MOST_BYTES: Final = 65_536
+QUICK: Final = 0.005
+SLOW: Final = 0.02
+HEADERS: Final = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-store"),
+    (b"connection", b"close"),  # the connection is left with small buffers
+    (b"x-accel-buffering", b"no"),
+]
+HEARTBEAT: Final = b":\n\n"
+
+
+async def serve_events(feeds: Feeds, name: str, scope: Scope, receive: Receive, send: Send) -> int:
+    """Serve an event stream of a queue until either side ends it, and return the status.
+
+    What speaks against it (`subscribe`) is raised before anything is sent.
+    """
+    subscription = subscribe(feeds, name, scope, "sse")
+    transport = shrink_buffers(scope)
+    stream = _EventStream(feeds, subscription, receive, send)
+    try:
+        await stream.run()
+    except TimeoutError:  # the client does not even read the end
+        if transport is not None:
+            transport.abort()
+            await stream.gone
+    except OSError:  # the client has gone
+        pass
+    finally:
+        subscription.close(Ending.CLIENT)
+        await stream.close()
+    return 200
+
+
+class _EventStream:
+    """One event stream. One task sends; another one waits for the client to go."""
+
+    __slots__ = (
+        "_heartbeat",
+        "_is_behind",
+        "_is_full",
+        "_message_bytes",
+        "_meter",
+        "_receive",
+        "_send",
+        "_subscription",
+        "_turns",
+        "_undrained",
+        "_wakeup",
+        "_written_at",
+        "gone",
+    )
+
+    def __init__(
+        self, feeds: Feeds, subscription: Subscription, receive: Receive, send: Send
+    ) -> None:
+        self._subscription = subscription
+        self._receive = receive
+        self._send = send
+        self._meter = feeds.meter
+        self._heartbeat = feeds.settings.heartbeat_seconds
+        self._wakeup = Wakeup(subscription.stream)
+        self._message_bytes = FIRST_BYTES
+        self._turns = feeds.turns
+        self._undrained = 0
+        self._is_full = self._is_behind = False
+        self._written_at = subscription.now()
+        self.gone = asyncio.create_task(self._until_gone())
+        self.gone.add_done_callback(lambda _: self._wakeup.wake())
+
+    async def run(self) -> None:
+        """Serve the stream; TimeoutError if the client does not read its end."""
+        await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+        await self._write(b"retry: %d\n\n" % RETRY_MILLISECONDS)
+        async with ended_in_time(self._subscription, self._wakeup):
+            while self._is_open:
+                await self._send_all()
+                await self._wakeup.wait()
+            if not self.gone.done():
+                await self._send({"type": "http.response.body", "body": b""})
+
+    async def close(self) -> None:
+        """Wait for nothing any more."""
+        self._wakeup.close()
+        self.gone.cancel()
+        await asyncio.gather(self.gone, return_exceptions=True)
+
+    @property
+    def _is_open(self) -> bool:
+        return self._subscription.ending is None and not self.gone.done()
+
+    async def _until_gone(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def _send_all(self) -> None:
+        """Send until there is nothing to send, and see to being woken then."""
+        subscription = self._subscription
+        is_done = False
+        while not is_done:
+            await self._drain()
+            if self._is_behind:
+                await self._turns.next()
+            if not self._is_open:
+                return
+            message = subscription.take(self._message_bytes)
+            if message is None:
+                is_done = not subscription.has_more
+            else:
+                is_done = message.is_last
+                await self._send_message(message)
+            self._is_behind = not is_done
+        now = subscription.now()
+        if now - self._written_at >= self._heartbeat:
+            await self._write(HEARTBEAT)
+        self._wakeup.on_update()
+        self._wakeup.at(min(subscription.next_due(), self._written_at + self._heartbeat))
+
+    async def _send_message(self, message: PushMessage) -> None:
+        self._is_full = len(message.data) >= self._message_bytes
+        self._undrained += 1
+        self._meter.push_updates_sent += message.updates
+        await self._write(b"id: %b\ndata: %b\n\n" % (message.message_id.encode(), message.data))
+
+    async def _write(self, data: bytes) -> None:
+        self._written_at = self._subscription.now()
+        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+
+    async def _drain(self) -> None:
+        """Wait until what was written has left; then it counts as delivered."""
+        # Servers wait with what they send until there is room, even with nothing.
+        await self._send({"type": "http.response.body", "body": b"", "more_body": True})
+        if self._undrained == 0 or not self._is_open:
+            return
+        self._subscription.delivered(self._undrained)
+        self._undrained = 0
+        took = self._subscription.now() - self._written_at
+        if took > SLOW:
+            self._message_bytes = max(self._message_bytes // 2, LEAST_BYTES)
+        elif took < QUICK and self._is_full:
+            self._message_bytes = min(self._message_bytes * 2, MOST_BYTES)
+        self._subscription.message_bytes = self._message_bytes

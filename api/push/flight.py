@@ -1,0 +1,161 @@
+"""What is on its way to one websocket, and how much more may be: credit, and a Vegas of messages.
+
+The client answers messages, so the server knows what has not been read. At most `window` messages
+are ahead of the answers. That alone bounds messages, not their age: eight of 64 kB are ten seconds
+of a reader that takes 50 kB/s. So an allowance of bytes is learned from the time to the answer, as
+TCP Vegas learns its window: it is doubled while answers come within `QUICK` of the shortest time
+seen and it was what limited sending, and halved when they take longer than that by `SLOW`. What is
+in flight to a slow reader is then what it reads in some `SLOW`, usually as one message, and what
+waits for longer waits in the queue, where newer values supersede it.
+
+Delay that does not go away with the allowance is not the allowance's: of a distant client, or one
+that spends its time on messages, not bytes. At the smallest allowance it is taken for the shortest
+time, and the allowance grows again.
+
+A client may answer several messages at once. It is held to the allowance only with as many in
+flight as it has answered at once; and should answers stay away, after `lull()` seconds one more
+message may go. So within its window it is never kept waiting for a message that it waits for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import Final, NamedTuple
+
+QUICK: Final = 0.008
+SLOW: Final = 0.02
+LEAST_BYTES: Final = 512
+FIRST_MESSAGES: Final = 8
+MOST_MESSAGE_BYTES: Final = 65_536
+LULL: Final = 0.25
+LULL_ROUND_TRIPS: Final = 4
+
+
+class _Sent(NamedTuple):
+    at: float
+    size: int
+    is_limited: bool
+    """Whether more would have been sent with it, had the allowance been larger."""
+
+
+class Flight:
+    """The messages that one client has not answered.
+
+    >>> flight = Flight(window=2)
+    >>> flight.send(size=100, now=0.0)
+    >>> flight.send(size=100, now=0.1)
+    >>> flight.may_send(now=0.1)
+    False
+    >>> flight.answer(1, now=0.2)
+    1
+    >>> flight.may_send(now=0.2)
+    True
+    """
+
+    __slots__ = (
+        "_allowance",
+        "_bytes",
+        "_changed_at",
+        "_last_event",
+        "_most",
+        "_round_trip",
+        "_sent",
+        "_shortest",
+        "_stride",
+        "window",
+    )
+
+    def __init__(self, window: int) -> None:
+        self.window = window
+        self._sent: deque[_Sent] = deque()
+        self._bytes = 0
+        self._most = window * MOST_MESSAGE_BYTES
+        self._allowance = LEAST_BYTES * min(window, FIRST_MESSAGES)
+        self._changed_at = -math.inf
+        self._shortest = math.inf
+        self._round_trip = 0.0
+        self._stride = 1
+        self._last_event = -math.inf
+
+    def __len__(self) -> int:
+        """Return how many messages are unanswered."""
+        return len(self._sent)
+
+    @property
+    def has_credit(self) -> bool:
+        """Whether the window allows another message."""
+        return len(self._sent) < self.window
+
+    @property
+    def message_bytes(self) -> int:
+        """About how large the next message may be: small until it is known what that does.
+
+        Else the shortest time seen would be that of a large message, and nothing be slow.
+        """
+        return min(self._allowance, MOST_MESSAGE_BYTES) if self._has_learned else LEAST_BYTES
+
+    @property
+    def round_trip(self) -> float:
+        """The seconds that the last answer took, 0 before the first."""
+        return self._round_trip
+
+    def may_send(self, now: float) -> bool:
+        """Tell whether another message may go now."""
+        messages = len(self._sent)
+        if messages < self._stride or self._bytes < self._allowance:
+            return messages < self.window
+        return messages < self.window and now >= self.next_due()
+
+    def next_due(self) -> float:
+        """Return when a message may go although none was answered; infinity without credit."""
+        if not self.has_credit:
+            return math.inf
+        return self._last_event + max(LULL, LULL_ROUND_TRIPS * self._round_trip)
+
+    def send(self, size: int, now: float) -> None:
+        """Note that a message goes out."""
+        assert len(self._sent) < self.window, "a message without credit"
+        self._bytes += size
+        self._last_event = now
+        self._sent.append(_Sent(now, size, self._bytes >= self._allowance))
+
+    def answer(self, messages: int, now: float) -> int:
+        """Note that the client has answered the oldest `messages`; return how many there were."""
+        messages = min(messages, len(self._sent))
+        if messages == 0:
+            return 0
+        self._last_event = now
+        self._stride = max(self._stride, messages)
+        answered = [self._sent.popleft() for _ in range(messages)]
+        self._bytes -= sum(sent.size for sent in answered)
+        is_limited = any(sent.is_limited for sent in answered)
+        newest = answered[-1]  # the others have waited for it if they are answered together
+        self._round_trip = now - newest.at
+        self._shortest = min(self._shortest, self._round_trip)
+        if newest.at >= self._changed_at:  # else it says nothing of the present allowance
+            self._learn(is_limited, now)
+        return messages
+
+    def _learn(self, is_limited: bool, now: float) -> None:
+        delay = self._round_trip - self._shortest
+        if delay > SLOW:
+            if self._allowance <= LEAST_BYTES:
+                self._shortest = self._round_trip
+            self._allowance = max(self._allowance // 2, LEAST_BYTES)
+        elif delay < QUICK and is_limited:
+            self._allowance = min(self._allowance * 2, self._most)
+        elif not is_limited or self._has_learned:
+            return
+        self._changed_at = now
+
+    @property
+    def _has_learned(self) -> bool:
+        return self._changed_at > -math.inf
+
+    def _check(self) -> None:
+        """State every invariant."""
+        assert len(self._sent) <= self.window
+        assert self._bytes == sum(sent.size for sent in self._sent)
+        assert LEAST_BYTES <= self._allowance <= self._most
+        assert [sent.at for sent in self._sent] == sorted(sent.at for sent in self._sent)

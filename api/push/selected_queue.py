@@ -1,0 +1,126 @@
+"""The queue of one connection, which gives only what the connection selected.
+
+What the selection says of keys is done where it costs least: a `PacedScheduler` holds keys with a
+rate back and bars those that are not wanted, so that their updates cost the connection nothing.
+Queues that cannot have one hand out all keys, and what is not wanted is delivered at once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from upstream import PacedScheduler, Scheduler, Update
+
+from .feed import PrivateQueue, QueueFeed, TakesTurns
+from .position import sequence_before
+from .resume import Beginning
+from .selection import Selection, SelectionError
+
+MOST_PASSED_OVER: Final = 1_000
+"""How many updates that are not wanted one call passes over, before others have a turn."""
+
+
+class SelectedQueue:
+    """A private queue of a selection, and how far its connection has got."""
+
+    __slots__ = (
+        "_filter",
+        "_has_passed_over",
+        "_looked_at",
+        "_now",
+        "_paced",
+        "_queue",
+        "_sequence",
+        "_taken",
+        "_turns",
+    )
+
+    def __init__(self, feed: QueueFeed, selection: Selection, beginning: Beginning) -> None:
+        self._now = feed.stream.stream.now
+        self._filter = selection.is_wanted if selection.filters_keys else None
+        self._paced: PacedScheduler | None = None
+
+        def wrap(inner: Scheduler) -> Scheduler:
+            return self._wrap(inner, selection)
+
+        is_plain = not (selection.filters_keys or selection.limits_keys)
+        self._queue: PrivateQueue = feed.attach_private(
+            None if is_plain or feed.definition.kind != "update" else wrap,
+            snapshot=beginning.snapshot,
+            since=beginning.since,
+        )
+        if selection.limits_keys and self._paced is None:
+            self._queue.close()
+            raise SelectionError(
+                "max_rate_per_key", "left out, but for queues of kind update and not fifo"
+            )
+        self._turns = self._queue if isinstance(self._queue, TakesTurns) else None
+        self._has_passed_over = False
+        self._sequence = self._looked_at = self._taken = 0
+        self._look()
+
+    def _wrap(self, inner: Scheduler, selection: Selection) -> Scheduler:
+        if inner.needs_arrival_order:
+            return inner
+        self._filter = None
+        self._paced = PacedScheduler(inner, selection.interval_of)
+        return self._paced
+
+    def take(self) -> Update | None:
+        """Dequeue the next update that is wanted, or None if there is none now."""
+        queue = self._queue
+        for _ in range(MOST_PASSED_OVER):
+            update = queue.dequeue()
+            if update is None:
+                self._has_passed_over = False
+                return None
+            if self._filter is None or self._filter(update.key):
+                self._taken += 1
+                return update
+            queue.deliver(update)
+        self._has_passed_over = True
+        return None
+
+    def deliver(self, update: Update) -> None:
+        """Note that the client has an update."""
+        self._queue.deliver(update)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `take`, which has returned None, stopped only because others have a turn."""
+        return self._has_passed_over or (self._turns is not None and self._turns.has_more)
+
+    def next_due(self) -> float:
+        """Return when a key that is held back may be sent; infinity if none is."""
+        due = None if self._paced is None else self._paced.next_due()
+        return math.inf if due is None else due
+
+    def sequence(self) -> int:
+        """Return the sequence of a moment before which nothing arrived that still waits.
+
+        What was found once stays true, since what begins to wait later arrives later. So what waits
+        is looked at only after as many updates were taken: O(1) amortised over these.
+        """
+        if self._taken >= self._looked_at:
+            self._look()
+        return self._sequence
+
+    def _look(self) -> None:
+        self._looked_at = len(self)
+        self._taken = 0
+        since = self._queue.waiting_since()
+        self._sequence = sequence_before(self._now() if since is None else since)
+
+    def queue_staleness(self) -> float:
+        """Return the mean queue staleness of the connection's keys. O(keys)."""
+        return self._queue.queue_staleness()
+
+    def close(self) -> None:
+        """Detach from the stream, and free everything."""
+        self._queue.close()
+
+    def __len__(self) -> int:
+        """Return how much waits that is wanted."""
+        paced = self._paced
+        return len(self._queue) if paced is None else paced.ready + paced.held

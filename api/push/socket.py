@@ -1,0 +1,185 @@
+"""Push over a websocket: credit keeps what is on its way small, so what comes is new.
+
+The server sends updates as `Flight` allows. The client answers `{"credit": n}` when it is done with
+`n` messages: they count as delivered, and as many more may be sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final, NamedTuple
+
+import msgspec
+
+from .admission import subscribe
+from .asgi import Message, Receive, Scope, Send
+from .feed import Feeds
+from .flight import Flight
+from .subscription import Ending, Subscription
+from .wakeup import Wakeup, ended_in_time
+
+GOING_AWAY: Final = 1001
+INVALID_DATA: Final = 1007
+POLICY_VIOLATION: Final = 1008
+SERVICE_RESTART: Final = 1012
+CLOSE_CODES: Final = {
+    Ending.CLIENT: GOING_AWAY,
+    Ending.DELETED: GOING_AWAY,
+    Ending.SHUTDOWN: SERVICE_RESTART,
+}
+
+
+class Fault(NamedTuple):
+    """What a client did that it should not, as it is told."""
+
+    code: int
+    reason: str
+
+
+class Credit(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """What a client says: so many messages it is done with."""
+
+    credit: Annotated[int, msgspec.Meta(ge=1, le=1 << 31)]
+
+
+_read_credit = msgspec.json.Decoder(Credit).decode
+
+
+async def serve_socket(feeds: Feeds, name: str, scope: Scope, receive: Receive, send: Send) -> None:
+    """Serve a websocket to a queue until either side ends it.
+
+    What speaks against it (`subscribe`) is raised before the websocket is accepted or refused, so
+    that the caller can tell the client (`refuse_socket`).
+    """
+    await receive()  # websocket.connect
+    subscription = subscribe(feeds, name, scope, "websocket")
+    connection = _Socket(feeds, subscription, receive, send)
+    try:
+        await connection.run()
+    except OSError:  # the client has gone, or does not even read the goodbye
+        return
+    finally:
+        subscription.close(Ending.CLIENT)
+
+
+class _Socket:
+    """One websocket. It has two tasks: one reads answers, one waits for updates; both send."""
+
+    __slots__ = (
+        "_flight",
+        "_is_behind",
+        "_is_sending",
+        "_meter",
+        "_now",
+        "_receive",
+        "_send",
+        "_subscription",
+        "_turns",
+        "_wakeup",
+    )
+
+    def __init__(
+        self, feeds: Feeds, subscription: Subscription, receive: Receive, send: Send
+    ) -> None:
+        self._subscription = subscription
+        self._receive = receive
+        self._send = send
+        self._meter = feeds.meter
+        self._now = subscription.now
+        self._flight = Flight(subscription.selection.window)
+        self._wakeup = Wakeup(subscription.stream)
+        self._turns = feeds.turns
+        self._is_sending = False
+        self._is_behind = False
+
+    async def run(self) -> None:
+        """Serve the websocket; OSError if it breaks, or does not end in time."""
+        await self._send({"type": "websocket.accept"})
+        reader = asyncio.create_task(self._read())
+        reader.add_done_callback(lambda _: self._wakeup.wake())
+        try:
+            async with ended_in_time(self._subscription, self._wakeup):
+                await self._write(reader)
+        finally:
+            self._wakeup.close()
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+
+    async def _write(self, reader: asyncio.Task[Fault | None]) -> None:
+        """Send what there is, whenever there is something, until the connection is to end."""
+        while self._subscription.ending is None and not reader.done():
+            await self._send_all()
+            await self._wakeup.wait()
+        ending = self._subscription.ending
+        fault = None
+        if ending is not None:
+            fault = Fault(CLOSE_CODES[ending], ending.value)
+        elif reader.done():
+            fault = reader.result()
+        if fault is not None:
+            await self._send(
+                {"type": "websocket.close", "code": fault.code, "reason": fault.reason}
+            )
+
+    async def _read(self) -> Fault | None:
+        """Take answers until the client has gone, or says something that it should not."""
+        while True:
+            message = await self._receive()
+            if message["type"] == "websocket.disconnect":
+                return None
+            fault = self._take_answer(message)
+            if fault is not None:
+                return fault
+            await self._send_all()
+
+    def _take_answer(self, message: Message) -> Fault | None:
+        text = message.get("text")
+        try:
+            credit = _read_credit(message["bytes"] if text is None else text).credit
+        except msgspec.ValidationError:
+            return Fault(POLICY_VIOLATION, 'expected {"credit": n}, with n at least 1')
+        except (msgspec.DecodeError, RecursionError, UnicodeError):
+            return Fault(INVALID_DATA, 'expected JSON: {"credit": n}')
+        answered = self._flight.answer(credit, self._now())
+        self._subscription.delivered(answered)
+        return None
+
+    async def _send_all(self) -> None:
+        """Send until there is no credit or nothing to send, and see to being woken then."""
+        if self._is_sending:
+            return  # the other task looks again before it stops
+        self._is_sending = True
+        try:
+            while self._subscription.ending is None and self._may_send():
+                if self._is_behind:
+                    await self._turns.next()
+                    if self._subscription.ending is not None:
+                        return
+                if await self._send_next():
+                    self._is_behind = False
+                    self._wakeup.on_update()
+                    self._wakeup.at(self._subscription.next_due())
+                    return
+                self._is_behind = True
+        finally:
+            self._is_sending = False
+
+    def _may_send(self) -> bool:
+        flight = self._flight
+        if flight.may_send(self._now()):
+            return True
+        self._is_behind = True
+        self._wakeup.at(flight.next_due())
+        return False
+
+    async def _send_next(self) -> bool:
+        """Send the next message, if there is one; return whether nothing else can be sent now."""
+        flight = self._flight
+        message = self._subscription.take(flight.message_bytes)
+        if message is None:
+            return not self._subscription.has_more
+        self._subscription.message_bytes = flight.message_bytes
+        self._meter.push_updates_sent += message.updates
+        flight.send(len(message.data), self._now())
+        await self._send({"type": "websocket.send", "text": message.data.decode()})
+        return message.is_last

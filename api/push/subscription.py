@@ -1,0 +1,213 @@
+"""One connection's part in a stream: what it is sent, what it has answered, how far it has got.
+
+It knows nothing of sockets. Whoever has the connection asks it for messages, tells it of answers,
+and closes it; and is woken (`on_end`) when the service closes it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+from enum import Enum
+from typing import Final, Literal, NamedTuple
+
+from upstream import Update
+
+from ..bodies import json_fragment
+from ..rationed import Rationed
+from .feed import QueueFeed, StreamFeed
+from .pacing import MeasuredPace, RateAllowance
+from .position import id_of, sequence_before
+from .resume import beginning_of
+from .selected_queue import SelectedQueue
+from .selection import Selection
+
+Transport = Literal["websocket", "sse"]
+
+MOST_UPDATES: Final = 128
+"""How many updates a message holds at most, since the event loop stands while it is made."""
+STALENESS_SHARE: Final = 1e-4
+"""The share of the time that telling one connection's staleness may take."""
+
+
+class Ending(Enum):
+    """Why a connection ends."""
+
+    CLIENT = "the client has gone"
+    DELETED = "the queue was deleted"
+    SHUTDOWN = "the service stops"
+
+
+class PushMessage(NamedTuple):
+    """A message as it is sent."""
+
+    data: bytes
+    message_id: str
+    updates: int
+    is_last: bool
+    """Whether nothing else waits that could be sent now."""
+
+
+class Subscription:
+    """A connection to a queue. SelectionError if what it asks for cannot be had there."""
+
+    __slots__ = (
+        "_allowance",
+        "_beginning",
+        "_deletions",
+        "_delivered",
+        "_feed",
+        "_is_reset",
+        "_pace",
+        "_queue",
+        "_sent",
+        "_staleness",
+        "_started",
+        "_unanswered",
+        "ending",
+        "message_bytes",
+        "now",
+        "on_end",
+        "selection",
+        "stream",
+        "subscription_id",
+        "transport",
+    )
+
+    def __init__(self, feed: QueueFeed, selection: Selection, transport: Transport) -> None:
+        self._feed = feed
+        self.selection = selection
+        self.transport: Transport = transport
+        self.subscription_id = secrets.token_hex(4)
+        self.ending: Ending | None = None
+        self.on_end: Callable[[], None] | None = None
+        self.message_bytes = 0
+        """How large messages are at present, as whoever sends them decides."""
+        self.stream: StreamFeed = feed.stream
+        self.now: Callable[[], float] = feed.stream.stream.now
+        """The time on the stream's scale of arrivals."""
+        self._started = time.time()
+        now = self.now()
+        beginning = beginning_of(selection, feed)
+        self._queue = SelectedQueue(feed, selection, beginning)
+        self._is_reset = beginning.is_reset
+        self._deletions = deque(beginning.deletions)
+        self._beginning = sequence_before(now if beginning.since is None else beginning.since)
+        rate = selection.max_rate
+        self._allowance = None if rate is None else RateAllowance(rate, now=now)
+        self._pace = MeasuredPace(now=now)
+        self._sent = self._delivered = 0
+        self._unanswered: deque[list[Update]] = deque()
+        self._staleness = Rationed(self._queue.queue_staleness, share=STALENESS_SHARE)
+        self.stream.subscribers.add(self)
+
+    @property
+    def queue(self) -> str:
+        """The name of the queue."""
+        return self._feed.name
+
+    def take(self, most_bytes: int) -> PushMessage | None:
+        """Return the next message, of about `most_bytes` at most; None if there is none now."""
+        assert self.ending is None, "a message of a connection that has ended"
+        now = self.now()
+        room = MOST_UPDATES
+        if self._allowance is not None:
+            room = min(room, self._allowance.at(now))
+        parts: list[bytes] = []
+        if self._deletions:
+            self._take_deletions(parts, room)
+        updates: list[Update] = []
+        is_last = False
+        if not self._deletions:
+            size = sum(map(len, parts))
+            is_last = self._take_updates(parts, updates, room - len(parts), most_bytes - size)
+        if not parts and not self._is_reset:
+            return None
+        self._unanswered.append(updates)
+        if self._allowance is not None:
+            self._allowance.spend(len(parts))
+        self._sent += len(parts)
+        self._pace.note(len(parts), now)
+        return self._message(parts, is_last=is_last)
+
+    def _take_deletions(self, parts: list[bytes], room: int) -> None:
+        while self._deletions and len(parts) < room:
+            parts.append(json_fragment(self._deletions.popleft()))
+
+    def _take_updates(
+        self, parts: list[bytes], updates: list[Update], room: int, most_bytes: int
+    ) -> bool:
+        """Take up to `room` updates of about so many bytes; return whether there was no more."""
+        take = self._queue.take
+        for _ in range(room):
+            if most_bytes <= 0:
+                return False
+            update = take()
+            if update is None:
+                return not self._queue.has_more
+            updates.append(update)
+            part = json_fragment(update)
+            parts.append(part)
+            most_bytes -= len(part)
+        return False
+
+    def _message(self, parts: list[bytes], *, is_last: bool) -> PushMessage:
+        sequence = self._beginning if self._deletions else self._queue.sequence()
+        message_id = id_of(self.stream.run, sequence)
+        end = b'],"id":"%b","reset":true}' if self._is_reset else b'],"id":"%b"}'
+        self._is_reset = False
+        data = b'{"updates":[' + b",".join(parts) + end % message_id.encode()
+        return PushMessage(data, message_id, len(parts), is_last)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `take`, which has returned None, is to be asked again after others had a turn."""
+        return self._queue.has_more
+
+    def next_due(self) -> float:
+        """Return when there may be a message though nothing arrives; infinity if never."""
+        if self._allowance is not None and self._allowance.at(self.now()) == 0:
+            return self._allowance.next_due()
+        return self._queue.next_due()
+
+    def delivered(self, messages: int) -> None:
+        """Note that the client has the oldest `messages` of those that it had not answered."""
+        if self.ending is not None:
+            return
+        deliver = self._queue.deliver
+        for _ in range(messages):
+            updates = self._unanswered.popleft()
+            for update in updates:
+                deliver(update)
+            self._delivered += len(updates)
+
+    def close(self, ending: Ending = Ending.DELETED) -> None:
+        """Detach from the stream at once; whoever has the connection is to end it."""
+        if self.ending is not None:
+            return
+        self.ending = ending
+        self.stream.subscribers.discard(self)
+        self._queue.close()
+        self._unanswered.clear()
+        self._deletions.clear()
+        if self.on_end is not None:
+            self.on_end()
+
+    def record(self) -> dict[str, object]:
+        """Return what is shown of the connection, by names that stay."""
+        now = self.now()
+        return {
+            "id": self.subscription_id,
+            "queue": self.queue,
+            "kind": self.transport,
+            "since": self._started,
+            "window": self.selection.window if self.transport == "websocket" else None,
+            "sent": self._sent,
+            "delivered": self._delivered,
+            "waiting": len(self._queue),
+            "pace": self._pace.at(now),
+            "message_bytes": self.message_bytes,
+            "queue_staleness": self._staleness.get(),
+        }

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from api.push.position import id_of, sequence_before
+from api.push.resume import Beginning, beginning_of
+from api.push.selection import Selection, SelectionError
+from api.service import Service
+from tests.api.push.setting import define, make_service, put
+from upstream import TOMBSTONE, ManualClock, Update
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(1_000.0)
+
+
+@pytest.fixture
+def service(clock: ManualClock) -> Service:
+    return make_service(clock)
+
+
+def test_a_connection_begins_with_what_comes_next(service: Service) -> None:
+    assert beginning_of(Selection(), define(service)) == Beginning()
+
+
+@pytest.mark.parametrize("of_queue", [True, False])
+def test_a_connection_begins_as_its_queue_does_unless_it_says_how(
+    service: Service, of_queue: bool
+) -> None:
+    feed = define(service, snapshot=of_queue)
+    assert beginning_of(Selection(), feed).snapshot is of_queue
+    assert beginning_of(Selection(snapshot=True), feed).snapshot
+    assert not beginning_of(Selection(snapshot=False), feed).snapshot
+
+
+def test_an_id_of_this_run_is_where_to_go_on(service: Service, clock: ManualClock) -> None:
+    feed = define(service)
+    put(feed, IBM=1, GM=2, GOOG=3)
+    clock.advance(1)
+    stopped = id_of(feed.stream.run, sequence_before(clock.now()))
+    feed.stream.delete("GM", 5_000.0)
+    feed.stream.delete("GOOG", 5_000.0)
+    beginning = beginning_of(Selection(last_event_id=stopped, key_patterns=("G?", "I*")), feed)
+    assert beginning.snapshot
+    assert beginning.since == pytest.approx(clock.now(), abs=1e-5)
+    assert beginning.deletions == (Update("GM", TOMBSTONE, 5_000.0),)
+    assert not beginning.is_reset
+
+
+@pytest.mark.parametrize("message_id", ["cafe-999999999", "nonsense", "{run}-x", "{run}-9999999999"])
+def test_any_other_id_is_answered_with_a_snapshot(service: Service, message_id: str) -> None:
+    feed = define(service)
+    selection = Selection(last_event_id=message_id.format(run=feed.stream.run))
+    assert beginning_of(selection, feed) == Beginning(snapshot=True, is_reset=True)
+
+
+def test_an_id_from_before_the_record_of_deletions_is_answered_with_a_snapshot(
+    service: Service, clock: ManualClock
+) -> None:
+    too_old = sequence_before(clock.now())
+    clock.advance(1)
+    feed = define(service)
+    selection = Selection(last_event_id=id_of(feed.stream.run, too_old))
+    assert beginning_of(selection, feed) == Beginning(snapshot=True, is_reset=True)
+
+
+def test_a_stream_that_keeps_no_values_cannot_begin_with_them(service: Service) -> None:
+    feed = define(service, retain=False)
+    with pytest.raises(SelectionError, match="snapshot"):
+        beginning_of(Selection(snapshot=True), feed)
+    stopped = id_of(feed.stream.run, sequence_before(1_000.0))
+    assert beginning_of(Selection(last_event_id=stopped), feed) == Beginning(is_reset=True)

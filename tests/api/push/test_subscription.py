@@ -1,0 +1,366 @@
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from api.entries import QueueEntry
+from api.push.position import sequence_before
+from api.push.subscription import MOST_UPDATES, Ending, Subscription
+from tests.api.push.setting import (
+    decoded,
+    define,
+    make_service,
+    put,
+    subscribe,
+    values_of,
+)
+from upstream import ManualClock
+
+EVERYTHING = 1 << 20
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(1_000.0)
+
+
+@pytest.fixture
+def feed(clock: ManualClock) -> QueueEntry:
+    return define(make_service(clock))
+
+
+def sequence_of(message: Any) -> int:
+    return int(message["id"].rpartition("-")[2])
+
+
+def put_many(feed: QueueEntry, keys: int) -> None:
+    names = [f"K{number}" for number in range(keys)]
+    feed.stream.take_in(names, [b"1"] * keys)
+
+
+def test_a_message_has_the_newest_updates_and_where_to_go_on(
+    feed: QueueEntry, clock: ManualClock
+) -> None:
+    subscription = subscribe(feed)
+    put(feed, IBM=1, GM=2)
+    put(feed, IBM=3)
+    clock.advance(1)
+    message = subscription.take(EVERYTHING)
+    assert message is not None
+    assert (message.updates, message.is_last) == (2, True)
+    assert decoded(message) == {
+        "updates": [
+            {"key": "IBM", "time": 1_000.0, "value": 3},
+            {"key": "GM", "time": 1_000.0, "value": 2},
+        ],
+        "id": f"{feed.stream.run}-{sequence_before(1_001.0)}",
+    }
+    assert subscription.take(EVERYTHING) is None
+
+
+def test_a_message_is_about_as_long_as_it_may_be(feed: QueueEntry) -> None:
+    subscription = subscribe(feed)
+    put_many(feed, 300)
+    message = subscription.take(1_000)
+    assert message is not None
+    assert 1_000 <= len(message.data) < 1_200
+    assert not message.is_last
+    one = subscription.take(1)
+    assert one is not None
+    assert one.updates == 1
+    most = subscription.take(EVERYTHING)
+    assert most is not None
+    assert most.updates == MOST_UPDATES
+
+
+def test_as_long_as_a_key_waits_its_arrival_is_where_to_go_on(
+    feed: QueueEntry, clock: ManualClock
+) -> None:
+    subscription = subscribe(feed)
+    for key in ("A", "B", "C"):
+        put(feed, **{key: 1})
+        clock.advance(1)
+    first = decoded(subscription.take(1))
+    assert list(values_of(first)) == ["A"]
+    assert sequence_of(first) < 1_001_000_000
+    subscription.take(1)
+    last = decoded(subscription.take(1))
+    assert sequence_of(last) == sequence_before(1_003.0)
+
+
+def test_a_snapshot_comes_first_if_it_is_asked_for(feed: QueueEntry) -> None:
+    put(feed, IBM=1, GM=2)
+    message = decoded(subscribe(feed, "snapshot=true").take(EVERYTHING))
+    assert values_of(message) == {"IBM": 1, "GM": 2}
+    assert "reset" not in message
+    assert subscribe(feed).take(EVERYTHING) is None
+
+
+def test_a_resumed_connection_gets_what_came_meanwhile(
+    feed: QueueEntry, clock: ManualClock
+) -> None:
+    put(feed, A=1, B=1, C=1)
+    clock.advance(1)
+    subscription = subscribe(feed, "snapshot=true")
+    last_id = decoded(subscription.take(EVERYTHING))["id"]
+    subscription.close(Ending.CLIENT)
+    clock.advance(1)
+    put(feed, B=2)
+    feed.stream.delete("C", 5_000.0)
+    resumed = subscribe(feed, f"last_event_id={last_id}")
+    message = decoded(resumed.take(EVERYTHING))
+    assert values_of(message) == {"B": 2, "C": None}
+    assert message["updates"][0] == {"key": "C", "time": 5_000.0, "value": None, "deleted": True}
+    assert "reset" not in message
+
+
+@pytest.mark.parametrize("last_id", ["cafe-12345", "what"])
+def test_who_cannot_resume_is_told_to_forget_what_it_had(feed: QueueEntry, last_id: str) -> None:
+    put_many(feed, 200)
+    subscription = subscribe(feed, f"last_event_id={last_id}")
+    first, second = (decoded(subscription.take(EVERYTHING)) for _ in range(2))
+    assert first["reset"] is True
+    assert "reset" not in second
+    assert len(first["updates"]) + len(second["updates"]) == 200
+
+
+def test_who_cannot_resume_is_told_so_even_if_there_is_nothing(feed: QueueEntry) -> None:
+    subscription = subscribe(feed, "last_event_id=cafe-12345")
+    message = decoded(subscription.take(EVERYTHING))
+    assert message["updates"] == []
+    assert message["reset"] is True
+    assert subscription.take(EVERYTHING) is None
+
+
+def test_many_deletions_are_told_in_several_messages_that_can_be_resumed(
+    feed: QueueEntry, clock: ManualClock
+) -> None:
+    put_many(feed, 300)
+    clock.advance(1)
+    first_id = decoded(subscribe(feed).take(EVERYTHING) or subscribe_and_take(feed))["id"]
+    clock.advance(1)
+    for number in range(300):
+        feed.stream.delete(f"K{number}", 5_000.0)
+    gone: set[str] = set()
+    last_id = first_id
+    while len(gone) < 300:  # each message by a connection of its own
+        subscription = subscribe(feed, f"last_event_id={last_id}")
+        while (taken := subscription.take(EVERYTHING)) is not None:
+            message = decoded(taken)
+            assert "reset" not in message
+            gone |= set(values_of(message))
+            last_id = message["id"]
+        subscription.close()
+    assert len(gone) == 300
+
+
+def test_a_deletion_that_was_not_sent_is_told_to_who_resumes() -> None:
+    feed = define(make_service(_TickingClock()), scheduler="in-place")
+    put(feed, A=1)
+    subscription = subscribe(feed, "snapshot=true")
+    subscription.take(EVERYTHING)
+    put(feed, Z=1)
+    feed.stream.delete("A", 5_000.0)
+    message = decoded(subscription.take(1))
+    assert values_of(message) == {"Z": 1}
+    subscription.close()
+    resumed = subscribe(feed, f"last_event_id={message['id']}")
+    assert values_of(decoded(resumed.take(EVERYTHING)))["A"] is None
+
+
+def subscribe_and_take(feed: QueueEntry) -> Any:
+    subscription = subscribe(feed, "snapshot=true")
+    messages = []
+    while (message := subscription.take(EVERYTHING)) is not None:
+        messages.append(message)
+    subscription.close()
+    return messages[-1]
+
+
+def test_no_more_is_sent_than_the_rate_of_the_connection(
+    feed: QueueEntry, clock: ManualClock
+) -> None:
+    put_many(feed, 100)
+    subscription = subscribe(feed, "snapshot=true&max_rate=10")
+    sent = 0
+    while clock.now() < 1_005.0:
+        message = subscription.take(EVERYTHING)
+        sent += 0 if message is None else message.updates
+        if message is None:
+            due = subscription.next_due()
+            assert clock.now() < due <= clock.now() + 0.1 + 1e-6
+            clock.set(due)
+    assert 49 <= sent <= 51
+
+
+def test_there_is_a_time_to_look_again_while_a_key_is_held_back(
+    feed: QueueEntry, clock: ManualClock
+) -> None:
+    subscription = subscribe(feed, "max_rate_per_key=IBM:1/60")
+    assert subscription.next_due() == float("inf")
+    for _ in range(2):
+        put(feed, IBM=1)
+        subscription.take(EVERYTHING)
+    assert subscription.next_due() == 1_060.0
+    clock.advance(60)
+    assert subscription.take(EVERYTHING) is not None
+
+
+def test_what_is_answered_counts_as_delivered(feed: QueueEntry, clock: ManualClock) -> None:
+    subscription = subscribe(feed)
+    for number in range(3):
+        put(feed, A=number, B=number)
+        subscription.take(EVERYTHING)
+    subscription.delivered(2)
+    record = subscription.record()
+    assert (record["sent"], record["delivered"]) == (6, 4)
+
+
+def test_the_record_tells_what_is_to_be_known(feed: QueueEntry, clock: ManualClock) -> None:
+    subscription = subscribe(feed, "window=3")
+    assert feed.stream.subscribers == {subscription}
+    put_many(feed, 40)
+    subscription.take(1)
+    clock.advance(2)
+    record = subscription.record()
+    assert record["queue"] == subscription.queue == "q"
+    assert (record["kind"], record["window"]) == ("websocket", 3)
+    assert (record["sent"], record["waiting"]) == (1, 39)
+    assert record["pace"] == pytest.approx(0.4, rel=0.2)
+    assert record["queue_staleness"] == pytest.approx(39 / 40 * 1.0)
+    assert subscribe(feed, transport="sse").record()["window"] is None
+
+
+def test_keys_that_are_not_wanted_do_not_wait(feed: QueueEntry) -> None:
+    subscription = subscribe(feed, "keys=K1&keys=K2")
+    put_many(feed, 40)
+    assert subscription.record()["waiting"] == 2
+
+
+def test_a_closed_subscription_is_detached_and_wakes_its_connection(feed: QueueEntry) -> None:
+    subscription = subscribe(feed)
+    put(feed, IBM=1)
+    subscription.take(EVERYTHING)
+    woken: list[str] = []
+    subscription.on_end = lambda: woken.append("up")
+    for _ in range(2):
+        subscription.close(Ending.SHUTDOWN)
+    assert woken == ["up"]
+    assert subscription.ending is Ending.SHUTDOWN
+    assert not feed.stream.subscribers
+    assert feed.stream.stream.statistics().queues == 1
+    subscription.delivered(1)  # an answer that comes too late
+
+
+class _Client:
+    """A client that keeps a picture, and resumes where its last message tells."""
+
+    def __init__(self, feed: QueueEntry, query: str) -> None:
+        self.feed = feed
+        self.query = query
+        self.picture: dict[Any, Any] = {}
+        self.last_id = ""
+        self.subscription: Subscription | None = None
+        self.on_the_way: list[Any] = []
+
+    def connect(self) -> None:
+        resume = f"&last_event_id={self.last_id}" if self.last_id else ""
+        self.subscription = subscribe(self.feed, self.query + resume)
+
+    def lose(self) -> None:
+        """Lose the connection, and what is on its way."""
+        if self.subscription is not None:
+            self.subscription.close(Ending.CLIENT)
+        self.subscription = None
+        self.on_the_way.clear()
+
+    def send(self, most_bytes: int) -> bool:
+        if self.subscription is None:
+            self.connect()
+        assert self.subscription is not None
+        message = self.subscription.take(most_bytes)
+        if message is not None:
+            self.on_the_way.append(decoded(message))
+        return message is not None
+
+    def receive(self) -> None:
+        if not self.on_the_way or self.subscription is None:
+            return
+        message = self.on_the_way.pop(0)
+        self.subscription.delivered(1)
+        if message.get("reset"):
+            self.picture.clear()
+        for update in message["updates"]:
+            if update.get("deleted"):
+                self.picture.pop(update["key"], None)
+            else:
+                self.picture[update["key"]] = update["value"]
+        self.last_id = message["id"]
+
+
+class _TickingClock:
+    """A clock that shows another time whenever it is looked at."""
+
+    def __init__(self) -> None:
+        self.time = 1_000.0
+
+    def now(self) -> float:
+        self.time += 1e-5
+        return self.time
+
+
+HOLDING: list[dict[str, Any]] = [
+    {"scheduler": name} for name in ("index", "in-place", "linecutting")
+]
+OTHERS: list[dict[str, Any]] = [
+    {"scheduler": "fifo"},
+    {"kind": "append"},
+    {"kind": "adaptive", "capacity": 3},
+]
+CASES = [
+    *((definition, query) for definition in HOLDING + OTHERS for query in ("", "&keys=K[0-4]")),
+    *((definition, "&max_rate_per_key=K[0-2]:1/0.05") for definition in HOLDING),
+]
+
+
+@pytest.mark.parametrize(("definition", "query"), CASES)
+@pytest.mark.parametrize("seed", range(5))
+def test_a_client_that_resumes_misses_no_key(
+    definition: dict[str, Any], query: str, seed: int
+) -> None:
+    chance = random.Random(seed)
+    clock = _TickingClock()
+    feed = define(make_service(clock), **definition)
+    other = subscribe(feed)  # which keeps deleted keys until it is sent their deletions
+    client = _Client(feed, "snapshot=true" + query)
+    for number in range(1_000):
+        action = chance.random()
+        key = f"K{chance.randrange(8)}"
+        if action < 0.35:
+            feed.stream.take_in_one(key, b"%d" % number)
+        elif action < 0.4 and feed.stream.stream.read(key) is not None:
+            feed.stream.delete(key, clock.now())
+        elif action < 0.65:
+            client.send(chance.choice([1, 100, EVERYTHING]))
+        elif action < 0.85:
+            client.receive()
+        elif action < 0.88:
+            client.lose()
+        elif action < 0.9:
+            while other.take(EVERYTHING) is not None:
+                other.delivered(1)
+        elif action < 0.95:
+            while (update := feed.queue.dequeue()) is not None:
+                feed.queue.deliver(update)
+    clock.time += 1.0
+    while client.send(EVERYTHING) or client.on_the_way:
+        client.receive()
+    wanted = client.subscription.selection.is_wanted  # type: ignore[union-attr]
+    truth = {
+        update.key: int(update.value)  # type: ignore[call-overload]
+        for update in feed.stream.stream.snapshot()
+        if wanted(update.key)
+    }
+    assert client.picture == truth

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from api.push.subscription import Ending
+from api.push.wakeup import GOODBYE_SECONDS, Wakeup, ended_in_time
+from tests.api.push.setting import define, make_service, put, subscribe
+
+
+async def is_woken(wakeup: Wakeup, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await wakeup.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+def test_an_update_wakes_once() -> None:
+    async def scenario() -> None:
+        feed = define(make_service())
+        wakeup = Wakeup(feed.stream)
+        wakeup.on_update()
+        put(feed, IBM=1)
+        assert await is_woken(wakeup, 5)
+        put(feed, IBM=2)
+        assert not await is_woken(wakeup, 0)
+
+    asyncio.run(scenario())
+
+
+def test_a_time_wakes_when_it_has_come_and_not_before() -> None:
+    async def scenario() -> None:
+        stream = define(make_service()).stream
+        wakeup = Wakeup(stream)
+        started = stream.stream.now()
+        wakeup.at(started + 0.05)
+        wakeup.at(started + 30)  # the earlier one stays
+        assert await is_woken(wakeup, 5)
+        assert stream.stream.now() - started > 0.045
+        wakeup.at(stream.stream.now() + 30)
+        wakeup.at(stream.stream.now() - 1)  # and a past one is at once
+        assert await is_woken(wakeup, 5)
+        wakeup.close()
+
+    asyncio.run(scenario())
+
+
+def test_infinity_is_no_time() -> None:
+    async def scenario() -> None:
+        wakeup = Wakeup(define(make_service()).stream)
+        wakeup.at(float("inf"))
+        assert not await is_woken(wakeup, 0.01)
+
+    asyncio.run(scenario())
+
+
+def test_nothing_wakes_what_is_closed() -> None:
+    async def scenario() -> None:
+        feed = define(make_service())
+        wakeup = Wakeup(feed.stream)
+        wakeup.on_update()
+        wakeup.at(feed.stream.stream.now() + 0.01)
+        wakeup.close()
+        put(feed, IBM=1)
+        assert not await is_woken(wakeup, 0.05)
+
+    asyncio.run(scenario())
+
+
+def test_the_end_of_a_connection_wakes_it_and_is_waited_for_a_little() -> None:
+    async def scenario() -> float:
+        feed = define(make_service())
+        subscription = subscribe(feed)
+        wakeup = Wakeup(feed.stream)
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        with pytest.raises(TimeoutError):
+            async with ended_in_time(subscription, wakeup):
+                loop.call_soon(subscription.close, Ending.SHUTDOWN)
+                await wakeup.wait()
+                await asyncio.sleep(60)  # as a client that does not read would have it
+        return loop.time() - started
+
+    assert GOODBYE_SECONDS * 0.9 < asyncio.run(scenario()) < 30
+
+
+def test_a_connection_that_has_ended_can_be_closed_again() -> None:
+    async def scenario() -> None:
+        feed = define(make_service())
+        subscription = subscribe(feed)
+        async with ended_in_time(subscription, Wakeup(feed.stream)):
+            pass
+        subscription.close()
+
+    asyncio.run(scenario())
