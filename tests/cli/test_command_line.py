@@ -1,0 +1,105 @@
+"""The command line as a whole: what it says of itself, and where it looks for the service."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from .console import UNREACHABLE, USAGE_ERROR, invoke
+
+WATCHING = ["--keys", "--max-rate", "--max-rate-per-key", "--window", "--count", "--snapshot"]
+COMMANDS: dict[str, list[str]] = {
+    "ls": ["--json"],
+    "put": ["STREAM", "KEY", "VALUE", "--time", "--raw", "--json-key", "--batch", "--json"],
+    "get": ["STREAM", "KEY", "--json-key", "--raw", "--json"],
+    "dequeue": ["QUEUE", "--limit", "--wait", "--deliver", "--no-deliver", "--json"],
+    "watch": ["QUEUE", *WATCHING, "--json"],
+    "tail": ["QUEUE", *WATCHING, "--messages"],
+    "top": ["--interval", "--count", "--json"],
+    "staleness": ["QUEUE", "--stalest", "--json"],
+    "bench": ["--updates", "--batch", "--keys", "--connections", "--seed", "--json"],
+    "create stream": ["NAME", "--retain", "--forget-after", "--pool-bytes", "--json"],
+    "create queue": [
+        *("NAME", "--stream", "--kind", "--scheduler", "--weight", "--longest-wait"),
+        *("--processing-cost", "--capacity", "--shedding", "--time-to-live", "--lease"),
+        *("--snapshot", "--window-size", "--window-slide", "--window-tick", "--window-buffer"),
+        *("--aggregate", "--of", "--json"),
+    ],
+    "rm stream": ["STREAM", "--yes", "--json"],
+    "rm queue": ["QUEUE", "--yes", "--json"],
+    "rm key": ["STREAM", "KEY", "--json-key", "--json"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_lists_every_command_and_its_options(command: str) -> None:
+    words = command.split()
+    assert f" {words[-1]} " in invoke(*words[:-1], "--help").output
+    output = invoke(*words, "-h").output
+    for option in [*COMMANDS[command], "--help"]:
+        assert option in output
+
+
+def test_no_command_shows_the_help_which_explains_the_exit_codes() -> None:
+    for arguments in ([], ["--help"]):
+        output = " ".join(invoke(*arguments).output.split())
+        assert "upstream create queue prices" in output
+        for meaning in ("0 all went well", "3 the service cannot be reached", "130 interrupted"):
+            assert meaning in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["nonsense"], "nonsense"),
+        (["ls", "--nonsense"], "--nonsense"),
+        (["--server", "localhost:8000", "ls"], "http://127.0.0.1:8000"),
+        (["--timeout", "0", "ls"], "--timeout"),
+        (["put"], "STREAM"),
+        (["put", "s", "k"], "give both KEY and VALUE"),
+        (["put", "s", "--time", "3"], "need KEY and VALUE"),
+        (["put", "s", "k", "1", "--time", "nan"], "cannot be encoded"),
+        (["put", "a/b", "k", "1"], "name"),
+        (["get", "s", "x", "--json-key"], "--json-key"),
+        (["dequeue", "q", "--limit", "0"], "--limit"),
+        (["dequeue", "q", "--wait", "-1"], "--wait"),
+        (["watch", "q", "--max-rate", "0"], "--max-rate"),
+        (["tail", "q", "--max-rate-per-key", "a:b"], "--max-rate-per-key"),
+        (["create", "queue", "q", "--weight", "a"], "--weight"),
+        (["create", "queue", "q", "--kind", "lifo"], "--kind"),
+        (["top", "--interval", "-1"], "--interval"),
+        (["bench", "--updates", "0"], "--updates"),
+    ],
+)
+def test_what_makes_no_sense_is_named_and_nothing_is_asked(
+    arguments: list[str], named: str
+) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == USAGE_ERROR
+    assert named in " ".join(result.stderr.split())
+    assert result.stdout == ""
+
+
+@pytest.fixture
+def unused_url() -> str:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{taken.getsockname()[1]}"
+
+
+def test_a_service_that_is_not_there_is_told_apart(unused_url: str) -> None:
+    result = invoke("ls", url=unused_url)
+    assert result.exit_code == UNREACHABLE
+    assert unused_url in result.stderr
+    assert result.stdout == ""
+
+
+def test_the_service_may_be_named_by_the_environment(unused_url: str) -> None:
+    result = invoke("ls", env={"UPSTREAM_URL": unused_url})
+    assert result.exit_code == UNREACHABLE
+    assert unused_url in result.stderr
+
+
+def test_the_option_goes_before_the_environment(service_url: str, unused_url: str) -> None:
+    assert invoke("ls", url=service_url, env={"UPSTREAM_URL": unused_url}).exit_code == 0

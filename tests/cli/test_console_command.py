@@ -1,0 +1,249 @@
+"""The console command in a process of its own: pipes, signals, terminals, missing extras."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+import pytest
+
+from upstream.client import Client
+
+from ..client.running_service import running_service
+from .console import PROGRAM, REFUSED
+
+PATIENCE_SECONDS = 60.0
+INTERRUPTED = 130
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def queue(name: str, client: Client) -> str:
+    """Return the name of a queue in which three keys wait."""
+    client.create_queue(name)
+    client.put_many(name, [("a", 1), ("b", 2), ("[red]", "x")])
+    return name
+
+
+@dataclass
+class Process:
+    """A console command, and what it has written to its terminal or pipe."""
+
+    popen: subprocess.Popen[bytes]
+    output: int
+    written: str = ""
+    deadline: threading.Timer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.deadline = threading.Timer(PATIENCE_SECONDS, self.popen.kill)
+        self.deadline.start()
+
+    def read_until(self, text: str) -> str:
+        """Read on until this was written, and return all that was."""
+        while text not in self.written:
+            assert self._read(), f"it ended before it wrote {text!r}: {self.written!r}"
+        return self.written
+
+    def read_all(self) -> str:
+        """Read to the end, and return all that was written."""
+        while self._read():
+            pass
+        return self.written
+
+    def interrupt(self) -> int:
+        """Press Ctrl-C, and return the exit code."""
+        self.popen.send_signal(signal.SIGINT)
+        self.read_all()
+        return self.popen.wait(PATIENCE_SECONDS)
+
+    def _read(self) -> bool:
+        select.select([self.output], [], [], PATIENCE_SECONDS)
+        try:
+            data = os.read(self.output, 1 << 16)
+        except OSError:  # so a terminal ends
+            return False
+        self.written += ESCAPES.sub("", data.decode())
+        return bool(data)
+
+
+@contextmanager
+def piped(url: str, *arguments: str) -> Iterator[Process]:
+    """Run a command whose both outputs are one pipe."""
+    with started(url, arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as popen:
+        assert popen.stdout is not None
+        with ended(Process(popen, popen.stdout.fileno())) as process:
+            yield process
+
+
+@contextmanager
+def in_terminal(url: str, *arguments: str) -> Iterator[Process]:
+    """Run a command in a terminal of 16 lines."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 16, 120, 0, 0))
+    try:
+        with started(url, arguments, stdin=theirs, stdout=theirs, stderr=theirs) as popen:
+            os.close(theirs)
+            with ended(Process(popen, ours)) as process:
+                yield process
+    finally:
+        os.close(ours)
+
+
+@contextmanager
+def started(
+    url: str, arguments: tuple[str, ...], *, stdin: int | None = None, stdout: int, stderr: int
+) -> Iterator[subprocess.Popen[bytes]]:
+    environment = os.environ | {"UPSTREAM_URL": url, "TERM": "xterm"}
+    environment.pop("NO_COLOR", None)
+    with subprocess.Popen(
+        [*PROGRAM, *arguments],
+        env=environment,
+        start_new_session=True,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+    ) as popen:
+        yield popen
+
+
+@contextmanager
+def ended(process: Process) -> Iterator[Process]:
+    try:
+        yield process
+    finally:
+        process.deadline.cancel()
+        with suppress(ProcessLookupError):
+            process.popen.kill()
+
+
+def test_ctrl_c_ends_quietly(service_url: str, queue: str) -> None:
+    with piped(service_url, "tail", queue) as process:
+        process.read_until('"key":"b"')
+        assert process.interrupt() == INTERRUPTED
+    assert "Traceback" not in process.written
+    assert len(process.written.splitlines()) == 3
+
+
+def test_a_reader_that_has_gone_ends_it_quietly(
+    service_url: str, queue: str, client: Client
+) -> None:
+    command = [*PROGRAM, "--server", service_url, "tail", queue]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as popen:
+        assert popen.stdout is not None
+        assert popen.stderr is not None
+        popen.stdout.readline()
+        popen.stdout.close()
+        for number in range(1_000):
+            client.put(queue, "a", number)
+            if popen.poll() is not None:
+                break
+        assert popen.wait(PATIENCE_SECONDS) == REFUSED
+        assert popen.stderr.read() == b""
+
+
+def test_a_pipe_that_stays_open_is_sent_in_time(
+    service_url: str, queue: str, client: Client
+) -> None:
+    command = [*PROGRAM, "--server", service_url, "put", queue]
+    with (
+        client.watch(queue, snapshot=False, keys=["from pipe"]) as watch,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as popen,
+    ):
+        assert popen.stdin is not None
+        popen.stdin.write(b'["from pipe", null, 7]\n')
+        popen.stdin.flush()
+        assert next(iter(watch)).value == 7
+        output, _ = popen.communicate(timeout=PATIENCE_SECONDS)
+    assert output == b"1 waiting, 0 superseded\n"
+
+
+def test_watch_draws_a_table_in_a_terminal(service_url: str, queue: str, client: Client) -> None:
+    with in_terminal(service_url, "watch", queue) as process:
+        process.read_until(f"{queue}: 3 keys")
+        client.put(queue, "a", "news")
+        process.read_until('"news"')
+        assert process.interrupt() == INTERRUPTED
+    assert '"[red]"' in process.written
+    assert "Traceback" not in process.written
+
+
+def test_top_draws_a_table_of_what_fits_in_a_terminal() -> None:
+    with running_service() as service, Client(service.url) as client:
+        for number in range(30):
+            client.create_queue(f"q{number}", stream="s")
+        client.create_queue("stale", stream="s")
+        client.put("s", "a", 1)
+        for number in range(30):
+            client.dequeue(f"q{number}")
+        with in_terminal(service.url, "top", "--interval", "0.05", "--count", "3") as process:
+            text = process.read_all()
+            assert process.popen.wait(PATIENCE_SECONDS) == 0
+    assert text.count("stale   ") >= 3
+    assert "q0" in text
+    assert "q29" not in text
+
+
+def test_progress_is_shown_in_a_terminal(service_url: str) -> None:
+    with in_terminal(service_url, "bench", "--updates", "200", "--keys", "10") as process:
+        text = process.read_all()
+        assert process.popen.wait(PATIENCE_SECONDS) == 0
+    assert "200/200" in text
+    assert "10 keys, batches of 1,000, 1 connection" in text
+
+
+def test_removing_is_asked_about_in_a_terminal(
+    service_url: str, queue: str, client: Client
+) -> None:
+    with in_terminal(service_url, "rm", "stream", queue) as process:
+        process.read_until("[y/N]")
+        os.write(process.output, b"n\n")
+        process.read_all()
+        assert process.popen.wait(PATIENCE_SECONDS) == REFUSED
+    with in_terminal(service_url, "rm", "stream", queue) as process:
+        process.read_until("[y/N]")
+        assert process.interrupt() == INTERRUPTED
+    assert queue in {each.name for each in client.streams()}
+    with in_terminal(service_url, "rm", "stream", queue) as process:
+        process.read_until("[y/N]")
+        os.write(process.output, b"y\n")
+        process.read_all()
+        assert process.popen.wait(PATIENCE_SECONDS) == 0
+    assert queue not in {each.name for each in client.streams()}
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich", "httpx2", "websockets", "msgspec"])
+def test_a_missing_extra_is_named(missing: str) -> None:
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        "from upstream.cli import main\nsys.argv = ['upstream', 'ls']\nmain()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stdout == ""
+    assert missing in run.stderr
+    assert "pip install 'upstream-update-queues[client]'" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_fault_of_ours_is_not_taken_for_a_missing_extra() -> None:
+    code = (
+        "import sys; sys.modules['upstream.cli.bench'] = None\n"
+        "from upstream.cli import main\nmain()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "Traceback" in run.stderr
+    assert "upstream.cli.bench" in run.stderr

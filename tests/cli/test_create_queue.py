@@ -1,0 +1,98 @@
+"""`upstream create queue`."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream.client import Client
+
+from .console import REFUSED, invoke, json_of
+
+
+def created(url: str, name: str, *options: str) -> dict[str, object]:
+    view = json_of("create", "queue", name, *options, "--json", url=url)
+    assert isinstance(view, dict)
+    return view
+
+
+def test_a_queue_is_made_with_its_stream(service_url: str, name: str, client: Client) -> None:
+    result = invoke("create", "queue", name, url=service_url)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert f"update, fed by stream {name}, served by index" in result.stderr
+    assert name in {stream.name for stream in client.streams()}
+
+
+def test_every_option_of_an_update_queue_reaches_the_service(service_url: str, name: str) -> None:
+    view = created(
+        service_url,
+        name,
+        *("--stream", f"{name}-source", "--kind", "update", "--scheduler", "index"),
+        *("--weight", "GO*=3", "--weight", "a=b=0.5", "--longest-wait", "9"),
+        *("--processing-cost", "0.001", "--capacity", "100", "--time-to-live", "60"),
+        *("--lease", "30", "--snapshot"),
+    )
+    expected = {
+        "stream": f"{name}-source",
+        "kind": "update",
+        "scheduler": "index",
+        "weights": {"GO*": 3.0, "a=b": 0.5},
+        "longest_wait": 9.0,
+        "processing_cost": 0.001,
+        "capacity": 100,
+        "time_to_live": 60.0,
+        "lease_seconds": 30.0,
+        "snapshot": True,
+    }
+    assert {key: view[key] for key in expected} == expected
+
+
+def test_a_cost_of_nothing_is_a_cost(service_url: str, name: str) -> None:
+    assert created(service_url, name, "--processing-cost", "0")["processing_cost"] == 0.0
+
+
+def test_an_append_queue_may_shed(service_url: str, name: str) -> None:
+    view = created(service_url, name, "--kind", "append", "--capacity", "10", "--shedding")
+    assert (view["kind"], view["capacity"], view["shedding"]) == ("append", 10, True)
+
+
+def test_windows_make_a_queue_of_windows(service_url: str, name: str) -> None:
+    view = created(
+        service_url,
+        name,
+        *("--window-size", "10", "--window-slide", "5", "--window-tick", "1"),
+        *("--window-buffer", "eager", "--aggregate", "max", "--of", "bid"),
+    )
+    assert view["kind"] == "window"
+    assert view["window"] == {
+        "size": 10.0,
+        "slide": 5.0,
+        "tick": 1.0,
+        "buffer": "eager",
+        "aggregate": "max",
+        "of": "bid",
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--kind", "window"],
+        ["--kind", "append", "--window-size", "10"],
+        ["--scheduler", "fifo", "--weight", "a=2"],
+        ["--shedding"],
+    ],
+)
+def test_what_does_not_fit_together_is_refused_by_the_service(
+    service_url: str, name: str, options: list[str]
+) -> None:
+    result = invoke("create", "queue", name, *options, url=service_url)
+    assert result.exit_code == REFUSED
+    assert "422" in result.stderr
+
+
+def test_the_same_again_is_fine_and_another_is_refused(service_url: str, name: str) -> None:
+    for _ in range(2):
+        assert invoke("create", "queue", name, url=service_url).exit_code == 0
+    other = invoke("create", "queue", name, "--scheduler", "fifo", url=service_url)
+    assert other.exit_code == REFUSED
+    assert "409" in other.stderr

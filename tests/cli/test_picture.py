@@ -1,0 +1,60 @@
+"""The newest value of every key, and how it looks."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from upstream.cli.picture import Picture
+from upstream.client import Key, ReceivedUpdate, WatchMessage
+
+
+def message(*updates: tuple[Key, object], is_reset: bool = False) -> WatchMessage:
+    return WatchMessage([ReceivedUpdate(key, value, 0.0) for key, value in updates], "", is_reset)
+
+
+def shown(picture: Picture, *, rows: int = 10, now: float = 10.0) -> list[str]:
+    console = Console(width=100, color_system=None)
+    with console.capture() as captured:
+        console.print(picture.table("q", rows=rows, now=now))
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def test_the_keys_that_changed_last_are_first() -> None:
+    picture = Picture()
+    picture.apply(message(("a", 1), ("b", 2), ("c", 3)), now=5.0)
+    picture.apply(message(("a", 10)), now=9.0)
+    assert shown(picture) == [
+        "q: 3 keys, 4 updates",
+        "key  value  updates     for",
+        "a    10           2  1.00 s",
+        "c    3            1  5.00 s",
+        "b    2            1  5.00 s",
+    ]
+
+
+def test_no_more_is_shown_than_fits() -> None:
+    picture = Picture()
+    picture.apply(message(*((f"k{number}", number) for number in range(100))), now=0.0)
+    lines = shown(picture, rows=2)
+    assert lines[0] == "q: 100 keys, 100 updates"
+    assert [line.split()[0] for line in lines[2:]] == ["k99", "k98"]
+
+
+def test_what_was_deleted_is_gone() -> None:
+    picture = Picture()
+    picture.apply(message(("a", 1), ("b", 2)), now=0.0)
+    picture.apply(WatchMessage([ReceivedUpdate("a", None, 0.0, is_deleted=True)]), now=0.0)
+    assert [line.split()[0] for line in shown(picture)[2:]] == ["b"]
+
+
+def test_a_new_picture_replaces_all_of_the_old_one() -> None:
+    picture = Picture()
+    picture.apply(message(("a", 1), ("b", 2)), now=0.0)
+    picture.apply(message(("b", 3), is_reset=True), now=0.0)
+    assert shown(picture)[2:] == ["b    3            1  10.0 s"]
+
+
+def test_keys_and_values_are_shown_as_they_are() -> None:
+    picture = Picture()
+    picture.apply(message(("[red]x", "[/] \x1b[31m")), now=0.0)
+    assert '"[red]x"  "[/] \\u001b[31m"' in shown(picture)[2]

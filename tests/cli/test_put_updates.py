@@ -1,0 +1,134 @@
+"""`upstream put`."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream.client import Client, NotFoundError
+
+from .console import REFUSED, USAGE_ERROR, invoke, json_of, output_of
+
+
+@pytest.fixture
+def stream(name: str, client: Client) -> str:
+    """Return the name of a stream with a queue of the same name."""
+    client.create_queue(name)
+    return name
+
+
+def test_a_key_gets_a_value(service_url: str, stream: str, client: Client) -> None:
+    assert output_of("put", stream, "IBM", "24.5", url=service_url) == "1 waiting, 0 superseded\n"
+    assert output_of("put", stream, "IBM", "25", url=service_url) == "0 waiting, 1 superseded\n"
+    assert client.get(stream, "IBM").value == 25
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [
+        (["k", '{"bid": [1, null]}'], {"bid": [1, None]}),
+        (["k", "not json"], "not json"),
+        (["k", "24.5", "--raw"], "24.5"),
+        (["--", "k", "-3"], -3),
+    ],
+)
+def test_a_value_is_json_or_else_a_string(
+    service_url: str, stream: str, client: Client, arguments: list[str], value: object
+) -> None:
+    output_of("put", stream, *arguments, url=service_url)
+    assert client.get(stream, "k").value == value
+
+
+def test_a_key_may_be_given_as_json(service_url: str, stream: str, client: Client) -> None:
+    output_of("put", stream, '["NYSE", 7]', "1", "--json-key", url=service_url)
+    assert client.get(stream, ("NYSE", 7)).value == 1
+
+
+def test_a_time_makes_an_update_late(service_url: str, stream: str) -> None:
+    output_of("put", stream, "k", "1", "--time", "100", url=service_url)
+    text = output_of("put", stream, "k", "2", "--time", "99.5", url=service_url)
+    assert text == "0 waiting, 0 superseded, 1 late\n"
+
+
+def test_lines_are_updates(service_url: str, stream: str, client: Client) -> None:
+    said = '{"key":"a","value":1}\n\n["b",null,[1.50]]\n{"key":"a","value":2}'
+    counts = json_of("put", stream, "--json", url=service_url, said=said)
+    assert counts == {
+        "waiting": 2,
+        "superseded": 1,
+        "late": 0,
+        "rejected": 0,
+        "outside": 0,
+        "rejections": [],
+    }
+    assert {each.key: each.value for each in client.snapshot(stream)} == {"a": 2, "b": [1.5]}
+
+
+def test_many_lines_go_in_batches(service_url: str, stream: str, client: Client) -> None:
+    said = "".join(f'["k{number % 100}", {number}, {number}]\n' for number in range(2_500))
+    text = output_of("put", stream, "-", "--batch", "1000", url=service_url, said=said)
+    assert text == "100 waiting, 2,400 superseded\n"
+    assert client.get(stream, "k99").value == 2_499
+
+
+def test_nothing_is_nothing(service_url: str, stream: str) -> None:
+    assert output_of("put", stream, url=service_url) == "0 waiting, 0 superseded\n"
+
+
+def test_a_line_that_is_no_update_ends_it_and_those_before_are_in(
+    service_url: str, stream: str, client: Client
+) -> None:
+    said = '["a", null, 1]\nnonsense\n["b", null, 2]\n'
+    result = invoke("put", stream, url=service_url, said=said)
+    assert result.exit_code == REFUSED
+    assert result.stdout == "1 waiting, 0 superseded\n"
+    assert "line 2 is not an update" in result.stderr
+    assert [each.key for each in client.snapshot(stream)] == ["a"]
+
+
+def test_lines_that_the_service_rejects_are_named_and_the_others_are_in(
+    service_url: str, stream: str, client: Client
+) -> None:
+    long_key = "k" * 5_000
+    said = f'\n["{long_key}", null, 1]\n["a", null, 1]\n\n["{long_key}", null, 2]\n'
+    result = invoke("put", stream, url=service_url, said=said)
+    assert result.exit_code == REFUSED
+    assert result.stdout == "1 waiting, 0 superseded, 2 rejected\n"
+    assert "rejected: line 2: key" in result.stderr
+    assert "rejected: line 5: key" in result.stderr
+    assert long_key not in result.output
+    assert [each.key for each in client.snapshot(stream)] == ["a"]
+
+
+def test_no_more_rejections_are_listed_than_help(service_url: str, stream: str) -> None:
+    said = "".join(f'["{"k" * 5_000}", null, {number}]\n' for number in range(150))
+    result = invoke("put", stream, "--batch", "40", url=service_url, said=said)
+    assert result.exit_code == REFUSED
+    assert result.stderr.count("rejected: line") == 100
+    assert "50 more rejections" in result.stderr
+
+
+def test_an_update_that_is_refused_is_refused(service_url: str, stream: str) -> None:
+    result = invoke("put", stream, "k" * 5_000, "1", url=service_url)
+    assert result.exit_code == REFUSED
+    assert "422" in result.stderr
+
+
+def test_a_stream_that_is_not_there_is_not_made(
+    service_url: str, name: str, client: Client
+) -> None:
+    for said, arguments in (("", ["k", "1"]), ('["a", null, 1]\n', [])):
+        result = invoke("put", name, *arguments, url=service_url, said=said)
+        assert result.exit_code == REFUSED
+        assert "404" in result.stderr
+    with pytest.raises(NotFoundError):
+        client.snapshot(name)
+
+
+def test_bytes_that_are_no_text_are_a_line_that_is_no_update(service_url: str, stream: str) -> None:
+    result = invoke("put", stream, url=service_url, said=b'["a", null, "\xff"]\n')
+    assert result.exit_code == REFUSED
+    assert "line 1" in result.stderr
+
+
+def test_options_of_one_update_do_not_go_with_lines(service_url: str, stream: str) -> None:
+    assert invoke("put", stream, "-", "--raw", url=service_url).exit_code == USAGE_ERROR

@@ -1,0 +1,109 @@
+"""A service that answers what a test tells it to, and remembers what it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import TypeAlias
+
+import httpx2
+import msgspec
+
+from upstream import Clock, ManualClock
+from upstream.client import AsyncClient, Client, RetryPolicy
+
+URL = "http://service.test"
+
+Reply: TypeAlias = httpx2.Response | Exception
+"""What a request comes to: an answer, or what the network raises."""
+
+
+class ScriptedService:
+    """Gives the replies in their order, the last one again and again."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self._replies = list(replies)
+        self.requests: list[httpx2.Request] = []
+        self.delays: list[float] = []
+
+    def client(self, *, retries: int | RetryPolicy = 3, clock: Clock | None = None) -> Client:
+        """Return a client that never sleeps, and whose clock stands still unless one is given."""
+        return Client(
+            URL,
+            retries=retries,
+            transport=httpx2.MockTransport(self.reply),
+            sleep=self.delays.append,
+            clock=clock or ManualClock(),
+            random=Random(1),
+        )
+
+    def async_client(
+        self, *, retries: int | RetryPolicy = 3, clock: Clock | None = None
+    ) -> AsyncClient:
+        """Return as `client`, for asyncio."""
+        return AsyncClient(
+            URL,
+            retries=retries,
+            transport=httpx2.MockTransport(self.reply),
+            sleep=self._sleep,
+            clock=clock or ManualClock(),
+            random=Random(1),
+        )
+
+    @property
+    def last(self) -> httpx2.Request:
+        """Return the last request."""
+        return self.requests[-1]
+
+    @property
+    def bodies(self) -> list[object]:
+        """Return the JSON bodies of the requests, None for those that have none."""
+        return [msgspec.json.decode(each.content or b"null") for each in self.requests]
+
+    @property
+    def keys(self) -> list[str]:
+        """Return the idempotency keys of the requests."""
+        return [each.headers["Idempotency-Key"] for each in self.requests]
+
+    async def _sleep(self, seconds: float) -> None:
+        self.delays.append(seconds)
+
+    def reply(self, request: httpx2.Request) -> httpx2.Response:
+        """Return the next reply, or raise it."""
+        self.requests.append(request)
+        reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+        if isinstance(reply, Exception):
+            raise reply
+        # One that was sent is spent; a new one is as good.
+        return httpx2.Response(reply.status_code, headers=reply.headers, content=reply.content)
+
+
+def answer(value: object, status: int = 200, **headers: str) -> httpx2.Response:
+    """Return an answer with a JSON body."""
+    named = {name.replace("_", "-"): text for name, text in headers.items()}
+    return httpx2.Response(status, headers=named, content=msgspec.json.encode(value))
+
+
+def problem(status: int, title: str, detail: str = "", **members: object) -> httpx2.Response:
+    """Return a refusal as the service sends it."""
+    said = {"type": "about:blank", "title": title, "status": status, "detail": detail, **members}
+    return httpx2.Response(
+        status,
+        headers={"Content-Type": "application/problem+json"},
+        content=msgspec.json.encode(said),
+    )
+
+
+COUNTS = answer({"waiting": 1, "superseded": 0, "late": 0, "rejected": 0, "outside": 0}, 202)
+
+
+def requested(service: ScriptedService, call: Callable[[Client], object]) -> httpx2.Request:
+    """Return what a call sends."""
+    with service.client() as client:
+        call(client)
+    return service.last
+
+
+def targets(requests: Iterable[httpx2.Request]) -> list[tuple[str, str]]:
+    """Return the method, and the path with its query as it was sent, of each request."""
+    return [(each.method, each.url.raw_path.decode()) for each in requests]

@@ -1,0 +1,44 @@
+"""Addresses of the service: which are taken, and what is made of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream import ParameterError
+from upstream.client.addresses import service_url, web_socket_url
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000"),
+        ("https://example.org/", "https://example.org"),
+        ("http://example.org/up/stream/", "http://example.org/up/stream"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+    ],
+)
+def test_an_address_loses_its_last_slash(given: str, url: str) -> None:
+    assert service_url(given) == url
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("", "127.0.0.1:8000", "localhost:8000", "ftp://example.org", "http://"),
+        *("http://example.org:99999", "http://example.org?x=1", "http://example.org#x"),
+        *("http://[::1", "http://example.org:port"),
+    ],
+)
+def test_what_is_no_address_is_refused(given: str) -> None:
+    with pytest.raises(ParameterError, match=r"such as http://127\.0\.0\.1:8000"):
+        service_url(given)
+
+
+def test_something_that_is_no_text_is_refused() -> None:
+    with pytest.raises(ParameterError):
+        service_url(None)  # type: ignore[arg-type]
+
+
+def test_a_websocket_is_as_secure_as_the_service() -> None:
+    assert web_socket_url("http://a:1/b") == "ws://a:1/b"
+    assert web_socket_url("https://a:1/b") == "wss://a:1/b"

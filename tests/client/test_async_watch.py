@@ -1,0 +1,104 @@
+"""A watch for asyncio, against a server on the loopback that follows a script."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from upstream.client import AsyncClient, RequestRefusedError
+
+from .scripted_socket import Script, ScriptedSocket, cut, goodbye, message, scripted_socket
+
+CREDIT = {"credit": 1}
+
+
+async def no_sleep(seconds: float) -> None:
+    assert seconds > 0
+
+
+def client_of(server: ScriptedSocket) -> AsyncClient:
+    return AsyncClient(server.url, timeout=10.0, sleep=no_sleep)
+
+
+def test_updates_come_as_they_are_pushed_and_credit_follows_their_use() -> None:
+    async def watch(server: ScriptedSocket) -> None:
+        async with client_of(server) as client, client.watch("q", keys=["a*"]) as watch:
+            updates = aiter(watch)
+            assert (await anext(updates)).key == "a"
+            assert (await anext(updates)).key == "b"
+            assert server.credits.empty()
+            assert (await anext(updates)).key == "c"
+            assert await asyncio.to_thread(server.await_credit) == CREDIT
+            await updates.aclose()  # type: ignore[attr-defined]
+
+    with scripted_socket(Script([message("a", "b"), message("c")])) as server:
+        asyncio.run(watch(server))
+    assert server.paths == ["/v1/queues/q/socket?window=8&keys=a%2A&snapshot=true"]
+
+
+def test_messages_tell_when_a_new_picture_begins() -> None:
+    async def watch(server: ScriptedSocket) -> list[bool]:
+        async with client_of(server) as client, client.watch("q") as watch:
+            messages = watch.messages()
+            return [(await anext(messages)).is_reset for _ in range(2)]
+
+    with scripted_socket(Script([message("a", reset=True), message("b")])) as server:
+        assert asyncio.run(watch(server)) == [True, False]
+
+
+@pytest.mark.parametrize("end", [cut, goodbye(1001)], ids=["cut", "1001"])
+def test_a_lost_connection_is_made_again_from_where_it_was(end: Callable[..., None]) -> None:
+    lost: list[tuple[Exception, float]] = []
+
+    async def watch(server: ScriptedSocket) -> list[object]:
+        keys: list[object] = []
+        async with (
+            client_of(server) as client,
+            client.watch("q", on_lost=lambda *said: lost.append(said)) as watch,
+        ):
+            async for found in watch.messages():
+                keys += [update.key for update in found.updates]
+                if "c" in keys:
+                    break
+        return keys
+
+    first = Script([message("a", id="r-1"), message("b", id="r-2")], end)
+    with scripted_socket(first, Script([message("c")])) as server:
+        assert asyncio.run(watch(server)) == ["a", "b", "c"]
+    assert len(lost) == 1
+    assert server.paths[1].endswith("&last_event_id=r-2")
+
+
+def test_a_connection_that_the_service_ends_on_purpose_stays_so() -> None:
+    async def watch(server: ScriptedSocket) -> None:
+        async with client_of(server) as client, client.watch("q") as watch:
+            with pytest.raises(RequestRefusedError, match="the queue was removed"):
+                async for _ in watch.messages():
+                    pass
+
+    with scripted_socket(Script([], goodbye(1008, "the queue was removed"))) as server:
+        asyncio.run(watch(server))
+
+
+def test_a_watch_that_is_left_leaves_the_service() -> None:
+    async def watch(server: ScriptedSocket) -> None:
+        async with client_of(server) as client:
+            async with client.watch("q") as watch:
+                await anext(watch.messages())
+            await asyncio.to_thread(server.await_close)
+            assert [each async for each in watch] == []
+
+    with scripted_socket(Script([message("a")])) as server:
+        asyncio.run(watch(server))
+
+
+def test_a_name_that_is_none_is_refused_at_once() -> None:
+    async def watch(server: ScriptedSocket) -> None:
+        async with client_of(server) as client:
+            with pytest.raises(ValueError, match="name"):
+                client.watch("../x")
+
+    with scripted_socket(Script([])) as server:
+        asyncio.run(watch(server))

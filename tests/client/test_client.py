@@ -1,0 +1,265 @@
+"""The client that blocks, against a service that answers what it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import httpx2
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from upstream import ClosedError, ParameterError, Update, ValueNotEncodableError
+from upstream.client import (
+    AnswerNotUnderstoodError,
+    Client,
+    Counts,
+    Delivered,
+    InvalidRequestError,
+    NotFoundError,
+    ReceivedUpdate,
+    RetryPolicy,
+    ServiceFailedError,
+    ServiceUnavailableError,
+    ServiceUnreachableError,
+)
+
+from .scripted_service import COUNTS, URL, ScriptedService, answer, problem, targets
+
+LOST = [
+    httpx2.ConnectError("refused"),
+    httpx2.ReadError("reset"),
+    httpx2.ReadTimeout("too long"),
+    httpx2.RemoteProtocolError("cut off"),
+    httpx2.DecodingError("garbled"),
+]
+
+GONE = problem(404, "Unknown name", "there is no queue of that name")
+
+
+def updates(*keys: str, lease: bool = False) -> httpx2.Response:
+    return answer(
+        {
+            "updates": [
+                {"key": key, "value": 1, "time": 2.0} | ({"lease": f"r-{key}"} if lease else {})
+                for key in keys
+            ]
+        }
+    )
+
+
+@pytest.mark.parametrize("failure", LOST, ids=lambda failure: type(failure).__name__)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda client: client.put("s", "a", 1),
+        lambda client: client.put_many("s", [("a", 1)]),
+        lambda client: client.delete("s", "a"),
+    ],
+)
+def test_what_was_lost_is_sent_again_as_the_same_request(
+    failure: Exception, call: Callable[[Client], object]
+) -> None:
+    service = ScriptedService(failure, failure, COUNTS)
+    with service.client() as client:
+        call(client)
+    assert len(service.requests) == 3
+    assert len(set(service.keys)) == 1
+    assert len({request.content for request in service.requests}) == 1
+    assert len(service.delays) == 2
+
+
+def test_calls_that_look_alike_are_told_apart() -> None:
+    service = ScriptedService(COUNTS)
+    with service.client() as client:
+        client.put("s", "a", 1)
+        client.put("s", "a", 1)
+    assert len(set(service.keys)) == 2
+
+
+def test_a_service_that_is_not_there_is_given_up() -> None:
+    service = ScriptedService(httpx2.ConnectError("refused"))
+    with service.client(retries=2) as client, pytest.raises(ServiceUnreachableError) as caught:
+        client.streams()
+    assert (caught.value.url, caught.value.attempts) == (URL, 3)
+    assert len(service.requests) == 3
+
+
+def test_without_retries_nothing_is_sent_again() -> None:
+    service = ScriptedService(problem(503, "Busy"))
+    with service.client(retries=0) as client, pytest.raises(ServiceUnavailableError):
+        client.streams()
+    assert len(service.requests) == 1
+    assert service.delays == []
+
+
+def test_a_service_that_asks_for_time_gets_it() -> None:
+    service = ScriptedService(httpx2.Response(503, headers={"Retry-After": "9"}), COUNTS)
+    with service.client() as client:
+        client.put("s", "a", 1)
+    assert service.delays == [9.0]
+
+
+def test_a_service_that_failed_at_a_request_gets_it_once() -> None:
+    service = ScriptedService(problem(500, "Our fault"))
+    with service.client() as client, pytest.raises(ServiceFailedError):
+        client.put("s", "a", 1)
+    assert len(service.requests) == 1
+
+
+def test_what_is_refused_is_raised_with_what_the_service_says() -> None:
+    service = ScriptedService(GONE)
+    with service.client() as client, pytest.raises(NotFoundError, match="no queue of that name"):
+        client.statistics("q")
+
+
+def test_an_answer_of_somebody_else_is_not_understood() -> None:
+    service = ScriptedService(httpx2.Response(200, content=b"<html>Welcome</html>"))
+    with service.client() as client, pytest.raises(AnswerNotUnderstoodError, match=URL):
+        client.streams()
+
+
+def test_definitions_are_sent_as_given() -> None:
+    service = ScriptedService(answer({"name": "q", "stream": "s"}))
+    with service.client() as client:
+        client.create_stream("s", retain=False)
+        view = client.create_queue("q", stream="s", weights={"a": 2.0})
+    assert view.stream == "s"
+    assert targets(service.requests) == [("PUT", "/v1/streams/s"), ("PUT", "/v1/queues/q")]
+    assert service.bodies == [{"retain": False}, {"stream": "s", "weights": {"a": 2.0}}]
+
+
+def test_many_updates_go_in_batches() -> None:
+    service = ScriptedService(
+        answer({"waiting": 2, "rejected": 0}),
+        answer({"waiting": 1, "rejected": 1, "rejections": [{"index": 1, "reason": "x"}]}),
+        answer({"superseded": 1}),
+    )
+    with service.client() as client:
+        counts = client.put_many("s", (("k", number) for number in range(5)), batch_size=2)
+    assert service.bodies == [
+        [["k", None, 0], ["k", None, 1]],
+        [["k", None, 2], ["k", None, 3]],
+        [["k", None, 4]],
+    ]
+    assert (counts.waiting, counts.superseded, counts.rejected) == (3, 1, 1)
+    assert counts.rejections[0].index == 3
+
+
+def test_batches_that_are_refused_whole_are_counted_and_the_rest_goes_in() -> None:
+    refused = problem(422, "Bad updates", rejected=1, rejections=[{"index": 0, "reason": "x"}])
+    service = ScriptedService(COUNTS, refused, COUNTS)
+    with service.client() as client:
+        counts = client.put_many("s", [("k", 0), ("k", 1), ("k", 2)], batch_size=1)
+    assert (counts.waiting, counts.rejected) == (2, 1)
+    assert [each.index for each in counts.rejections] == [1]
+
+
+def test_one_update_that_is_refused_is_raised() -> None:
+    service = ScriptedService(problem(422, "Bad update", "the key is too long"))
+    with service.client() as client, pytest.raises(InvalidRequestError, match="too long"):
+        client.put("s", "k" * 5_000, 1)
+
+
+def test_the_librarys_updates_and_columns_can_be_sent() -> None:
+    service = ScriptedService(COUNTS)
+    with service.client() as client:
+        client.put_many("s", [Update("a", 1.5, 2.0)])
+        client.put_columns("s", ["a", "b"], np.array([1, 2]), [0.5, 1.5])  # type: ignore[arg-type]
+    assert service.bodies == [[["a", 2.0, 1.5]], [["a", 0.5, 1], ["b", 1.5, 2]]]
+
+
+def test_nothing_is_sent_of_nothing() -> None:
+    service = ScriptedService(COUNTS)
+    with service.client() as client:
+        assert client.put_many("s", []) == Counts()
+        assert client.deliver("q") == Delivered()
+    assert service.requests == []
+
+
+def test_a_value_that_cannot_be_sent_is_refused_before_anything_of_its_batch_is() -> None:
+    service = ScriptedService(COUNTS)
+    with service.client() as client, pytest.raises(ValueNotEncodableError):
+        client.put_many("s", [("a", 1), ("b", float("nan"))])
+    assert service.requests == []
+
+
+def test_tables_go_as_arrow() -> None:
+    service = ScriptedService(answer({"waiting": 2}))
+    table = pa.table({"key": ["a", "b", "c"], "value": [1, 2, 3]})
+    with service.client() as client:
+        counts = client.put_table("s", table, batch_size=2)
+    assert counts.waiting == 4
+    types = {each.headers["Content-Type"] for each in service.requests}
+    assert types == {"application/vnd.apache.arrow.stream"}
+    sizes = [pa.ipc.open_stream(each.content).read_all().num_rows for each in service.requests]
+    assert sizes == [2, 1]
+
+
+def test_all_or_none_is_refused_as_a_whole() -> None:
+    service = ScriptedService(problem(422, "Bad updates", rejected=1, rejections=[]))
+    with service.client() as client, pytest.raises(InvalidRequestError) as caught:
+        client.put_body("s", b"[]", "application/json", is_atomic=True)
+    assert caught.value.members["rejected"] == 1
+
+
+def test_dequeued_updates_are_read() -> None:
+    service = ScriptedService(updates("a", lease=True))
+    with service.client() as client:
+        assert client.dequeue("q", limit=3, wait=1.5) == [ReceivedUpdate("a", 1, 2.0, "r-a")]
+    assert targets(service.requests) == [("POST", "/v1/queues/q/dequeue?limit=3&wait=1.5")]
+
+
+def test_consuming_delivers_each_batch_when_all_of_it_was_used() -> None:
+    service = ScriptedService(
+        updates("a", "b", lease=True), answer({"delivered": 2}), updates("c"), updates()
+    )
+    with service.client() as client:
+        consumed = client.consume("q", until_empty=True)
+        assert next(consumed).key == "a"
+        assert next(consumed).key == "b"
+        assert len(service.requests) == 1
+        assert next(consumed).key == "c"
+        assert service.bodies[1:2] == [{"leases": ["r-a", "r-b"]}]
+        assert list(consumed) == []
+    assert [path for _, path in targets(service.requests)] == [
+        "/v1/queues/q/dequeue?limit=100&wait=20.0",
+        "/v1/queues/q/delivered",
+        "/v1/queues/q/dequeue?limit=100&wait=20.0",
+        "/v1/queues/q/dequeue?limit=100&wait=20.0",
+    ]
+
+
+def test_what_a_consumer_leaves_early_is_not_delivered() -> None:
+    service = ScriptedService(updates("a", "b", lease=True))
+    with service.client() as client:
+        for _ in client.consume("q"):
+            break
+    assert len(service.requests) == 1
+
+
+def test_a_stream_that_a_retry_finds_gone_was_dropped() -> None:
+    service = ScriptedService(httpx2.ReadError("reset"), GONE)
+    with service.client() as client:
+        assert client.drop_stream("s").name == "s"
+    with ScriptedService(GONE).client() as client, pytest.raises(NotFoundError):
+        client.drop_stream("s")
+
+
+def test_a_closed_client_says_so() -> None:
+    client = ScriptedService(COUNTS).client()
+    client.close()
+    with pytest.raises(ClosedError, match="client"):
+        client.put("s", "a", 1)
+
+
+def test_an_address_that_is_none_is_refused_at_once() -> None:
+    with pytest.raises(ParameterError, match="url"):
+        Client("localhost:8000")
+
+
+def test_retries_are_a_number_or_a_policy() -> None:
+    with pytest.raises(ParameterError, match="retries"):
+        Client(URL, retries=-1)
+    with Client(URL, retries=RetryPolicy(0)) as client:
+        assert client is not None

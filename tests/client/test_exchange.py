@@ -1,0 +1,138 @@
+"""One call over its retries, without any network."""
+
+from __future__ import annotations
+
+from random import Random
+
+import msgspec
+import pytest
+
+from upstream import ManualClock
+from upstream.client import (
+    AnswerNotUnderstoodError,
+    ConflictError,
+    NotFoundError,
+    RequestRefusedError,
+    RetryPolicy,
+    ServiceUnavailableError,
+    ServiceUnreachableError,
+)
+from upstream.client.answers import Answer, Delivered
+from upstream.client.exchange import Exchange, Request, reader_of
+
+READ = reader_of(Delivered)
+OK = Answer(200, b'{"delivered":3,"unknown":0}')
+POST = Request("POST", "/x", READ, body=b"{}", content_type="application/json")
+
+
+def exchange(
+    request: Request[Delivered] = POST, *, retries: int = 2, clock: ManualClock | None = None
+) -> Exchange[Delivered]:
+    policy = RetryPolicy(retries, first_delay=1.0, longest_wait=60.0, longest_total=300.0)
+    now = (clock or ManualClock()).now
+    return Exchange(request, url="http://a", policy=policy, random=Random(1), now=now)
+
+
+def test_an_answer_is_final_and_read() -> None:
+    one = exchange()
+    assert one.after_answer(OK) is None
+    assert one.result(OK) == Delivered(3, 0)
+
+
+def test_failures_are_retried_so_often_and_then_raised() -> None:
+    one = exchange(retries=2)
+    assert 0.5 <= one.after_failure("lost") <= 1.0
+    assert 1.0 <= one.after_failure("lost") <= 2.0
+    with pytest.raises(ServiceUnreachableError) as caught:
+        one.after_failure("lost again")
+    assert (caught.value.attempts, caught.value.reason) == (3, "lost again")
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_what_passes_is_retried_and_then_raised(status: int) -> None:
+    one = exchange(retries=1)
+    assert one.after_answer(Answer(status, b"")) is not None
+    assert one.after_answer(Answer(status, b"")) is None
+    with pytest.raises(ServiceUnavailableError):
+        one.result(Answer(status, b""))
+
+
+@pytest.mark.parametrize("status", [301, 400, 404, 409, 413, 422, 429, 500, 501, 507])
+def test_what_does_not_pass_is_raised_at_once(status: int) -> None:
+    one = exchange()
+    assert one.after_answer(Answer(status, b"")) is None
+    with pytest.raises(RequestRefusedError) as caught:
+        one.result(Answer(status, b""))
+    assert caught.value.status == status
+
+
+def test_failures_and_answers_count_together() -> None:
+    one = exchange(retries=2)
+    one.after_failure("lost")
+    assert one.after_answer(Answer(503, b"")) is not None
+    with pytest.raises(ServiceUnreachableError):
+        one.after_failure("lost")
+
+
+def test_what_the_service_asks_for_is_waited() -> None:
+    assert exchange().after_answer(Answer(503, b"", retry_after=30.0)) == 30.0
+    assert exchange().after_answer(Answer(503, b"", retry_after=61.0)) is None
+
+
+def test_nothing_is_sent_again_when_the_service_may_have_forgotten_it() -> None:
+    clock = ManualClock()
+    one = exchange(retries=9, clock=clock)
+    clock.advance(299.0)
+    one.after_failure("lost")
+    clock.advance(1.0)
+    assert one.after_answer(Answer(503, b"")) is None
+    with pytest.raises(ServiceUnreachableError):
+        one.after_failure("lost")
+
+
+def test_an_answer_that_says_something_else_is_not_understood() -> None:
+    for body in (b"<html>", b"[]", b'{"delivered":"x"}', b""):
+        with pytest.raises(AnswerNotUnderstoodError, match="http://a answered 200"):
+            exchange().result(Answer(200, body))
+
+
+DELETE = Request("DELETE", "/x", READ, if_gone=Delivered())
+
+
+def test_what_a_retry_finds_gone_was_deleted() -> None:
+    one = exchange(DELETE)
+    one.after_failure("lost")
+    assert one.result(Answer(404, b"")) == Delivered()
+
+
+def test_what_is_gone_at_first_was_never_there() -> None:
+    with pytest.raises(NotFoundError):
+        exchange(DELETE).result(Answer(404, b""))
+
+
+def test_a_retry_that_finds_nothing_to_look_at_is_refused() -> None:
+    one = exchange()
+    one.after_failure("lost")
+    with pytest.raises(NotFoundError):
+        one.result(Answer(404, b""))
+
+
+def test_a_refusal_may_be_an_answer() -> None:
+    def conflicts(error: RequestRefusedError) -> Delivered | None:
+        return Delivered(unknown=1) if isinstance(error, ConflictError) else None
+
+    request = Request("POST", "/x", READ, if_refused=conflicts)
+    assert exchange(request).result(Answer(409, b"")) == Delivered(unknown=1)
+    with pytest.raises(NotFoundError):
+        exchange(request).result(Answer(404, b""))
+
+
+def test_a_request_has_only_the_headers_that_it_needs() -> None:
+    get = Request("GET", "/x", msgspec.json.decode)
+    assert get.headers() == {"Accept": "application/json"}
+    post = Request("POST", "/x", READ, content_type="text/plain", idempotency_key="k")
+    assert post.headers() == {
+        "Accept": "application/json",
+        "Content-Type": "text/plain",
+        "Idempotency-Key": "k",
+    }

@@ -1,0 +1,180 @@
+"""A feed that blocks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import httpx2
+import pytest
+
+from upstream import ClosedError, SystemClock
+from upstream.client import Client, Feed, NotFoundError, ServiceUnreachableError
+
+from .scripted_service import COUNTS, ScriptedService, problem
+
+PATIENCE_SECONDS = 30.0
+
+CLOCK = SystemClock()  # of those whose batches grow old
+GONE = problem(404, "Unknown name")
+LOST = httpx2.ReadError("reset")
+
+
+def await_requests(service: ScriptedService, number: int) -> None:
+    """Wait until the service got so many requests."""
+    _await(lambda: len(service.requests) >= number)
+
+
+def _await(is_so: Callable[[], bool]) -> None:
+    tick = threading.Event()
+    for _ in range(int(PATIENCE_SECONDS / 0.005)):
+        if is_so():
+            return
+        tick.wait(0.005)
+    raise AssertionError("it did not happen")
+
+
+def _put_and_await(client: Client, service: ScriptedService) -> None:
+    with client.feed("s", batch_seconds=0.01) as feed:
+        feed.put("a", 1)
+        await_requests(service, 1)
+
+
+def _put_and_fail(client: Client) -> None:
+    with client.feed("s", batch_seconds=None) as feed:
+        feed.put("a", 1)
+        raise ZeroDivisionError
+
+
+def test_full_batches_are_sent_at_once_and_the_rest_at_the_end() -> None:
+    service = ScriptedService(COUNTS)
+    with service.client() as client, client.feed("s", batch_size=2, batch_seconds=None) as feed:
+        feed.put("a", 1)
+        assert service.requests == []
+        feed.put("b", 2, 1.5)
+        assert service.bodies == [[["a", None, 1], ["b", 1.5, 2]]]
+        feed.put("c", 3)
+    assert service.bodies[1:] == [[["c", None, 3]]]
+    assert feed.counts.waiting == 2
+
+
+def test_a_batch_that_is_not_full_is_sent_in_time() -> None:
+    service = ScriptedService(COUNTS)
+    with service.client(clock=CLOCK) as client, client.feed("s", batch_seconds=0.01) as feed:
+        feed.put("a", 1)
+        await_requests(service, 1)
+        feed.put("b", 2)
+        await_requests(service, 2)
+    assert service.bodies == [[["a", None, 1]], [["b", None, 2]]]
+
+
+def test_flushing_sends_what_there_is() -> None:
+    service = ScriptedService(COUNTS)
+    with service.client() as client, client.feed("s", batch_seconds=None) as feed:
+        feed.put("a", 1)
+        assert feed.flush().waiting == 1
+        assert feed.flush().waiting == 1
+    assert len(service.requests) == 1
+
+
+def test_what_was_lost_is_sent_again_with_its_key_before_what_came_later() -> None:
+    service = ScriptedService(LOST, COUNTS)
+    with (
+        service.client(retries=0) as client,
+        client.feed("s", batch_size=1, batch_seconds=None) as feed,
+    ):
+        with pytest.raises(ServiceUnreachableError):
+            feed.put("a", 1)
+        feed.put("b", 2)
+    assert service.bodies == [[["a", None, 1]], [["a", None, 1]], [["b", None, 2]]]
+    first, again, other = service.keys
+    assert first == again != other
+
+
+def test_what_is_refused_is_raised_and_not_sent_again() -> None:
+    service = ScriptedService(GONE, COUNTS)
+    with service.client() as client, client.feed("s", batch_size=1, batch_seconds=None) as feed:
+        with pytest.raises(NotFoundError):
+            feed.put("a", 1)
+        feed.put("b", 2)
+    assert service.bodies == [[["a", None, 1]], [["b", None, 2]]]
+
+
+def test_a_refusal_that_nobody_waited_for_is_raised_by_the_next_call() -> None:
+    service = ScriptedService(GONE, COUNTS)
+    with service.client(clock=CLOCK) as client, client.feed("s", batch_seconds=0.01) as feed:
+        feed.put("a", 1)
+        with pytest.raises(NotFoundError):
+            _await(lambda: feed.flush().waiting > 0)
+        feed.put("b", 2)
+        await_requests(service, 2)
+    assert feed.counts.waiting == 1
+
+
+def test_a_refusal_that_nobody_waited_for_is_raised_at_the_end_once_the_rest_was_sent() -> None:
+    service = ScriptedService(GONE, COUNTS)
+    with service.client(clock=CLOCK) as client, pytest.raises(NotFoundError):
+        _put_and_await(client, service)
+    assert len(service.requests) == 1
+
+
+def test_a_loss_that_nobody_noticed_is_made_up_for_at_the_end() -> None:
+    service = ScriptedService(LOST, COUNTS)
+    with (
+        service.client(retries=0, clock=CLOCK) as client,
+        client.feed("s", batch_seconds=0.01) as feed,
+    ):
+        feed.put("a", 1)
+        await_requests(service, 1)
+    assert service.bodies == [[["a", None, 1]]] * 2
+    assert len(set(service.keys)) == 1
+    assert feed.counts.waiting == 1
+
+
+def test_what_was_put_is_sent_even_if_the_caller_fails() -> None:
+    service = ScriptedService(COUNTS)
+    with service.client() as client, pytest.raises(ZeroDivisionError):
+        _put_and_fail(client)
+    assert len(service.requests) == 1
+
+
+def test_a_feed_is_used_in_its_block_only() -> None:
+    service = ScriptedService(COUNTS)
+    with service.client() as client:
+        feed = client.feed("s")
+        with pytest.raises(ClosedError, match="feed"):
+            feed.put("a", 1)
+        with feed:
+            feed.put("a", 1)
+        with pytest.raises(ClosedError, match="feed"):
+            feed.flush()
+
+
+def test_the_thread_ends_with_the_block() -> None:
+    before = threading.active_count()
+    service = ScriptedService(COUNTS)
+    with service.client() as client, client.feed("s", batch_seconds=1_000.0) as feed:
+        feed.put("a", 1)
+        assert threading.active_count() == before + 1
+    assert threading.active_count() == before
+
+
+def _put_hundred(feed: Feed, key: str) -> None:
+    for number in range(100):
+        feed.put(key, number)
+
+
+def test_several_threads_may_feed_one_feed() -> None:
+    service = ScriptedService(COUNTS)
+    with service.client() as client, client.feed("s", batch_size=7) as feed:
+        threads = [
+            threading.Thread(target=_put_hundred, args=(feed, str(name))) for name in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    rows = [row for body in service.bodies if isinstance(body, list) for row in body]
+    assert sorted((row[0], row[2]) for row in rows) == sorted(
+        (str(name), number) for name in range(4) for number in range(100)
+    )

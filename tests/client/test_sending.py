@@ -1,0 +1,77 @@
+"""What both clients are made of, but for the waiting."""
+
+from __future__ import annotations
+
+from random import Random
+
+import httpx2
+import pytest
+
+from upstream import ManualClock, ParameterError
+from upstream.client import RetryPolicy, requests
+from upstream.client.sending import Connection, reason
+from upstream.client.watching import WatchOptions
+
+
+def connection(url: str = "http://a:1/b/", **given: float) -> Connection:
+    parameters = {"timeout": 5.0} | given
+    return Connection.to(
+        url,
+        timeout=parameters["timeout"],
+        retries=2,
+        headers={"Authorization": "Bearer t"},
+        clock=ManualClock(100.0),
+        random=Random(1),
+    )
+
+
+def test_the_path_follows_the_address() -> None:
+    message = connection().message(requests.get("s", "x/y"))
+    assert message.method == "GET"
+    assert str(message.url) == "http://a:1/b/v1/streams/s/keys/x%2Fy"
+
+
+def test_the_headers_of_the_client_go_with_those_of_the_request() -> None:
+    message = connection().message(requests.put("s", "a", 1, None))
+    assert message.headers["Authorization"] == "Bearer t"
+    assert message.headers["Content-Type"] == "application/json"
+    assert message.headers["Idempotency-Key"]
+    assert message.content == b'{"key":"a","value":1}'
+
+
+def test_an_answer_that_was_asked_to_wait_may_take_longer() -> None:
+    timeout = connection().message(requests.dequeue("q", limit=1, wait=20.0)).extensions["timeout"]
+    assert timeout == {"connect": 5.0, "read": 25.0, "write": 5.0, "pool": 5.0}
+
+
+def test_an_answer_brings_when_to_come_back() -> None:
+    response = httpx2.Response(503, headers={"Retry-After": "7"}, content=b"x")
+    answer = connection().answer(response)
+    assert (answer.status, answer.body, answer.retry_after) == (503, b"x", 7.0)
+    date = {"Retry-After": "Thu, 01 Jan 1970 00:01:45 GMT"}
+    assert connection().answer(httpx2.Response(503, headers=date)).retry_after == 5.0
+
+
+def test_retries_are_a_number_or_a_policy() -> None:
+    assert connection().retries == RetryPolicy(2)
+    policy = RetryPolicy(7, first_delay=0.5)
+    given = Connection.to(
+        "http://a", timeout=1, retries=policy, headers=None, clock=None, random=None
+    )
+    assert given.retries is policy
+
+
+@pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan")])
+def test_a_timeout_that_makes_no_sense_is_refused(timeout: float) -> None:
+    with pytest.raises(ParameterError, match="timeout"):
+        connection(timeout=timeout)
+
+
+def test_a_watch_gets_the_address_and_the_patience() -> None:
+    watching = connection().watching("q", WatchOptions(), None)
+    assert watching.address().startswith("ws://a:1/b/v1/queues/q/socket?")
+
+
+def test_a_failure_without_words_is_named() -> None:
+    assert reason(httpx2.ReadTimeout("")) == "ReadTimeout"
+    assert reason(OSError("no route")) == "no route"

@@ -1,0 +1,156 @@
+"""A watch that blocks, against a server on the loopback that follows a script."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import pytest
+
+from upstream.client import (
+    Client,
+    RequestRefusedError,
+    ServiceUnreachableError,
+)
+
+from .scripted_socket import Script, cut, goodbye, message, scripted_socket
+
+CREDIT = {"credit": 1}
+
+
+def no_sleep(seconds: float) -> None:
+    assert seconds > 0
+
+
+def client_of(
+    url: str, *, retries: int = 3, sleep: Callable[[float], None] | None = None
+) -> Client:
+    return Client(url, retries=retries, timeout=10.0, sleep=sleep or no_sleep)
+
+
+def test_updates_come_as_they_are_pushed() -> None:
+    with (
+        scripted_socket(Script([message("a", "b"), message("c")])) as server,
+        client_of(server.url) as client,
+        client.watch("q", window=3) as watch,
+    ):
+        updates = iter(watch)
+        assert [next(updates).key for _ in range(3)] == ["a", "b", "c"]
+    assert server.paths == ["/v1/queues/q/socket?window=3&snapshot=true"]
+
+
+def test_credit_is_given_for_a_message_once_it_was_consumed_and_not_before() -> None:
+    with (
+        scripted_socket(Script([message("a", "b"), message("c")])) as server,
+        client_of(server.url) as client,
+        client.watch("q") as watch,
+    ):
+        updates = iter(watch)
+        next(updates)
+        next(updates)  # of the first message, too
+        assert server.credits.empty()
+        assert next(updates).key == "c"
+        assert server.await_credit() == CREDIT
+        assert server.credits.empty()
+
+
+def test_messages_tell_when_a_new_picture_begins() -> None:
+    with (
+        scripted_socket(Script([message("a", reset=True), message("b")])) as server,
+        client_of(server.url) as client,
+        client.watch("q") as watch,
+    ):
+        messages = watch.messages()
+        assert [next(messages).is_reset for _ in range(2)] == [True, False]
+
+
+@pytest.mark.parametrize("end", [cut, goodbye(1001), goodbye(1012)], ids=["cut", "1001", "1012"])
+def test_a_lost_connection_is_made_again_from_where_it_was(end: Callable[..., None]) -> None:
+    delays: list[float] = []
+    lost: list[tuple[Exception, float]] = []
+    with (
+        scripted_socket(
+            Script([message("a", id="r-1"), message("b", id="r-2")], end), Script([message("c")])
+        ) as server,
+        client_of(server.url, sleep=delays.append) as client,
+        client.watch("q", on_lost=lambda error, delay: lost.append((error, delay))) as watch,
+    ):
+        keys = []
+        for update in watch:
+            keys.append(update.key)
+            if update.key == "c":
+                break
+    assert keys == ["a", "b", "c"]
+    assert [delay for _, delay in lost] == delays
+    assert len(delays) == 1
+    assert server.paths[1].endswith("&last_event_id=r-2")
+
+
+def test_a_connection_that_the_service_ends_on_purpose_stays_so() -> None:
+    with (
+        scripted_socket(Script([message("a")], goodbye(1008, "the queue was removed"))) as server,
+        client_of(server.url) as client,
+        client.watch("q") as watch,
+    ):
+        updates = iter(watch)
+        next(updates)
+        with pytest.raises(RequestRefusedError, match="the queue was removed"):
+            next(updates)
+    assert len(server.paths) == 1
+
+
+def test_a_service_that_is_not_there_is_given_up() -> None:
+    delays: list[float] = []
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and does not listen
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with (
+            client_of(url, retries=2, sleep=delays.append) as client,
+            pytest.raises(ServiceUnreachableError),
+            client.watch("q"),
+        ):
+            pass
+    assert len(delays) == 2
+
+
+def test_a_watch_that_is_left_leaves_the_service() -> None:
+    with scripted_socket(Script([message("a")])) as server, client_of(server.url) as client:
+        with client.watch("q") as watch:
+            next(iter(watch))
+        server.await_close()
+        assert list(watch) == []
+
+
+def test_a_watch_connects_as_it_is_entered() -> None:
+    with scripted_socket(Script([])) as server, client_of(server.url) as client:
+        watch = client.watch("q")
+        assert server.paths == []
+        with watch:
+            pass
+        server.await_close()
+        assert len(server.paths) == 1
+
+
+def test_a_watch_that_is_not_entered_connects_as_it_is_used() -> None:
+    with scripted_socket(Script([message("a")])) as server, client_of(server.url) as client:
+        watch = client.watch("q")
+        assert next(iter(watch)).key == "a"
+        watch.close()
+        server.await_close()
+
+
+def test_the_headers_of_the_client_go_with_a_watch() -> None:
+    seen = []
+
+    def note(connection: object) -> None:
+        seen.append(connection.request.headers["Authorization"])  # type: ignore[attr-defined]
+
+    with (
+        scripted_socket(Script([message("a")], note)) as server,
+        Client(server.url, headers={"Authorization": "Bearer t"}) as client,
+        client.watch("q") as watch,
+    ):
+        next(iter(watch))
+        watch.close()
+        server.await_close()
+    assert seen == ["Bearer t"]

@@ -1,0 +1,112 @@
+"""What `watch` and `tail` have in common: which updates are pushed, and how fast."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Annotated, TypeAlias
+
+import typer
+
+from upstream.client import Client, Watch, WatchMessage
+
+from .arguments import positive
+from .formatting import duration
+from .output import say
+
+Keys: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keys", "-k", metavar="PATTERN", help="Only keys like this, such as GO*; may be repeated."
+    ),
+]
+MaxRate: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--max-rate", callback=positive, metavar="RATE", help="Updates per second, of all keys."
+    ),
+]
+MaxRatePerKey: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--max-rate-per-key",
+        metavar="[PATTERN:]RATE",
+        help="Updates per second of each key: 1, GOOG:1 or GM:1/3600; may be repeated.",
+    ),
+]
+Window: TypeAlias = Annotated[
+    int,
+    typer.Option(min=1, max=1_000, help="Messages that the service may be ahead of the reader."),
+]
+Count: TypeAlias = Annotated[
+    int | None, typer.Option("--count", "-n", min=1, help="Stop after so many updates.")
+]
+Snapshot: TypeAlias = Annotated[
+    bool,
+    typer.Option("--snapshot/--no-snapshot", help="Whether to begin with what is known already."),
+]
+
+
+def watch(
+    client: Client,
+    queue: str,
+    *,
+    keys: Sequence[str] | None,
+    max_rate: float | None,
+    max_rate_per_key: Sequence[str] | None,
+    window: int,
+    snapshot: bool,
+) -> Watch:
+    """Return the watch that the options ask for; it says when there is no connection."""
+    return client.watch(
+        queue,
+        keys=keys or (),
+        max_rate=max_rate,
+        max_rate_per_key=rates_by_pattern(max_rate_per_key or ()) or None,
+        window=window,
+        snapshot=snapshot,
+        on_lost=_say_no_connection,
+    )
+
+
+def at_most(messages: Iterator[WatchMessage], count: int | None) -> Iterator[WatchMessage]:
+    """Yield messages until there were `count` updates; the last message is cut there."""
+    left = count
+    for message in messages:
+        yield WatchMessage(message.updates[:left], message.id, message.is_reset)
+        if left is not None:
+            left -= len(message.updates)
+            if left <= 0:
+                return
+
+
+def rates_by_pattern(options: Sequence[str]) -> dict[str, float]:
+    """Return the rates by pattern; a bare rate is that of every key.
+
+    >>> rates_by_pattern(["GOOG:1", "GM:1/3600", "5"])
+    {'GOOG': 1.0, 'GM': 0.0002777777777777778, '*': 5.0}
+    """
+    rates = {}
+    for option in options:
+        pattern, colon, number = option.rpartition(":")
+        rates[pattern if colon else "*"] = _rate(number, option)
+    return rates
+
+
+def _rate(text: str, option: str) -> float:
+    number, slash, seconds = text.partition("/")
+    try:
+        rate = float(number) / (float(seconds) if slash else 1.0)
+    except (ValueError, ZeroDivisionError):
+        rate = math.nan
+    if not (math.isfinite(rate) and rate > 0):
+        raise typer.BadParameter(
+            f"{option} is not a rate such as 1, GOOG:1 or GM:1/3600",
+            param_hint="--max-rate-per-key",
+        )
+    return rate
+
+
+def _say_no_connection(error: Exception, delay: float) -> None:
+    reason = str(error) or type(error).__name__
+    say(f"There is no connection ({reason}); trying again in {duration(delay)}.")

@@ -1,0 +1,71 @@
+"""`upstream rm`: remove a stream, a queue, or a key."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, TypeAlias
+
+import typer
+
+from .arguments import Json, JsonKey, QueueName, StreamName, key_of
+from .connection import INTERRUPTED, REFUSED, connected
+from .formatting import count, key_text
+from .output import say, write_json
+
+Yes: TypeAlias = Annotated[
+    bool, typer.Option("--yes", "-y", help="Do not ask, which is done in terminals only.")
+]
+
+
+def remove_stream(
+    context: typer.Context, *, name: StreamName, is_sure: Yes = False, is_json: Json = False
+) -> None:
+    """Remove a stream with all its queues; what waits there is gone. --json: final counters."""
+    _make_sure(f"Remove stream {name}, its queues, and all that they hold?", is_sure=is_sure)
+    with connected(context) as client:
+        dropped = client.drop_stream(name)
+    if is_json:
+        write_json(dropped)
+    else:
+        say(f"Stream {name} is gone, and {count(len(dropped.queues), 'queue')} with it.")
+
+
+def remove_queue(
+    context: typer.Context, *, name: QueueName, is_sure: Yes = False, is_json: Json = False
+) -> None:
+    """Remove a queue; what waits there is gone, and its stream stays. --json: final counters."""
+    _make_sure(f"Remove queue {name}, and all that waits there?", is_sure=is_sure)
+    with connected(context) as client:
+        dropped = client.drop_queue(name)
+    if is_json:
+        write_json(dropped)
+    else:
+        say(f"Queue {name} is gone.")
+
+
+def remove_key(
+    context: typer.Context,
+    *,
+    stream: StreamName,
+    key: Annotated[str, typer.Argument(metavar="KEY")],
+    is_json_key: JsonKey = False,
+    is_json: Json = False,
+) -> None:
+    """Delete a key: all queues of the stream hand out the news, then the key is forgotten."""
+    with connected(context) as client:
+        counts = client.delete(stream, key_of(key, is_json=is_json_key))
+    if is_json:
+        write_json(counts)
+    else:
+        say(f"Key {key_text(key)} is deleted.")
+
+
+def _make_sure(question: str, *, is_sure: bool) -> None:
+    if is_sure or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    try:
+        is_agreed = typer.confirm(question, err=True)
+    except typer.Abort:  # which is how Ctrl-C comes out of a question
+        raise typer.Exit(INTERRUPTED) from None
+    if not is_agreed:
+        raise typer.Exit(REFUSED)

@@ -1,0 +1,96 @@
+"""The client of the service: put updates in, take them out, watch them, from anywhere.
+
+    with Client("http://127.0.0.1:8000") as client:
+        client.create_queue("prices")
+        client.put_many("prices", [("IBM", 24.0), ("MSFT", 50.0)])
+        for update in client.dequeue("prices"):
+            print(update.key, update.value)
+
+It needs the extra `client`; `upstream` itself does not import it.
+"""
+
+try:
+    from .answers import (
+        Counts,
+        Delivered,
+        Key,
+        QueueView,
+        ReceivedUpdate,
+        Rejection,
+        StreamView,
+        WatchMessage,
+    )
+    from .async_client import AsyncClient
+    from .async_feed import AsyncFeed
+    from .async_watch import AsyncWatch
+    from .client import Client
+    from .errors import (
+        AnswerNotUnderstoodError,
+        ConflictError,
+        InvalidRequestError,
+        NotFoundError,
+        RequestRefusedError,
+        ServiceError,
+        ServiceFailedError,
+        ServiceUnavailableError,
+        ServiceUnreachableError,
+        TooLargeError,
+    )
+    from .feed import Feed
+    from .measurements import (
+        ArrivalRates,
+        Counters,
+        DroppedQueue,
+        DroppedStream,
+        KeyStaleness,
+        RankStaleness,
+        Staleness,
+    )
+    from .requests import QueueOptions, StreamOptions
+    from .retries import RetryPolicy
+    from .watch import Watch
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] == "upstream":
+        raise
+    raise ImportError(
+        f"upstream.client needs {error.name}, which is not installed; install the extra `client`: "
+        "pip install 'upstream-update-queues[client]'",
+        name=error.name,
+    ) from error
+
+__all__ = [
+    "AnswerNotUnderstoodError",
+    "ArrivalRates",
+    "AsyncClient",
+    "AsyncFeed",
+    "AsyncWatch",
+    "Client",
+    "ConflictError",
+    "Counters",
+    "Counts",
+    "Delivered",
+    "DroppedQueue",
+    "DroppedStream",
+    "Feed",
+    "InvalidRequestError",
+    "Key",
+    "KeyStaleness",
+    "NotFoundError",
+    "QueueOptions",
+    "QueueView",
+    "RankStaleness",
+    "ReceivedUpdate",
+    "Rejection",
+    "RequestRefusedError",
+    "RetryPolicy",
+    "ServiceError",
+    "ServiceFailedError",
+    "ServiceUnavailableError",
+    "ServiceUnreachableError",
+    "Staleness",
+    "StreamOptions",
+    "StreamView",
+    "TooLargeError",
+    "Watch",
+    "WatchMessage",
+]

@@ -1,0 +1,187 @@
+"""Updates as bodies, and keys and names as parts of paths.
+
+A batch is a JSON array of rows `[key, time, value]`. What Python has and JSON has not goes as
+msgspec writes it (dates as ISO 8601, bytes as base64, dataclasses as objects, tuples as arrays),
+except that it would write NaN and infinities as `null`: these are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final, TypeAlias, TypeVar
+from urllib.parse import quote
+
+import msgspec
+import numpy as np
+
+from upstream.errors import ColumnLengthError, ParameterError, ValueNotEncodableError
+
+from .answers import Key
+
+JSON: Final = "application/json"
+NDJSON: Final = "application/x-ndjson"
+ARROW: Final = "application/vnd.apache.arrow.stream"
+
+Row: TypeAlias = tuple[Key, float | None, object]
+"""An update on its way: key, time (None is the time of arrival) and value."""
+
+T = TypeVar("T")
+
+
+def encode_rows(rows: Sequence[Row]) -> bytes:
+    """Return updates as a body; ValueNotEncodableError names the row that JSON cannot say."""
+    try:
+        if all(_is_finite(value) and (time is None or _is_finite(time)) for _, time, value in rows):
+            return _encoder.encode(rows)
+    except _REFUSALS:
+        pass  # the row at fault is looked for below
+    raise _first_fault(rows)
+
+
+def encode_update(key: Key, value: object, time: float | None) -> bytes:
+    """Return one update as a body; ValueNotEncodableError if JSON cannot say it."""
+    update = {"key": key, "value": value} | ({} if time is None else {"time": time})
+    reason = _fault(update)
+    if reason is not None:
+        raise ValueNotEncodableError(value, reason)
+    return _encoder.encode(update)
+
+
+def encode_json(members: object) -> bytes:
+    """Return a definition or a list as a body; ParameterError if JSON cannot say it."""
+    reason = _fault(members)
+    if reason is not None:
+        raise ParameterError("the request", members, f"something that JSON can say ({reason})")
+    return _encoder.encode(members)
+
+
+def rows_of(updates: Iterable[Sequence[object]]) -> Iterator[Row]:
+    """Yield rows of updates given as (key, value) or (key, value, time); Update is one of these."""
+    for update in updates:
+        if len(update) == 2:
+            key, value, time = *update, None
+        elif len(update) == 3:
+            key, value, time = update
+        else:
+            raise ParameterError("an update", update, "(key, value) or (key, value, time)")
+        yield _row(key, value, time)
+
+
+def rows_of_columns(
+    keys: Sequence[Key], values: Sequence[object], times: Sequence[float] | None
+) -> Iterator[Row]:
+    """Yield rows of columns, which may be NumPy's; ColumnLengthError if they do not match."""
+    lengths = {len(keys), len(values), len(keys) if times is None else len(times)}
+    if len(lengths) > 1:
+        raise ColumnLengthError(
+            keys=len(keys), values=len(values), times=len(keys) if times is None else len(times)
+        )
+    moments = [None] * len(keys) if times is None else _as_list(times)
+    return zip(_as_list(keys), moments, _as_list(values), strict=True)
+
+
+def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield `items` in lists of `size`; the last one may be shorter."""
+    check_batch_size(size)
+    remaining = iter(items)
+    while batch := list(islice(remaining, size)):
+        yield batch
+
+
+def check_batch_size(size: object) -> None:
+    """Raise ParameterError unless `size` is a whole number from 1 on."""
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise ParameterError("batch_size", size, "a whole number from 1 on")
+
+
+def path_of_name(name: str) -> str:
+    """Return the name of a stream or queue as a part of a path.
+
+    Whether such a name is allowed, the service decides; but one that would name another path is
+    none.
+    """
+    if not isinstance(name, str) or not name.strip(".") or "/" in name:
+        raise ParameterError("name", name, "letters, digits and any of . _ -")
+    return _quoted(name)
+
+
+def path_of_key(key: Key) -> str:
+    """Return the part of a path that names a key, and `?json=1` unless it is a plain string.
+
+    >>> path_of_key("GM/A"), path_of_key(7), path_of_key(("NYSE", 7))
+    ('GM%2FA', '7?json=1', '%5B%22NYSE%22%2C7%5D?json=1')
+    """
+    if isinstance(key, str) and key.strip("."):  # "." and ".." are not keys to what is in between
+        return _quoted(key)
+    try:
+        return quote(_encoder.encode(key).decode(), safe="") + "?json=1"
+    except _REFUSALS as error:
+        raise ParameterError("key", key, "a string, an integer, or a tuple of them") from error
+
+
+def _quoted(text: str) -> str:
+    try:
+        return quote(text, safe="")
+    except UnicodeEncodeError as error:
+        raise ParameterError("key", text, "text that is valid Unicode") from error
+
+
+_REFUSALS = (TypeError, ValueError, RecursionError)
+
+
+def _plain(value: object) -> object:
+    """Return a number of NumPy's as Python's; asked for what msgspec does not know."""
+    if isinstance(value, np.generic) and isinstance(plain := value.item(), bool | int | str):
+        return plain
+    if isinstance(value, np.floating) and math.isfinite(plain := float(value)):
+        return plain
+    raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_plain)
+
+
+def _is_finite(value: object) -> bool:
+    kind = type(value)
+    if kind is float:
+        return math.isfinite(value)  # type: ignore[arg-type]
+    if kind is str or kind is int or kind is bool or value is None:
+        return True
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _first_fault(rows: Sequence[Row]) -> ValueNotEncodableError:
+    for index, row in enumerate(rows):
+        reason = _fault(row)
+        if reason is not None:
+            return ValueNotEncodableError(row[2], reason, index)
+    raise AssertionError("all rows can be encoded one by one, but not together")
+
+
+def _fault(value: object) -> str | None:
+    """Return why JSON cannot say `value`, None if it can."""
+    try:
+        if not _is_finite(value):
+            return "JSON has no NaN and no infinities; send null, or leave it out"
+        _encoder.encode(value)
+    except _REFUSALS as error:
+        return str(error)
+    return None
+
+
+def _as_list(column: Sequence[T]) -> Sequence[T]:
+    return column.tolist() if isinstance(column, np.ndarray) else column
+
+
+def _row(key: object, value: object, time: object) -> Row:
+    if not isinstance(key, str | int | tuple):
+        raise ParameterError("a key", key, "a string, an integer, or a tuple of them")
+    if time is not None and not isinstance(time, int | float):
+        raise ParameterError("a time", time, "a number of seconds, or None")
+    return key, time, value

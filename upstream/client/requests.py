@@ -1,0 +1,275 @@
+"""Every call that the service knows, as a request: what is sent, and what its answer means.
+
+Nothing here sends anything, so that the blocking and the asynchronous client share all of it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypedDict, TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+
+from upstream.errors import ParameterError
+
+from .answers import (
+    Counts,
+    Delivered,
+    Key,
+    QueueView,
+    ReceivedUpdate,
+    StreamView,
+)
+from .encoding import (
+    JSON,
+    Row,
+    encode_json,
+    encode_rows,
+    encode_update,
+    path_of_key,
+    path_of_name,
+)
+from .errors import InvalidRequestError, RequestRefusedError
+from .exchange import Request, reader_of
+from .measurements import Counters, DroppedQueue, DroppedStream, Staleness
+
+T = TypeVar("T")
+
+
+class StreamOptions(TypedDict, total=False):
+    """How a stream is defined; what is left out takes the service's default."""
+
+    retain: bool
+    """Whether the newest value of a key is kept for ever."""
+    forget_after: float | None
+    """Seconds without an update after which a key is forgotten."""
+    pool_bytes: int | None
+    """How large its page pool is; None for plain memory."""
+
+
+class QueueOptions(TypedDict, total=False):
+    """How a queue is defined; what is left out takes the service's default."""
+
+    stream: str
+    """What feeds it; the stream of the queue's own name unless given."""
+    kind: str
+    """`update`, `append`, `adaptive` or `window`."""
+    scheduler: str
+    """`index`, `in-place`, `fifo` or `linecutting`."""
+    weights: Mapping[str, float]
+    """How much the staleness of keys matters, by patterns such as `GO*`."""
+    longest_wait: float | None
+    processing_cost: float | None
+    window: Mapping[str, object]
+    capacity: int | None
+    shedding: bool
+    time_to_live: float | None
+    lease_seconds: float | None
+    snapshot: bool
+    """Whether it begins with the newest values that its stream knows."""
+
+
+class _Streams(msgspec.Struct):
+    streams: list[StreamView]
+
+
+class _Queues(msgspec.Struct):
+    queues: list[QueueView]
+
+
+class _Updates(msgspec.Struct):
+    updates: list[ReceivedUpdate]
+
+
+_read_stream = reader_of(StreamView)
+_read_streams = reader_of(_Streams)
+_read_queue = reader_of(QueueView)
+_read_queues = reader_of(_Queues)
+_read_update = reader_of(ReceivedUpdate)
+_read_updates = reader_of(_Updates)
+_read_counts = reader_of(Counts)
+_read_delivered = reader_of(Delivered)
+_read_counters = reader_of(Counters)
+_read_staleness = reader_of(Staleness)
+_read_dropped_stream = reader_of(DroppedStream)
+_read_dropped_queue = reader_of(DroppedQueue)
+
+
+# Definitions
+
+
+def create_stream(name: str, options: StreamOptions) -> Request[StreamView]:
+    """Define a stream; the same definition again changes nothing."""
+    _check_options(options, StreamOptions)
+    return _put(f"/v1/streams/{path_of_name(name)}", options, _read_stream)
+
+
+def create_queue(name: str, options: QueueOptions) -> Request[QueueView]:
+    """Define a queue; the same definition again changes nothing."""
+    _check_options(options, QueueOptions)
+    return _put(f"/v1/queues/{path_of_name(name)}", options, _read_queue)
+
+
+def streams() -> Request[list[StreamView]]:
+    """Ask for all streams."""
+    return Request("GET", "/v1/streams", lambda body: _read_streams(body).streams)
+
+
+def queues() -> Request[list[QueueView]]:
+    """Ask for all queues."""
+    return Request("GET", "/v1/queues", lambda body: _read_queues(body).queues)
+
+
+def drop_stream(name: str) -> Request[DroppedStream]:
+    """Drop a stream and its queues; what a retry finds gone was dropped."""
+    path = f"/v1/streams/{path_of_name(name)}"
+    return _delete(path, _read_dropped_stream, DroppedStream(name))
+
+
+def drop_queue(name: str) -> Request[DroppedQueue]:
+    """Drop a queue; what a retry finds gone was dropped."""
+    path = f"/v1/queues/{path_of_name(name)}"
+    return _delete(path, _read_dropped_queue, DroppedQueue(name))
+
+
+# Updates
+
+
+def put(stream: str, key: Key, value: object, time: float | None) -> Request[Counts]:
+    """Send one update."""
+    return _post(_updates_path(stream), encode_update(key, value, time), JSON, _read_counts)
+
+
+def put_rows(stream: str, rows: Sequence[Row]) -> Request[Counts]:
+    """Send a batch of updates; if all of them are refused, that is counted as well."""
+    return put_body(stream, encode_rows(rows), JSON)
+
+
+def put_body(
+    stream: str, body: bytes, content_type: str, *, is_atomic: bool = False
+) -> Request[Counts]:
+    """Send a body of updates; if all of them are refused, that is counted, unless all or none."""
+    path = _updates_path(stream) + ("?atomic=true" if is_atomic else "")
+    if is_atomic:
+        return _post(path, body, content_type, _read_counts)
+    return _post(path, body, content_type, _read_counts, counts_of_refused)
+
+
+def counts_of_refused(refused: RequestRefusedError) -> Counts | None:
+    """Return the counts that go with the refusal of a whole batch; None if it was not that."""
+    if not isinstance(refused, InvalidRequestError):
+        return None
+    try:
+        counts = msgspec.convert(refused.members, Counts)
+    except msgspec.ValidationError:
+        return None
+    return counts if counts.rejected else None
+
+
+def get(stream: str, key: Key) -> Request[ReceivedUpdate]:
+    """Ask for the newest update of a key."""
+    path = f"/v1/streams/{path_of_name(stream)}/keys/{path_of_key(key)}"
+    return Request("GET", path, _read_update)
+
+
+def snapshot(stream: str) -> Request[list[ReceivedUpdate]]:
+    """Ask for the newest updates of all keys."""
+    path = f"/v1/streams/{path_of_name(stream)}/snapshot"
+    return Request("GET", path, _updates_in)
+
+
+def delete(stream: str, key: Key) -> Request[Counts]:
+    """Send a tombstone for a key; what a retry finds gone was deleted."""
+    path = f"/v1/streams/{path_of_name(stream)}/keys/{path_of_key(key)}"
+    return _delete(path, _read_counts, Counts())
+
+
+# Queues
+
+
+def dequeue(queue: str, *, limit: int, wait: float) -> Request[list[ReceivedUpdate]]:
+    """Ask for the next updates, and to wait for the first of them if there are none."""
+    query = urlencode({"limit": limit} | ({"wait": wait} if wait else {}))
+    path = f"/v1/queues/{path_of_name(queue)}/dequeue?{query}"
+    return Request(
+        "POST", path, _updates_in, idempotency_key=_unique_key(), patience=max(0.0, wait)
+    )
+
+
+def deliveries(
+    queue: str, updates: Iterable[ReceivedUpdate], keys: Iterable[Key], leases: Iterable[str]
+) -> Iterator[Request[Delivered]]:
+    """Say what was delivered: updates by their leases, and by key those that have none."""
+    updates = list(updates)
+    by_lease = [*leases, *(each.lease for each in updates if each.lease is not None)]
+    by_key = [*keys, *(each.key for each in updates if each.lease is None)]
+    path = f"/v1/queues/{path_of_name(queue)}/delivered"
+    for member, delivered in (("leases", by_lease), ("keys", by_key)):
+        if delivered:
+            yield _post(path, encode_json({member: delivered}), JSON, _read_delivered)
+
+
+def read(queue: str, key: Key) -> Request[ReceivedUpdate]:
+    """Ask for the update that waits for a key."""
+    path = f"/v1/queues/{path_of_name(queue)}/keys/{path_of_key(key)}"
+    return Request("GET", path, _read_update)
+
+
+def statistics(queue: str) -> Request[Counters]:
+    """Ask for the exact counters."""
+    return Request("GET", f"/v1/queues/{path_of_name(queue)}/statistics", _read_counters)
+
+
+def staleness(queue: str, *, stalest: int) -> Request[Staleness]:
+    """Ask how stale a queue is, and for so many of its stalest keys."""
+    query = urlencode({"stalest": stalest})
+    return Request("GET", f"/v1/queues/{path_of_name(queue)}/staleness?{query}", _read_staleness)
+
+
+# What they are made of
+
+
+def _updates_path(stream: str) -> str:
+    return f"/v1/streams/{path_of_name(stream)}/updates"
+
+
+def _updates_in(body: bytes) -> list[ReceivedUpdate]:
+    return _read_updates(body).updates
+
+
+def _unique_key() -> str:
+    return uuid.uuid4().hex
+
+
+def _check_options(options: Mapping[str, object], known: type) -> None:
+    for name in options:
+        if name not in known.__annotations__:
+            raise ParameterError("option", name, f"one of {', '.join(known.__annotations__)}")
+
+
+def _put(path: str, options: Mapping[str, object], read: Callable[[bytes], T]) -> Request[T]:
+    return Request("PUT", path, read, body=encode_json(options), content_type=JSON)
+
+
+def _post(
+    path: str,
+    body: bytes,
+    content_type: str,
+    read: Callable[[bytes], T],
+    if_refused: Callable[[RequestRefusedError], T | None] | None = None,
+) -> Request[T]:
+    return Request(
+        "POST",
+        path,
+        read,
+        body=body,
+        content_type=content_type,
+        idempotency_key=_unique_key(),
+        if_refused=if_refused,
+    )
+
+
+def _delete(path: str, read: Callable[[bytes], T], if_gone: T) -> Request[T]:
+    return Request("DELETE", path, read, idempotency_key=_unique_key(), if_gone=if_gone)
