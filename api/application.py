@@ -1,0 +1,139 @@
+"""The application: the service, its routes, and what runs beside them while it is up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+
+from upstream import UpStreamError
+
+from .bodies import BodyError
+from .definitions import QueueDefinition, StreamDefinition, WindowDefinition
+from .demo_feed import DemoFeed
+from .dispatch import BUG, Dispatch
+from .docs_page import docs_routes
+from .errors import PROBLEM_TYPE, Problem, problem_of
+from .monitor import Monitor
+from .openapi import describe
+from .page_files import page_routes
+from .routes import health, queues, streams
+from .service import Service
+from .settings import Settings
+from .version import installed_version
+
+
+def create_application(settings: Settings | None = None) -> Dispatch:
+    """Return the service as an ASGI application."""
+    service = Service(Settings() if settings is None else settings)
+    app = FastAPI(
+        title="UpStream",
+        summary="Keeps the newest update of every key, and serves the keys so that the picture "
+        "stays fresh.",
+        version=installed_version(),
+        lifespan=_lifespan,
+        generate_unique_id_function=lambda route: route.name,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.service = service
+    app.router.routes.extend([*page_routes(), *docs_routes()])
+    for module in (streams, queues, health):
+        app.include_router(module.router)
+    app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI advises
+    app.add_exception_handler(UpStreamError, _answer_error)
+    app.add_exception_handler(BodyError, _answer_error)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(Exception, _answer_bug)
+    return Dispatch(service, app)
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Run the monitor and the demo while the application is up."""
+    service: Service = app.state.service
+    tasks = [asyncio.create_task(Monitor(service).run(), name="monitor")]
+    if service.settings.demo:
+        tasks.append(asyncio.create_task(DemoFeed(service).run(), name="demo"))
+    service.is_ready = True
+    try:
+        yield
+    finally:
+        service.begin_shutdown()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _respond(problem: Problem) -> Response:
+    headers = {name.decode(): value.decode() for name, value in problem.headers}
+    return Response(problem.body(), problem.status, headers, PROBLEM_TYPE)
+
+
+async def _answer_error(_request: Request, error: Exception) -> Response:
+    return _respond(problem_of(error) or BUG)
+
+
+async def _answer_bug(_request: Request, _error: Exception) -> Response:
+    return _respond(BUG)
+
+
+async def _answer_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    status = HTTPStatus(error.status_code)
+    headers = {**(error.headers or {})}
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["allow"] = _allowed(request)
+    raw = tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
+    return _respond(Problem(status, status.phrase, error.detail, headers=raw))
+
+
+def _allowed(request: Request) -> str:
+    """Return the methods of a path: each has a route of its own, and knows of no other."""
+    routes = request.app.router.routes
+    return ", ".join(
+        shown
+        for method, shown in _METHODS.items()
+        if any(
+            route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes
+        )
+    )
+
+
+async def _answer_invalid(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    faults = [
+        {"where": _where(fault["loc"]), "what": _what(fault)} for fault in error.errors()[:10]
+    ]
+    detail = "; ".join(f"{fault['where']}: {fault['what']}" for fault in faults)
+    return _respond(Problem(422, "Bad request", detail, {"faults": faults}))
+
+
+def _where(location: tuple[object, ...]) -> str:
+    """Return where a fault is, by names that are ours: others would repeat the input."""
+    return ".".join(str(part) for part in location if part in _KNOWN_NAMES) or "request"
+
+
+def _what(fault: dict[str, object]) -> str:
+    if fault["type"] == "extra_forbidden":
+        return "there is a member that is not known here"
+    return str(fault["msg"]).removeprefix("Value error, ")
+
+
+_METHODS: Final = {"GET": "GET, HEAD", "PUT": "PUT", "POST": "POST", "DELETE": "DELETE"}
+_KNOWN_NAMES = frozenset(
+    {
+        *("body", "path", "query", "header", "stream", "queue", "key", "json", "stalest"),
+        *StreamDefinition.model_fields,
+        *QueueDefinition.model_fields,
+        *WindowDefinition.model_fields,
+    }
+)

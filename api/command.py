@@ -1,0 +1,53 @@
+"""The command line: `python -m api`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .logs import configure
+from .server import serve
+from .settings import SettingsError, load_settings, warnings_of
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command()
+def run(
+    *,
+    host: Annotated[
+        str | None, typer.Option(help="The address to listen on.", show_default="127.0.0.1")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.", show_default="8000"),
+    ] = None,
+    demo: Annotated[
+        bool | None,
+        typer.Option(
+            "--demo/--no-demo", help="Feed a stream `demo`, to look at.", show_default="demo"
+        ),
+    ] = None,
+) -> None:
+    """Run the service: streams and queues over HTTP, and the page that shows how fresh they are.
+
+    Every setting can be given as UPSTREAM_NAME in the environment; an option goes before it.
+    """
+    given = {"host": host, "port": port, "demo": demo}
+    try:
+        settings = load_settings(
+            {name: value for name, value in given.items() if value is not None}
+        )
+    except SettingsError as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(2) from None
+    configure(settings)
+    for warning in warnings_of():
+        logging.getLogger("api").warning(warning)
+    if not serve(settings):
+        raise typer.Exit(1)

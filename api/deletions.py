@@ -1,0 +1,53 @@
+"""The keys of a stream that were deleted lately, for consumers that were away meanwhile.
+
+A deleted key is forgotten once all queues have delivered its deletion. A consumer that resumes
+would keep it for ever, so the deletions since then are told to it; the record is bounded, and who
+was away for longer begins anew with a snapshot.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from math import inf, nextafter
+
+from upstream import TOMBSTONE, Key, Update
+
+MOST_DELETIONS = 10_000
+
+
+class Deletions:
+    """The newest deletions by arrival. `is_gone` tells whether a key has no value at present."""
+
+    __slots__ = ("_complete_since", "_is_gone", "_most", "_newest")
+
+    def __init__(
+        self, *, start: float, is_gone: Callable[[Key], bool], most: int = MOST_DELETIONS
+    ) -> None:
+        self._complete_since = start
+        self._is_gone = is_gone
+        self._most = most
+        self._newest: deque[tuple[float, Update]] = deque()
+
+    def note(self, key: Key, *, time: float, arrival: float) -> None:
+        """Note that `key` was deleted."""
+        self._newest.append((arrival, Update(key, TOMBSTONE, time)))
+        if len(self._newest) > self._most:
+            self._complete_since = nextafter(self._newest.popleft()[0], inf)
+
+    def since(self, arrival: float) -> list[Update] | None:
+        """Return the deletions of keys that are gone since `arrival`, None if that is too long ago.
+
+        Of a key that was deleted several times, the last. O(deletions).
+        """
+        if arrival < self._complete_since:
+            return None
+        last = {
+            update.key: update
+            for deleted_at, update in self._newest
+            if deleted_at >= arrival and self._is_gone(update.key)
+        }
+        return list(last.values())
+
+    def __len__(self) -> int:
+        return len(self._newest)

@@ -1,0 +1,207 @@
+"""The way from a request to its handler: plain ASGI for what has to be fast, FastAPI for the rest.
+
+A request for one of the plain routes costs two string operations before its handler runs. What a
+handler raises becomes a problem (`errors`); what it raises by a mistake of ours is logged, and
+answered with 500.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+from typing import Final
+from urllib.parse import urlsplit
+
+from .errors import Problem, RequestError, problem_of
+from .http import (
+    ClientGoneError,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    answer_problem,
+    header,
+    read_body,
+    received,
+)
+from .push.asgi import refuse_socket
+from .push.events import serve_events
+from .push.socket import serve_socket
+from .routes.dequeue import post_delivered, post_dequeue
+from .routes.updates import post_updates
+from .service import Service
+
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Handler = Callable[[Service, str, Scope, Receive, Send], Awaitable[int]]
+
+HUNG_UP: Final = 499
+"""What is counted for a client that did not wait for its answer."""
+FOREIGN: Final = Problem(
+    403,
+    "Foreign origin",
+    "a page of another origin asks; name that origin in UPSTREAM_ALLOWED_ORIGINS to allow it",
+)
+MOST_DEFINITION_BYTES: Final = 1 << 20
+"""How long the body of a request may be that brings no updates."""
+BUG: Final = Problem(500, "Our mistake", "this should not happen; the service's log tells more")
+
+
+async def refuse_plain_get(
+    service: Service, name: str, _scope: Scope, _receive: Receive, _send: Send
+) -> int:
+    """Answer a request for a websocket that asks for no upgrade."""
+    service.queue(name)
+    raise RequestError(426, "No websocket", "connect with a websocket client, ws://.../socket")
+
+
+_STREAMS: Final = "/v1/streams/"
+_QUEUES: Final = "/v1/queues/"
+_SOCKET: Final = "/v1/queues/{queue}/socket"
+_PLAIN: Final[dict[tuple[str, str], tuple[str, Handler, str]]] = {
+    (_STREAMS, "updates"): ("POST", post_updates, "/v1/streams/{stream}/updates"),
+    (_QUEUES, "dequeue"): ("POST", post_dequeue, "/v1/queues/{queue}/dequeue"),
+    (_QUEUES, "delivered"): ("POST", post_delivered, "/v1/queues/{queue}/delivered"),
+    (_QUEUES, "events"): ("GET", serve_events, "/v1/queues/{queue}/events"),
+    (_QUEUES, "socket"): ("GET", refuse_plain_get, _SOCKET),
+}
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+_log = logging.getLogger("api")
+
+
+def wrong_method(allowed: str) -> Problem:
+    """Return that a route is there for another method."""
+    headers = ((b"allow", allowed.encode()),)
+    return Problem(405, "Wrong method", f"this route is for {allowed}", headers=headers)
+
+
+class Dispatch:
+    """An ASGI application: the plain routes, and `others` for everything else."""
+
+    def __init__(self, service: Service, others: Application) -> None:
+        self.service = service
+        self._others = others
+        self._allowed_origins = frozenset(service.settings.allowed_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, a websocket, or the application's lifespan."""
+        kind = scope["type"]
+        if kind == "lifespan":
+            await self._others(scope, receive, send)
+            return
+        started_at = perf_counter()
+        if kind == "websocket":
+            await self._serve_websocket(scope, receive, send)
+            return
+        if self._is_foreign(scope):
+            self.service.meter.count("other", scope["method"], FOREIGN.status)
+            await answer_problem(send, FOREIGN)
+            return
+        path: str = scope["path"]
+        prefix = _QUEUES if path.startswith(_QUEUES) else _STREAMS
+        name, _, action = path[len(prefix) :].partition("/")
+        plain = _PLAIN.get((prefix, action)) if path.startswith(prefix) else None
+        if plain is None:
+            await self._serve_others(scope, receive, send, started_at)
+            return
+        method, handler, route = plain
+        if scope["method"] != method:
+            self.service.meter.count(route, scope["method"], 405)
+            await answer_problem(send, wrong_method(method))
+            return
+        if method == "POST" and name.startswith("_"):
+            name = ""  # what is the service's own can only be followed
+        status = await self._serve_plain(handler, name, scope, receive, send)
+        if method == "GET" or b"wait=" in scope["query_string"]:
+            self.service.meter.count(route, method, status)  # it lasts as long as its client likes
+        else:
+            self.service.meter.observe(route, method, status, perf_counter() - started_at)
+
+    async def _serve_plain(
+        self, handler: Handler, name: str, scope: Scope, receive: Receive, send: Send
+    ) -> int:
+        started = False
+
+        async def send_noting(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            return await handler(self.service, name, scope, receive, send_noting)
+        except ClientGoneError:
+            return HUNG_UP
+        except Exception as error:
+            problem = problem_of(error)
+            if problem is None:
+                _log.exception("a request failed", extra={"handler": handler.__name__})
+                problem = BUG
+            if started:
+                raise
+            await answer_problem(send, problem)
+            return problem.status
+
+    async def _serve_others(
+        self, scope: Scope, receive: Receive, send: Send, started_at: float
+    ) -> None:
+        status = HUNG_UP
+        route = "other"
+        method = scope["method"]
+
+        async def send_noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            body = await read_body(scope, receive, MOST_DEFINITION_BYTES)
+            if method == "HEAD":
+                scope = {**scope, "method": "GET"}  # the server leaves the body of the answer out
+            await self._others(scope, received(body, receive), send_noting)
+            route = getattr(scope.get("route"), "path_format", route)
+        except ClientGoneError:
+            pass
+        except RequestError as error:
+            problem = problem_of(error)
+            assert problem is not None
+            await answer_problem(send_noting, problem)
+        finally:
+            self.service.meter.observe(route, method, status, perf_counter() - started_at)
+
+    async def _serve_websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path: str = scope["path"]
+        name, _, action = path.removeprefix(_QUEUES).partition("/")
+        is_known = path.startswith(_QUEUES) and action == "socket"
+        status = 101
+        try:
+            if self._is_foreign(scope, even_if_safe=True):
+                await receive()
+                raise RequestError(FOREIGN.status, FOREIGN.title, FOREIGN.detail)
+            if not is_known:
+                await receive()
+                raise RequestError(404, "No such route", "websockets are at /v1/queues/NAME/socket")
+            await serve_socket(self.service, name, scope, receive, send)
+        except Exception as error:
+            problem = problem_of(error)
+            if problem is None:
+                raise
+            status = problem.status
+            await refuse_socket(
+                scope, send, status=status, body=problem.body(), reason=problem.detail
+            )
+        finally:
+            self.service.meter.count(_SOCKET if is_known else "other", "GET", status)
+
+    def _is_foreign(self, scope: Scope, *, even_if_safe: bool = False) -> bool:
+        """Tell whether a browser sends this for a page of another origin, which may change things.
+
+        Nobody has to log in here, so any page that the user's browser shows could use the service.
+        """
+        if scope.get("method") in _SAFE and not even_if_safe:
+            return False
+        origin = header(scope, b"origin")
+        if origin is None or origin in self._allowed_origins:
+            return False
+        return urlsplit(origin).netloc != header(scope, b"host")

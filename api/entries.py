@@ -1,0 +1,247 @@
+"""What the service knows of each stream and each queue, beside what the library does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Final
+
+from upstream import (
+    TOMBSTONE,
+    BatchOutcome,
+    Key,
+    NotInProcessError,
+    Outcome,
+    PagePoolFullError,
+    Stream,
+    StreamQueue,
+    UnknownKeyError,
+    Update,
+    WindowQueue,
+)
+from upstream.queues.columns import Column
+
+from .bodies import stored_length
+from .consumer_pace import ConsumerPace
+from .definitions import AnyQueue, QueueDefinition, StreamDefinition, Wrap
+from .deletions import Deletions
+from .leases import Leases
+from .push.subscription import Subscription
+from .rationed import Rationed
+from .staleness_report import staleness_report
+from .wake_list import Wake, WakeList
+from .window_results import WindowResults
+
+PRIVATE_APPEND_CAPACITY: Final = 10_000
+"""What may wait for one connection to an append queue that has no capacity of its own."""
+MOST_STALEST: Final = 1_000
+ALWAYS_REPORTED_KEYS: Final = 2_000
+"""Up to so many keys, a report takes so little that every request gets a new one."""
+
+AnyLibraryQueue = StreamQueue | WindowQueue
+
+
+class StreamEntry:
+    """A stream, who waits for its next update, and who is connected to it."""
+
+    def __init__(
+        self, name: str, stream: Stream, definition: StreamDefinition, *, run: str
+    ) -> None:
+        self.name = name
+        self.stream = stream
+        self.definition = definition
+        self.run = run
+        self.queues: dict[str, QueueEntry] = {}
+        self.subscribers: set[Subscription] = set()
+        self.deletions = Deletions(
+            start=stream.now(), is_gone=lambda key: self.stream.read(key) is None
+        )
+        self.is_dropped = False
+        self._idle = WakeList()
+
+    def take_in(self, keys: Column, values: Column, times: Column | None = None) -> BatchOutcome:
+        """Enqueue a batch, and wake who waits for it."""
+        outcome = self.stream.enqueue_many(keys, values, times)
+        self._idle.wake_all()
+        return outcome
+
+    def take_in_one(self, key: Key, value: object, time: float | None = None) -> Outcome:
+        """Enqueue one update, and wake who waits for it."""
+        try:
+            outcome = self.stream.enqueue(key, value, time)
+        except PagePoolFullError:
+            outcome = Outcome.REJECTED
+        self._idle.wake_all()
+        return outcome
+
+    def delete(self, key: Key, time: float) -> Outcome:
+        """Send the deletion of a key; UnknownKeyError if it has no value."""
+        newest = self.stream.read(key)
+        if newest is None:
+            raise UnknownKeyError(key)
+        time = max(time, newest.time)  # a source whose clock is ahead must not win over it
+        outcome = self.take_in_one(key, TOMBSTONE, time)
+        # Not before: who goes on from the deletion's arrival must be told of it.
+        self.deletions.note(key, time=time, arrival=self.stream.now())
+        return outcome
+
+    def wake_on_update(self, wake: Wake) -> None:
+        """Call `wake` once, after updates were taken in the next time, or the stream is dropped."""
+        self._idle.add(wake)
+
+    def wake_waiting(self) -> None:
+        """Call everybody who waits, since the service ends."""
+        self._idle.wake_all()
+
+    def stop_waking(self, wake: Wake) -> None:
+        """Do not call `wake`, if it was to be called."""
+        self._idle.discard(wake)
+
+    def drop(self) -> None:
+        """Let those who wait find that there is nothing to wait for."""
+        self.is_dropped = True
+        self._idle.wake_all()
+
+
+class QueueEntry:
+    """A queue, the leases on what was handed out, and who waits for more."""
+
+    def __init__(
+        self, name: str, stream: StreamEntry, definition: QueueDefinition, *, run: str
+    ) -> None:
+        self.name = name
+        self.stream = stream
+        self.definition = definition
+        self.pace = ConsumerPace()
+        lease_seconds = definition.lease_seconds
+        self.queue: AnyQueue = definition.make_queue(
+            told_cost=self.pace.seconds if lease_seconds is None else None
+        )
+        self.leases: Leases | None = None
+        if lease_seconds is not None:
+            self.leases = Leases(lease_seconds, run=run, give_back=self._give_back_one)
+        self.is_dropped = False
+        self._rationed_report = Rationed(lambda: staleness_report(self.queue, stalest=MOST_STALEST))
+        self._idle = WakeList()
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def source(self) -> AnyLibraryQueue:
+        """The library's queue, whose counters and staleness are those of this one."""
+        queue = self.queue
+        return queue.queue if isinstance(queue, WindowResults) else queue
+
+    def staleness(self) -> dict[str, object]:
+        """Return the staleness report, of many keys not more often than its cost allows."""
+        if self.source.statistics().keys <= ALWAYS_REPORTED_KEYS:
+            return staleness_report(self.queue, stalest=MOST_STALEST)
+        return self._rationed_report.get()
+
+    def take(self, limit: int, most_bytes: int) -> list[Update]:
+        """Dequeue up to `limit` updates, fewer if their values are large."""
+        self.catch_up()
+        dequeue = self.queue.dequeue
+        updates: list[Update] = []
+        while len(updates) < limit and most_bytes > 0 and (update := dequeue()) is not None:
+            updates.append(update)
+            most_bytes -= stored_length(update.value)
+        if self.leases is None and updates:
+            more_waits = len(updates) == limit and len(self.queue) > 0
+            self.pace.answered(len(updates), more_waits=more_waits, now=self.stream.stream.now())
+        return updates
+
+    def lease(self, updates: Iterable[Update], *, expires: bool) -> list[str] | None:
+        """Return the leases of updates that were taken, None if the queue has none."""
+        if self.leases is None:
+            return None
+        names = self.leases.grant(updates, now=self.stream.stream.now(), expires=expires)
+        self._set_timer()
+        return names
+
+    def deliver(self, updates: Iterable[Update]) -> int:
+        """Note that consumers have these updates; return how many were still theirs."""
+        delivered = 0
+        for update in updates:
+            try:
+                self.queue.deliver(update)
+            except NotInProcessError:  # so many were handed out since that it was given up
+                continue
+            delivered += 1
+        return delivered
+
+    def give_back(self, updates: Iterable[Update]) -> None:
+        """Let updates wait again that no consumer got, in the order in which they were served."""
+        for update in updates:
+            self._give_back_one(update)
+        self._idle.wake_all()
+
+    def catch_up(self) -> None:
+        """Give back what consumers have had for too long."""
+        if self.leases is not None and self.leases.expire(self.stream.stream.now()):
+            self._idle.wake_all()
+
+    def attach_private(
+        self, wrap: Wrap | None = None, *, snapshot: bool = False, since: float | None = None
+    ) -> AnyQueue:
+        """Return a new queue like this one, fed by the same stream, for one connection."""
+        definition = self.definition
+        if definition.kind == "append" and definition.capacity is None:
+            definition = definition.model_copy(update={"capacity": PRIVATE_APPEND_CAPACITY})
+        queue = definition.make_queue(wrap=wrap)
+        attach(self.stream.stream, queue, snapshot=snapshot, since=since)
+        return queue
+
+    def wake_on_update(self, wake: Wake) -> None:
+        """Call `wake` once, when there may be something to dequeue."""
+        self._idle.add(wake)
+        self.stream.wake_on_update(wake)
+
+    def wake_waiting(self) -> None:
+        """Call everybody who waits, since the service ends."""
+        self._idle.wake_all()
+
+    def stop_waking(self, wake: Wake) -> None:
+        """Do not call `wake`, if it was to be called."""
+        self._idle.discard(wake)
+        self.stream.stop_waking(wake)
+
+    def drop(self) -> None:
+        """Let those who wait find that there is nothing to wait for."""
+        self.is_dropped = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._idle.wake_all()
+
+    def _give_back_one(self, update: Update) -> None:
+        try:
+            self.queue.give_back(update)
+        except NotInProcessError:
+            return  # it was given up since, and counted as delivered
+        except PagePoolFullError:
+            self.queue.deliver(update)  # nobody has room for it; it is counted as handed out
+
+    def _set_timer(self) -> None:
+        """Wake up when the next lease runs out."""
+        assert self.leases is not None
+        due = self.leases.next_due()
+        if due is None or self._timer is not None:
+            return
+        delay = max(due - self.stream.stream.now(), 0.0)
+        self._timer = asyncio.get_running_loop().call_later(delay, self._lease_ran_out)
+
+    def _lease_ran_out(self) -> None:
+        self._timer = None
+        if not self.is_dropped:
+            self.catch_up()
+            self._set_timer()
+
+
+def attach(
+    stream: Stream, queue: AnyQueue, *, snapshot: bool = False, since: float | None = None
+) -> None:
+    """Let a stream feed a queue of any kind."""
+    fed = queue.queue if isinstance(queue, WindowResults) else queue
+    if since is None:
+        stream.attach(fed, snapshot=snapshot)
+    else:
+        stream.attach(fed, snapshot=True, since=since)

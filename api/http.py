@@ -1,0 +1,164 @@
+"""Plain ASGI: reading a request and sending an answer, for the routes that have to be fast."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from .errors import PROBLEM_TYPE, Problem, RequestError
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+JSON: Final = "application/json"
+MOST_PARAMETERS: Final = 100
+
+
+class ClientGoneError(Exception):
+    """The client has hung up before its request was complete, or answered."""
+
+
+def header(scope: Scope, name: bytes) -> str | None:
+    """Return a header of the request, None if it has none of this name (in small letters)."""
+    for found, value in scope["headers"]:
+        if found == name:
+            text: str = value.decode("latin-1")
+            return text
+    return None
+
+
+def query(scope: Scope) -> dict[str, str]:
+    """Return the parameters of the request, of each the last; RequestError of too many."""
+    raw = scope["query_string"]
+    if not raw:
+        return {}
+    try:
+        pairs = parse_qsl(
+            raw.decode("latin-1"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS
+        )
+    except ValueError:
+        raise RequestError(
+            422, "Too many parameters", f"a query may have {MOST_PARAMETERS} parameters"
+        ) from None
+    return dict(pairs)
+
+
+def check_known(parameters: dict[str, str], known: Iterable[str]) -> None:
+    """Raise RequestError if there is a parameter of another name: it may be mistyped."""
+    if not parameters.keys() <= set(known):
+        names = ", ".join(known) or "none"
+        raise RequestError(422, "Unknown parameter", f"the parameters here are: {names}")
+
+
+def number(
+    parameters: dict[str, str], name: str, default: float, *, least: float, most: float
+) -> float:
+    """Return a parameter that is a number within bounds; RequestError if it is not."""
+    text = parameters.get(name)
+    if text is None:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not least <= value <= most:
+        raise RequestError(
+            422, "Bad parameter", f"{name} must be a number from {least:g} to {most:g}"
+        )
+    return value
+
+
+def whole_number(
+    parameters: dict[str, str], name: str, default: int, *, least: int, most: int
+) -> int:
+    """Return a parameter that is a whole number within bounds; RequestError if it is not."""
+    value = number(parameters, name, default, least=least, most=most)
+    if value != int(value):
+        raise RequestError(422, "Bad parameter", f"{name} must be a whole number")
+    return int(value)
+
+
+def flag(parameters: dict[str, str], name: str) -> bool:
+    """Return a parameter that is yes or no; RequestError if it is something else."""
+    text = parameters.get(name, "false").lower()
+    if text not in ("true", "1", "yes", "", "false", "0", "no"):
+        raise RequestError(422, "Bad parameter", f"{name} must be true or false")
+    return text in ("true", "1", "yes", "")
+
+
+async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
+    """Return the body; RequestError if it is too long, or compressed.
+
+    How long it may take to come is the server's business (`patient_protocol`).
+    """
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            if value.isdigit() and int(value) > most:
+                raise _too_large(most)
+        elif name == b"content-encoding" and value.lower() not in (b"", b"identity"):
+            raise RequestError(415, "Unsupported content encoding", "send the body uncompressed")
+    parts: list[bytes] = []
+    size = 0
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGoneError
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size > most:
+            raise _too_large(most)
+        parts.append(part)
+        more = message.get("more_body", False)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _too_large(most: int) -> RequestError:
+    return RequestError(
+        413, "Body too large", f"a body may have {most} bytes here", most_bytes=most
+    )
+
+
+def received(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a body that was read already, and then what `receive` gives."""
+    is_given = False
+
+    async def receive_again() -> Message:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again
+
+
+async def answer(
+    send: Send,
+    status: int,
+    body: bytes,
+    content_type: str = JSON,
+    headers: Iterable[tuple[bytes, bytes]] = (),
+) -> None:
+    """Send an answer."""
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [
+                (b"content-type", content_type.encode("latin-1")),
+                (b"content-length", b"%d" % len(body)),
+                *headers,
+            ],
+        }
+    )
+    await send({"type": "http.response.body", "body": body})
+
+
+async def answer_problem(send: Send, problem: Problem) -> None:
+    """Send a problem. What was not read of the request is not waited for."""
+    closes = ((b"connection", b"close"),) if problem.status == 413 else ()
+    await answer(send, problem.status, problem.body(), PROBLEM_TYPE, (*problem.headers, *closes))

@@ -1,0 +1,173 @@
+"""The monitor: the service's own state as a stream of updates, for as long as somebody watches it.
+
+Watching UpStream uses UpStream: once a second the state of the service, of each stream and of each
+queue goes into the stream `_service`, one key each, and whoever subscribes to it gets the newest
+by the same push as everybody else. While nobody does, nothing is gathered and nothing is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from upstream import UnknownKeyError
+
+from .definitions import QueueDefinition
+from .entries import QueueEntry
+from .rare_reports import SHARE, MakeReport, RareReports
+from .service import Service
+from .service_state import (
+    State,
+    queue_counters,
+    resident_bytes,
+    shown_report,
+    stream_counters,
+)
+from .version import installed_version
+
+SERVICE_STREAM: Final = "_service"
+INTERVAL_SECONDS: Final = 1.0
+IDLE_SECONDS: Final = 0.2
+"""How often it looks whether somebody watches; their first picture comes that soon."""
+SHOWN_SUBSCRIBERS: Final = 50
+SCHEDULED_KINDS: Final = ("update", "adaptive", "window")
+
+
+class Monitor:
+    """Publishes the service's state while somebody subscribes to `_service`.
+
+    It makes that stream, and a queue of the same name. Keys are `service`, `stream/NAME` and
+    `queue/NAME`, values JSON objects. `report` is asked for the staleness of each queue, `busy` for
+    the seconds that this thread has worked, and `pause` waits for so many.
+    """
+
+    __slots__ = (
+        "_arrived",
+        "_busy",
+        "_current",
+        "_looked_at",
+        "_now",
+        "_pause",
+        "_published",
+        "_reports",
+        "_service",
+        "_stream",
+    )
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        report: MakeReport = QueueEntry.staleness,
+        busy: Callable[[], float] = time.thread_time,
+        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._service = service
+        self._stream = service.define_queue(SERVICE_STREAM, QueueDefinition())[0].stream
+        self._now = service.clock.now
+        self._reports = RareReports(report, now=self._now, busy=busy)
+        self._busy = busy
+        self._pause = pause
+        self._published: set[str] = set()
+        self._current: set[str] = set()
+        self._arrived: int | None = None
+        self._looked_at = 0.0
+
+    async def run(self) -> None:
+        """Publish whenever somebody watches, until cancelled."""
+        while True:
+            if self._stream.subscribers:
+                started = self._now()
+                await self.publish()
+                await self._pause(max(INTERVAL_SECONDS - (self._now() - started), 0.0))
+            else:
+                self._forget()
+                await self._pause(IDLE_SECONDS)
+
+    async def publish(self) -> None:
+        """Publish everything once, resting after each queue so that they take a tenth at most."""
+        states = {"service": self._service_state()} | self._stream_states()
+        self._put(states)
+        current = set(states)
+        for name, queue in list(self._service.queues.items()):
+            if name.startswith("_") or self._service.queues.get(name) is not queue:
+                continue
+            started = self._busy()
+            self._put({f"queue/{name}": self._queue_state(name, queue)})
+            current.add(f"queue/{name}")
+            await self._pause((self._busy() - started) * (1 / SHARE - 1))
+        for key in self._current - current:
+            self._stream.delete(key, self._now())
+        self._current = current
+        self._reports.forget_dropped()
+
+    def _put(self, states: Mapping[str, State]) -> None:
+        values = [msgspec.json.encode(state) for state in states.values()]
+        self._published.update(states)
+        self._stream.take_in(list(states), values)
+
+    def _forget(self) -> None:
+        """Let go of the last picture, so that nobody takes it for the present one later."""
+        for key in self._published:
+            with suppress(UnknownKeyError):  # if its deletion was delivered everywhere
+                self._stream.stream.forget(key)
+        self._published.clear()
+        self._current.clear()
+        self._arrived = None
+
+    # What is published.
+
+    def _service_state(self) -> State:
+        service = self._service
+        streams = {name: entry for name, entry in service.streams.items() if name[0] != "_"}
+        arrived = sum(entry.stream.statistics().arrived for entry in streams.values())
+        return {
+            "time": self._now(),
+            "uptime": self._now() - service.started_at,
+            "memory": resident_bytes(),
+            "processor_seconds": time.process_time(),
+            "streams": len(streams),
+            "queues": sum(1 for name in service.queues if name[0] != "_"),
+            "subscribers": sum(len(entry.subscribers) for entry in service.streams.values()),
+            "updates_per_second": self._pace(arrived),
+            "run": service.run,
+            "version": installed_version(),
+        }
+
+    def _pace(self, arrived: int) -> float | None:
+        """Return the updates per second since the last look, None at the first one."""
+        now = self._now()
+        before, self._arrived = self._arrived, arrived
+        since, self._looked_at = self._looked_at, now
+        if before is None or now <= since:
+            return None
+        return max(arrived - before, 0) / (now - since)  # fewer if a stream was dropped
+
+    def _stream_states(self) -> dict[str, State]:
+        states: dict[str, State] = {}
+        for name, entry in self._service.streams.items():
+            if name[0] != "_":
+                counts = stream_counters(entry.stream.statistics())
+                states[f"stream/{name}"] = {"name": name, "time": self._now(), **counts}
+        return states
+
+    def _queue_state(self, name: str, entry: QueueEntry) -> State:
+        definition = entry.definition
+        is_scheduled = definition.kind in SCHEDULED_KINDS
+        subscribers = [one for one in entry.stream.subscribers if one.queue == name]
+        return {
+            "name": name,
+            "stream": entry.stream.name,
+            "kind": definition.kind,
+            "scheduler": definition.scheduler if is_scheduled else None,
+            "time": self._now(),
+            **queue_counters(entry.source.statistics()),
+            **shown_report(self._reports.of(entry)),
+            "subscribers": [one.record() for one in subscribers[:SHOWN_SUBSCRIBERS]],
+            "subscriber_count": len(subscribers),
+        }

@@ -1,0 +1,65 @@
+// What is known of the service, by the names of its streams and queues.
+
+import { Series } from "./series.js";
+
+export class Model {
+  constructor() {
+    this.#clear();
+  }
+
+  /** Take in a message of the feed. A snapshot replaces what was known, but not what was seen. */
+  take({ updates, reset }) {
+    const service = updates.findLast(({ key, deleted }) => key === "service" && !deleted)?.value;
+    if (service !== undefined && this.service !== null && service.run !== this.service.run) {
+      this.#clear(); // the service was started anew, and so is everything in it
+    }
+    if (reset) {
+      this.streams.clear();
+      this.queues.clear();
+    }
+    for (const update of updates) this.#take(update);
+    if (reset) this.#forgetSeries();
+  }
+
+  #take({ key, value, deleted }) {
+    const [kind, name] = split(key);
+    const known = { stream: this.streams, queue: this.queues }[kind];
+    if (deleted) {
+      known?.delete(name);
+      this.#series.delete(key);
+      return;
+    }
+    if (known !== undefined) known.set(name, value);
+    else if (key === "service") this.service = value;
+    else return;
+    if (!this.#series.has(key)) this.#series.set(key, new Series());
+    this.#series.get(key).add(value);
+  }
+
+  /** The samples of `service`, `stream/NAME` or `queue/NAME`. */
+  series(key) {
+    return this.#series.get(key) ?? new Series();
+  }
+
+  #series;
+
+  #clear() {
+    this.service = null;
+    this.streams = new Map();
+    this.queues = new Map();
+    this.#series = new Map();
+  }
+
+  #forgetSeries() {
+    for (const key of this.#series.keys()) {
+      const [kind, name] = split(key);
+      const known = { stream: this.streams, queue: this.queues }[kind];
+      if (known !== undefined && !known.has(name)) this.#series.delete(key);
+    }
+  }
+}
+
+function split(key) {
+  const slash = key.indexOf("/");
+  return slash < 0 ? [key, ""] : [key.slice(0, slash), key.slice(slash + 1)];
+}

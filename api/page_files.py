@@ -1,0 +1,181 @@
+"""The page's files as routes: small ones from this package, the plot library from its own package.
+
+Nothing comes from another host, and no build makes anything: files are served as they stand in the
+tree. Each is read, compressed and hashed once, when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+PAGE_FOLDER: Final = Path(__file__).parent / "page"
+INDEX: Final = "index.html"
+PLOT_LIBRARY: Final = "plotly.min.js"
+
+MEDIA_TYPES: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+SECURITY_HEADERS: Final = {
+    # The plot library puts style sheets and style attributes into the page; nothing else may be
+    # inline, and nothing at all may come from another host.
+    "content-security-policy": (
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+        "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+}
+"""What every answer about the page carries."""
+
+NO_WEIGHT: Final = re.compile(r"q\s*=\s*0(\.0*)?", re.IGNORECASE)
+
+REVALIDATE: Final = "no-cache"
+KEEP_FOR_A_DAY: Final = "public, max-age=86400"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedFile:
+    """A file as it goes out, plain and compressed."""
+
+    plain: bytes
+    compressed: bytes
+    etag: str
+    media_type: str
+
+    @classmethod
+    def read(cls, path: Path) -> ServedFile:
+        """Read the file at `path`; OSError if it cannot be read."""
+        plain = path.read_bytes()
+        return cls(
+            plain=plain,
+            compressed=gzip.compress(plain, compresslevel=6, mtime=0),
+            etag=f'"{hashlib.sha256(plain).hexdigest()[:32]}"',
+            media_type=MEDIA_TYPES[path.suffix],
+        )
+
+    def answer(self, request: Request, cache_control: str) -> Response:
+        """Answer with the file, or 304 to whoever has it already."""
+        headers = SECURITY_HEADERS | {
+            "etag": self.etag,
+            "cache-control": cache_control,
+            "vary": "accept-encoding",
+        }
+        if knows(request.headers.getlist("if-none-match"), self.etag):
+            return Response(status_code=304, headers=headers)
+        headers["content-type"] = self.media_type
+        if not accepts_gzip(request.headers.getlist("accept-encoding")):
+            return Response(self.plain, headers=headers)
+        return Response(self.compressed, headers=headers | {"content-encoding": "gzip"})
+
+
+class FileCache:
+    """The files at known paths, each read when it is first asked for."""
+
+    __slots__ = ("_files", "_paths")
+
+    def __init__(self, paths: Mapping[str, Path]) -> None:
+        self._paths = paths
+        self._files: dict[str, ServedFile] = {}
+
+    async def get(self, name: str) -> ServedFile | None:
+        """Return the file of this name, None if there is none.
+
+        Reading is a thread's work: compressing the plot library takes a quarter of a second, in
+        which the event loop has others to serve.
+        """
+        path = self._paths.get(name)
+        if path is None:
+            return None
+        if name not in self._files:
+            self._files[name] = await asyncio.to_thread(ServedFile.read, path)
+        return self._files[name]
+
+
+def page_routes() -> list[BaseRoute]:
+    """Return the routes of the page: `/`, and `/page/{file}` for what it consists of."""
+    cache = FileCache(page_paths())
+
+    async def index(request: Request) -> Response:
+        return await _answer(cache, request, INDEX)
+
+    async def file(request: Request) -> Response:
+        return await _answer(cache, request, request.path_params["file"])
+
+    return [
+        Route("/", index, methods=["GET"], include_in_schema=False),
+        Route("/page/{file}", file, methods=["GET"], include_in_schema=False),
+    ]
+
+
+def page_paths() -> dict[str, Path]:
+    """Return where the files of the page are, by name; the plot library if it is installed."""
+    paths = {
+        path.name: path for path in sorted(PAGE_FOLDER.iterdir()) if path.suffix in MEDIA_TYPES
+    }
+    plotly = plotly_folder()
+    if plotly is not None:
+        paths[PLOT_LIBRARY] = plotly / "package_data" / PLOT_LIBRARY
+    return paths
+
+
+def plotly_folder() -> Path | None:
+    """Return the folder of the package plotly, None if it is not installed.
+
+    It is not imported: that takes a second and megabytes, for the sake of one file.
+    """
+    found = util.find_spec("plotly")
+    return None if found is None or found.origin is None else Path(found.origin).parent
+
+
+async def _answer(cache: FileCache, request: Request, name: str) -> Response:
+    found = await cache.get(name)
+    if found is not None:
+        return found.answer(request, KEEP_FOR_A_DAY if name == PLOT_LIBRARY else REVALIDATE)
+    problem = {"type": "about:blank", "title": "Not Found", "status": 404, "detail": _missing(name)}
+    return JSONResponse(problem, 404, SECURITY_HEADERS, "application/problem+json")
+
+
+def _missing(name: str) -> str:
+    if name == PLOT_LIBRARY:
+        return "The package plotly, whose plot library the page uses, is not installed."
+    return "The page has no such file."
+
+
+def knows(if_none_match: Iterable[str], etag: str) -> bool:
+    """Tell whether these `If-None-Match` headers name the entity tag, or any.
+
+    >>> knows(['W/"a", "b"'], '"a"'), knows(["*"], '"a"'), knows([], '"a"')
+    (True, True, False)
+    """
+    tags = {tag.strip().removeprefix("W/") for line in if_none_match for tag in line.split(",")}
+    return etag in tags or "*" in tags
+
+
+def accepts_gzip(accept_encoding: Iterable[str]) -> bool:
+    """Tell whether these `Accept-Encoding` headers allow gzip.
+
+    >>> accepts_gzip(["br, gzip;q=0.5"]), accepts_gzip(["gzip;q=0"]), accepts_gzip([])
+    (True, False, False)
+    """
+    for coding in ",".join(accept_encoding).split(","):
+        name, _, weight = coding.partition(";")
+        if name.strip().lower() in {"gzip", "*"}:
+            return NO_WEIGHT.fullmatch(weight.strip()) is None
+    return False

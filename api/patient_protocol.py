@@ -1,0 +1,146 @@
+"""Patience with slow clients: what they send or read has to move on, or the connection ends.
+
+uvicorn waits for ever, so a few thousand clients that send nothing, or read nothing, would use up
+all connections and all memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar, Final
+
+from .errors import PROBLEM_TYPE, Problem
+from .push.small_buffers import ServiceHttpProtocol
+
+BODY_SECONDS: Final = 60.0
+"""How long a body may take to arrive, after its headers."""
+UNREAD_SECONDS: Final = 30.0
+"""How long a client may read nothing at all of an answer that it was sent."""
+MOST_HEADER_BYTES: Final = 65_536
+"""About how long the headers of a request may be: what came in one piece is not cut."""
+
+
+def _farewell(status: bytes, problem: Problem) -> bytes:
+    """Return an answer that ends its connection."""
+    body = problem.body()
+    return (
+        b"HTTP/1.1 %b\r\nconnection: close\r\ncontent-type: %b\r\ncontent-length: %d\r\n\r\n%b"
+    ) % (status, PROBLEM_TYPE.encode(), len(body), body)
+
+
+LATE: Final = _farewell(
+    b"408 Request Timeout", Problem(408, "Too slow", "the request did not arrive in time")
+)
+TOO_LONG: Final = _farewell(
+    b"431 Request Header Fields Too Large",
+    Problem(431, "Headers too large", f"headers may have {MOST_HEADER_BYTES} bytes"),
+)
+MALFORMED: Final = _farewell(
+    b"400 Bad Request", Problem(400, "Malformed request", "this is not HTTP as it should be")
+)
+
+
+class PatientHttpProtocol(ServiceHttpProtocol):
+    """uvicorn's protocol, with limits on how long clients may take.
+
+    Timers are for what does not come at once; a request that is there costs none.
+    """
+
+    header_seconds: ClassVar[float] = 10.0
+    _late: asyncio.TimerHandle | None = None
+    _header_bytes: int | None = None
+    """How much there is of headers that are not complete; None between the headers."""
+    _unread: int | None = None
+    """How much of answers had not left when it was last looked at; None if all had."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn does
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._wait(self.header_seconds)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, and wait for the rest if there has to be more."""
+        super().data_received(data)
+        if self._header_bytes is not None:
+            self._header_bytes += len(data)
+            if self._header_bytes > MOST_HEADER_BYTES:
+                self._end(TOO_LONG)
+            return
+        cycle = self.cycle
+        is_idle = cycle is None or cycle.response_complete
+        if self._late is None and (is_idle or cycle.more_body) and self._has_connection():
+            # uvicorn's own timer for idle connections was just stopped, by what may be no request.
+            self._wait(self.header_seconds if is_idle else BODY_SECONDS)
+
+    def on_message_begin(self) -> None:
+        """Wait for the headers; those of the first request are waited for already."""
+        super().on_message_begin()
+        self._header_bytes = 0
+        if self._late is None:
+            self._wait(self.header_seconds)
+
+    def on_headers_complete(self) -> None:
+        """Wait no more for headers."""
+        self._header_bytes = None
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Wait no more for a body."""
+        self._stop_waiting()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Begin to look whether the client reads the answer."""
+        super().on_response_complete()
+        unread = self.transport.get_write_buffer_size()
+        if unread > 0:
+            if self._unread is None:
+                self.loop.call_later(UNREAD_SECONDS, self._end_unless_read)
+            self._unread = unread
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, and end the connection."""
+        self._end(MALFORMED)
+
+    def _end_unless_read(self) -> None:
+        assert self._unread is not None, "nobody looked before"
+        unread = self.transport.get_write_buffer_size()
+        if unread == 0:
+            self._unread = None
+        elif unread < self._unread:
+            self._unread = unread
+            self.loop.call_later(UNREAD_SECONDS, self._end_unless_read)
+        else:
+            self.transport.abort()
+
+    def _wait(self, seconds: float) -> None:
+        self._late = self.loop.call_later(seconds, self._end, LATE)
+
+    def _stop_waiting(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _end(self, farewell: bytes) -> None:
+        """End the connection, with a farewell if that cannot be taken for part of an answer."""
+        self._stop_waiting()
+        if self.transport.is_closing():
+            return
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            self.transport.write(farewell)
+        self.transport.close()
+
+    def _has_connection(self) -> bool:
+        """Tell whether the connection is to stay, and was not given to a websocket."""
+        return not self.transport.is_closing() and self.transport.get_protocol() is self
+
+
+def patient(seconds: float) -> type[PatientHttpProtocol]:
+    """Return the protocol with this limit for headers."""
+    return type("PatientHttpProtocol", (PatientHttpProtocol,), {"header_seconds": seconds})

@@ -1,0 +1,80 @@
+"""Something costly to compute that may take only a share of the time, however often it is asked.
+
+The service has one event loop, which everybody shares. Whoever asks for the staleness of a queue
+with a million keys in a loop would take all of it; so the answer is kept, for longer the more it
+took to make.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from upstream import ParameterError
+
+Made = TypeVar("Made")
+
+DEFAULT_SHARE = 0.1
+
+
+class Rationed(Generic[Made]):
+    """The last result of `make`, made again once making it took at most `share` of the time since.
+
+    `clock` tells the time in seconds; it measures how long `make` takes. A `make` that raises
+    leaves the last result and its time as they were.
+
+    >>> from upstream import ManualClock
+    >>> clock = ManualClock()
+    >>> times = Rationed(lambda: clock.advance(2) or clock.now(), share=0.1, clock=clock.now)
+    >>> times.get(), times.get()
+    (2.0, 2.0)
+    >>> clock.advance(18)
+    >>> times.get()
+    22.0
+    """
+
+    __slots__ = ("_clock", "_make", "_result", "_share", "_started_at", "_took")
+
+    def __init__(
+        self,
+        make: Callable[[], Made],
+        *,
+        share: float = DEFAULT_SHARE,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._make = make
+        self._clock = clock
+        self.share = share
+        self._result: tuple[Made] | None = None
+        self._started_at = 0.0
+        self._took = 0.0
+
+    @property
+    def share(self) -> float:
+        """The largest share of the time that making may take; it can be changed."""
+        return self._share
+
+    @share.setter
+    def share(self, share: float) -> None:
+        if not 0 < share <= 1:
+            raise ParameterError("share", share, "more than 0 and at most 1")
+        self._share = share
+
+    @property
+    def is_due(self) -> bool:
+        """Whether `get` would make the result again."""
+        if self._result is None:
+            return True
+        return self._took <= self._share * (self._clock() - self._started_at)
+
+    def get(self) -> Made:
+        """Return the result, made again if it is due."""
+        if self._result is not None and not self.is_due:
+            return self._result[0]
+        started_at = self._clock()
+        made = self._make()
+        self._result = (made,)
+        self._started_at = started_at
+        self._took = self._clock() - started_at
+        return made

@@ -1,0 +1,1 @@
+"""The routes; each module has those of one thing."""

@@ -1,0 +1,156 @@
+"""`POST /v1/streams/{stream}/updates`: the way in, and the service's hottest route.
+
+It stands outside of FastAPI, as plain ASGI; `openapi` describes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from upstream import BatchOutcome, Outcome
+
+from ..bodies import Batch, Rejection
+from ..entries import StreamEntry
+from ..errors import RequestError
+from ..http import (
+    JSON,
+    Receive,
+    Scope,
+    Send,
+    answer,
+    check_known,
+    flag,
+    header,
+    query,
+    read_body,
+)
+from ..idempotency import Answer, check_key, fingerprint
+from ..service import Service
+
+MOST_REJECTIONS: Final = 100
+"""How many rejected updates are told of, with index and reason."""
+FULL: Final = "there is no room for it; consume faster, or give the stream more memory"
+
+
+class Counts(msgspec.Struct):
+    """What became of the updates of a request."""
+
+    waiting: int = 0
+    superseded: int = 0
+    late: int = 0
+    rejected: int = 0
+    outside: int = 0
+    rejections: list[Rejection] = []
+
+
+_ONE: Final = {
+    outcome: msgspec.json.encode(
+        Counts(
+            **{outcome.value: 1},
+            rejections=[Rejection(0, FULL)] if outcome is Outcome.REJECTED else [],
+        )
+    )
+    for outcome in Outcome
+}
+"""The answers to a single update."""
+
+
+async def post_updates(
+    service: Service, name: str, scope: Scope, receive: Receive, send: Send
+) -> int:
+    """Take in the updates of a request, answer what became of them, and return the status."""
+    stream = service.stream(name)
+    body = await read_body(scope, receive, service.settings.max_body_bytes)
+    content_type = retry_key = None
+    for found, value in scope["headers"]:
+        if found == b"content-type":
+            content_type = value.decode("latin-1")
+        elif found == b"idempotency-key":
+            retry_key = value.decode("latin-1")
+    atomic = False
+    if scope["query_string"]:
+        parameters = query(scope)
+        check_known(parameters, ("atomic",))
+        atomic = flag(parameters, "atomic")
+    if retry_key is None:
+        await answer(send, 202, _take_in(service, stream, content_type, body, atomic=atomic))
+        return 202
+    check_key(retry_key)
+    record_key = f"updates {name} {retry_key}"
+    request = fingerprint((content_type or JSON).encode("latin-1"), b"%d" % atomic, body)
+    record = await service.idempotent.begin(record_key, request)
+    if record.answer is None:
+        try:
+            done = _take_in(service, stream, content_type, body, atomic=atomic)
+        except BaseException:
+            service.idempotent.abandon(record_key)
+            raise
+        kept = Answer(202, JSON, done)
+        service.idempotent.finish(record_key, kept)
+    else:
+        kept = record.answer
+    await answer(send, kept.status, kept.body, kept.content_type)
+    return kept.status
+
+
+def _take_in(
+    service: Service, stream: StreamEntry, content_type: str | None, body: bytes, *, atomic: bool
+) -> bytes:
+    """Take in what a body holds, and return the answer; RequestError if there is nothing good."""
+    batch = service.reader.read(content_type, body)
+    rejections = batch.rejections
+    if rejections and (atomic or len(rejections) == batch.rows):
+        raise refusal(batch, atomic=atomic)
+    if batch.is_single:
+        times: Sequence[float] | None = batch.times
+        outcome = stream.take_in_one(
+            batch.keys[0], batch.values[0], None if times is None else times[0]
+        )
+        return _ONE[outcome]
+    return msgspec.json.encode(counts_of(stream.take_in(*batch.columns()), batch))
+
+
+def refusal(batch: Batch, *, atomic: bool) -> RequestError:
+    """Return why nothing of a body was taken in."""
+    rejections = batch.rejections
+    if batch.is_single:
+        return RequestError(422, "Bad update", rejections[0].reason)
+    why = "one or more are not acceptable, and atomic asks for all or none" if atomic else ""
+    return RequestError(
+        422,
+        "Bad updates",
+        f"none was taken in: {why or 'none is acceptable'}",
+        rejected=len(rejections),
+        rejections=rejections[:MOST_REJECTIONS],
+    )
+
+
+def counts_of(outcome: BatchOutcome, batch: Batch) -> Counts:
+    """Return what became of a batch: what was no update, and what load did to the rest."""
+    rejections = list(batch.rejections)
+    if outcome.rejected_rows:
+        indices = batch.indices
+        full = [
+            Rejection(row if indices is None else indices[row], FULL)
+            for row in outcome.rejected_rows
+        ]
+        rejections = sorted([*rejections, *full], key=lambda rejection: rejection.index)
+    return Counts(
+        waiting=outcome.waiting,
+        superseded=outcome.superseded,
+        late=outcome.late,
+        rejected=outcome.rejected + len(batch.rejections),
+        outside=outcome.outside,
+        rejections=rejections[:MOST_REJECTIONS],
+    )
+
+
+def idempotency_key(scope: Scope) -> str | None:
+    """Return the request's idempotency key, checked, or None."""
+    key = header(scope, b"idempotency-key")
+    if key is not None:
+        check_key(key)
+    return key

@@ -1,0 +1,76 @@
+"""The server: uvicorn, set up so that push stays fresh and a stop takes seconds, not for ever."""
+
+from __future__ import annotations
+
+import gc
+import socket
+import sys
+from typing import Final
+
+import uvicorn
+
+from .application import create_application
+from .dispatch import Dispatch
+from .logs import dict_config
+from .patient_protocol import patient
+from .settings import Settings
+
+ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
+"""A batch makes thousands of objects that live until the next: looking at them early is in vain."""
+
+
+class Server(uvicorn.Server):
+    """A uvicorn server that tells where it listens, and ends all streams when it is to stop."""
+
+    def __init__(self, config: uvicorn.Config, application: Dispatch) -> None:
+        super().__init__(config)
+        self._application = application
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to listen, and say where."""
+        await super().startup(sockets)
+        if self.started:
+            for address in self.addresses():
+                sys.stderr.write(f"UpStream listens on {address}\n")
+                sys.stderr.write(f"Open {address}/ to watch it, {address}/docs for the API.\n")
+            sys.stderr.flush()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End all streams, and then stop."""
+        self._application.service.begin_shutdown()
+        await super().shutdown(sockets)
+
+    def addresses(self) -> list[str]:
+        """Return the addresses at which the service can be reached."""
+        names = [listening.getsockname() for server in self.servers for listening in server.sockets]
+        return [
+            f"http://[{name[0]}]:{name[1]}" if ":" in name[0] else f"http://{name[0]}:{name[1]}"
+            for name in names
+        ]
+
+
+def make_server(settings: Settings) -> Server:
+    """Return a server for these settings, which `run` starts."""
+    application = create_application(settings)
+    config = uvicorn.Config(
+        application,
+        host=settings.host,
+        port=settings.port,
+        http=patient(settings.header_timeout_seconds),
+        ws_per_message_deflate=False,  # it takes 300 kB for each connection
+        lifespan="on",
+        log_config=dict_config(settings),
+        access_log=settings.access_log,
+        server_header=False,
+        timeout_graceful_shutdown=int(settings.shutdown_seconds),
+    )
+    return Server(config, application)
+
+
+def serve(settings: Settings) -> bool:
+    """Serve until the process is told to stop; return whether the service ever started."""
+    server = make_server(settings)
+    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 20, 20)
+    gc.freeze()
+    server.run()
+    return server.started

@@ -1,0 +1,179 @@
+"""The service: the storage manager's streams and queues, as clients define and name them.
+
+Knows no HTTP. Everything runs in one event loop, on one thread, and nothing here waits; so between
+two awaits of a handler nobody else touches a stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import TypeVar
+
+from upstream import StorageManager, SystemClock, UnknownNameError, UpStreamError
+
+from .bodies import Limits, StoredValueCodec, UpdateReader
+from .definitions import Definition, QueueDefinition, StreamDefinition
+from .entries import QueueEntry, StreamEntry
+from .idempotency import IdempotentAnswers
+from .metrics import Metrics, RequestMeter
+from .push.subscription import Ending
+from .push.turns import Turns
+from .settings import Settings
+from .window_results import WindowResults
+
+Known = TypeVar("Known", StreamEntry, QueueEntry)
+
+
+class DefinitionDiffersError(UpStreamError, ValueError):
+    """There is a stream or queue of this name already, and it is not like that."""
+
+    def __init__(self, kind: str, differs: list[str]) -> None:
+        self.kind = kind
+        self.differs = differs
+        super().__init__(
+            f"this {kind} exists already, with another {', '.join(differs)}; choose another name, "
+            f"or delete it first"
+        )
+
+
+class TooManyError(UpStreamError, RuntimeError):
+    """There are as many streams or queues as the settings allow."""
+
+    def __init__(self, kind: str, most: int) -> None:
+        self.kind = kind
+        self.most = most
+        super().__init__(f"there are {most} {kind}s, which is the most; delete one first")
+
+
+class Service:
+    """All streams and queues of one running service."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.clock = SystemClock()
+        self.started_at = self.clock.now()
+        self.run = secrets.token_hex(6)
+        """What tells this run of the service from others: streams do not outlive it."""
+        self.storage = StorageManager(clock=self.clock)
+        self.streams: dict[str, StreamEntry] = {}
+        self.queues: dict[str, QueueEntry] = {}
+        self.closing = asyncio.Event()
+        """Set when the service is about to stop: whoever waits for updates ends."""
+        self.is_ready = False
+        self.meter = RequestMeter()
+        self.turns = Turns()
+        self.limits = Limits(
+            key_bytes=settings.max_key_bytes,
+            value_bytes=settings.max_value_bytes,
+            depth=settings.max_depth,
+            rows=settings.max_rows,
+        )
+        self.reader = UpdateReader(self.limits, self.clock.now)
+        self.idempotent = IdempotentAnswers(
+            now=self.clock.now,
+            seconds=settings.idempotency_seconds,
+            most_records=settings.idempotency_records,
+            most_bytes=settings.idempotency_bytes,
+        )
+        self.metrics = Metrics(self)
+
+    def stream(self, name: str) -> StreamEntry:
+        """Return the stream of this name; UnknownNameError if there is none."""
+        return _named("stream", name, self.streams)
+
+    def queue(self, name: str) -> QueueEntry:
+        """Return the queue of this name; UnknownNameError if there is none."""
+        return _named("queue", name, self.queues)
+
+    def define_stream(self, name: str, definition: StreamDefinition) -> tuple[StreamEntry, bool]:
+        """Return the stream, and whether it is new; DefinitionDiffersError if it is another."""
+        known = self.streams.get(name)
+        if known is not None:
+            _check_same("stream", known.definition, definition)
+            return known, False
+        if len(self.streams) >= self.settings.max_streams:
+            raise TooManyError("stream", self.settings.max_streams)
+        memory = definition.memory()
+        stream = self.storage.create_stream(
+            name,
+            retain=definition.retain,
+            memory=memory,
+            codec=None if memory is None else StoredValueCodec(),
+            forget_after=definition.forget_after,
+        )
+        entry = self.streams[name] = StreamEntry(name, stream, definition, run=self.run)
+        return entry, True
+
+    def define_queue(self, name: str, definition: QueueDefinition) -> tuple[QueueEntry, bool]:
+        """Return the queue, and whether it is new; its stream is created if it is missing."""
+        if definition.stream is None:
+            definition = definition.model_copy(update={"stream": name})
+        assert definition.stream is not None
+        known = self.queues.get(name)
+        if known is not None:
+            _check_same("queue", known.definition, definition)
+            return known, False
+        if len(self.queues) >= self.settings.max_queues:
+            raise TooManyError("queue", self.settings.max_queues)
+        is_known = definition.stream in self.streams
+        stream, _ = (
+            (self.streams[definition.stream], False)
+            if is_known
+            else self.define_stream(definition.stream, StreamDefinition())
+        )
+        entry = QueueEntry(name, stream, definition, run=self.run)
+        queue = entry.queue
+        self.storage.add_queue(
+            name,
+            queue.queue if isinstance(queue, WindowResults) else queue,
+            stream=stream.name,
+            snapshot=definition.snapshot,
+        )
+        self.queues[name] = stream.queues[name] = entry
+        return entry, True
+
+    def drop_queue(self, name: str) -> object:
+        """Drop a queue, and return its final statistics."""
+        entry = self.queue(name)
+        for subscription in [*entry.stream.subscribers]:
+            if subscription.queue == name:
+                subscription.close()
+        final = self.storage.drop_queue(name)
+        del self.queues[name], entry.stream.queues[name]
+        entry.drop()
+        return final
+
+    def drop_stream(self, name: str) -> dict[str, object]:
+        """Drop a stream with its queues, and return their final statistics."""
+        entry = self.stream(name)
+        final = {queue: self.drop_queue(queue) for queue in list(entry.queues)}
+        assert not entry.subscribers, "a connection to no queue of the stream"
+        self.storage.drop_stream(name)
+        del self.streams[name]
+        entry.drop()
+        return final
+
+    def begin_shutdown(self) -> None:
+        """Let everybody who waits for updates end."""
+        self.closing.set()
+        for stream in self.streams.values():
+            for subscription in [*stream.subscribers]:
+                subscription.close(Ending.SHUTDOWN)
+            stream.wake_waiting()
+        for queue in self.queues.values():
+            queue.wake_waiting()
+
+
+def _named(kind: str, name: str, known: dict[str, Known]) -> Known:
+    entry = known.get(name)
+    if entry is None:
+        raise UnknownNameError(kind, name)
+    return entry
+
+
+def _check_same(kind: str, known: Definition, asked: Definition) -> None:
+    if known != asked:
+        members = type(known).model_fields
+        differs = [name for name in members if getattr(known, name) != getattr(asked, name)]
+        raise DefinitionDiffersError(kind, differs)

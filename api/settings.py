@@ -1,0 +1,297 @@
+"""The settings of the service: each from an environment variable `UPSTREAM_*`, or its default.
+
+What is given on the command line wins over the environment. A value that makes no sense stops the
+service with a line that names the variable and says what is expected; it does not repeat the value,
+which may be a secret that landed in the wrong variable.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated, Final, Literal, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le
+from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from upstream import UpStreamError
+
+PREFIX: Final = "UPSTREAM_"
+NOT_OURS: Final = frozenset({"UPSTREAM_URL"})
+"""Variables of the prefix that are the client's."""
+FROM_KUBERNETES: Final = re.compile(r"UPSTREAM_(SERVICE_(HOST|PORT)|PORT_\d+_)")
+"""Variables that Kubernetes sets where there is a Service named `upstream`."""
+
+KIB: Final = 1_024
+MIB: Final = 1_024 * KIB
+GIB: Final = 1_024 * MIB
+
+_size = TypeAdapter(ByteSize)
+
+
+def _parse_size(given: object) -> int:
+    try:
+        return int(_size.validate_python(given))
+    except ValidationError:
+        raise PydanticCustomError("byte_size", "not a number of bytes") from None
+
+
+def _parse_origins(given: object) -> object:
+    """Return the origins of a list with commas, as browsers send them."""
+    origins = given.split(",") if isinstance(given, str) else given
+    if not isinstance(origins, (list, tuple)):
+        return given
+    names = (str(origin).strip().rstrip("/").lower() for origin in origins)
+    return tuple(filter(None, names))
+
+
+IS_SIZE: Final = BeforeValidator(_parse_size)
+Bytes = Annotated[int, IS_SIZE]
+Origin = Annotated[str, Field(pattern=r"^[a-z][a-z0-9+.-]*://[^/?#@\s]+$")]
+Origins = Annotated[tuple[Origin, ...], NoDecode, BeforeValidator(_parse_origins)]
+Seconds = Annotated[float, Field(allow_inf_nan=False)]
+LogLevel = Literal["critical", "error", "warning", "info", "debug"]
+
+
+class SettingsError(UpStreamError, ValueError):
+    """Settings make no sense; the message has a line for each fault."""
+
+    def __init__(self, faults: list[str]) -> None:
+        self.faults = faults
+        super().__init__("\n".join(faults))
+
+
+class Settings(BaseSettings):
+    """How the service runs and what it allows. Frozen: a running service does not change."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid"
+    )
+
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        max_length=255,
+        description="Address to listen on; 0.0.0.0 is every IPv4 address of this machine.",
+    )
+    port: int = Field(
+        default=8_000, ge=0, le=65_535, description="Port to listen on; 0 lets the system choose."
+    )
+    allowed_origins: Origins = Field(
+        default=(),
+        description="Origins whose pages may use the service from a browser, beside its own.",
+    )
+    demo: bool = Field(
+        default=True, description="Have a demo feed, so that there is something to see."
+    )
+
+    log_level: LogLevel = Field(default="info", description="The least serious events to log.")
+    log_format: Literal["auto", "text", "json"] = Field(
+        default="auto", description="text for people, json for programs; auto: text on a terminal."
+    )
+    access_log: bool = Field(
+        default=False, description="Log every request; the busiest routes get slower."
+    )
+
+    max_body_bytes: Bytes = Field(
+        default=16 * MIB, ge=KIB, le=4 * GIB, description="The longest body of a request."
+    )
+    max_key_bytes: Bytes = Field(default=KIB, ge=1, le=MIB, description="The longest key, encoded.")
+    max_value_bytes: Bytes = Field(
+        default=MIB, ge=1, le=GIB, description="The longest value, encoded."
+    )
+    max_depth: int = Field(
+        default=64,
+        ge=1,
+        le=500,
+        description="How deep arrays and objects of a value may be nested.",
+    )
+    max_rows: int = Field(
+        default=200_000, ge=1, le=100_000_000, description="The most updates in one body."
+    )
+    max_answer_bytes: Bytes = Field(
+        default=8 * MIB,
+        ge=KIB,
+        le=4 * GIB,
+        description="About how long an answer gets; a dequeue hands out no more than fits.",
+    )
+    max_dequeue: int = Field(
+        default=10_000, ge=1, le=1_000_000, description="The largest limit of a dequeue."
+    )
+    max_wait_seconds: Seconds = Field(
+        default=60.0, ge=0, le=3_600, description="The longest that a dequeue may wait for updates."
+    )
+    max_streams: int = Field(default=1_000, ge=1, le=1_000_000, description="The most streams.")
+    max_queues: int = Field(default=1_000, ge=1, le=1_000_000, description="The most queues.")
+    max_connections: int = Field(
+        default=1_000,
+        ge=1,
+        le=1_000_000,
+        description="The most connections that updates are pushed to.",
+    )
+
+    default_window: int = Field(
+        default=8,
+        ge=1,
+        le=1_000,
+        description="Messages a push may be ahead of its reader, unless it says.",
+    )
+    heartbeat_seconds: Seconds = Field(
+        default=15.0, gt=0, le=3_600, description="How often an idle push connection is tried."
+    )
+
+    idempotency_seconds: Seconds = Field(
+        default=600.0,
+        ge=0,
+        le=86_400,
+        description="How long a retry gets the answer of the first request.",
+    )
+    idempotency_records: int = Field(
+        default=10_000, ge=0, le=10_000_000, description="The most answers kept for retries."
+    )
+    idempotency_bytes: Bytes = Field(
+        default=64 * MIB,
+        ge=0,
+        le=64 * GIB,
+        description="The most that answers kept for retries take.",
+    )
+
+    shutdown_seconds: Seconds = Field(
+        default=3.0,
+        ge=0,
+        le=600,
+        description="How long requests under way may take at the end.",
+    )
+    header_timeout_seconds: Seconds = Field(
+        default=10.0,
+        gt=0,
+        le=3_600,
+        description="How long a client may take to send headers.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What there is to say of one setting, for `--help` and the documentation."""
+
+    variable: str
+    default: str
+    expected: str
+    description: str
+
+
+def load_settings(given: Mapping[str, object] | None = None) -> Settings:
+    """Return the settings of the environment, but for those that are given, by their field's name.
+
+    Raises SettingsError if any makes no sense.
+    """
+    try:
+        return Settings(**(given or {}))  # type: ignore[arg-type]  # they are validated here
+    except ValidationError as error:
+        raise SettingsError(faults_of(error)) from None
+
+
+def faults_of(error: ValidationError) -> list[str]:
+    """Return a line for each fault that pydantic found, which names the variable and no value."""
+    faults = error.errors(include_url=False, include_context=False)
+    return [_fault(fault) for fault in faults]
+
+
+def warnings_of(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Return a line for each variable of our prefix that is no setting: it may be mistyped."""
+    known = {variable(name) for name in Settings.model_fields}
+    return [
+        f"{name} is not a setting{_did_you_mean(name.upper(), known)}"
+        for name in sorted(environment)
+        if name.upper().startswith(PREFIX)
+        and name.upper() not in known | NOT_OURS
+        and not FROM_KUBERNETES.match(name)
+    ]
+
+
+def describe() -> Iterator[Setting]:
+    """Yield what there is to say of each setting, in their order."""
+    for name, field in Settings.model_fields.items():
+        yield Setting(
+            variable=variable(name),
+            default=_shown(field.default, is_size=_is_size(field)),
+            expected=_expected(field),
+            description=field.description or "",
+        )
+
+
+def variable(name: str) -> str:
+    """Return the environment variable of a setting.
+
+    >>> variable("port")
+    'UPSTREAM_PORT'
+    """
+    return PREFIX + name.upper()
+
+
+def _fault(fault: ErrorDetails) -> str:
+    name = str(fault["loc"][0])
+    field = Settings.model_fields.get(name)
+    if field is None:
+        return f"there is no setting {name}{_did_you_mean(name, Settings.model_fields)}"
+    hint = ""
+    if name == "port" and str(fault["input"]).startswith("tcp://"):
+        hint = (
+            "; Kubernetes has set it, for a Service named upstream: "
+            "say enableServiceLinks: false in the pod's specification"
+        )
+    return f"{variable(name)} must be {_expected(field)}{hint}"
+
+
+def _did_you_mean(name: str, known: Mapping[str, object] | set[str]) -> str:
+    nearest = get_close_matches(name, known, n=1)
+    return f"; did you mean {nearest[0]}?" if nearest else ""
+
+
+def _expected(field: FieldInfo) -> str:
+    """Return what a field's type and bounds allow, in words."""
+    if get_origin(field.annotation) is Literal:
+        *others, last = get_args(field.annotation)
+        return f"{', '.join(others)} or {last}"
+    if field.annotation is bool:
+        return "true or false"
+    if field.annotation is str:
+        return "an address or the name of a host"
+    if get_origin(field.annotation) is tuple:
+        return "origins such as https://example.org, with commas between them"
+    is_size = _is_size(field)
+    least = next(
+        f"more than {_shown(bound.gt)}" if isinstance(bound, Gt) else _shown(bound.ge, is_size)
+        for bound in field.metadata
+        if isinstance(bound, Gt | Ge)
+    )
+    most = next(_shown(bound.le, is_size) for bound in field.metadata if isinstance(bound, Le))
+    if is_size:
+        return f"a number of bytes from {least} to {most}, such as 65536 or 64KiB"
+    if field.annotation is int:
+        return f"a whole number from {least} to {most}"
+    joint = " and at most " if least.startswith("more") else " to "
+    return f"a number of seconds{',' if joint != ' to ' else ' from'} {least}{joint}{most}"
+
+
+def _is_size(field: FieldInfo) -> bool:
+    return IS_SIZE in field.metadata
+
+
+def _shown(number: object, is_size: bool = False) -> str:
+    """Return a default or a bound as one would write it in the environment."""
+    if isinstance(number, bool):
+        return str(number).lower()
+    if isinstance(number, tuple):
+        return ",".join(number)
+    if is_size and isinstance(number, int) and number:
+        for unit, size in (("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
+            if number % size == 0:
+                return f"{number // size}{unit}"
+    return f"{number:g}" if isinstance(number, float) else str(number)

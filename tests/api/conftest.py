@@ -1,0 +1,16 @@
+"""Fixtures of the service's tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.api.serving import Client, serving
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    """Return a client of a service with default settings."""
+    with serving() as client:
+        yield client

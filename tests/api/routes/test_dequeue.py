@@ -1,0 +1,224 @@
+"""`POST .../dequeue` and `.../delivered`: what consumers get, and what comes back."""
+
+from __future__ import annotations
+
+import threading
+
+import msgspec
+import pytest
+
+from tests.api.serving import Client, assert_problem, serving
+
+PATH = "/v1/queues/trades/dequeue"
+DELIVERED = "/v1/queues/trades/delivered"
+
+
+@pytest.fixture
+def trades(client: Client) -> Client:
+    client.put("/v1/queues/trades")
+    return client
+
+
+@pytest.fixture
+def leased(client: Client) -> Client:
+    client.put("/v1/queues/trades", json={"lease_seconds": 60})
+    return client
+
+
+def put(client: Client, *keys: str) -> None:
+    client.put_updates("trades", *({"key": key, "value": 1, "time": 1} for key in keys))
+
+
+def test_an_answered_dequeue_counts_as_delivered(trades: Client) -> None:
+    put(trades, "a", "b", "c")
+    assert len(trades.dequeue("trades", limit=2)) == 2
+    counters = trades.statistics("trades")
+    assert (counters["dequeued"], counters["delivered"], counters["waiting"]) == (2, 2, 1)
+
+
+def test_an_empty_queue_answers_at_once_with_nothing(trades: Client) -> None:
+    assert trades.dequeue("trades") == []
+
+
+def test_a_long_poll_gets_what_comes_while_it_waits(trades: Client) -> None:
+    answers: list[object] = []
+    poll = threading.Thread(target=lambda: answers.append(trades.dequeue("trades", wait=30)))
+    poll.start()
+    while not len(trades.service.queue("trades")._idle):
+        assert poll.is_alive()
+    put(trades, "a")
+    poll.join(20)
+    assert answers == [[{"key": "a", "time": 1.0, "value": 1}]]
+
+
+def test_a_long_poll_ends_with_nothing_after_its_time(trades: Client) -> None:
+    assert trades.dequeue("trades", wait=0.05) == []
+
+
+def test_a_long_poll_ends_when_its_queue_is_deleted(trades: Client) -> None:
+    answers: list[int] = []
+    poll = threading.Thread(
+        target=lambda: answers.append(trades.post(PATH, params={"wait": 30}).status_code)
+    )
+    poll.start()
+    while not len(trades.service.queue("trades")._idle):
+        assert poll.is_alive()
+    trades.delete("/v1/queues/trades")
+    poll.join(20)
+    assert answers == [404]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"limit": 0},
+        {"limit": 1.5},
+        {"limit": "many"},
+        {"limit": 10_001},
+        {"wait": -1},
+        {"wait": "nan"},
+        {"wait": 61},
+        {"lmit": 1},
+    ],
+)
+def test_bad_parameters_are_refused(trades: Client, parameters: dict[str, str]) -> None:
+    put(trades, "a")
+    assert_problem(trades.post(PATH, params=parameters), 422)
+    assert trades.statistics("trades")["dequeued"] == 0
+
+
+def test_an_answer_that_nobody_can_read_dequeues_nothing(trades: Client) -> None:
+    put(trades, "a")
+    assert_problem(trades.post(PATH, headers={"accept": "image/png"}), 406)
+    assert trades.statistics("trades")["dequeued"] == 0
+
+
+def test_an_unknown_queue_is_not_found(client: Client) -> None:
+    assert_problem(client.post(PATH), 404)
+    assert_problem(client.post(DELIVERED, json={"leases": []}), 404)
+
+
+def test_answers_come_in_the_type_that_is_asked_for(trades: Client) -> None:
+    put(trades, "a")
+    packed = trades.post(PATH, headers={"accept": "application/msgpack"})
+    assert packed.headers["content-type"] == "application/msgpack"
+    assert msgspec.msgpack.decode(packed.content) == {
+        "updates": [{"key": "a", "time": 1.0, "value": 1}]
+    }
+    put(trades, "a", "b")
+    lines = trades.post(PATH, headers={"accept": "application/x-ndjson"}).text.splitlines()
+    assert [msgspec.json.decode(line)["key"] for line in lines] == ["a", "b"]
+
+
+def test_an_answer_is_not_longer_than_allowed() -> None:
+    with serving(max_answer_bytes=1_024) as client:
+        client.put("/v1/queues/trades")
+        rows = ({"key": key, "value": "x" * 500} for key in range(10))
+        client.put_updates("trades", *rows)
+        assert len(client.dequeue("trades")) == 3
+        assert len(client.dequeue("trades")) == 3
+
+
+# Leases
+
+
+def test_a_leased_update_is_in_process_until_it_is_delivered(leased: Client) -> None:
+    put(leased, "a", "b")
+    first, second = leased.dequeue("trades")
+    assert leased.statistics("trades")["in_process"] == 2
+    said = leased.post_json(DELIVERED, {"leases": [first["lease"], "nonsense", first["lease"]]})
+    assert said == {"delivered": 1, "unknown": 2}
+    counters = leased.statistics("trades")
+    assert (counters["delivered"], counters["in_process"]) == (1, 1)
+    assert leased.post_json(DELIVERED, {"keys": ["b", "nothing"]}) == {
+        "delivered": 1,
+        "unknown": 1,
+    }
+    assert second["key"] == "b"
+    assert leased.statistics("trades")["in_process"] == 0
+
+
+def test_an_update_that_is_not_delivered_in_time_waits_again(client: Client) -> None:
+    client.put("/v1/queues/trades", json={"lease_seconds": 0.05})
+    put(client, "a", "b")
+    (first, _) = client.dequeue("trades")
+    client.post_json(DELIVERED, {"leases": [first["lease"]]})
+    (again,) = client.dequeue("trades", wait=20)
+    assert again["key"] == "b"
+    counters = client.statistics("trades")
+    assert (counters["returned"], counters["dequeued"], counters["delivered"]) == (1, 3, 1)
+
+
+def test_a_newer_update_supersedes_what_is_given_back(client: Client) -> None:
+    client.put("/v1/queues/trades", json={"lease_seconds": 0.05})
+    client.put_updates("trades", {"key": "a", "value": 1, "time": 1})
+    client.dequeue("trades")
+    client.put_updates("trades", {"key": "a", "value": 2, "time": 2})
+    (newest,) = client.dequeue("trades", wait=20)
+    assert newest["value"] == 2
+    client.post_json(DELIVERED, {"leases": [newest["lease"]]})
+    while client.statistics("trades")["superseded"] == 0:
+        pass
+    assert client.dequeue("trades") == []
+
+
+def test_what_was_answered_without_leases_is_delivered_already(trades: Client) -> None:
+    put(trades, "a")
+    trades.dequeue("trades")
+    assert trades.post_json(DELIVERED, {"keys": ["a"]}) == {"delivered": 0, "unknown": 1}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"{}",
+        b"[]",
+        b'{"keys":[],"leases":[]}',
+        b'{"keys":[1.5]}',
+        b'{"keys":[[]]}',
+        b'{"leases":[1]}',
+        b'{"lease":["a"]}',
+        b'{"keys":["\xff"]}',
+        b'{"keys":' + b"[" * 10_000,
+    ],
+)
+def test_a_bad_word_of_delivery_is_refused(leased: Client, body: bytes) -> None:
+    answer = leased.post(DELIVERED, content=body, headers={"content-type": "application/json"})
+    assert_problem(answer, 422)
+
+
+# Retries
+
+
+def test_a_retry_gets_the_same_updates_and_dequeues_no_others(trades: Client) -> None:
+    put(trades, "a", "b")
+    headers = {"idempotency-key": "k"}
+    first = trades.post(PATH, params={"limit": 1}, headers=headers)
+    again = trades.post(PATH, params={"limit": 1}, headers=headers)
+    assert first.content == again.content
+    assert trades.statistics("trades")["dequeued"] == 1
+    assert_problem(trades.post(PATH, params={"limit": 2}, headers=headers), 422)
+    assert trades.post(PATH, params={"limit": 1}).json() != first.json()
+
+
+def test_the_leases_of_a_retry_last_until_the_key_is_forgotten(client: Client) -> None:
+    client.put("/v1/queues/trades", json={"lease_seconds": 0.01})
+    put(client, "a")
+    headers = {"idempotency-key": "k"}
+    first = client.post(PATH, headers=headers).json()
+    assert client.dequeue("trades", wait=0.1) == []  # ten times the lease
+    assert client.post(PATH, headers=headers).json() == first
+    client.service.idempotent.forget_all()
+    assert [update["key"] for update in client.dequeue("trades")] == ["a"]
+
+
+def test_delivering_ends_the_leases_of_a_retry(client: Client) -> None:
+    client.put("/v1/queues/trades", json={"lease_seconds": 0.01})
+    put(client, "a")
+    (update,) = client.post(PATH, headers={"idempotency-key": "k"}).json()["updates"]
+    client.post_json(DELIVERED, {"leases": [update["lease"]]})
+    client.service.idempotent.forget_all()
+    assert client.dequeue("trades") == []
+    assert client.statistics("trades")["delivered"] == 1

@@ -1,0 +1,83 @@
+"""What clients say a queue should be, and what is made of it."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from api.definitions import QueueDefinition, StreamDefinition, WindowDefinition
+from api.window_results import WindowResults
+from upstream import (
+    AdaptiveQueue,
+    AppendQueue,
+    ParameterError,
+    Scheduler,
+    StreamQueue,
+    UpdateQueue,
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("update", UpdateQueue), ("append", AppendQueue), ("adaptive", AdaptiveQueue)],
+)
+def test_each_kind_makes_its_queue(kind: str, expected: type[StreamQueue]) -> None:
+    queue = QueueDefinition.model_validate({"kind": kind, "capacity": 7}).make_queue()
+    assert type(queue) is expected
+
+
+def test_windows_are_served_as_results() -> None:
+    definition = QueueDefinition(kind="window", window=WindowDefinition(size=3, slide=1))
+    queue = definition.make_queue()
+    assert isinstance(queue, WindowResults)
+    assert queue.queue.specification.overlap == 3
+
+
+@pytest.mark.parametrize("scheduler", ["index", "in-place", "fifo", "linecutting"])
+def test_the_scheduler_goes_by_its_public_name(scheduler: str) -> None:
+    queue = QueueDefinition.model_validate({"scheduler": scheduler}).make_queue()
+    assert isinstance(queue, UpdateQueue)
+    assert queue.scheduler.name == scheduler
+
+
+def test_a_scheduler_can_be_wrapped() -> None:
+    wrapped: list[Scheduler] = []
+
+    def wrap(scheduler: Scheduler) -> Scheduler:
+        wrapped.append(scheduler)
+        return scheduler
+
+    queue = QueueDefinition().make_queue(wrap=wrap)
+    assert isinstance(queue, UpdateQueue)
+    assert wrapped == [queue.scheduler]
+
+
+def test_a_cost_that_is_told_counts_unless_the_definition_has_one() -> None:
+    assert QueueDefinition().make_queue(told_cost=lambda: 2.0).processing_cost == 2.0
+    given = QueueDefinition(processing_cost=1.0)
+    assert given.make_queue(told_cost=lambda: 2.0).processing_cost == 1.0
+
+
+def test_weights_go_by_patterns() -> None:
+    queue = QueueDefinition(weights={"GO*": 4.0}).make_queue()
+    assert isinstance(queue, UpdateQueue)
+    for key in ("IBM", "GOOG"):
+        queue.enqueue(key, 1)
+    first = queue.dequeue()
+    assert first is not None
+    assert first.key == "GOOG"
+
+
+def test_windows_that_make_no_sense_are_the_clients_mistake() -> None:
+    with pytest.raises((ValidationError, ParameterError)):
+        QueueDefinition(kind="window", window=WindowDefinition(size=1e9, slide=1e-9))
+
+
+def test_memory_is_made_only_where_it_is_asked_for() -> None:
+    assert StreamDefinition().memory() is None
+    assert StreamDefinition(pool_bytes=8_192).memory() is not None
+
+
+def test_definitions_that_say_the_same_are_equal() -> None:
+    assert QueueDefinition() == QueueDefinition(kind="update", weights={})
+    assert QueueDefinition() != QueueDefinition(snapshot=True)

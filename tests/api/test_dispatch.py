@@ -1,0 +1,122 @@
+"""The way from a request to its handler, and what becomes of what handlers raise."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import WebSocketDenialResponse
+from starlette.websockets import WebSocketDisconnect
+
+from api import dispatch
+from tests.api.serving import Client, assert_problem, serving
+
+UPDATE = {"key": "IBM", "value": 1}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/v1/streams/trades/updates", "POST"),
+        ("GET", "/v1/queues/trades/dequeue", "POST"),
+        ("PUT", "/v1/queues/trades/delivered", "POST"),
+        ("POST", "/v1/queues/trades/events", "GET"),
+        ("POST", "/v1/streams/trades", "GET, HEAD, PUT, DELETE"),
+    ],
+)
+def test_a_wrong_method_is_answered_with_the_right_ones(
+    client: Client, method: str, path: str, allowed: str
+) -> None:
+    answer = client.request(method, path)
+    assert_problem(answer, 405)
+    assert answer.headers["allow"] == allowed
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/v1", "/v1/queues/a/b/c", "/v1/streams/a/b/updates"])
+def test_what_is_not_there_is_not_found(client: Client, path: str) -> None:
+    assert_problem(client.get(path), 404)
+
+
+def test_a_mistake_of_ours_is_answered_and_logged_without_the_input(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.put("/v1/queues/trades")
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(type(client.service.reader), "read", fail)
+    problem = assert_problem(client.post("/v1/streams/trades/updates", json=UPDATE), 500)
+    assert "ZeroDivision" not in problem["detail"]
+    assert "ZeroDivisionError" in caplog.text
+    assert client.get("/livez").status_code == 200
+
+
+def test_a_page_of_another_origin_may_change_nothing_and_follow_nothing(client: Client) -> None:
+    client.put("/v1/queues/trades")
+    foreign = {"origin": "https://evil.example"}
+    assert_problem(client.post("/v1/streams/trades/updates", json=UPDATE, headers=foreign), 403)
+    assert_problem(client.put("/v1/queues/other", headers=foreign), 403)
+    with (
+        pytest.raises(WebSocketDenialResponse) as refused,
+        client.websocket_connect("/v1/queues/trades/socket", headers=foreign),
+    ):
+        raise AssertionError("it was let in")
+    assert refused.value.status_code == 403
+    assert client.get("/v1/queues", headers=foreign).status_code == 200
+
+
+def test_its_own_page_and_the_allowed_ones_may(client: Client) -> None:
+    client.put("/v1/queues/trades")
+    own = {"origin": "http://testserver"}
+    path = "/v1/streams/trades/updates"
+    assert client.post(path, json=UPDATE, headers=own).status_code == 202
+    with serving(allowed_origins=["https://good.example"]) as open_client:
+        open_client.put("/v1/streams/trades")
+        good = {"origin": "https://good.example"}
+        assert open_client.post(path, json=UPDATE, headers=good).status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/v1/queues/nothing/socket", 404),
+        ("/v1/queues/trades/sockets", 404),
+        ("/elsewhere", 404),
+        ("/v1/queues/trades/socket?window=0", 422),
+        ("/v1/queues/trades/socket?windw=1", 422),
+    ],
+)
+def test_a_websocket_that_cannot_be_had_is_refused_with_a_problem(
+    client: Client, path: str, status: int
+) -> None:
+    client.put("/v1/queues/trades")
+    with (
+        pytest.raises((WebSocketDenialResponse, WebSocketDisconnect)) as refused,
+        client.websocket_connect(path),
+    ):
+        raise AssertionError("it was let in")
+    assert isinstance(refused.value, WebSocketDenialResponse)
+    assert_problem(refused.value, status)
+
+
+def test_a_websocket_route_asked_for_by_http_says_so(client: Client) -> None:
+    client.put("/v1/queues/trades")
+    assert_problem(client.get("/v1/queues/trades/socket"), 426)
+    assert_problem(client.get("/v1/queues/nothing/socket"), 404)
+
+
+def test_every_request_is_counted_by_its_template(client: Client) -> None:
+    client.put("/v1/queues/trades")
+    client.put_updates("trades", UPDATE)
+    client.dequeue("trades")
+    client.get("/v1/streams/trades/keys/IBM")
+    client.get("/nothing")
+    counted = client.service.meter.requests
+    assert counted["/v1/streams/{stream}/updates", "POST", 202] == 1
+    assert counted["/v1/queues/{queue}/dequeue", "POST", 200] == 1
+    assert counted["/v1/streams/{stream}/keys/{key}", "GET", 200] == 1
+    assert counted["other", "GET", 404] == 1
+    assert not any("trades" in route or "IBM" in route for route, _, _ in counted)
+
+
+def test_a_wrong_method_is_a_problem() -> None:
+    assert dispatch.wrong_method("POST").headers == ((b"allow", b"POST"),)

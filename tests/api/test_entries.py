@@ -1,0 +1,190 @@
+"""Streams and queues as the service holds them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from api.definitions import QueueDefinition, StreamDefinition
+from api.entries import PRIVATE_APPEND_CAPACITY, QueueEntry, StreamEntry, attach
+from upstream import (
+    TOMBSTONE,
+    AppendQueue,
+    ManualClock,
+    Outcome,
+    QueueStatistics,
+    Stream,
+    UnknownKeyError,
+)
+
+MANY_BYTES = 1 << 20
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def stream(clock: ManualClock) -> StreamEntry:
+    return StreamEntry("trades", Stream(clock=clock), StreamDefinition(), run="r")
+
+
+@pytest.fixture
+def woken() -> list[str]:
+    return []
+
+
+def entry_of(stream: StreamEntry, **definition: object) -> QueueEntry:
+    entry = QueueEntry("q", stream, QueueDefinition.model_validate(definition), run="r")
+    attach(stream.stream, entry.queue)
+    return entry
+
+
+def counters(entry: QueueEntry) -> QueueStatistics:
+    found = entry.source.statistics()
+    assert isinstance(found, QueueStatistics)
+    assert found.is_balanced
+    return found
+
+
+def test_whoever_waits_is_woken_by_an_update_a_batch_and_a_deletion(
+    stream: StreamEntry, woken: list[str]
+) -> None:
+    def wait() -> None:
+        stream.wake_on_update(lambda: woken.append("up"))
+
+    wait()
+    stream.take_in_one("IBM", b"1")
+    wait()
+    stream.take_in(["GM"], [b"1"])
+    wait()
+    stream.delete("GM", 0.0)
+    assert woken == ["up"] * 3
+
+
+def test_a_deletion_is_not_older_than_what_it_deletes(stream: StreamEntry) -> None:
+    entry = entry_of(stream)
+    stream.take_in_one("IBM", b"1", 100.0)
+    assert stream.delete("IBM", 5.0) is Outcome.SUPERSEDED
+    (update,) = entry.take(10, MANY_BYTES)
+    assert (update.value, update.time) == (TOMBSTONE, 100.0)
+    assert stream.deletions.since(0.0) == [update]
+    with pytest.raises(UnknownKeyError):
+        stream.delete("IBM", 6.0)
+
+
+def test_large_values_make_short_answers(stream: StreamEntry) -> None:
+    entry = entry_of(stream)
+    stream.take_in(list("abc"), [b"x" * 100] * 3)
+    assert len(entry.take(10, 150)) == 2
+    assert len(entry.take(10, 150)) == 1
+
+
+def test_what_nobody_got_waits_again_and_wakes_others(
+    stream: StreamEntry, woken: list[str]
+) -> None:
+    entry = entry_of(stream)
+    stream.take_in(list("ab"), [b"1", b"2"])
+    updates = entry.take(10, MANY_BYTES)
+    entry.wake_on_update(lambda: woken.append("up"))
+    entry.give_back(updates)
+    assert woken == ["up"]
+    assert [update.key for update in entry.take(10, MANY_BYTES)] == ["a", "b"]
+    assert counters(entry).returned == 2
+
+
+def test_without_leases_the_cost_is_how_soon_consumers_come_again(
+    stream: StreamEntry, clock: ManualClock
+) -> None:
+    entry = entry_of(stream)
+    stream.take_in(list("abcd"), [b"1"] * 4)
+    entry.deliver(entry.take(2, MANY_BYTES))
+    assert entry.source.processing_cost is None
+    clock.advance(3.0)
+    entry.pace.asked(stream.stream.now())
+    assert entry.source.processing_cost == 1.5
+
+
+@pytest.fixture
+def leased(stream: StreamEntry) -> Iterator[QueueEntry]:
+    entry = entry_of(stream, lease_seconds=10.0)
+    yield entry
+    entry.drop()
+
+
+def test_a_lease_that_ran_out_makes_its_update_wait_again(
+    stream: StreamEntry, leased: QueueEntry, clock: ManualClock, woken: list[str]
+) -> None:
+    async def run() -> None:
+        stream.take_in(list("ab"), [b"1", b"2"])
+        updates = leased.take(10, MANY_BYTES)
+        names = leased.lease(updates, expires=True)
+        assert names is not None
+        assert leased.leases is not None
+        assert leased.leases.end(names[0]) is updates[0]
+        assert leased.deliver(updates[:1]) == 1
+        leased.wake_on_update(lambda: woken.append("up"))
+        clock.advance(10.0)
+        assert [update.key for update in leased.take(10, MANY_BYTES)] == ["b"]
+        assert woken == ["up"]
+        assert leased.deliver(updates[:1]) == 0
+
+    asyncio.run(run())
+    assert counters(leased).delivered == 1
+
+
+def test_who_waits_for_a_lease_to_run_out_is_woken_by_its_timer(stream: StreamEntry) -> None:
+    entry = entry_of(stream, lease_seconds=0.01)
+
+    async def run() -> None:
+        stream.take_in_one("a", b"1")
+        entry.lease(entry.take(1, MANY_BYTES), expires=True)
+        clock = stream.stream.ticks
+        assert clock is not None
+        up = asyncio.Event()
+        entry.wake_on_update(up.set)
+        assert entry._timer is not None
+        entry._timer.cancel()
+        entry._timer = None
+        entry._set_timer()
+        timer = entry._timer
+        assert timer is not None
+        assert timer.when() > asyncio.get_running_loop().time() - 1
+        entry.drop()
+        assert timer.cancelled()
+        assert up.is_set()
+
+    asyncio.run(run())
+
+
+def test_a_private_queue_is_like_the_named_one_and_takes_nothing_from_it(
+    stream: StreamEntry,
+) -> None:
+    entry = entry_of(stream)
+    stream.take_in_one("a", b"1")
+    private = entry.attach_private(snapshot=True)
+    assert len(private) == len(entry.queue) == 1
+    private.dequeue()
+    assert len(entry.queue) == 1
+    now = stream.stream.now()
+    assert len(entry.attach_private(since=now)) == 1
+    assert len(entry.attach_private(since=now + 1)) == 0
+    assert len(entry.attach_private()) == 0
+
+
+def test_a_private_append_queue_is_bounded(stream: StreamEntry) -> None:
+    private = entry_of(stream, kind="append").attach_private()
+    assert isinstance(private, AppendQueue)
+    assert private.capacity == PRIVATE_APPEND_CAPACITY
+
+
+def test_a_report_is_made_anew_while_keys_are_few(stream: StreamEntry, clock: ManualClock) -> None:
+    entry = entry_of(stream)
+    stream.take_in_one("a", b"1")
+    clock.advance(4.0)
+    assert entry.staleness()["queue_staleness"] == 2.0
+    clock.advance(4.0)
+    assert entry.staleness()["queue_staleness"] == 4.0

@@ -1,0 +1,96 @@
+"""Plain ASGI: parameters, bodies and answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from api.errors import RequestError
+from api.http import (
+    ClientGoneError,
+    Message,
+    Receive,
+    check_known,
+    flag,
+    header,
+    number,
+    query,
+    read_body,
+    whole_number,
+)
+
+
+def scope(*headers: tuple[bytes, bytes], parameters: bytes = b"") -> dict[str, Any]:
+    return {"type": "http", "headers": list(headers), "query_string": parameters}
+
+
+def arriving(*messages: Message) -> Receive:
+    coming = iter(messages)
+
+    async def receive() -> Message:
+        return next(coming)
+
+    return receive
+
+
+def part(body: bytes, *, more: bool = True) -> Message:
+    return {"type": "http.request", "body": body, "more_body": more}
+
+
+def body_of(
+    *messages: Message, most: int = 10, headers: Iterable[tuple[bytes, bytes]] = ()
+) -> bytes:
+    return asyncio.run(read_body(scope(*headers), arriving(*messages), most))
+
+
+def test_a_body_is_put_together_from_its_parts() -> None:
+    assert body_of(part(b"ab", more=False)) == b"ab"
+    assert body_of(part(b"ab"), part(b""), part(b"cd", more=False)) == b"abcd"
+
+
+def test_a_body_may_be_as_long_as_allowed_and_no_longer() -> None:
+    assert body_of(part(b"x" * 10, more=False)) == b"x" * 10
+    for messages in ([part(b"x" * 11, more=False)], [part(b"x" * 6), part(b"x" * 6)]):
+        with pytest.raises(RequestError) as error:
+            body_of(*messages)
+        assert error.value.status == 413
+
+
+def test_a_body_that_is_announced_as_too_long_is_not_read() -> None:
+    with pytest.raises(RequestError):
+        body_of(headers=[(b"content-length", b"11")])
+
+
+def test_who_hangs_up_is_not_waited_for() -> None:
+    gone = {"type": "http.disconnect"}
+    for messages in ([gone], [part(b"ab"), gone]):
+        with pytest.raises(ClientGoneError):
+            body_of(*messages)
+
+
+def test_headers_are_found_by_their_small_names() -> None:
+    assert header(scope((b"accept", b"x"), (b"host", b"y")), b"host") == "y"
+    assert header(scope(), b"host") is None
+
+
+def test_parameters_are_read_and_checked() -> None:
+    found = query(scope(parameters=b"a=1&b=2.5&c&d=no&a=%33"))
+    assert found == {"a": "3", "b": "2.5", "c": "", "d": "no"}
+    assert whole_number(found, "a", 1, least=0, most=5) == 3
+    assert number(found, "b", 0.0, least=0, most=5) == 2.5
+    assert number(found, "z", 7.0, least=0, most=5) == 7.0
+    assert (flag(found, "c"), flag(found, "d"), flag(found, "z")) == (True, False, False)
+    for wrong in (
+        lambda: whole_number(found, "b", 0, least=0, most=5),
+        lambda: number(found, "a", 0, least=4, most=5),
+        lambda: number({"a": "nan"}, "a", 0, least=0, most=5),
+        lambda: number({"a": "inf"}, "a", 0, least=0, most=5),
+        lambda: flag(found, "a"),
+        lambda: check_known(found, ("a", "b", "c")),
+    ):
+        with pytest.raises(RequestError) as error:
+            wrong()
+        assert error.value.status == 422

@@ -1,0 +1,99 @@
+"""Leases: what was handed out comes back, unless it is delivered in time."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.leases import Leases
+from upstream import Update
+
+IBM, GM = Update("IBM", b"1", 0.0), Update("GM", b"2", 0.0)
+
+
+class Returned:
+    def __init__(self) -> None:
+        self.updates: list[Update] = []
+        self.leases = Leases(10.0, run="r", give_back=self.updates.append)
+
+
+@pytest.fixture
+def returned() -> Returned:
+    return Returned()
+
+
+def test_a_lease_that_is_ended_does_not_run_out(returned: Returned) -> None:
+    leases = returned.leases
+    first, second = leases.grant([IBM, GM], now=0.0)
+    assert leases.end(first) is IBM
+    assert leases.end(first) is None
+    assert leases.expire(100.0) == 1
+    assert returned.updates == [GM]
+    assert leases.end(second) is None
+    leases._check()
+
+
+def test_leases_run_out_at_their_time_and_not_before(returned: Returned) -> None:
+    leases = returned.leases
+    leases.grant([IBM], now=0.0)
+    leases.grant([GM], now=5.0)
+    assert leases.next_due() == 10.0
+    assert leases.expire(9.999) == 0
+    assert leases.expire(10.0) == 1
+    assert leases.next_due() == 15.0
+    assert len(leases) == 1
+
+
+def test_no_two_leases_have_the_same_name_and_runs_differ(returned: Returned) -> None:
+    names = returned.leases.grant([IBM] * 100, now=0.0)
+    assert len(set(names)) == 100
+    assert all(name.startswith("r-") for name in names)
+
+
+def test_the_leases_of_a_key_are_found(returned: Returned) -> None:
+    leases = returned.leases
+    first, _, second = leases.grant([IBM, GM, IBM], now=0.0)
+    assert leases.of_key("IBM") == [first, second]
+    leases.end(first)
+    assert leases.of_key("IBM") == [second]
+    assert leases.of_key("MSFT") == []
+
+
+def test_a_lease_that_does_not_run_out_is_given_back_when_it_is_released(
+    returned: Returned,
+) -> None:
+    leases = returned.leases
+    names = leases.grant([IBM, GM], now=0.0, expires=False)
+    assert leases.next_due() is None
+    assert leases.expire(1e9) == 0
+    leases.end(names[0])
+    leases.release(names)
+    assert returned.updates == [GM]
+    assert len(leases) == 0
+
+
+@given(st.lists(st.sampled_from(["grant", "keep", "end", "expire", "release"]), max_size=60))
+def test_every_update_is_ended_or_given_back_once(actions: list[str]) -> None:
+    returned = Returned()
+    leases = returned.leases
+    ended, granted, now = [], 0, 0.0
+    held: list[str] = []
+    for action in actions:
+        now += 3.0
+        match action:
+            case "grant" | "keep":
+                update = Update(granted % 3, b"", float(granted))
+                held += leases.grant([update], now=now, expires=action == "grant")
+                granted += 1
+            case "end" if held:
+                update_or_none = leases.end(held.pop(0))
+                ended += [] if update_or_none is None else [update_or_none]
+            case "release" if held:
+                leases.release([held.pop()])
+            case _:
+                leases.expire(now)
+        leases._check()
+    leases.release([lease.name for lease in leases])
+    times = sorted(update.time for update in [*ended, *returned.updates])
+    assert times == [float(number) for number in range(granted)]

@@ -1,0 +1,112 @@
+"""What is costly to make is made again only when it is cheap enough for the time since."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.rationed import Rationed
+from upstream import ManualClock, ParameterError
+
+
+class Maker:
+    """Counts how often it is asked; each time takes so many seconds."""
+
+    def __init__(self, *, seconds: float) -> None:
+        self.clock = ManualClock()
+        self.seconds = seconds
+        self.calls = 0
+
+    def __call__(self) -> int:
+        self.clock.advance(self.seconds)
+        self.calls += 1
+        return self.calls
+
+
+def test_the_first_result_is_made_at_once() -> None:
+    maker = Maker(seconds=1)
+    rationed = Rationed(maker, clock=maker.clock.now)
+    assert rationed.is_due
+    assert rationed.get() == 1
+
+
+def test_a_result_is_kept_while_making_it_again_would_take_too_much() -> None:
+    maker = Maker(seconds=1)
+    rationed = Rationed(maker, share=0.1, clock=maker.clock.now)
+    rationed.get()
+    maker.clock.advance(8.9)
+    assert not rationed.is_due
+    assert rationed.get() == 1
+
+
+def test_a_result_is_made_again_once_its_share_allows() -> None:
+    maker = Maker(seconds=1)
+    rationed = Rationed(maker, share=0.1, clock=maker.clock.now)
+    rationed.get()
+    maker.clock.advance(9)
+    assert rationed.is_due
+    assert rationed.get() == 2
+
+
+def test_what_takes_no_time_is_always_made_again() -> None:
+    maker = Maker(seconds=0)
+    rationed = Rationed(maker, clock=maker.clock.now)
+    assert [rationed.get() for _ in range(3)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 1.0])
+def test_making_takes_its_share_of_the_time_at_most(share: float) -> None:
+    maker = Maker(seconds=0.25)
+    rationed = Rationed(maker, share=share, clock=maker.clock.now)
+    while maker.clock.now() < 1_000:
+        rationed.get()
+        maker.clock.advance(0.125)
+    spent = maker.calls * maker.seconds
+    assert spent <= share * 1_000 + maker.seconds
+    assert spent >= 0.4 * share * 1_000
+
+
+def test_the_share_can_be_changed_later() -> None:
+    maker = Maker(seconds=1)
+    rationed = Rationed(maker, share=0.1, clock=maker.clock.now)
+    rationed.get()
+    maker.clock.advance(9)
+    rationed.share = 0.05
+    assert rationed.get() == 1
+    maker.clock.advance(10)
+    assert rationed.get() == 2
+
+
+def test_none_is_a_result_too() -> None:
+    clock = ManualClock()
+    calls: list[int] = []
+
+    def make() -> None:
+        calls.append(1)
+        clock.advance(1)
+
+    rationed: Rationed[None] = Rationed(make, clock=clock.now)
+    rationed.get()
+    rationed.get()
+    assert len(calls) == 1
+
+
+def test_a_failure_leaves_the_last_result() -> None:
+    clock = ManualClock()
+    results = iter([1])
+
+    def make() -> int:
+        clock.advance(1)
+        return next(results)
+
+    rationed = Rationed(make, clock=clock.now)
+    rationed.get()
+    clock.advance(20)
+    with pytest.raises(StopIteration):
+        rationed.get()
+    assert rationed.is_due
+
+
+@pytest.mark.parametrize("share", [0, -0.1, 1.1, float("nan")])
+def test_a_share_that_is_none_is_refused(share: float) -> None:
+    with pytest.raises(ParameterError, match="share"):
+        Rationed(lambda: 0, share=share)

@@ -1,0 +1,104 @@
+"""The server as a process: where it listens, how it stops, and what does not stop it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.server_process import SERVICE, RunningServer, running
+
+
+def connect(server: RunningServer) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+
+
+def test_it_says_where_it_listens_and_answers_there() -> None:
+    with running() as server:
+        connection = connect(server)
+        connection.request("GET", "/readyz")
+        assert connection.getresponse().status == 200
+        connection.close()
+        assert server.stop() in (0, -signal.SIGTERM)
+
+
+@pytest.mark.slow
+def test_it_stops_within_five_seconds_with_a_hundred_open_streams() -> None:
+    with running() as server:
+        connection = connect(server)
+        connection.request("PUT", "/v1/queues/trades")
+        assert connection.getresponse().status == 201
+        connection.close()
+        streams = [connect(server) for _ in range(100)]
+        for stream in streams:
+            stream.request("GET", "/v1/queues/trades/events")
+        answers = [stream.getresponse() for stream in streams]
+        assert {answer.status for answer in answers} == {200}
+        started = time.monotonic()
+        server.stop()
+        assert time.monotonic() - started < 5
+        for stream, answer in zip(streams, answers, strict=True):
+            answer.read()  # it ends
+            stream.close()
+
+
+@pytest.mark.slow
+def test_a_long_poll_does_not_hold_up_the_stop() -> None:
+    with running() as server:
+        connection = connect(server)
+        connection.request("PUT", "/v1/queues/trades")
+        connection.getresponse().read()
+        connection.request("POST", "/v1/queues/trades/dequeue?wait=60")
+        other = connect(server)
+        other.request("GET", "/livez")  # by now the poll has been read
+        other.getresponse().read()
+        started = time.monotonic()
+        server.stop()
+        assert time.monotonic() - started < 5
+        assert json.loads(connection.getresponse().read()) == {"updates": []}
+        connection.close()
+        other.close()
+
+
+def test_headers_that_never_end_are_not_waited_for() -> None:
+    environment = {"UPSTREAM_HEADER_TIMEOUT_SECONDS": "0.3"}
+    with running(environment=environment) as server:
+        slow = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+        slow.sendall(b"GET /livez HTTP/1.1\r\nhost: x\r\n")
+        answer = slow.recv(1_000)
+        assert answer == b"" or b" 408 " in answer
+        slow.close()
+        connection = connect(server)
+        connection.request("GET", "/livez")
+        assert connection.getresponse().status == 200
+        connection.close()
+
+
+def test_a_body_that_is_too_long_is_refused_before_it_has_come() -> None:
+    with running() as server:
+        connection = connect(server)
+        connection.request("PUT", "/v1/streams/trades")
+        connection.getresponse().read()
+        connection.putrequest("POST", "/v1/streams/trades/updates")
+        connection.putheader("content-type", "application/json")
+        connection.putheader("content-length", str(600 << 20))
+        connection.endheaders(b"[")
+        answer = connection.getresponse()
+        assert answer.status == 413
+        assert json.load(answer)["status"] == 413
+        connection.close()
+
+
+def test_a_port_that_is_taken_is_an_error() -> None:
+    with running() as server:
+        taken = [sys.executable, *SERVICE[:2], "--no-demo", "--port", str(server.port)]
+        second = subprocess.run(taken, check=False, capture_output=True, text=True, timeout=60)
+        assert second.returncode != 0
+        assert "address already in use" in second.stderr
+        assert "Traceback" not in second.stderr

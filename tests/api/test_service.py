@@ -1,0 +1,76 @@
+"""Streams and queues as clients define and name them, without HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.definitions import QueueDefinition, StreamDefinition
+from api.service import DefinitionDiffersError, Service, TooManyError
+from api.settings import Settings
+from upstream import UnknownNameError
+
+
+@pytest.fixture
+def service() -> Service:
+    return Service(Settings(demo=False, max_streams=2, max_queues=2))
+
+
+def test_a_definition_is_carried_out_once(service: Service) -> None:
+    first, is_new = service.define_stream("trades", StreamDefinition())
+    again, is_new_again = service.define_stream("trades", StreamDefinition())
+    assert first is again
+    assert (is_new, is_new_again) == (True, False)
+    with pytest.raises(DefinitionDiffersError) as error:
+        service.define_stream("trades", StreamDefinition(retain=False))
+    assert error.value.differs == ["retain"]
+
+
+def test_a_queue_creates_a_stream_of_its_name_if_it_names_none(service: Service) -> None:
+    entry, _ = service.define_queue("trades", QueueDefinition())
+    assert entry.stream is service.stream("trades")
+    assert service.define_queue("trades", QueueDefinition(stream="trades"))[0] is entry
+
+
+def test_a_queue_that_cannot_be_made_leaves_nothing_behind(service: Service) -> None:
+    service.define_stream("trades", StreamDefinition(retain=False))
+    with pytest.raises(ValueError, match="snapshot"):
+        service.define_queue("q", QueueDefinition(stream="trades", snapshot=True))
+    with pytest.raises(UnknownNameError):
+        service.queue("q")
+    assert service.stream("trades").queues == {}
+
+
+def test_there_are_no_more_than_the_settings_allow(service: Service) -> None:
+    for name in "ab":
+        service.define_queue(name, QueueDefinition())
+    with pytest.raises(TooManyError):
+        service.define_queue("c", QueueDefinition(stream="a"))
+    with pytest.raises(TooManyError):
+        service.define_stream("c", StreamDefinition())
+    service.drop_queue("b")
+    service.define_queue("c", QueueDefinition(stream="a"))
+
+
+def test_a_stream_goes_with_its_queues(service: Service) -> None:
+    entry, _ = service.define_queue("q", QueueDefinition(stream="trades"))
+    service.stream("trades").take_in_one("IBM", b"1")
+    final = service.drop_stream("trades")
+    assert set(final) == {"q"}
+    assert entry.is_dropped
+    for find in (service.stream, service.queue):
+        with pytest.raises(UnknownNameError):
+            find("trades")
+    assert service.storage.streams == service.storage.queues == ()
+
+
+def test_two_runs_of_the_service_can_be_told_apart() -> None:
+    assert Service(Settings()).run != Service(Settings()).run
+
+
+def test_who_waits_hears_of_the_end(service: Service) -> None:
+    woken: list[str] = []
+    entry, _ = service.define_queue("trades", QueueDefinition())
+    entry.wake_on_update(lambda: woken.append("up"))
+    service.begin_shutdown()
+    assert service.closing.is_set()
+    assert woken

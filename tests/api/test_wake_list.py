@@ -1,0 +1,51 @@
+"""Who waits is called once, the next time."""
+
+from __future__ import annotations
+
+from api.wake_list import WakeList
+
+
+def test_each_is_called_once_in_the_order_in_which_they_came() -> None:
+    woken: list[str] = []
+
+    def first() -> None:
+        woken.append("first")
+
+    def second() -> None:
+        woken.append("second")
+
+    wakes = WakeList()
+    wakes.add(second)
+    wakes.add(first)
+    wakes.add(second)
+    assert len(wakes) == 2
+    wakes.wake_all()
+    wakes.wake_all()
+    assert woken == ["second", "first"]
+
+
+def test_who_is_woken_may_wait_again_for_the_time_after() -> None:
+    calls: list[int] = []
+    wakes = WakeList()
+
+    def again() -> None:
+        calls.append(len(calls))
+        wakes.add(again)
+
+    wakes.add(again)
+    wakes.wake_all()
+    assert calls == [0]
+    wakes.wake_all()
+    assert calls == [0, 1]
+
+
+def test_who_gave_up_is_not_called() -> None:
+    wakes = WakeList()
+
+    def never() -> None:
+        raise AssertionError
+
+    wakes.add(never)
+    wakes.discard(never)
+    wakes.discard(never)
+    wakes.wake_all()
