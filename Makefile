@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+RUN_ARGS ?=
 
 VENV := .venv
 VENV_PYTHON := $(VENV)/bin/python
@@ -12,12 +13,15 @@ PIP_INSTALL := $(VENV_PYTHON) -m pip install --disable-pip-version-check
 .DELETE_ON_ERROR:
 # Two targets asked for at once would install into the same environment at the same time.
 .NOTPARALLEL:
-.PHONY: help run test lint format types imports bench figures lock clean
+.PHONY: help run demo test lint format types imports bench figures lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-run: $(VENV)/.installed-run ## watch queues fall behind, and not, in the terminal (15 seconds)
+run: $(VENV)/.installed-run ## start the service, with a demo feed, and say which page to open
+	@$(VENV_PYTHON) -m api $(RUN_ARGS)
+
+demo: $(VENV)/.installed-run ## watch queues fall behind, and not, in the terminal (15 seconds)
 	@$(VENV_PYTHON) -m simulator demo
 
 test: $(VENV)/.installed-dev ## run the whole test suite, the doctests of the library included
@@ -50,7 +54,7 @@ LOCK = $(VENV_PYTHON) -m uv pip compile --quiet --universal --python-version 3.1
 
 lock: $(VENV)/.installed-dev ## pin the dependencies of pyproject.toml again, with hashes
 	$(LOCK) --all-extras --group dev --output-file requirements/dev.txt pyproject.toml
-	$(LOCK) --extra simulator --group build --constraints requirements/dev.txt \
+	$(LOCK) --extra api --extra client --extra simulator --group build --constraints requirements/dev.txt \
 		--output-file requirements/run.txt pyproject.toml
 
 clean: ## remove the environment and everything else that was made

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.server_process import running
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -87,6 +92,38 @@ def test_the_make_targets_that_are_named_exist(document: str) -> None:
 def test_the_files_that_are_linked_exist(document: str) -> None:
     linked = files_linked((ROOT / document).read_text(encoding="utf-8"))
     assert [name for name in linked if not (ROOT / name).is_file()] == []
+
+
+def service_commands() -> list[str]:
+    """Return the commands of the block that talks to the service, but for what runs for ever."""
+    (block,) = [block for block in code_blocks(README, "sh") if "curl" in block]
+    return [line for line in block.splitlines() if not line.endswith(" top")]
+
+
+def test_the_commands_that_talk_to_the_service_work() -> None:
+    program = shlex.quote(str(Path(sys.executable).parent / "upstream"))
+    answers = []
+    with running() as server:
+        environment = {**os.environ, "UPSTREAM_URL": server.url}
+        for command in service_commands():
+            command = command.replace("http://127.0.0.1:8000", server.url)
+            command = command.replace(".venv/bin/upstream", program)
+            run = subprocess.run(
+                shlex.split(command.replace("curl ", "curl -sSf ")),
+                env=environment,
+                check=False,
+                capture_output=True,
+                text=True,
+            )
+            assert run.returncode == 0, f"{command}: {run.stderr}"
+            answers.append(run.stdout)
+    created, taken, served, staleness, _, listed = answers
+    assert json.loads(created)["stream"] == "trades"
+    assert json.loads(taken)["superseded"] == 1
+    values = {update["key"]: update["value"] for update in json.loads(served)["updates"]}
+    assert values == {"IBM": 25.0, "GM": 41.5}
+    assert json.loads(staleness)["queue"] == "trades"
+    assert "trades" in listed
 
 
 # The checks find what they look for, and nothing else

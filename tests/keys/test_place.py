@@ -14,8 +14,9 @@ def test_a_new_place_does_not_wait_and_is_not_counted() -> None:
     assert place.owner is owner
     assert (place.waiting_since, place.stale_since, place.later) == (None, None, None)
     assert place.line is None
-    assert (place.in_process, place.waiting_version) == (0, 0)
+    assert (place.in_process, place.version_before) == (0, 0)
     assert place.delivered_version == Place.UNCOUNTED
+    assert place.waiting_rank == 0
 
 
 def test_what_was_forgotten_is_newer_than_any_update_and_what_is_uncounted_older() -> None:

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from upstream.keys import Place, QueueOfKeys
 
-from .owner import SHORT_RUNS, make_place
+from .owner import SHORT_RUNS, Owner, make_cell, make_place
 
 
 def names(line: QueueOfKeys) -> str:
@@ -68,14 +68,23 @@ def test_a_key_given_back_stands_behind_those_that_have_waited_as_long() -> None
     line._check()
 
 
+class RankedPlace(Place):
+    """A place as queues of windows have them."""
+
+    __slots__ = ("waiting_rank",)
+
+    def __init__(self, key: str, *, waiting_since: float, rank: int) -> None:
+        super().__init__(make_cell(key), Owner())
+        self.waiting_since = waiting_since
+        self.waiting_rank = rank
+
+
 def test_of_keys_that_have_waited_as_long_the_rank_decides() -> None:
-    line, places = make_line("ABCD")
-    for rank, place in enumerate(places.values()):
-        place.waiting_rank = 10 * rank
+    line = QueueOfKeys()
+    for rank, key in enumerate("ABCD"):
+        line.append(RankedPlace(key, waiting_since=float(rank), rank=10 * rank))
     for key, rank in (("x", 5), ("y", 15), ("z", 4), ("t", 6)):
-        place = make_place(key, waiting_since=1.0)
-        place.waiting_rank = rank
-        line.insert_by_wait(place)
+        line.insert_by_wait(RankedPlace(key, waiting_since=1.0, rank=rank))
         line._check()
     assert names(line) == "AzxtByCD"
 

@@ -34,16 +34,14 @@ class Place:
         "cell",
         "delivered_version",
         "in_process",
-        "interval",
         "later",
         "line",
         "next",
         "owner",
         "previous",
         "stale_since",
-        "waiting_rank",
+        "version_before",
         "waiting_since",
-        "waiting_version",
     )
 
     UNCOUNTED: Final = -1
@@ -59,12 +57,10 @@ class Place:
     """The list in which it waits, where its scheduler has several."""
     waiting_since: float | None
     """The arrival of the first update that waits here, None while none does."""
-    interval: float
-    """The time between two updates that its scheduler expects, where it asks for that; else 0."""
-    waiting_rank: int
+    waiting_rank: int = 0
     """The order among keys that have waited as long, where one may stand back; else 0."""
-    waiting_version: int
-    """The version with which the present wait began."""
+    version_before: int
+    """The newest version before the present wait: mostly the one delivered last, as one object."""
     stale_since: float | None
     """The arrival of the first accepted update newer than the newest delivered, if any."""
     delivered_version: int
@@ -80,9 +76,7 @@ class Place:
         self.previous = self.next = self
         self.line = None
         self.waiting_since = None
-        self.interval = 0.0
-        self.waiting_rank = 0
-        self.waiting_version = 0
+        self.version_before = 0
         self.stale_since = None
         self.delivered_version = self.UNCOUNTED
         self.in_process = 0
