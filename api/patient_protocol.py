@@ -17,7 +17,9 @@ BODY_SECONDS: Final = 60.0
 UNREAD_SECONDS: Final = 30.0
 """How long a client may read nothing at all of an answer that it was sent."""
 MOST_HEADER_BYTES: Final = 65_536
-"""About how long the headers of a request may be: what came in one piece is not cut."""
+"""About how long headers and the like may be: what came in one piece is not cut."""
+
+_OF_BODIES: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
 def _farewell(status: bytes, problem: Problem) -> bytes:
@@ -48,8 +50,8 @@ class PatientHttpProtocol(ServiceHttpProtocol):
 
     header_seconds: ClassVar[float] = 10.0
     _late: asyncio.TimerHandle | None = None
-    _header_bytes: int | None = None
-    """How much there is of headers that are not complete; None between the headers."""
+    _pending_bytes = 0
+    """How much came since headers, or some of a body, were complete."""
     _unread: int | None = None
     """How much of answers had not left when it was last looked at; None if all had."""
 
@@ -65,12 +67,10 @@ class PatientHttpProtocol(ServiceHttpProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what came, and wait for the rest if there has to be more."""
+        self._pending_bytes += len(data)
         super().data_received(data)
-        if self._header_bytes is not None:
-            self._header_bytes += len(data)
-            if self._header_bytes > MOST_HEADER_BYTES:
-                self._end(TOO_LONG)
-            return
+        if self._pending_bytes > MOST_HEADER_BYTES:
+            self._end(TOO_LONG)
         cycle = self.cycle
         is_idle = cycle is None or cycle.response_complete
         if self._late is None and (is_idle or cycle.more_body) and self._has_connection():
@@ -80,20 +80,32 @@ class PatientHttpProtocol(ServiceHttpProtocol):
     def on_message_begin(self) -> None:
         """Wait for the headers; those of the first request are waited for already."""
         super().on_message_begin()
-        self._header_bytes = 0
+        self._pending_bytes = 0
         if self._late is None:
             self._wait(self.header_seconds)
 
     def on_headers_complete(self) -> None:
         """Wait no more for headers."""
-        self._header_bytes = None
+        self._pending_bytes = 0
         self._stop_waiting()
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take some of a body; what does not come to anything, such as trailers, has a limit."""
+        self._pending_bytes = 0
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Wait no more for a body."""
         self._stop_waiting()
         super().on_message_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        """Begin a websocket; not with a body, for which it would wait as long as it takes."""
+        if any(name in _OF_BODIES and value != b"0" for name, value in self.headers):
+            self._end(MALFORMED)
+        else:
+            super().handle_websocket_upgrade()
 
     def on_response_complete(self) -> None:
         """Begin to look whether the client reads the answer."""

@@ -14,6 +14,7 @@ from .dispatch import Dispatch
 from .logs import dict_config
 from .patient_protocol import patient
 from .settings import Settings
+from .socket_protocol import MOST_MESSAGE_BYTES, SocketProtocol
 
 ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
 """A batch makes thousands of objects that live until the next: looking at them early is in vain."""
@@ -57,6 +58,8 @@ def make_server(settings: Settings) -> Server:
         host=settings.host,
         port=settings.port,
         http=patient(settings.header_timeout_seconds),
+        ws=SocketProtocol,
+        ws_max_size=MOST_MESSAGE_BYTES,
         ws_per_message_deflate=False,  # it takes 300 kB for each connection
         lifespan="on",
         log_config=dict_config(settings),

@@ -153,7 +153,7 @@ class Settings(BaseSettings):
         description="How long a retry gets the answer of the first request.",
     )
     idempotency_records: int = Field(
-        default=10_000, ge=0, le=10_000_000, description="The most answers kept for retries."
+        default=100_000, ge=0, le=10_000_000, description="The most answers kept for retries."
     )
     idempotency_bytes: Bytes = Field(
         default=64 * MIB,

@@ -27,6 +27,8 @@ from upstream.windows.aggregate_functions import function_from
 
 from .bodies import python_value
 
+LEAST_INTEGER = -(2**63)
+MOST_INTEGER = 2**64 - 1
 TUPLES_AT_ONCE = 5_000
 """How many tuples one call aggregates at most, so that no window holds up everybody else."""
 
@@ -58,7 +60,12 @@ class OfNumbers:
     def finish(self, state: tuple[int, object]) -> object:
         """Return the result, None of no number at all."""
         numbers, inner = state
-        return self._function.finish(inner) if numbers else None
+        if not numbers:
+            return None
+        result = self._function.finish(inner)
+        if isinstance(result, int) and not LEAST_INTEGER <= result <= MOST_INTEGER:
+            return float(result)  # the sum of many integers may be one that MessagePack cannot say
+        return result
 
 
 def value_of(field: str | None) -> Callable[[object], object]:

@@ -128,6 +128,21 @@ def test_rates_and_the_cost_can_be_given(policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+def test_the_cost_can_be_told(policy: str) -> None:
+    clock = ManualClock()
+    told: list[float | None] = [None]
+    queue = make_queue(policy, clock=clock, processing_cost=lambda: told[0])
+    for key in ("IBM", "MSFT"):
+        queue.enqueue(key, 24.0)
+    served = queue.dequeue_many(2)
+    clock.advance(3.0)
+    queue.deliver_many(served)
+    assert queue.processing_cost is None, "deliveries are not measured"
+    told[0] = 0.25
+    assert queue.processing_cost == 0.25
+
+
+@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("capacity", [0, -1, 2.5])
 def test_a_capacity_is_a_whole_number_above_zero(policy: str, capacity: int) -> None:
     with pytest.raises(ParameterError):

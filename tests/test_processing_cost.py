@@ -114,6 +114,15 @@ def test_the_cost_forgets_the_past_at_the_rate_that_was_set(forgetting: float) -
     assert deliver_all(cost, slower) == pytest.approx(3 - 2 * (1 - forgetting) ** 20)
 
 
+def test_a_cost_that_is_told_is_asked_for_each_time_and_not_measured() -> None:
+    told: list[float | None] = [None, 0.5, 0, 2]
+    cost = ProcessingCost(lambda: told.pop(0))
+    cost.delivered(0.0, 5.0)
+    cost.took(7.0)
+    assert [cost.seconds() for _ in range(4)] == [None, 0.5, None, 2.0]
+    assert told == []
+
+
 NO_COSTS = [-1.0, -5e-324, math.nan, math.inf, -math.inf, "1", 1j]
 
 
@@ -124,6 +133,14 @@ NO_COSTS = [-1.0, -5e-324, math.nan, math.inf, -math.inf, "1", 1j]
 def test_what_is_no_cost_is_refused(number: float, check: Callable[[float], object]) -> None:
     with pytest.raises(CostError, match="processing_cost") as raised:
         check(number)
+    assert raised.value.value is number
+
+
+@pytest.mark.parametrize("number", NO_COSTS)
+def test_what_is_no_cost_is_refused_when_it_is_told(number: float) -> None:
+    cost = ProcessingCost(lambda: number)
+    with pytest.raises(CostError, match="processing_cost") as raised:
+        cost.seconds()
     assert raised.value.value is number
 
 

@@ -16,6 +16,7 @@ import upstream
 PROMISED = [
     *("Update", "Stream", "UpdateQueue", "AppendQueue", "AdaptiveQueue"),
     *("FifoScheduler", "InPlaceScheduler", "LinecuttingScheduler", "StalenessIndexScheduler"),
+    *("PacedScheduler", "KeyStaleness"),
     *("PagePool", "OnDemandMemory", "NaiveMemory"),
     *("WindowQueue", "WindowSpecification", "LazyWindowBuffer", "EagerWindowBuffer", "Aggregate"),
     *("WindowTuple", "WindowMark", "WindowResult", "AppendWindowQueue", "RandomWindowShedding"),
@@ -26,8 +27,9 @@ PROMISED = [
 METHODS = {
     "UpdateQueue": """
         enqueue enqueue_many dequeue dequeue_many deliver give_back read peek snapshot forget
-        queue_staleness application_staleness statistics __len__
+        queue_staleness application_staleness statistics __len__ key_staleness waiting_since
     """,
+    "PacedScheduler": "next_due held ready inner",
     "Stream": "attach detach enqueue enqueue_many read snapshot forget",
     "WindowQueue": """
         enqueue enqueue_many dequeue dequeue_many deliver advance forget close read
@@ -50,6 +52,10 @@ PARAMETERS = {
     "WindowTuple": "update mark",
     "WindowResult": "key start end value",
     "StalenessIndexScheduler": "longest_wait weight cost",
+    "PacedScheduler": "inner interval_of",
+    "KeyStaleness": """
+        key rate queue_staleness application_staleness waiting_seconds stale_seconds
+    """,
     "PagePool": "size_bytes page_bytes location_bytes",
     "OnDemandMemory": "pool",
     "NaiveMemory": "pool",

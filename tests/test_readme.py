@@ -101,7 +101,7 @@ def service_commands() -> list[str]:
 
 
 def test_the_commands_that_talk_to_the_service_work() -> None:
-    program = shlex.quote(str(Path(sys.executable).parent / "upstream"))
+    program = shlex.join([sys.executable, "-c", "from upstream.cli import main; main()"])
     answers = []
     with running() as server:
         environment = {**os.environ, "UPSTREAM_URL": server.url}

@@ -3,7 +3,7 @@
 import { WINDOW_SECONDS } from "./series.js";
 
 const SHORTEST_WINDOW_SECONDS = 30;
-const MOST_ON_LINEAR_AXIS = 20;
+const MOST_ON_LINEAR_AXIS = 10;
 const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false };
 const MISSING =
   "Charts need the package plotly where the service runs: pip install plotly. " +
@@ -125,18 +125,23 @@ export function timeAxis(since, until) {
 }
 
 /**
- * An axis of durations for these traces: 0, 200 ms, 400 ms. Where some are many times as long as
+ * An axis of durations that shows these: 0, 200 ms, 400 ms. Where some are many times as long as
  * others it is logarithmic, else the short ones would lie flat on the ground.
  */
-export function secondsAxis(title, traces) {
-  const positive = traces.flatMap(({ y }) => y).filter((value) => value > 0);
+export function secondsAxis(title, durations) {
+  const positive = durations.filter((value) => value > 0);
   const least = Math.min(...positive);
   const most = Math.max(...positive);
   if (!(most > MOST_ON_LINEAR_AXIS * least)) {
     return { title: { text: title }, tickformat: ".3~s", ticksuffix: "s" };
   }
-  for (const trace of traces) trace.y = trace.y.map((value) => (value > 0 ? value : null));
-  return { type: "log", title: { text: `${title}, log scale` }, ...logTicks(least, most) };
+  const margin = 0.04 * Math.log10(most / least);
+  return {
+    type: "log",
+    title: { text: `${title}, log scale` },
+    range: [Math.log10(least) - margin, Math.log10(most) + margin],
+    ...logTicks(least, most),
+  };
 }
 
 /** Ticks at powers of ten, and if these are few at two and five times them. */

@@ -30,6 +30,11 @@ export const STALENESS = {
 /** Names in a chart: the plot library would read some tags in them. */
 const plain = (name) => name.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
+function median(values) {
+  const known = values.filter((value) => value !== null).sort((one, other) => one - other);
+  return known[known.length >> 1];
+}
+
 const line = (colour, more = {}) => ({ color: colour, width: 1.75, ...more });
 
 /** Staleness at each moment, of the chosen queue and those compared, and the lower bound. */
@@ -46,6 +51,7 @@ export function drawStaleness(charts, model, shown, of) {
       hovertemplate: `${HOVER}<extra>${plain(name)}</extra>`,
     };
   });
+  const durations = traces.flatMap(({ y }) => y);
   const chosen = model.series(`queue/${shown[0].name}`);
   if (chosen.columns[bound].some((value) => value !== null)) {
     traces.push({
@@ -56,13 +62,14 @@ export function drawStaleness(charts, model, shown, of) {
       line: line(charts.colour("bound"), { dash: "dash" }),
       hovertemplate: `${HOVER}<extra>lower bound</extra>`,
     });
+    durations.push(median(chosen.columns[bound])); // it is estimated, and may jump for a moment
   }
   const now = shown.map(
     ({ name }) => `${name} ${format.seconds(model.series(`queue/${name}`).last(present))}`,
   );
   charts.draw("staleness-chart", traces, {
     x: timeAxis(chosen.times[0] / 1000, chosen.times.at(-1) / 1000),
-    y: secondsAxis("mean over keys", traces),
+    y: secondsAxis("mean over keys", durations),
     label:
       `${title} over the last minutes. Now: ${now.join(", ")}; ` +
       `lower bound ${format.seconds(chosen.last(bound))}.`,
@@ -117,7 +124,7 @@ export function drawRanks(charts, model, shown, of) {
         `${format.seconds(ends.at(-1)[column])} for the quietest.`;
   charts.draw("ranks-chart", traces, {
     x: { type: "log", title: { text: "rank of the key by its updates, 1 = busiest" }, dtick: 1 },
-    y: secondsAxis("mean over time", traces),
+    y: secondsAxis("mean over time", traces.flatMap(({ y }) => y)),
     label: `${title} by rank of the key. ${summary}`,
   });
 }
@@ -139,7 +146,9 @@ export function drawMemory(charts, series) {
     {
       x: timeAxis(series.times[0] / 1000, series.times.at(-1) / 1000),
       y: { title: { text: "resident" }, tickformat: "~s", ticksuffix: "B", nticks: 4 },
-      label: `Memory of the service over the last minutes. Now ${format.bytes(series.last("memory"))}.`,
+      label:
+        "Memory of the service over the last minutes. " +
+        `Now ${format.bytes(series.last("memory"))}.`,
     },
   );
 }

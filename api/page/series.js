@@ -14,7 +14,7 @@ const COUNTERS = ["arrived", "superseded", "delivered", "processor_seconds"];
 
 const numberOrNull = (value) => (typeof value === "number" ? value : null);
 
-/** The samples of one queue, of a stream or of the service: a column of times and one per number. */
+/** The samples of a queue, of a stream or of the service: a column of times, one per number. */
 export class Series {
   #newest = null;
 

@@ -1,4 +1,4 @@
-// A list of tabs after the ARIA pattern: one of them is in the tab order, arrow keys go to the next.
+// A list of tabs after the ARIA pattern: one is in the tab order, arrow keys go to the next.
 
 export class Tabs {
   #list;

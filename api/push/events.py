@@ -14,8 +14,8 @@ from .admission import subscribe
 from .asgi import Receive, Scope, Send
 from .feed import Feeds
 from .small_buffers import shrink_buffers
-from .subscription import Ending, PushMessage, Subscription
-from .wakeup import Wakeup, ended_in_time
+from .subscription import PushMessage, Subscription
+from .wakeup import Wakeup, end_in_turn, ended_in_time
 
 RETRY_MILLISECONDS: Final = 2_000
 """How long clients are advised to wait before they connect again."""
@@ -38,6 +38,7 @@ async def serve_events(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
 
     What speaks against it (`subscribe`) is raised before anything is sent.
     """
+    await feeds.turns.next()
     subscription = subscribe(feeds, name, scope, "sse")
     transport = shrink_buffers(scope)
     stream = _EventStream(feeds, subscription, receive, send)
@@ -50,8 +51,8 @@ async def serve_events(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
     except OSError:  # the client has gone
         pass
     finally:
-        subscription.close(Ending.CLIENT)
         await stream.close()
+        await end_in_turn(subscription, feeds.turns)
     return 200
 
 
@@ -123,7 +124,8 @@ class _EventStream:
         while not is_done:
             await self._drain()
             if self._is_behind:
-                await self._turns.next()
+                is_nearly_done = subscription.fits_into(self._message_bytes)
+                await self._turns.next(is_first=is_nearly_done)
             if not self._is_open:
                 return
             message = subscription.take(self._message_bytes)

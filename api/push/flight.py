@@ -35,8 +35,10 @@ LULL_ROUND_TRIPS: Final = 4
 class _Sent(NamedTuple):
     at: float
     size: int
+    is_full: bool
+    """Whether it was as large as it might be."""
     is_limited: bool
-    """Whether more would have been sent with it, had the allowance been larger."""
+    """Whether it was the last one that the allowance left room for."""
 
 
 class Flight:
@@ -58,6 +60,7 @@ class Flight:
         "_bytes",
         "_changed_at",
         "_last_event",
+        "_message_bytes",
         "_most",
         "_round_trip",
         "_sent",
@@ -72,6 +75,7 @@ class Flight:
         self._bytes = 0
         self._most = window * MOST_MESSAGE_BYTES
         self._allowance = LEAST_BYTES * min(window, FIRST_MESSAGES)
+        self._message_bytes = LEAST_BYTES
         self._changed_at = -math.inf
         self._shortest = math.inf
         self._round_trip = 0.0
@@ -89,16 +93,17 @@ class Flight:
 
     @property
     def message_bytes(self) -> int:
-        """About how large the next message may be: small until it is known what that does.
+        """About how large the next message may be.
 
-        Else the shortest time seen would be that of a large message, and nothing be slow.
+        The first is small, else the shortest time seen would be that of a large message, and
+        nothing be slow.
         """
-        return min(self._allowance, MOST_MESSAGE_BYTES) if self._has_learned else LEAST_BYTES
+        return self._message_bytes
 
     @property
-    def round_trip(self) -> float:
-        """The seconds that the last answer took, 0 before the first."""
-        return self._round_trip
+    def is_quick(self) -> bool:
+        """Whether the client answers at once, as far as is known."""
+        return self._round_trip < QUICK
 
     def may_send(self, now: float) -> bool:
         """Tell whether another message may go now."""
@@ -118,7 +123,8 @@ class Flight:
         assert len(self._sent) < self.window, "a message without credit"
         self._bytes += size
         self._last_event = now
-        self._sent.append(_Sent(now, size, self._bytes >= self._allowance))
+        is_full = size >= self._message_bytes
+        self._sent.append(_Sent(now, size, is_full, self._bytes >= self._allowance))
 
     def answer(self, messages: int, now: float) -> int:
         """Note that the client has answered the oldest `messages`; return how many there were."""
@@ -129,33 +135,38 @@ class Flight:
         self._stride = max(self._stride, messages)
         answered = [self._sent.popleft() for _ in range(messages)]
         self._bytes -= sum(sent.size for sent in answered)
-        is_limited = any(sent.is_limited for sent in answered)
         newest = answered[-1]  # the others have waited for it if they are answered together
         self._round_trip = now - newest.at
         self._shortest = min(self._shortest, self._round_trip)
         if newest.at >= self._changed_at:  # else it says nothing of the present allowance
-            self._learn(is_limited, now)
+            self._learn(
+                is_full=any(sent.is_full for sent in answered),
+                is_limited=any(sent.is_limited for sent in answered),
+                now=now,
+            )
         return messages
 
-    def _learn(self, is_limited: bool, now: float) -> None:
+    def _learn(self, *, is_full: bool, is_limited: bool, now: float) -> None:
+        before = self._allowance, self._message_bytes
         delay = self._round_trip - self._shortest
         if delay > SLOW:
             if self._allowance <= LEAST_BYTES:
                 self._shortest = self._round_trip
             self._allowance = max(self._allowance // 2, LEAST_BYTES)
-        elif delay < QUICK and is_limited:
-            self._allowance = min(self._allowance * 2, self._most)
-        elif not is_limited or self._has_learned:
-            return
-        self._changed_at = now
-
-    @property
-    def _has_learned(self) -> bool:
-        return self._changed_at > -math.inf
+        elif delay < QUICK:
+            if is_limited:
+                self._allowance = min(self._allowance * 2, self._most)
+            if is_full:
+                self._message_bytes = min(self._message_bytes * 2, MOST_MESSAGE_BYTES)
+        elif is_limited:
+            self._message_bytes = self._allowance  # as much as before, in fewer messages
+        self._message_bytes = min(self._message_bytes, self._allowance, MOST_MESSAGE_BYTES)
+        if (self._allowance, self._message_bytes) != before:
+            self._changed_at = now
 
     def _check(self) -> None:
         """State every invariant."""
         assert len(self._sent) <= self.window
         assert self._bytes == sum(sent.size for sent in self._sent)
-        assert LEAST_BYTES <= self._allowance <= self._most
+        assert LEAST_BYTES <= self._message_bytes <= self._allowance <= self._most
         assert [sent.at for sent in self._sent] == sorted(sent.at for sent in self._sent)

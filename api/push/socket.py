@@ -7,6 +7,7 @@ The server sends updates as `Flight` allows. The client answers `{"credit": n}` 
 from __future__ import annotations
 
 import asyncio
+from time import perf_counter
 from typing import Annotated, Final, NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ from .asgi import Message, Receive, Scope, Send
 from .feed import Feeds
 from .flight import Flight
 from .subscription import Ending, Subscription
-from .wakeup import Wakeup, ended_in_time
+from .wakeup import Wakeup, end_in_turn, ended_in_time
 
 GOING_AWAY: Final = 1001
 INVALID_DATA: Final = 1007
@@ -52,6 +53,7 @@ async def serve_socket(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
     that the caller can tell the client (`refuse_socket`).
     """
     await receive()  # websocket.connect
+    await feeds.turns.next()
     subscription = subscribe(feeds, name, scope, "websocket")
     connection = _Socket(feeds, subscription, receive, send)
     try:
@@ -59,7 +61,7 @@ async def serve_socket(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
     except OSError:  # the client has gone, or does not even read the goodbye
         return
     finally:
-        subscription.close(Ending.CLIENT)
+        await end_in_turn(subscription, feeds.turns)
 
 
 class _Socket:
@@ -152,15 +154,14 @@ class _Socket:
         try:
             while self._subscription.ending is None and self._may_send():
                 if self._is_behind:
-                    await self._turns.next()
-                    if self._subscription.ending is not None:
-                        return
-                if await self._send_next():
-                    self._is_behind = False
+                    is_done = await self._send_in_turn()
+                else:
+                    is_done = await self._send_next()
+                self._is_behind = not is_done
+                if is_done:
                     self._wakeup.on_update()
                     self._wakeup.at(self._subscription.next_due())
                     return
-                self._is_behind = True
         finally:
             self._is_sending = False
 
@@ -171,6 +172,19 @@ class _Socket:
         self._is_behind = True
         self._wakeup.at(flight.next_due())
         return False
+
+    async def _send_in_turn(self) -> bool:
+        """Send as `_send_next` does, when it is this connection's turn."""
+        flight = self._flight
+        is_first = flight.is_quick or self._subscription.fits_into(flight.message_bytes)
+        await self._turns.next(is_first=is_first)
+        if self._subscription.ending is not None:
+            return False
+        started = perf_counter()
+        is_done = await self._send_next()
+        if not is_first:
+            self._turns.took(perf_counter() - started)
+        return is_done
 
     async def _send_next(self) -> bool:
         """Send the next message, if there is one; return whether nothing else can be sent now."""

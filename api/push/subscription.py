@@ -28,6 +28,7 @@ Transport = Literal["websocket", "sse"]
 
 MOST_UPDATES: Final = 128
 """How many updates a message holds at most, since the event loop stands while it is made."""
+USUAL_UPDATE_BYTES: Final = 64.0
 STALENESS_SHARE: Final = 1e-4
 """The share of the time that telling one connection's staleness may take."""
 
@@ -66,6 +67,7 @@ class Subscription:
         "_staleness",
         "_started",
         "_unanswered",
+        "_update_bytes",
         "ending",
         "message_bytes",
         "now",
@@ -99,6 +101,7 @@ class Subscription:
         self._allowance = None if rate is None else RateAllowance(rate, now=now)
         self._pace = MeasuredPace(now=now)
         self._sent = self._delivered = 0
+        self._update_bytes = USUAL_UPDATE_BYTES
         self._unanswered: deque[list[Update]] = deque()
         self._staleness = Rationed(self._queue.queue_staleness, share=STALENESS_SHARE)
         self.stream.subscribers.add(self)
@@ -128,6 +131,8 @@ class Subscription:
         self._unanswered.append(updates)
         if self._allowance is not None:
             self._allowance.spend(len(parts))
+        if parts:
+            self._update_bytes = sum(map(len, parts)) / len(parts)
         self._sent += len(parts)
         self._pace.note(len(parts), now)
         return self._message(parts, is_last=is_last)
@@ -165,6 +170,11 @@ class Subscription:
     def has_more(self) -> bool:
         """Whether `take`, which has returned None, is to be asked again after others had a turn."""
         return self._queue.has_more
+
+    def fits_into(self, most_bytes: int) -> bool:
+        """Tell whether a message of about so many bytes would do for all that waits. O(1)."""
+        waiting = len(self._queue) + len(self._deletions)
+        return waiting <= MOST_UPDATES and waiting * self._update_bytes <= most_bytes
 
     def next_due(self) -> float:
         """Return when there may be a message though nothing arrives; infinity if never."""

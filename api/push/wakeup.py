@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from .feed import StreamFeed
-from .subscription import Subscription
+from .subscription import Ending, Subscription
+from .turns import Turns
 
 SHORTEST_DELAY: Final = 0.001
 """Event loops round times to milliseconds; without it a connection would spin for the rest."""
@@ -79,3 +80,11 @@ async def ended_in_time(subscription: Subscription, wakeup: Wakeup) -> AsyncIter
             yield
     finally:
         subscription.on_end = None
+
+
+async def end_in_turn(subscription: Subscription, turns: Turns) -> None:
+    """Close a subscription whose client has gone. Many may go at once, and each takes its time."""
+    try:
+        await turns.next()
+    finally:
+        subscription.close(Ending.CLIENT)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Path, Request, Response
+import msgspec
+from fastapi import APIRouter, Body, Depends, Header, Path, Request, Response
 from pydantic import BaseModel
 
 from upstream import Key, Outcome, UnknownKeyError
@@ -13,6 +14,7 @@ from ..bodies import choose_answer, json_fragment, read_path_key, write_updates
 from ..definitions import Name, StreamDefinition
 from ..entries import StreamEntry
 from ..http import JSON
+from ..idempotency import Answer, check_key, fingerprint
 from ..service import Service
 from .descriptions import LINKS_OF_STREAM, PROBLEMS, UPDATE, UPDATES
 from .key_paths import KEY, AsJson, PathKey
@@ -23,6 +25,14 @@ router = APIRouter(prefix="/v1/streams", tags=["streams"])
 
 TheService = Annotated[Service, Depends(service_of)]
 StreamName = Annotated[Name, Path(alias="stream", description="The stream's name.")]
+
+RetryKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        description="A retry with the same key gets the same answer, and does nothing again.",
+    ),
+]
 
 
 class StreamView(StreamDefinition):
@@ -156,14 +166,39 @@ async def get_key(
     "/{stream}/keys/" + KEY,
     summary="Delete a key",
     status_code=202,
-    responses=PROBLEMS[404, 422],
+    responses=PROBLEMS[400, 404, 422],
 )
 async def delete_key(
-    service: TheService, name: StreamName, key: PathKey, *, as_json: AsJson = False
+    service: TheService,
+    name: StreamName,
+    key: PathKey,
+    *,
+    as_json: AsJson = False,
+    retry_key: RetryKey = None,
 ) -> DeletionCounts:
     """Send a tombstone: it is delivered like any update, and then the key is forgotten."""
     entry = service.stream(name)
-    outcome = entry.delete(_key(service, key, as_json=as_json), service.clock.now())
+    update_key = _key(service, key, as_json=as_json)
+    if retry_key is None:
+        return _delete(service, entry, update_key)
+    check_key(retry_key)
+    record_key = f"delete {name} {retry_key}"
+    request = fingerprint(msgspec.json.encode(update_key))
+    record = await service.idempotent.begin(record_key, request)
+    if record.answer is not None:
+        return DeletionCounts.model_validate_json(record.answer.body)
+    try:
+        counts = _delete(service, entry, update_key)
+    except BaseException:
+        service.idempotent.abandon(record_key)
+        raise
+    answer = Answer(202, JSON, counts.model_dump_json().encode())
+    service.idempotent.finish(record_key, answer)
+    return counts
+
+
+def _delete(service: Service, entry: StreamEntry, key: Key) -> DeletionCounts:
+    outcome = entry.delete(key, service.clock.now())
     return DeletionCounts(
         waiting=int(outcome is Outcome.WAITING),
         superseded=int(outcome is Outcome.SUPERSEDED),

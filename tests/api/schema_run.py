@@ -1,117 +1,19 @@
-"""Runs of schemathesis: requests made up from the service's description, and what they found.
-
-Schemathesis knows no bodies but JSON, so those of the other content types are made here: good ones,
-some with a few bytes changed, and some that are nothing at all.
-"""
+"""Runs of schemathesis: requests made up from the service's description, and what they found."""
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import cycle
 
-import msgspec
-import pyarrow as pa
 import requests
 import schemathesis
-from hypothesis import strategies as st
 from schemathesis.engine import events, from_schema
 
 from api.bodies import Format
-
-keys = st.one_of(
-    st.sampled_from(["IBM", "MSFT", "", "a/b", "\u2028", "é" * 600]),
-    st.integers(-(2**63), 2**63 - 1),
-    st.lists(st.sampled_from(["NYSE", 1, -1]), max_size=17),
-)
-values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64) | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
-    max_leaves=6,
-)
-times = st.none() | st.floats() | st.integers(-(2**53), 2**53)
-updates = st.fixed_dictionaries(
-    {"key": keys, "value": values}, optional={"time": times, "odd": values}
-)
-rows = st.tuples(keys, times, values)
-anything = st.lists(updates | rows | values, max_size=6)
-
-
-@st.composite
-def damaged(draw: st.DrawFn, good: st.SearchStrategy[bytes]) -> bytes:
-    """Return a good body, or one with a few bytes changed or cut off, or no body at all."""
-    body = bytearray(draw(good))
-    match draw(st.sampled_from(["good", "good", "changed", "cut", "random"])):
-        case "changed" if body:
-            for _ in range(draw(st.integers(1, 4))):
-                body[draw(st.integers(0, len(body) - 1))] = draw(st.integers(0, 255))
-        case "cut":
-            del body[draw(st.integers(0, len(body))) :]
-        case "random":
-            return draw(st.binary(max_size=64))
-    return bytes(body)
-
-
-def as_lines(made: list[object]) -> bytes:
-    """Return a line of JSON for each of these."""
-    return b"".join(msgspec.json.encode(one) + b"\n" for one in made)
-
-
-@st.composite
-def arrow_streams(draw: st.DrawFn) -> bytes:
-    """Return a stream of one batch, with columns as they should be and as they should not."""
-    count = draw(st.integers(0, 5))
-
-    def column(elements: st.SearchStrategy[object], kind: pa.DataType) -> pa.Array:
-        return pa.array(draw(st.lists(elements, min_size=count, max_size=count)), kind)
-
-    texts = st.sampled_from(["IBM", "MSFT", "", None, "\0"])
-    columns = {
-        "key": draw(
-            st.sampled_from(
-                [
-                    column(texts, pa.string()),
-                    column(texts, pa.string()).dictionary_encode(),
-                    column(st.integers(-(2**63), 2**63 - 1), pa.int64()),
-                    column(st.floats(), pa.float64()),
-                ]
-            )
-        ),
-        "time": draw(
-            st.sampled_from(
-                [
-                    column(st.none() | st.floats(), pa.float64()),
-                    column(st.none() | st.integers(-(2**62), 2**62), pa.timestamp("ns")),
-                    column(st.booleans(), pa.bool_()),
-                ]
-            )
-        ),
-        "value": draw(
-            st.sampled_from(
-                [
-                    column(st.floats(), pa.float64()),
-                    column(st.binary(max_size=9), pa.binary()),
-                    column(st.lists(st.integers(0, 9), max_size=3), pa.list_(pa.int32())),
-                ]
-            )
-        ),
-    }
-    names = draw(st.lists(st.sampled_from([*columns]), unique=True, max_size=3))
-    table = pa.table({name: columns[name] for name in names or columns})
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
-
-
-BODIES = {
-    Format.NDJSON: anything.map(as_lines),
-    Format.MESSAGEPACK: (anything | updates).map(msgspec.msgpack.encode),
-    Format.ARROW: arrow_streams(),
-}
+from tests.api.body_strategies import BODIES, damaged
 
 
 @cache
@@ -230,21 +132,18 @@ def configuration(examples: int, seed: int) -> schemathesis.Config:
     )
 
 
-def run(
-    url: str, *, examples: int, seed: int, tell: Callable[[Found], None] = lambda _: None
-) -> Found:
-    """Send requests to the service at `url`, and return what was found."""
+def run(url: str, found: Found, *, examples: int, seed: int, tell: Callable[[], None]) -> None:
+    """Send requests to the service at `url`, whose queues become `QUEUES`, and add what is found."""
     register()
     for name, definition in QUEUES.items():
+        requests.delete(f"{url}/v1/streams/{name}", timeout=30)
         assert requests.put(f"{url}/v1/queues/{name}", json=definition, timeout=30).ok
     schema = schemathesis.openapi.from_url(
         f"{url}/openapi.json", config=configuration(examples, seed)
     )
-    found = Found()
     for event in _events(schema):
         found.add(event)
-        tell(found)
-    return found
+        tell()
 
 
 def _events(schema: schemathesis.BaseSchema) -> Iterator[events.EngineEvent]:

@@ -10,10 +10,9 @@ from itertools import count, pairwise
 
 import pytest
 
-from api.definitions import QueueDefinition
 from api.demo_feed import (
     LONGEST_CATCH_UP_SECONDS,
-    QUEUES,
+    SCHEDULERS,
     SECONDS_PER_UPDATE,
     STREAM,
     SYMBOLS,
@@ -21,6 +20,7 @@ from api.demo_feed import (
     DemoFeed,
     Prices,
     SlowReader,
+    demo_queue,
 )
 from api.entries import QueueEntry
 from api.service import Service
@@ -117,7 +117,7 @@ def test_the_demo_has_one_stream_and_three_queues_that_differ_in_order_only() ->
     demo = Demo()
     demo.run(0.1)
     queues = demo.service.queues
-    assert list(queues) == list(QUEUES)
+    assert list(queues) == list(SCHEDULERS)
     assert [entry.definition.scheduler for entry in queues.values()] == [
         *("index", "in-place", "fifo")
     ]
@@ -136,13 +136,11 @@ def test_readers_get_a_part_of_what_comes_and_all_of_them_the_same() -> None:
     assert all(counts.superseded > found[0].arrived / 4 for counts in found)
 
 
-def test_the_readers_cost_is_measured() -> None:
-    demo = Demo()
+def test_the_queues_know_what_their_readers_take() -> None:
+    demo = Demo(late=0.1)
     demo.run(2.0)
-    for entry in demo.service.queues.values():
-        cost = entry.source.processing_cost
-        assert cost is not None
-        assert cost == pytest.approx(SECONDS_PER_UPDATE, rel=0.01)
+    costs = {entry.source.processing_cost for entry in demo.service.queues.values()}
+    assert costs == {SECONDS_PER_UPDATE}
 
 
 def test_a_feed_that_was_held_up_leaves_out_what_it_missed() -> None:
@@ -166,8 +164,8 @@ def test_readers_that_were_held_up_catch_up_a_little() -> None:
 def test_a_dropped_queue_does_not_stop_the_others() -> None:
     demo = Demo()
     service = demo.service
-    stop, _ = service.define_queue("demo-index", QUEUES["demo-index"])
-    other, _ = service.define_queue("demo-fifo", QUEUES["demo-fifo"])
+    stop, _ = service.define_queue("demo-index", demo_queue("demo-index"))
+    other, _ = service.define_queue("demo-fifo", demo_queue("demo-fifo"))
     readers = [SlowReader(stop), SlowReader(other)]
     stop.stream.take_in(["IBM", "GM"], [b"1", b"2"])
     for reader in readers:
@@ -198,6 +196,6 @@ def test_the_demo_ends_when_its_stream_is_dropped() -> None:
 
 def test_queues_of_that_name_that_are_there_already_are_used() -> None:
     demo = Demo()
-    demo.service.define_queue("demo-fifo", QueueDefinition(stream=STREAM, scheduler="fifo"))
+    demo.service.define_queue("demo-fifo", demo_queue("demo-fifo"))
     demo.run(0.1)
-    assert set(demo.service.queues) == set(QUEUES)
+    assert set(demo.service.queues) == set(SCHEDULERS)

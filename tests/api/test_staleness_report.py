@@ -54,7 +54,7 @@ def test_the_stalest_keys_come_first_and_are_the_stalest(queue: UpdateQueue) -> 
 
 def test_ranks_go_from_the_busiest_key_to_the_quietest(queue: UpdateQueue) -> None:
     ranks = report_of(queue, ranks=10)["ranks"]
-    assert [row["rank"] for row in ranks][0] == 1
+    assert ranks[0]["rank"] == 1
     assert ranks[-1]["rank"] == report_of(queue)["rates"]["keys"]
     assert len(ranks) <= 10
     rates = [row["rate"] or 0.0 for row in ranks]

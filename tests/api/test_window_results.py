@@ -74,6 +74,14 @@ def test_what_is_no_number_is_left_out_and_counted() -> None:
     assert served(windows) == [2]
 
 
+def test_a_sum_beyond_64_bits_is_a_float_which_every_format_can_say() -> None:
+    windows = results("sum")
+    feed(windows, b"18446744073709551615", b"18446744073709551615", b"1")
+    (value,) = served(windows)
+    assert isinstance(value, float)
+    assert value == 2.0**65
+
+
 def test_a_result_that_nobody_got_is_handed_out_again() -> None:
     windows = results()
     feed(windows, b"1", b"2", b"3")

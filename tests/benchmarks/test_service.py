@@ -169,7 +169,9 @@ def redis_server(folder: Path) -> Iterator[tuple[redis.Redis, int]]:
     """Run Redis on a socket in `folder`, keeping nothing on disk; yield a client and its pid."""
     path = folder / "redis.sock"
     options = ["--port", "0", "--unixsocket", str(path), "--save", "", "--appendonly", "no"]
-    process = subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL, cwd=folder)
+    program = shutil.which("redis-server")
+    assert program is not None
+    process = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL, cwd=folder)
     client = redis.Redis(unix_socket_path=str(path))
     try:
         while True:

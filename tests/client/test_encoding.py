@@ -127,9 +127,12 @@ def test_what_is_no_update_is_refused(update: tuple[object, ...]) -> None:
 
 
 def test_columns_may_be_numpys() -> None:
-    rows = rows_of_columns(["a", "b"], np.array([1.5, 2.5]), np.array([1, 2]))  # type: ignore[arg-type]
-    assert list(rows) == [("a", 1, 1.5), ("b", 2, 2.5)]
-    assert list(rows_of_columns(np.array([7]), ["x"], None)) == [(7, None, "x")]  # type: ignore[arg-type]
+    def rows(*columns: object) -> list[Row]:
+        return list(rows_of_columns(*columns))  # type: ignore[arg-type]
+
+    floats, integers = np.array([1.5, 2.5]), np.array([1, 2])
+    assert rows(["a", "b"], floats, integers) == [("a", 1, 1.5), ("b", 2, 2.5)]
+    assert rows(integers, ["x", "y"], None) == [(1, None, "x"), (2, None, "y")]
 
 
 @pytest.mark.parametrize(

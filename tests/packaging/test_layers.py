@@ -21,7 +21,7 @@ BROKEN = 1
 def checkout(tmp_path: Path) -> Path:
     """Copy what the import linter reads."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for package in ("upstream", "simulator"):
+    for package in ("upstream", "api", "simulator"):
         shutil.copytree(
             ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__")
         )
@@ -48,6 +48,9 @@ def lint_imports(checkout: Path) -> subprocess.CompletedProcess[str]:
         ("upstream/keys/spoilt.py", "upstream.queues", "The layers of the library"),
         ("upstream/queues/spoilt.py", "upstream.storage_manager", "The layers of the library"),
         ("upstream/queues/spoilt.py", "simulator", "Applications stand on the library"),
+        ("api/spoilt.py", "math", "The layers of the service"),
+        ("api/bodies/spoilt.py", "api.http", "The layers of the service"),
+        ("upstream/client/spoilt.py", "upstream.cli", "The layers of the library"),
         ("upstream/queues/spoilt.py", "pandas", "The library has no web"),
         ("upstream/queues/spoilt.py", "socket", "The library does no input or output"),
     ],

@@ -63,6 +63,13 @@ def test_the_wheel_says_that_it_is_typed(names: list[str]) -> None:
     assert "upstream/py.typed" in names
 
 
+def test_the_command_upstream_comes_with_the_wheel(wheel: Path, names: list[str]) -> None:
+    (name,) = (name for name in names if name.endswith(".dist-info/entry_points.txt"))
+    with ZipFile(wheel) as archive:
+        entries = archive.read(name).decode()
+    assert "[console_scripts]\nupstream = upstream.cli:main" in entries
+
+
 def test_the_licence_is_in_the_wheel(names: list[str], metadata: Message) -> None:
     assert metadata["License-Expression"] == "Apache-2.0"
     assert any(name.endswith("/licenses/LICENSE") for name in names)

@@ -13,6 +13,7 @@ import pytest
 from upstream import (
     TOMBSTONE,
     KeyNotHashableError,
+    KeyStaleness,
     ManualClock,
     NotInProcessError,
     Outcome,
@@ -82,6 +83,26 @@ class QueueContract(KeyContract, InputContract, StreamContract):
             assert peeked == queue.dequeue()
             clock.advance(0.5)
         assert queue.peek() is None
+
+    def test_it_tells_since_when_something_waits(
+        self, queue: StreamQueue, clock: ManualClock
+    ) -> None:
+        assert queue.waiting_since() is None
+        clock.set(5.0)
+        queue.enqueue("A", 1)
+        clock.set(6.0)
+        queue.enqueue_many(["B", "A"], [2, 3])
+        for _ in range(2):
+            assert queue.waiting_since() == queue.stream.now() - 1.0 == 5.0
+        queue.forget("A")
+        assert queue.waiting_since() == 6.0
+        served = next_of(queue)
+        assert queue.waiting_since() is None
+        clock.set(9.0)
+        queue.enqueue("C", 4)
+        assert queue.waiting_since() == 9.0
+        queue.give_back(served)
+        assert queue.waiting_since() == 6.0
 
     def test_reading_changes_nothing(self, queue: StreamQueue, clock: ManualClock) -> None:
         queue.enqueue_many(["A", "B", "A"], [1, 2, 3])
@@ -282,6 +303,25 @@ class QueueContract(KeyContract, InputContract, StreamContract):
         assert queue.application_staleness() == pytest.approx((4.0 + 1.0) / 2.0)
         for of in ("queue", "application"):
             assert queue.staleness_by_key(of) == pytest.approx({"A": 4.0, "B": 1.0})
+
+    def test_how_stale_each_key_is_and_was_is_told_in_one_table(self, clock: ManualClock) -> None:
+        #  time  0                6        8       9
+        #  A     waits --------------------------->
+        #  B                      waits -> served, not delivered
+        queue = self.make(clock=clock, rates={"A": 0.5})
+        queue.enqueue("A", 1)
+        clock.advance(6.0)
+        queue.enqueue("B", 1)
+        clock.advance(2.0)
+        for update in queue.dequeue_many(2):
+            if update.key == "A":
+                queue.give_back(update)
+        clock.advance(1.0)
+        rows = {row.key: row for row in queue.key_staleness()}
+        assert rows == {
+            "A": KeyStaleness("A", 0.5, pytest.approx(4.5), pytest.approx(4.5), 9.0, 9.0),
+            "B": KeyStaleness("B", None, pytest.approx(2.0 / 3.0), pytest.approx(1.5), 0.0, 3.0),
+        }
 
     def test_staleness_of_an_unknown_key_is_an_error(self, queue: StreamQueue) -> None:
         queue.enqueue("IBM", 24.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from upstream import (
@@ -14,6 +16,7 @@ from upstream import (
     Outcome,
     PagePool,
     PagePoolFullError,
+    ParameterError,
     Stream,
     StreamQueue,
 )
@@ -93,6 +96,42 @@ class StreamContract(QueueSetting):
         assert sorted(map(str, values_of(full.dequeue_many(9)))) == ["2", "3"]
         assert full.statistics().arrived == 2
         assert full.statistics().is_balanced
+
+    def test_a_late_queue_may_start_from_what_arrived_since_some_moment(
+        self, clock: ManualClock
+    ) -> None:
+        #  time  5    6    7    8    9
+        #        A    B    C    A    attached
+        stream = Stream(clock=clock)
+        for moment, key in enumerate("ABCA", 5):
+            clock.set(moment)
+            stream.enqueue(key, moment)
+        clock.set(9.0)
+        for since, expected in ((6.0, [6, 7, 8]), (6.5, [7, 8]), (8, [8]), (8.5, [])):
+            queue = self.make()
+            stream.attach(queue, snapshot=True, since=since)
+            assert sorted(map(str, values_of(queue.snapshot()))) == list(map(str, expected))
+            assert queue.waiting_since() == min(expected, default=None)
+            assert queue.statistics().arrived == len(expected)
+            queue._check()
+            clock.advance(1.0)
+            stream.enqueue("D", TOMBSTONE)  # of which nothing is left for the next round
+            assert len(queue) == len(expected) + 1, "what arrives later is heard of"
+            stream.detach(queue)
+
+    @pytest.mark.parametrize(
+        ("since", "snapshot"), [(0.0, False), (math.nan, True), ("now", True), (1j, True)]
+    )
+    def test_a_moment_to_start_from_is_a_time_and_given_with_a_snapshot(
+        self, queue: StreamQueue, clock: ManualClock, since: float, snapshot: bool
+    ) -> None:
+        stream = Stream(clock=clock)
+        stream.enqueue("A", 1)
+        with pytest.raises(ParameterError) as raised:
+            stream.attach(queue, snapshot=snapshot, since=since)
+        assert raised.value.name == "since"
+        assert stream.statistics().queues == 0
+        stream.attach(queue)
 
     def test_a_queue_can_be_attached_once_and_unused_only(
         self, queue: StreamQueue, clock: ManualClock

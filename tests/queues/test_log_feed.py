@@ -75,6 +75,17 @@ def test_the_newest_values_of_a_stream_come_in_the_order_of_their_arrival() -> N
     ]
 
 
+def test_only_the_newest_values_since_some_moment_can_be_asked_for() -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock)
+    for key in ("A", "B", "C", "A"):
+        stream.enqueue(key, key)
+        clock.advance(1.0)
+    entries = newest_entries(stream, clock.now(), None, since=2.0)
+    assert [entry.value for entry in entries] == ["C", "A"]
+    assert newest_entries(stream, clock.now(), 1.0, since=2.0) == []
+
+
 def test_values_that_have_outlived_their_time_and_deletions_are_no_newest_values() -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)

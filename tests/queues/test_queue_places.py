@@ -8,6 +8,7 @@ import pytest
 
 from upstream.keys import KeyCell, Place
 from upstream.queues.queue_places import QueuePlaces
+from upstream.staleness import KeyStaleness
 from upstream.statistics import EstimatedRates, ProcessingCost, UpdateRates
 from upstream.updates import Key
 
@@ -28,7 +29,9 @@ class Places(QueuePlaces):
         return 0.0
 
     def _rates(self) -> UpdateRates:
-        return EstimatedRates()
+        rates = EstimatedRates()
+        rates.begin(cell_of("A", 0))
+        return rates
 
     def _find(self, key: Key) -> Place | None:
         return None
@@ -92,6 +95,13 @@ def test_a_queue_holds_what_waits_or_is_in_process(places: QueuePlaces) -> None:
     place.waiting_since = None
     place.in_process = 1
     assert places.holds(cell)
+
+
+def test_the_table_of_staleness_is_of_the_keys_that_count(places: QueuePlaces) -> None:
+    counted, uncounted = (open_place(places, cell_of(key, at)) for at, key in enumerate("AB"))
+    places._begin(counted, 1, now=0.0)
+    assert uncounted.waiting_since is None
+    assert places.key_staleness() == [KeyStaleness("A", None, 0.0, 0.0, 0.0, 0.0)]
 
 
 def test_a_forgotten_key_counts_in_the_mean_as_it_was(places: QueuePlaces) -> None:

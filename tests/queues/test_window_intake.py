@@ -264,6 +264,23 @@ class TestAttached:
         ]
 
     @every_kind
+    def test_a_queue_can_start_from_what_arrived_since_some_moment(self, make: MakeQueue) -> None:
+        clock = ManualClock()
+        stream, queue = Stream(clock=clock), make(WINDOWS)
+        for moment, key in enumerate("abca"):
+            clock.set(moment)
+            stream.enqueue(key, moment)
+        stream.attach(queue, snapshot=True, since=2.0)
+        assert queue.statistics().tuples.arrived == 2
+        queue.advance(6)
+        consumer = Consumer(queue)
+        consumer.serve()
+        assert [(result.key, result.value) for result in consumer.results] == [
+            ("c", [2]),
+            ("a", [3]),
+        ]
+
+    @every_kind
     def test_a_queue_that_was_used_cannot_be_attached(self, make: MakeQueue) -> None:
         used, attached, closed = make(WINDOWS), make(WINDOWS), make(WINDOWS)
         used.enqueue("IBM", 1, time=0)

@@ -202,6 +202,31 @@ def test_the_cost_of_a_window_is_the_time_spent_on_its_tuples(make: MakeQueue) -
 
 
 @every_kind
+def test_the_cost_of_a_window_can_be_told(make: MakeQueue) -> None:
+    clock = ManualClock()
+    queue = make(WindowSpecification(4, 4, tick=1), clock=clock, processing_cost=lambda: 30.0)
+    feed(queue, "IBM", range(4))
+    Consumer(queue, clock).serve(cost=2.0)
+    assert queue.processing_cost == 30.0
+
+
+@every_kind
+def test_how_stale_each_key_is_and_was_is_told_in_one_table(make: MakeQueue) -> None:
+    clock = ManualClock()
+    queue = make(TUMBLING, clock=clock)
+    feed(queue, "a", range(30), clock=clock)
+    feed(queue, "b", range(9), clock=clock)
+    Consumer(queue).serve(12)
+    clock.advance(5.0)
+    rows = {row.key: row for row in queue.key_staleness()}
+    assert {key: row.queue_staleness for key, row in rows.items()} == queue.staleness_by_key()
+    assert rows["b"].application_staleness == queue.application_staleness("b")
+    assert rows["a"].rate is not None
+    assert sum(row.waiting_seconds > 0 for row in rows.values()) == len(queue)
+    assert rows["a"].stale_seconds >= rows["a"].waiting_seconds
+
+
+@every_kind
 def test_the_lower_bound_follows_from_the_rate_of_windows(make: MakeQueue) -> None:
     clock = ManualClock()
     queue = make(TUMBLING, clock=clock, processing_cost=30.0)

@@ -194,6 +194,7 @@ class SchedulerContract(ABC):
         feed.arrive(*"ABC", seconds_each=1.0)
         place = line.scheduler.take(feed.now)
         assert place is not None
+        line.scheduler.stand_back(place)
         since = place.waiting_since
         others = [key for key in "ABC" if key != place.cell.key]
         assert sorted(line.keys()) == others

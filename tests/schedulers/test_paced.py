@@ -181,11 +181,13 @@ def test_a_key_that_stands_back_was_not_served() -> None:
     feed = Feed()
     line = paced(feed)
     feed.arrive("C")
-    place = line.scheduler.next(feed.now)
+    place = line.scheduler.take(feed.now)
     assert place is not None
-    line.scheduler.remove(place)
+    line.scheduler.stand_back(place)
     line.scheduler.restore(place)
     assert line.serve_key() == "C"
+    feed.arrive("C")
+    assert line.serve_key() is None, "now it was"
 
 
 def test_a_key_that_is_served_after_a_look_is_held_back_as_well() -> None:

@@ -49,8 +49,8 @@ def top(
     stale: on average over time, too; bound: the least that any order of service could reach for
     memoryless arrivals, and how many times that it is. A dash is what is not known yet.
 
-    In a terminal a table that is redrawn, with as many queues as fit; elsewhere a table for each look, or a line of JSON with
-    the list of queues (--json).
+    In a terminal a table that is redrawn, with as many queues as fit; elsewhere a table for each
+    look, or a line of JSON with the list of queues (--json).
     """
     with connected(context) as client:
         found = looks(client, SystemClock(), interval)

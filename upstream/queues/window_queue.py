@@ -248,15 +248,13 @@ class WindowQueue(WindowedQueue[KeyPlace]):
 
     def _commit_next(self, now: float) -> bool:
         """Commit to the window of the key that is to be served next, if any can be."""
-        scheduler = self._scheduler
-        while (place := scheduler.next(now)) is not None:
+        while (place := self._scheduler.take(now)) is not None:
             assert isinstance(place, KeyPlace)
             if place.processing_state is _IDLE:
-                scheduler.remove(place)
+                self._scheduler.stand_back(place)
                 place.is_deferred = True
                 self._deferred += 1
                 continue
-            scheduler.serve(place, now)
             self._sums.wait_ends(place, now)
             place.waiting_since = None
             place.waiting_state = _AFTER_WAIT[place.waiting_state]

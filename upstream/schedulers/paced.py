@@ -222,6 +222,12 @@ class PacedScheduler(Scheduler):
             self._note_service(place, now)
         return place
 
+    def stand_back(self, place: Place) -> None:
+        """Note that the key that was just taken is not served after all; it remains due."""
+        self._inner.stand_back(place)
+        if place.cell.index < len(self._dues):
+            self._dues[place.cell.index] = -math.inf
+
     def remove(self, place: Place) -> None:
         """Take out a key that is not to be served now, held back or not."""
         line = place.line

@@ -100,6 +100,10 @@ class Scheduler(ABC):
             self.remove(place)
         return place
 
+    def stand_back(self, place: Place) -> None:
+        """Note that the key that was just taken is not served after all; it will be restored."""
+        return
+
     @abstractmethod
     def remove(self, place: Place) -> None:
         """Take out a key that is not to be served now: it has expired, say, or was forgotten."""

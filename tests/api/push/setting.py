@@ -47,7 +47,9 @@ def put(feed: QueueEntry, **values: object) -> None:
         feed.stream.take_in_one(key, b"%a" % value)
 
 
-def subscribe(feed: QueueEntry, query: str = "", transport: Transport = "websocket") -> Subscription:
+def subscribe(
+    feed: QueueEntry, query: str = "", transport: Transport = "websocket"
+) -> Subscription:
     """Return a subscription that was asked for by a query."""
     return Subscription(feed, Selection.parse(query.encode()), transport)
 

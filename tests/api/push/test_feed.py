@@ -1,3 +1,5 @@
+"""The service is what push asks for."""
+
 from __future__ import annotations
 
 from api.push.feed import Feeds, PrivateQueue, QueueFeed, TakesTurns

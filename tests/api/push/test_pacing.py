@@ -1,3 +1,5 @@
+"""The pace that is allowed, and the pace that is measured."""
+
 from __future__ import annotations
 
 import random

@@ -1,3 +1,5 @@
+"""Where connections begin."""
+
 from __future__ import annotations
 
 import pytest
@@ -48,7 +50,9 @@ def test_an_id_of_this_run_is_where_to_go_on(service: Service, clock: ManualCloc
     assert not beginning.is_reset
 
 
-@pytest.mark.parametrize("message_id", ["cafe-999999999", "nonsense", "{run}-x", "{run}-9999999999"])
+@pytest.mark.parametrize(
+    "message_id", ["cafe-999999999", "nonsense", "{run}-x", "{run}-9999999999"]
+)
 def test_any_other_id_is_answered_with_a_snapshot(service: Service, message_id: str) -> None:
     feed = define(service)
     selection = Selection(last_event_id=message_id.format(run=feed.stream.run))

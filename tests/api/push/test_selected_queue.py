@@ -1,3 +1,5 @@
+"""The queue of one connection, without the connection."""
+
 from __future__ import annotations
 
 import math

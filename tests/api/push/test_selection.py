@@ -1,3 +1,5 @@
+"""What connections ask for."""
+
 from __future__ import annotations
 
 import math

@@ -1,6 +1,9 @@
+"""Turns of connections that are behind."""
+
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 
 from api.push.turns import Turns
 
@@ -40,7 +43,7 @@ def test_the_loop_goes_round_between_turns() -> None:
 
     order = asyncio.run(scenario())
     assert sorted(order) == ["fast"] * 5 + ["slow"] * 4
-    assert not any(one == other == "slow" for one, other in zip(order, order[1:], strict=False))
+    assert not any(one == other == "slow" for one, other in pairwise(order))
 
 
 def test_a_turn_that_nobody_waits_for_any_more_goes_to_the_next() -> None:
@@ -58,3 +61,21 @@ def test_a_turn_that_nobody_waits_for_any_more_goes_to_the_next() -> None:
             await turns.next()  # it gives turns again after a rest
 
     asyncio.run(scenario())
+
+
+def test_those_that_go_first_leave_every_fourth_turn_to_others() -> None:
+    async def scenario() -> str:
+        turns = Turns()
+        order: list[str] = []
+
+        async def take(name: str, times: int) -> None:
+            for _ in range(times):
+                await turns.next(is_first=name == "f")
+                order.append(name)
+
+        await asyncio.gather(*(take(name, 3) for name in "ffoof"))
+        return "".join(order)
+
+    order = asyncio.run(scenario())
+    assert sorted(order) == sorted("f" * 9 + "o" * 6)
+    assert order.startswith("fffofffofffo")

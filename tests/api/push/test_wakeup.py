@@ -1,10 +1,12 @@
+"""What wakes a connection."""
+
 from __future__ import annotations
 
 import asyncio
 
 import pytest
 
-from api.push.subscription import Ending
+from api.push.subscription import Ending, Subscription
 from api.push.wakeup import GOODBYE_SECONDS, Wakeup, ended_in_time
 from tests.api.push.setting import define, make_service, put, subscribe
 
@@ -71,17 +73,19 @@ def test_nothing_wakes_what_is_closed() -> None:
 
 
 def test_the_end_of_a_connection_wakes_it_and_is_waited_for_a_little() -> None:
+    async def stay(subscription: Subscription, wakeup: Wakeup) -> None:
+        async with ended_in_time(subscription, wakeup):
+            await wakeup.wait()
+            await asyncio.sleep(60)  # as a client that does not read would have it
+
     async def scenario() -> float:
         feed = define(make_service())
         subscription = subscribe(feed)
-        wakeup = Wakeup(feed.stream)
         loop = asyncio.get_running_loop()
+        loop.call_soon(subscription.close, Ending.SHUTDOWN)
         started = loop.time()
         with pytest.raises(TimeoutError):
-            async with ended_in_time(subscription, wakeup):
-                loop.call_soon(subscription.close, Ending.SHUTDOWN)
-                await wakeup.wait()
-                await asyncio.sleep(60)  # as a client that does not read would have it
+            await stay(subscription, Wakeup(feed.stream))
         return loop.time() - started
 
     assert GOODBYE_SECONDS * 0.9 < asyncio.run(scenario()) < 30

@@ -164,6 +164,18 @@ def test_a_deletion_is_delivered_and_then_the_key_is_gone(client: Client) -> Non
     assert client.get("/v1/streams/trades").json()["keys"] == 0
 
 
+def test_a_retry_of_a_deletion_does_not_delete_what_came_since(client: Client) -> None:
+    client.put("/v1/queues/dashboard", json={"stream": "trades"})
+    client.put_updates("trades", {"key": "IBM", "value": 1})
+    headers = {"idempotency-key": "k"}
+    first = client.delete("/v1/streams/trades/keys/IBM", headers=headers)
+    client.put_updates("trades", {"key": "IBM", "value": 2})
+    again = client.delete("/v1/streams/trades/keys/IBM", headers=headers)
+    assert (first.status_code, first.json()) == (again.status_code, again.json())
+    assert client.get("/v1/streams/trades/keys/IBM").json()["value"] == 2
+    assert_problem(client.delete("/v1/streams/trades/keys/GM", headers=headers), 422)
+
+
 def test_a_key_that_is_not_there_cannot_be_deleted(client: Client) -> None:
     assert_problem(client.delete("/v1/streams/trades/keys/IBM"), 404)
     client.put("/v1/streams/trades")

@@ -1,0 +1,316 @@
+"""The websocket endpoint as an ASGI application, without a network."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import msgspec
+import pytest
+
+from api.push.socket import serve_socket
+from api.push.subscription import Ending
+from api.service import Service
+from tests.api.push.setting import (
+    Connection,
+    define,
+    make_service,
+    put,
+    scope_of,
+    settle,
+    values_of,
+    websocket,
+)
+from upstream import UnknownNameError
+
+
+def decoded(message: Any) -> Any:
+    return msgspec.json.decode(message["text"])
+
+
+def test_updates_are_sent_as_they_come() -> None:
+    async def scenario() -> None:
+        service = make_service()
+        feed = define(service)
+        async with websocket(service) as client:
+            for number in range(3):
+                put(feed, IBM=number)
+                assert values_of(await client.message()) == {"IBM": number}
+                client.answer()
+            assert await client.waiting() == []
+        assert service.meter.push_updates_sent == 3
+
+    asyncio.run(scenario())
+
+
+def test_what_cannot_be_had_is_raised_before_the_websocket_is_accepted() -> None:
+    async def scenario() -> None:
+        service = make_service()
+        connection = Connection()
+        connection.received.put_nowait({"type": "websocket.connect"})
+        with pytest.raises(UnknownNameError):
+            await serve_socket(
+                service, "q", scope_of("websocket"), connection.receive, connection.send
+            )
+        assert await connection.waiting() == []
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("window", [1, 3])
+def test_no_more_messages_are_ahead_than_the_window(window: int) -> None:
+    async def scenario() -> None:
+        service = make_service()
+        feed = define(service)
+        async with websocket(service, f"window={window}") as client:
+            for number in range(10):
+                put(feed, IBM=number)
+                await settle()
+            sent = await client.waiting()
+            assert len(sent) == window
+            client.answer(1)
+            (message,) = await client.waiting()
+            assert values_of(decoded(message)) == {"IBM": 9}  # the others were superseded
+
+    asyncio.run(scenario())
+
+
+def test_more_credit_than_was_sent_is_capped_at_the_window() -> None:
+    async def scenario() -> None:
+        service = make_service()
+        feed = define(service)
+        async with websocket(service, "window=2") as client:
+            client.answer(1_000_000)
+            for number in range(10):
+                put(feed, IBM=number)
+                await settle()
+            assert len(await client.waiting()) == 2
+
+    asyncio.run(scenario())
+
+
+def test_the_window_is_kept_whatever_the_client_does() -> None:
+    async def scenario() -> None:
+        chance = random.Random(1)
+        service = make_service()
+        feed = define(service)
+        async with websocket(service, "window=4&snapshot=true") as client:
+            unanswered = 0
+            for number in range(500):
+                for _ in range(chance.randrange(4)):
+                    put(feed, **{f"K{chance.randrange(100)}": number})
+                if unanswered and chance.random() < 0.5:
+                    answered = chance.randint(1, unanswered)
+                    client.answer(answered)
+                    unanswered -= answered
+                unanswered += len(await client.waiting())
+                assert unanswered <= 4
+                for subscription in feed.stream.subscribers:
+                    record = subscription.record()
+                    assert int(str(record["sent"])) >= int(str(record["delivered"]))
+
+    asyncio.run(scenario())
+
+
+def test_an_answer_delivers_the_oldest_messages() -> None:
+    async def scenario() -> None:
+        service = make_service()
+        feed = define(service)
+        async with websocket(service) as client:
+            for number in range(3):
+                put(feed, **{f"K{number}": 1, f"L{number}": 1})
+                await settle()
+            (subscription,) = feed.stream.subscribers
+            client.answer(2)
+            await settle()
+            assert subscription.record()["delivered"] == 4
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("{", 1007),
+        ("", 1007),
+        ('{"credit":1', 1007),
+        ("[" * 100_000, 1008),
+        ("[]", 1008),
+        ('{"credit":0}', 1008),
+        ('{"credit":-1}', 1008),
+        ('{"credit":1.5}', 1008),
+        ('{"credit":true}', 1008),
+        ('{"credit":1,"more":2}', 1008),
+        ('{"credit":99999999999999999999}', 1008),
+        ('{"key":"IBM","value":1}', 1008),
+    ],
+)
+def test_a_client_that_says_anything_else_is_told_why_it_is_disconnected(
+    said: str, code: int
+) -> None:
+    async def scenario() -> None:
+        service = make_service()
+        feed = define(service)
+        async with websocket(service) as client:
+            client.say(said)
+            close = await client.next()
+            assert (close["type"], close["code"]) == ("websocket.close", code)
+            assert "credit" in close["reason"]
+            await settle()
+            assert not feed.stream.subscribers
+
+    asyncio.run(scenario())
+
+
+def test_bytes_are_as_good_as_text() -> None:
+    async def scenario() -> None:
+        service = make_service()
+        feed = define(service)
+        async with websocket(service) as client:
+            put(feed, IBM=1)
+            await client.message()
+            client.received.put_nowait({"type": "websocket.receive", "bytes": b'{"credit":1}'})
+            await settle()
+            (subscription,) = feed.stream.subscribers
+            assert subscription.record()["delivered"] == 1
+            client.received.put_nowait({"type": "websocket.receive", "bytes": b"\xff"})
+            assert (await client.next())["code"] == 1007
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(("ending", "code"), [(Ending.SHUTDOWN, 1012), (Ending.DELETED, 1001)])
+def test_the_end_of_a_queue_or_of_the_service_is_told(ending: Ending, code: int) -> None:
+    async def scenario() -> None:
+        service = make_service()
+        define(service)
+        async with websocket(service) as client:
+            _end(service, ending)
+            close = await client.next()
+            assert (close["type"], close["code"]) == ("websocket.close", code)
+
+    asyncio.run(scenario())
+
+
+def _end(service: Service, ending: Ending) -> None:
+    if ending is Ending.SHUTDOWN:
+        service.begin_shutdown()
+    else:
+        service.drop_queue("q")
+
+
+def test_a_client_that_does_not_read_delays_the_end_only_a_little() -> None:
+    async def scenario() -> float:
+        service = make_service()
+        feed = define(service)
+        async with websocket(service) as client:
+            client.room.clear()
+            put(feed, IBM=1)
+            await settle()
+            loop = asyncio.get_running_loop()
+            started = loop.time()
+            service.begin_shutdown()
+            while len(asyncio.all_tasks()) > 1:
+                await asyncio.sleep(0.01)
+            return loop.time() - started
+
+    assert 0.5 < asyncio.run(scenario()) < 5
+
+
+def test_a_client_that_goes_leaves_nothing_behind() -> None:
+    async def scenario() -> None:
+        service = make_service()
+        feed = define(service)
+        for end in ("idle", "busy", "lost"):
+            async with websocket(service, "max_rate_per_key=1/60") as client:
+                put(feed, **{f"K{number}": 1 for number in range(100)})
+                if end == "busy":
+                    await settle()
+                if end == "lost":
+                    await settle()
+                    client.is_lost = True
+                    put(feed, IBM=1)
+                    await settle()
+            assert not feed.stream.subscribers
+            assert feed.stream.stream.statistics().queues == 1
+            assert len(feed.stream._idle) == 0
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(scenario())
+
+
+def test_a_connection_that_is_behind_lets_one_that_keeps_up_go_first() -> None:
+    async def scenario() -> None:
+        service = make_service()
+        feed = define(service)
+        put(feed, **{f"K{number}": 1 for number in range(2_000)})
+        slow = [websocket(service, "snapshot=true&window=1024") for _ in range(5)]
+        clients = [await connection.__aenter__() for connection in slow]
+        async with websocket(service) as fast:
+            for client in clients:
+                client.answer(1)
+            put(feed, IBM=2)
+            assert values_of(await fast.message()) == {"IBM": 2}
+            assert len(service.turns) > 0
+        for connection in slow:
+            await connection.__aexit__(None, None, None)
+
+    asyncio.run(scenario())
+
+
+def test_a_key_that_is_held_back_is_sent_when_it_is_due() -> None:
+    async def scenario() -> float:
+        service = make_service()
+        feed = define(service)
+        async with websocket(service, "max_rate_per_key=IBM:20") as client:
+            put(feed, IBM=1)
+            assert values_of(await client.message()) == {"IBM": 1}
+            client.answer()
+            started = asyncio.get_running_loop().time()
+            put(feed, IBM=2)
+            put(feed, IBM=3, GM=1)
+            assert values_of(await client.message()) == {"GM": 1}
+            client.answer()
+            assert values_of(await client.message()) == {"IBM": 3}
+            return asyncio.get_running_loop().time() - started
+
+    assert asyncio.run(scenario()) > 0.03
+
+
+def test_a_bounded_rate_is_kept_without_further_updates() -> None:
+    async def scenario() -> float:
+        service = make_service()
+        feed = define(service)
+        put(feed, **{f"K{number}": 1 for number in range(10)})
+        started = asyncio.get_running_loop().time()
+        async with websocket(service, "snapshot=true&max_rate=50") as client:
+            received = 0
+            while received < 10:
+                received += len((await client.message())["updates"])
+                client.answer()
+        return asyncio.get_running_loop().time() - started
+
+    assert 0.1 < asyncio.run(scenario()) < 2
+
+
+@pytest.mark.parametrize(
+    ("definition", "updates"),
+    [
+        ({"kind": "append"}, 3),
+        ({"kind": "adaptive"}, 3),
+        ({"kind": "window", "window": {"size": 1}}, 1),
+    ],
+)
+def test_every_kind_of_queue_can_be_pushed(definition: dict[str, Any], updates: int) -> None:
+    async def scenario() -> None:
+        service = make_service()
+        feed = define(service, **definition)
+        async with websocket(service) as client:
+            await settle()
+            for time in range(3):
+                feed.stream.take_in_one("IBM", b"1", float(time))
+            message = await client.message()
+            assert [update["key"] for update in message["updates"]] == ["IBM"] * updates
+
+    asyncio.run(scenario())

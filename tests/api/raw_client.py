@@ -1,0 +1,140 @@
+"""A client that sends what it is told, and checks that answers are what they say they are."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+
+import msgspec
+import pyarrow as pa
+
+from tests.api.bodies.examples import ARROW, JSON, MESSAGEPACK, NDJSON
+
+PROBLEM: Final = "application/problem+json"
+
+
+class Answer(NamedTuple):
+    """What was answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def content_type(self) -> str:
+        return self.headers.get("content-type", "")
+
+
+class RawClient:
+    """A connection to a server that is kept."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Answer:
+        """Send a request, and return the answer, whatever it is but a failure of the service."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self._connection.request(method, path, body, named)
+        answer = self._connection.getresponse()
+        found = {name.lower(): value for name, value in answer.getheaders()}
+        told = Answer(answer.status, found, answer.read())
+        assert told.status < 500, f"{method} {path[:200]}: {told.status} {told.body[:500]!r}"
+        if told.status >= 400:
+            assert told.content_type == PROBLEM, f"{method} {path[:200]}: {told}"
+            assert strict_json(told.body)["status"] == told.status
+        return told
+
+    def get(self, path: str, accept: str = JSON) -> Answer:
+        return self.ask("GET", path, accept=accept)
+
+    def post(
+        self, path: str, body: bytes = b"", content_type: str = JSON, **headers: str
+    ) -> Answer:
+        return self.ask("POST", path, body, content_type=content_type, **headers)
+
+    def put(self, path: str, definition: object) -> Answer:
+        body = msgspec.json.encode(definition)
+        return self.ask("PUT", path, body, content_type=JSON)
+
+
+@contextmanager
+def connected(port: int) -> Iterator[RawClient]:
+    """Connect to a server until the block ends."""
+    client = RawClient(port)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def key_path(key: object) -> str:
+    """Return the part of a path, and the query, that name any key."""
+    return f"{quote(msgspec.json.encode(key), safe='')}?json=1"
+
+
+def strict_json(text: bytes) -> Any:
+    """Return JSON decoded; ValueError if it is none, which NaN is not and nor is half a character."""
+
+    def refuse(constant: str) -> object:
+        raise ValueError(constant)
+
+    value = json.loads(text.decode("utf-8"), parse_constant=refuse)
+    json.dumps(value, ensure_ascii=False).encode()  # fails for half of a surrogate pair
+    return value
+
+
+def _json_updates(body: bytes) -> list[dict[str, Any]]:
+    updates: list[dict[str, Any]] = strict_json(body)["updates"]
+    return updates
+
+
+def _ndjson_updates(body: bytes) -> list[dict[str, Any]]:
+    assert not body or body.endswith(b"\n")
+    return [strict_json(line) for line in body.split(b"\n")[:-1]]
+
+
+def _messagepack_updates(body: bytes) -> list[dict[str, Any]]:
+    updates: list[dict[str, Any]] = msgspec.msgpack.decode(body)["updates"]
+    msgspec.json.encode(updates)
+    return updates
+
+
+def _arrow_updates(body: bytes) -> list[dict[str, Any]]:
+    table = pa.ipc.open_stream(body).read_all()
+    table.validate(full=True)
+    updates: list[dict[str, Any]] = table.to_pylist()
+    for field in table.schema:
+        if field.metadata:
+            assert field.metadata == {b"content_type": b"application/json"}
+            for update in updates:
+                if update[field.name] is not None:
+                    update[field.name] = strict_json(update[field.name].encode())
+    return updates
+
+
+UPDATES_IN: Final[dict[str, Callable[[bytes], list[dict[str, Any]]]]] = {
+    JSON: _json_updates,
+    NDJSON: _ndjson_updates,
+    MESSAGEPACK: _messagepack_updates,
+    ARROW: _arrow_updates,
+}
+
+
+def updates_in(answer: Answer) -> list[dict[str, Any]]:
+    """Return the updates of an answer, read as what it says it is."""
+    assert answer.status == 200, answer
+    updates = UPDATES_IN[answer.content_type](answer.body)
+    for update in updates:
+        assert (
+            {"key", "time", "value"} <= set(update) <= {"key", "time", "value", "lease", "deleted"}
+        )
+        assert isinstance(update["time"], float | int)
+    return updates
