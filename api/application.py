@@ -42,6 +42,7 @@ def create_application(settings: Settings | None = None) -> Dispatch:
         generate_unique_id_function=lambda route: route.name,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
     )
     app.state.service = service
     app.router.routes.extend([*page_routes(), *docs_routes()])

@@ -21,6 +21,7 @@ from .http import (
     Scope,
     Send,
     answer_problem,
+    check_path,
     header,
     read_body,
     received,
@@ -146,7 +147,6 @@ class Dispatch:
         self, scope: Scope, receive: Receive, send: Send, started_at: float
     ) -> None:
         status = HUNG_UP
-        route = "other"
         method = scope["method"]
 
         async def send_noting(message: Message) -> None:
@@ -156,11 +156,11 @@ class Dispatch:
             await send(message)
 
         try:
+            check_path(scope)
             body = await read_body(scope, receive, MOST_DEFINITION_BYTES)
             if method == "HEAD":
                 scope = {**scope, "method": "GET"}  # the server leaves the body of the answer out
             await self._others(scope, received(body, receive), send_noting)
-            route = getattr(scope.get("route"), "path_format", route)
         except ClientGoneError:
             pass
         except RequestError as error:
@@ -168,6 +168,7 @@ class Dispatch:
             assert problem is not None
             await answer_problem(send_noting, problem)
         finally:
+            route = getattr(scope.get("route"), "path_format", "other")
             self.service.meter.observe(route, method, status, perf_counter() - started_at)
 
     async def _serve_websocket(self, scope: Scope, receive: Receive, send: Send) -> None:

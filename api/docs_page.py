@@ -12,6 +12,7 @@ from typing import Final
 
 from fastapi import FastAPI, Request
 from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -45,7 +46,7 @@ async def _docs(request: Request) -> HTMLResponse:
 async def _file(request: Request) -> Response:
     name = request.path_params["file"]
     if name not in _FILES:
-        return Response("no such file", 404, media_type="text/plain")
+        raise HTTPException(404, "there is no such file")
     return Response(_content(name), media_type=_FILES[name], headers=_KEPT)
 
 

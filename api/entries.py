@@ -14,10 +14,8 @@ from upstream import (
     Outcome,
     PagePoolFullError,
     Stream,
-    StreamQueue,
     UnknownKeyError,
     Update,
-    WindowQueue,
 )
 from upstream.queues.columns import Column
 
@@ -27,18 +25,13 @@ from .definitions import AnyQueue, QueueDefinition, StreamDefinition, Wrap
 from .deletions import Deletions
 from .leases import Leases
 from .push.subscription import Subscription
-from .rationed import Rationed
-from .staleness_report import staleness_report
+from .queue_reports import QueueReports
+from .staleness_report import LibraryQueue
 from .wake_list import Wake, WakeList
 from .window_results import WindowResults
 
 PRIVATE_APPEND_CAPACITY: Final = 10_000
 """What may wait for one connection to an append queue that has no capacity of its own."""
-MOST_STALEST: Final = 1_000
-ALWAYS_REPORTED_KEYS: Final = 2_000
-"""Up to so many keys, a report takes so little that every request gets a new one."""
-
-AnyLibraryQueue = StreamQueue | WindowQueue
 
 
 class StreamEntry:
@@ -121,21 +114,15 @@ class QueueEntry:
         if lease_seconds is not None:
             self.leases = Leases(lease_seconds, run=run, give_back=self._give_back_one)
         self.is_dropped = False
-        self._rationed_report = Rationed(lambda: staleness_report(self.queue, stalest=MOST_STALEST))
+        self.reports = QueueReports(self.source)
         self._idle = WakeList()
         self._timer: asyncio.TimerHandle | None = None
 
     @property
-    def source(self) -> AnyLibraryQueue:
+    def source(self) -> LibraryQueue:
         """The library's queue, whose counters and staleness are those of this one."""
         queue = self.queue
         return queue.queue if isinstance(queue, WindowResults) else queue
-
-    def staleness(self) -> dict[str, object]:
-        """Return the staleness report, of many keys not more often than its cost allows."""
-        if self.source.statistics().keys <= ALWAYS_REPORTED_KEYS:
-            return staleness_report(self.queue, stalest=MOST_STALEST)
-        return self._rationed_report.get()
 
     def take(self, limit: int, most_bytes: int) -> list[Update]:
         """Dequeue up to `limit` updates, fewer if their values are large."""
@@ -208,6 +195,7 @@ class QueueEntry:
     def drop(self) -> None:
         """Let those who wait find that there is nothing to wait for."""
         self.is_dropped = True
+        self.reports.close()
         if self._timer is not None:
             self._timer.cancel()
         self._idle.wake_all()

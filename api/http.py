@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_to_bytes
 
 from .errors import PROBLEM_TYPE, Problem, RequestError
 
@@ -28,6 +28,15 @@ def header(scope: Scope, name: bytes) -> str | None:
             text: str = value.decode("latin-1")
             return text
     return None
+
+
+def check_path(scope: Scope) -> None:
+    """Raise RequestError if the path is no UTF-8, of which servers make question marks."""
+    if "\ufffd" in scope["path"]:
+        try:
+            unquote_to_bytes(scope["raw_path"]).decode()
+        except UnicodeDecodeError:
+            raise RequestError(422, "Bad path", "the path is not valid UTF-8") from None
 
 
 def query(scope: Scope) -> dict[str, str]:

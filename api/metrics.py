@@ -12,7 +12,6 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
 from prometheus_client import PlatformCollector, ProcessCollector, generate_latest
@@ -34,7 +33,7 @@ from .metric_families import (
 )
 from .rationed import DEFAULT_SHARE, Rationed
 from .request_meter import RequestMeter
-from .staleness_report import staleness_report
+from .version import installed_version
 from .window_results import WindowResults
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ __all__ = ["Metrics", "RequestMeter"]
 
 TEXT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS_TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-DISTRIBUTION: Final = "upstream-update-queues"
 _END: Final = b"# EOF\n"
 
 
@@ -59,7 +57,7 @@ class Metrics:
         # Without a registry: what is global is everybody's.
         self._collectors = (ProcessCollector(registry=None), PlatformCollector(registry=None))
         self._readings: dict[str, tuple[QueueEntry, Rationed[QueueReading]]] = {}
-        self._version = _version()
+        self._version = installed_version()
 
     async def exposition(self, accept: str = "") -> tuple[str, bytes]:
         """Return the content type and the body that answer a scrape with this `Accept` header."""
@@ -139,7 +137,7 @@ def _read_queue(entry: QueueEntry) -> QueueReading:
         kind=entry.definition.kind,
         scheduler="" if entry.definition.kind == "append" else entry.definition.scheduler,
         statistics=statistics,
-        report=staleness_report(queue, stalest=0, ranks=0),
+        report=entry.reports.latest() or {},
         values_left_out=left_out,
     )
 
@@ -160,13 +158,6 @@ def accepts_openmetrics(accept: str) -> bool:
 def _is_zero(parameter: str) -> bool:
     name, _, weight = parameter.partition("=")
     return name.strip() == "q" and not weight.strip("0. ")
-
-
-def _version() -> str:
-    try:
-        return metadata.version(DISTRIBUTION)
-    except metadata.PackageNotFoundError:  # run from a checkout that is not installed
-        return "unknown"
 
 
 class _Single(Collector):

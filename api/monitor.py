@@ -19,7 +19,8 @@ from upstream import UnknownKeyError
 
 from .definitions import QueueDefinition
 from .entries import QueueEntry
-from .rare_reports import SHARE, MakeReport, RareReports
+from .queue_reports import SHARE
+from .staleness_report import Gathered, Report, staleness_report
 from .service import Service
 from .service_state import (
     State,
@@ -36,6 +37,13 @@ IDLE_SECONDS: Final = 0.2
 """How often it looks whether somebody watches; their first picture comes that soon."""
 SHOWN_SUBSCRIBERS: Final = 50
 SCHEDULED_KINDS: Final = ("update", "adaptive", "window")
+
+MakeReport = Callable[[QueueEntry], Report]
+
+
+def report_of(entry: QueueEntry) -> Report:
+    """Return the queue's latest report, one with nothing in it while the first is being made."""
+    return entry.reports.latest() or staleness_report(Gathered((), None, 0.0, 0.0))
 
 
 class Monitor:
@@ -54,7 +62,7 @@ class Monitor:
         "_now",
         "_pause",
         "_published",
-        "_reports",
+        "_report",
         "_service",
         "_stream",
     )
@@ -63,14 +71,14 @@ class Monitor:
         self,
         service: Service,
         *,
-        report: MakeReport = QueueEntry.staleness,
+        report: MakeReport = report_of,
         busy: Callable[[], float] = time.thread_time,
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._service = service
         self._stream = service.define_queue(SERVICE_STREAM, QueueDefinition())[0].stream
         self._now = service.clock.now
-        self._reports = RareReports(report, now=self._now, busy=busy)
+        self._report = report
         self._busy = busy
         self._pause = pause
         self._published: set[str] = set()
@@ -104,7 +112,6 @@ class Monitor:
         for key in self._current - current:
             self._stream.delete(key, self._now())
         self._current = current
-        self._reports.forget_dropped()
 
     def _put(self, states: Mapping[str, State]) -> None:
         values = [msgspec.json.encode(state) for state in states.values()]
@@ -167,7 +174,7 @@ class Monitor:
             "scheduler": definition.scheduler if is_scheduled else None,
             "time": self._now(),
             **queue_counters(entry.source.statistics()),
-            **shown_report(self._reports.of(entry)),
+            **shown_report(self._report(entry)),
             "subscribers": [one.record() for one in subscribers[:SHOWN_SUBSCRIBERS]],
             "subscriber_count": len(subscribers),
         }

@@ -1,32 +1,46 @@
 """How stale a queue is: means, percentiles, the keys that pay for it, and the least there could be.
 
-One pass over the keys makes all of it. Of many keys the report takes long, so callers ration it.
+One pass over the keys makes the rows, and what is made of these needs nothing of the queue. So of
+many keys the rows can be gathered in parts, and the rest can be done in another thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
-from upstream import Key, KeyStaleness, staleness_lower_bound
-
-from .definitions import AnyQueue
-from .window_results import WindowResults
+from upstream import Key, KeyStaleness, StreamQueue, WindowQueue, staleness_lower_bound
 
 PERCENTILES = (50, 90, 99, 100)
+
+Report = dict[str, object]
+LibraryQueue = StreamQueue | WindowQueue
 
 _stalest = attrgetter("queue_staleness")
 
 
-def staleness_report(queue: AnyQueue, *, stalest: int = 10, ranks: int = 100) -> dict[str, object]:
+class Gathered(NamedTuple):
+    """What a report is made of."""
+
+    rows: Sequence[KeyStaleness]
+    cost: float | None
+    queue_staleness: float
+    application_staleness: float
+
+
+def gather(queue: LibraryQueue, rows: Sequence[KeyStaleness] | None = None) -> Gathered:
+    """Return what the report of a queue is made of; `rows` if they were gathered before. O(keys)."""
+    if rows is None:
+        rows = queue.key_staleness()
+    return Gathered(rows, queue.processing_cost, *queue.mean_staleness(rows))
+
+
+def staleness_report(gathered: Gathered, *, stalest: int = 10, ranks: int = 100) -> Report:
     """Return the report, as JSON objects. O(keys log keys)."""
-    source = queue.queue if isinstance(queue, WindowResults) else queue
-    rows = source.key_staleness()
-    cost = source.processing_cost
-    queue_mean = source.queue_staleness()
-    application_mean = source.application_staleness()
+    rows, cost, queue_mean, application_mean = gathered
     rates = [row.rate or 0.0 for row in rows]
     bound = _bound(rates, cost, "queue")
     application_bound = _bound(rates, cost, "application")
@@ -40,7 +54,7 @@ def staleness_report(queue: AnyQueue, *, stalest: int = 10, ranks: int = 100) ->
         "percentiles": _percentiles([row.queue_staleness for row in rows]),
         "application_percentiles": _percentiles([row.application_staleness for row in rows]),
         "stalest_keys": _stalest_keys(rows, stalest),
-        "ranks": _ranks(rows, ranks),
+        "ranks": _ranks(rows, rates, ranks),
         "rates": {"arrival": sum(rates), "keys": len(rows)},
         "cost": cost,
         "bound": "memoryless",
@@ -86,11 +100,13 @@ def _stalest_keys(rows: Sequence[KeyStaleness], most: int) -> list[dict[str, Key
     ]
 
 
-def _ranks(rows: Sequence[KeyStaleness], most: int) -> list[dict[str, float | None]]:
+def _ranks(
+    rows: Sequence[KeyStaleness], rates: Sequence[float], most: int
+) -> list[dict[str, float | None]]:
     """Return what keys of some ranks by update rate pay; the busiest key has rank 1."""
     if not rows or not most:
         return []
-    by_rate = np.argsort([-(row.rate or 0.0) for row in rows], kind="stable")
+    by_rate = np.argsort(-np.array(rates), kind="stable")
     spaced = np.geomspace(1, len(rows), num=min(most, len(rows)))
     return [
         {

@@ -13,6 +13,7 @@ from typing import Final
 from upstream import PacedScheduler, Scheduler, Update
 
 from .feed import PrivateQueue, QueueFeed, TakesTurns
+from .late_scheduler import LateScheduler
 from .position import sequence_before
 from .resume import Beginning
 from .selection import Selection, SelectionError
@@ -44,9 +45,8 @@ class SelectedQueue:
         def wrap(inner: Scheduler) -> Scheduler:
             return self._wrap(inner, selection)
 
-        is_plain = not (selection.filters_keys or selection.limits_keys)
         self._queue: PrivateQueue = feed.attach_private(
-            None if is_plain or feed.definition.kind != "update" else wrap,
+            wrap if feed.definition.kind == "update" else None,
             snapshot=beginning.snapshot,
             since=beginning.since,
         )
@@ -63,9 +63,10 @@ class SelectedQueue:
     def _wrap(self, inner: Scheduler, selection: Selection) -> Scheduler:
         if inner.needs_arrival_order:
             return inner
-        self._filter = None
-        self._paced = PacedScheduler(inner, selection.interval_of)
-        return self._paced
+        if selection.filters_keys or selection.limits_keys:
+            self._filter = None
+            inner = self._paced = PacedScheduler(inner, selection.interval_of)
+        return LateScheduler(inner)
 
     def take(self) -> Update | None:
         """Dequeue the next update that is wanted, or None if there is none now."""
@@ -123,4 +124,6 @@ class SelectedQueue:
     def __len__(self) -> int:
         """Return how much waits that is wanted."""
         paced = self._paced
-        return len(self._queue) if paced is None else paced.ready + paced.held
+        if paced is None:
+            return len(self._queue)
+        return paced.ready + paced.held

@@ -19,7 +19,7 @@ from typing import Final
 
 MOST_IN_A_ROW: Final = 3
 CROWD: Final = 8
-SHARE: Final = 0.1
+SHARE: Final = 1.0
 SAVED_SECONDS: Final = 0.002
 """How much of its time a crowd may save up, since timers are no finer."""
 SHORTEST_DELAY: Final = 0.001

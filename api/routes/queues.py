@@ -12,8 +12,9 @@ from upstream import UnknownKeyError
 
 from ..bodies import json_fragment, read_path_key
 from ..definitions import Name, QueueDefinition
-from ..entries import MOST_STALEST, QueueEntry
+from ..entries import QueueEntry
 from ..http import JSON
+from ..queue_reports import MOST_STALEST
 from ..service import Service
 from .descriptions import LINKS_OF_QUEUE, PROBLEMS, STALENESS, UPDATE
 from .key_paths import KEY, AsJson, PathKey
@@ -146,7 +147,7 @@ async def get_staleness(
     """
     entry = service.queue(name)
     entry.catch_up()
-    report = entry.staleness()
+    report = await entry.reports.get()
     keys = report["stalest_keys"]
     assert isinstance(keys, list)
     shown = {"queue": name, **report, "stalest_keys": keys[:stalest]}

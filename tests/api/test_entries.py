@@ -179,12 +179,3 @@ def test_a_private_append_queue_is_bounded(stream: StreamEntry) -> None:
     private = entry_of(stream, kind="append").attach_private()
     assert isinstance(private, AppendQueue)
     assert private.capacity == PRIVATE_APPEND_CAPACITY
-
-
-def test_a_report_is_made_anew_while_keys_are_few(stream: StreamEntry, clock: ManualClock) -> None:
-    entry = entry_of(stream)
-    stream.take_in_one("a", b"1")
-    clock.advance(4.0)
-    assert entry.staleness()["queue_staleness"] == 2.0
-    clock.advance(4.0)
-    assert entry.staleness()["queue_staleness"] == 4.0

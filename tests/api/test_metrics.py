@@ -14,8 +14,8 @@ from prometheus_client.openmetrics.parser import (
 )
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-import api.metrics
 from api.metrics import OPENMETRICS_TYPE, TEXT_TYPE, Metrics, accepts_openmetrics
+from api.queue_reports import QueueReports
 from api.service import Service
 from tests.api.serving import Client
 from tests.api.watched_service import ROUTE, define_queue, make_service
@@ -246,9 +246,9 @@ class SlowReports:
         self.clock = ManualClock()
         self.calls = 0
         self.on_call: Callable[[], None] = lambda: None
-        monkeypatch.setattr(api.metrics, "staleness_report", self)
+        monkeypatch.setattr(QueueReports, "latest", lambda _: self())
 
-    def __call__(self, queue: object, *, stalest: int, ranks: int) -> dict[str, object]:
+    def __call__(self) -> dict[str, object]:
         self.clock.advance(1)
         self.calls += 1
         self.on_call()

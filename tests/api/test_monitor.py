@@ -12,6 +12,7 @@ import pytest
 from api.definitions import QueueDefinition
 from api.entries import QueueEntry
 from api.monitor import (
+    report_of,
     IDLE_SECONDS,
     INTERVAL_SECONDS,
     SERVICE_STREAM,
@@ -19,11 +20,14 @@ from api.monitor import (
     Monitor,
 )
 from api.push.subscription import Subscription
-from api.rare_reports import NOTICED_SECONDS, SHARE
+from api.queue_reports import SHARE
 from api.service import Service
 from api.settings import Settings
+from api.staleness_report import Report
 from tests.api.serving import Client
 from upstream import ManualClock
+
+REPORT_SECONDS = 0.02
 
 
 class Connection:
@@ -173,10 +177,10 @@ def test_the_services_state_tells_its_pace_and_what_it_has() -> None:
 
 
 def test_reports_take_a_tenth_of_the_time_at_most() -> None:
-    def slow(queue: QueueEntry) -> Mapping[str, object]:
+    def slow(queue: QueueEntry) -> Report:
         made.append(queue)
-        watched.clock.advance(NOTICED_SECONDS)
-        return queue.staleness()
+        watched.clock.advance(REPORT_SECONDS)
+        return report_of(queue)
 
     made: list[QueueEntry] = []
     watched = Watched(report=slow)
@@ -185,7 +189,7 @@ def test_reports_take_a_tenth_of_the_time_at_most() -> None:
     watched.subscribe()
     started = watched.clock.now()
     watched.run(pauses=210)  # ten rounds
-    share = len(made) * NOTICED_SECONDS / (watched.clock.now() - started)
+    share = len(made) * REPORT_SECONDS / (watched.clock.now() - started)
     assert share == pytest.approx(SHARE, rel=0.02)
 
 
@@ -201,10 +205,10 @@ def test_a_queue_that_is_dropped_goes_from_the_picture() -> None:
 
 
 def test_a_queue_that_is_dropped_between_two_reports_is_left_out() -> None:
-    def dropping(queue: QueueEntry) -> Mapping[str, object]:
+    def dropping(queue: QueueEntry) -> Report:
         if "quotes" in watched.service.queues:
             watched.service.drop_queue("quotes")
-        return queue.staleness()
+        return report_of(queue)
 
     watched = Watched(report=dropping)
     watched.queue("trades")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.staleness_report import staleness_report
+from api.staleness_report import gather, staleness_report
 from upstream import InPlaceScheduler, ManualClock, UpdateQueue, staleness_lower_bound
 
 
@@ -28,7 +28,7 @@ def queue() -> UpdateQueue:
 
 
 def report_of(queue: UpdateQueue, **sizes: int) -> Any:
-    return staleness_report(queue, **sizes)
+    return staleness_report(gather(queue), **sizes)
 
 
 def test_means_and_bounds_are_those_of_the_library(queue: UpdateQueue) -> None:

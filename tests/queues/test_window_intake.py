@@ -269,10 +269,10 @@ class TestAttached:
         stream, queue = Stream(clock=clock), make(WINDOWS)
         for moment, key in enumerate("abca"):
             clock.set(moment)
-            stream.enqueue(key, moment)
+            stream.enqueue(key, moment, time=3.0 * moment)
         stream.attach(queue, snapshot=True, since=2.0)
         assert queue.statistics().tuples.arrived == 2
-        queue.advance(6)
+        queue.advance(12)
         consumer = Consumer(queue)
         consumer.serve()
         assert [(result.key, result.value) for result in consumer.results] == [

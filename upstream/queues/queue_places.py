@@ -8,12 +8,12 @@ more, with its averages as they were.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ..errors import ClosedError, ParameterError, UnknownKeyError
 from ..keys import KeyCell, Place
 from ..staleness import KeyStaleness, StalenessSums, key_staleness, staleness_lower_bound
-from ..statistics import ProcessingCost, UpdateRates
+from ..statistics import ProcessingCost, UpdateRates, check_count
 from ..updates import Key
 
 Mean = Callable[[StalenessSums, Place, float], float]
@@ -60,6 +60,36 @@ class QueuePlaces(ABC):
         now = self._catch_up()
         return key_staleness(self._sums, self._rates(), self._counted_places(), now)
 
+    def key_staleness_in_parts(self, rows: int) -> Iterator[list[KeyStaleness]]:
+        """Yield the rows of `key_staleness`, about so many at a time, each part as it is then.
+
+        Between two parts the queue may be used; keys that come meanwhile may be in it or not.
+        """
+        check_count("rows", rows, least=1)
+        start = 0
+        while True:
+            now = self._catch_up()  # raises if the queue was closed meanwhile
+            if start >= len(self._places):
+                return
+            places = self._places[start : start + rows]
+            counted = (place for place in places if place and place.delivered_version >= 0)
+            yield key_staleness(self._sums, self._rates(), counted, now)
+            start += rows
+
+    def mean_staleness(self, rows: Iterable[KeyStaleness]) -> tuple[float, float]:
+        """Return queue and application staleness over all keys, `rows` being those not forgotten.
+
+        It is what `queue_staleness` and `application_staleness` return, without a further pass.
+        """
+        keys = self._sums.retired
+        queue = self._sums.retired_means["queue"]
+        application = self._sums.retired_means["application"]
+        for row in rows:
+            keys += 1
+            queue += row.queue_staleness
+            application += row.application_staleness
+        return (queue / keys, application / keys) if keys else (0.0, 0.0)
+
     def lower_bound(self, of: str = "queue") -> float | None:
         """Return the least mean staleness any scheduler could reach, from rates as they are known.
 
@@ -72,6 +102,11 @@ class QueuePlaces(ABC):
         if cost is None or not any(rates):
             return None
         return staleness_lower_bound(rates, cost, of=of)
+
+    @property
+    def key_count(self) -> int:
+        """How many keys have arrived here and were not forgotten, as far as was looked at. O(1)."""
+        return self._keys
 
     @property
     def processing_cost(self) -> float | None:

@@ -1,0 +1,108 @@
+"""Let keys find their place in the order of service when they are asked for, not as they arrive.
+
+An update is taken in by every queue of its stream in which its key does not wait, so with two
+hundred connections what their schedulers do then is done two hundred times while everybody waits,
+the source of the update among them. Here it is put off until the connection's own turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from upstream import Key, Scheduler
+from upstream.keys import Place
+from upstream.schedulers import Surroundings
+
+
+class LateScheduler(Scheduler):
+    """Serve keys in the order of `inner`, which hears of them when it has to.
+
+    It estimates a key's rate then, and not before its arrival; that is all the difference. `inner`
+    must not find keys by itself, as FIFO does.
+    """
+
+    __slots__ = ("_inner", "_new", "schedule")
+
+    name: ClassVar[str] = "late"
+
+    def __init__(self, inner: Scheduler) -> None:
+        super().__init__()
+        assert not inner.needs_arrival_order, "a scheduler that finds keys by itself"
+        self._inner = inner
+        self._new: list[Place] = []
+        self.schedule = self._new.append  # type: ignore[method-assign]  # it is all there is to do
+
+    def schedule(self, place: Place) -> None:
+        """Note that a key starts to wait."""
+        self._new.append(place)
+
+    def _settle(self) -> Scheduler:
+        """Let the inner scheduler hear of all keys, and return it."""
+        if self._new:
+            schedule = self._inner.schedule
+            for place in self._new:
+                schedule(place)
+            self._new.clear()
+        return self._inner
+
+    def bind(self, surroundings: Surroundings) -> None:
+        """Serve the queue with these surroundings."""
+        super().bind(surroundings)
+        self._inner.bind(surroundings)
+
+    def unbind(self) -> None:
+        """Let go of the queue."""
+        super().unbind()
+        self._settle().unbind()
+
+    def admit(self, key: Key) -> None:
+        """Raise if what was given for `key` makes no sense."""
+        self._inner.admit(key)
+
+    def dismiss(self, key: Key) -> None:
+        """Forget what is known about `key`."""
+        self._inner.dismiss(key)
+
+    def welcome(self, place: Place) -> None:
+        """Note that a key came in."""
+        self._inner.welcome(place)
+
+    def restore(self, place: Place) -> None:
+        """Let a key that was given back wait again."""
+        self._settle().restore(place)
+
+    def next(self, now: float) -> Place | None:
+        """Return the key to serve next."""
+        return self._settle().next(now)
+
+    def serve(self, place: Place, now: float) -> None:
+        """Take out the key that `next` has just returned."""
+        self._inner.serve(place, now)
+
+    def take(self, now: float) -> Place | None:
+        """Serve the key to serve next, and return it."""
+        if self._new:
+            self._settle()
+        return self._inner.take(now)
+
+    def remove(self, place: Place) -> None:
+        """Take out a key that is not to be served now."""
+        self._settle().remove(place)
+
+    def bars(self, place: Place) -> bool:
+        """Tell whether a key that waits will never be served."""
+        return self._settle().bars(place)
+
+    def waiting_since(self) -> float | None:
+        """Return since when that key waits that has waited longest of those to be served."""
+        return self._settle().waiting_since()
+
+    def __len__(self) -> int:
+        return len(self._inner) + len(self._new)
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(self._settle())
+
+    def _check(self) -> None:
+        self._settle()._check()

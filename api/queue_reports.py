@@ -1,0 +1,80 @@
+"""The staleness report of one queue: of few keys made whenever asked, of many in parts and rarely.
+
+A report of 100,000 keys takes half a second, and the event loop is everybody's. So its rows are
+gathered some at a time, with a turn for others in between, and what is made of them is made in
+another thread; and the next one begins when all that was at most a tenth of the time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Final
+
+from upstream import KeyStaleness
+
+from .staleness_report import LibraryQueue, Report, gather, staleness_report
+
+FEW_KEYS: Final = 2_000
+"""Up to so many keys a report is made at once: in some milliseconds."""
+ROWS_AT_ONCE: Final = 1_000
+SHARE: Final = 0.1
+"""The most that reports of one queue may take of the time."""
+MOST_STALEST: Final = 1_000
+
+
+class QueueReports:
+    """The reports of one queue."""
+
+    __slots__ = ("_due_at", "_last", "_making", "_queue")
+
+    def __init__(self, queue: LibraryQueue) -> None:
+        self._queue = queue
+        self._last: Report | None = None
+        self._making: asyncio.Task[Report] | None = None
+        self._due_at = 0.0
+
+    def latest(self) -> Report | None:
+        """Return the report; of many keys the last one, None while the first is being made.
+
+        Needs a running event loop.
+        """
+        if self._queue.key_count <= FEW_KEYS:
+            return staleness_report(gather(self._queue), stalest=MOST_STALEST)
+        self._begin_if_due()
+        return self._last
+
+    async def get(self) -> Report:
+        """Return the report, waiting if it is the first one."""
+        report = self.latest()
+        if report is None:
+            assert self._making is not None
+            report = await asyncio.shield(self._making)
+        return report
+
+    def close(self) -> None:
+        """Make no more reports."""
+        if self._making is not None:
+            self._making.cancel()
+
+    def _begin_if_due(self) -> None:
+        if self._making is None and time.monotonic() >= self._due_at:
+            self._making = asyncio.create_task(self._make(), name="staleness report")
+            self._making.add_done_callback(self._note_made)
+
+    async def _make(self) -> Report:
+        started = time.monotonic()
+        rows: list[KeyStaleness] = []
+        for part in self._queue.key_staleness_in_parts(ROWS_AT_ONCE):
+            rows += part
+            await asyncio.sleep(0)
+        gathered = gather(self._queue, rows)
+        report = await asyncio.to_thread(staleness_report, gathered, stalest=MOST_STALEST)
+        took = time.monotonic() - started
+        self._due_at = time.monotonic() + took * (1 / SHARE - 1)
+        return report
+
+    def _note_made(self, making: asyncio.Task[Report]) -> None:
+        self._making = None
+        if not making.cancelled() and making.exception() is None:
+            self._last = making.result()
