@@ -13,7 +13,7 @@ PIP_INSTALL := $(VENV_PYTHON) -m pip install --disable-pip-version-check
 .DELETE_ON_ERROR:
 # Two targets asked for at once would install into the same environment at the same time.
 .NOTPARALLEL:
-.PHONY: help run demo test lint format types imports bench figures lock clean
+.PHONY: help run demo test fuzz lint format types imports bench figures lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -26,6 +26,9 @@ demo: $(VENV)/.installed-run ## watch queues fall behind, and not, in the termin
 
 test: $(VENV)/.installed-dev ## run the whole test suite, the doctests of the library included
 	$(VENV_PYTHON) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+fuzz: $(VENV)/.installed-dev ## make 20,000 requests up from the API's description (minutes)
+	FUZZ_CASES=20000 $(VENV_PYTHON) -m pytest tests/api/test_schema.py -s --timeout=0 $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev ## check style and formatting (ruff)
 	$(VENV_PYTHON) -m ruff check .

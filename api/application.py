@@ -111,6 +111,8 @@ def _allowed(request: Request) -> str:
 
 async def _answer_invalid(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
+    if isinstance(error.body, bytes):  # FastAPI takes nothing else for JSON
+        return _respond(Problem(415, "Unsupported content type", "send it as application/json"))
     faults = [
         {"where": _where(fault["loc"]), "what": _what(fault)} for fault in error.errors()[:10]
     ]

@@ -26,6 +26,7 @@ from upstream import (
     StalenessIndexScheduler,
     StreamQueue,
     UpdateQueue,
+    UpStreamError,
     WindowQueue,
     WindowSpecification,
     make_scheduler,
@@ -56,6 +57,13 @@ NotNegative = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
 
+class PoolTooLargeError(UpStreamError, ValueError):
+    """A page pool is to be larger than the memory that can be had."""
+
+    def __init__(self) -> None:
+        super().__init__("pool_bytes: there is not so much memory; choose a smaller page pool")
+
+
 class Definition(BaseModel):
     """What definitions have in common: no members but those that are known, and no changes."""
 
@@ -78,10 +86,16 @@ class StreamDefinition(Definition):
     )
 
     def memory(self) -> OnDemandMemory | None:
-        """Return the memory for the stream's values, None for Python's own."""
+        """Return the memory for the stream's values, None for Python's own.
+
+        PoolTooLargeError if the machine has not got so much.
+        """
         if self.pool_bytes is None:
             return None
-        return OnDemandMemory(PagePool(self.pool_bytes, page_bytes=PAGE_BYTES))
+        try:
+            return OnDemandMemory(PagePool(self.pool_bytes, page_bytes=PAGE_BYTES))
+        except MemoryError:
+            raise PoolTooLargeError from None
 
 
 class WindowDefinition(Definition):

@@ -30,6 +30,7 @@ from .bodies import (
     TooManyRowsError,
     UnsupportedContentTypeError,
 )
+from .definitions import PoolTooLargeError
 from .idempotency import IdempotencyKeyError, IdempotencyKeyReusedError
 from .push.admission import ServiceStopsError, TooManyConnectionsError
 from .push.selection import SelectionError, UnknownParameterError
@@ -88,6 +89,7 @@ STATUSES: Final[dict[type[Exception], tuple[int, str]]] = {
     ValueTooLargeError: (413, "Value too large"),
     ValueNotEncodableError: (422, "Bad value"),
     PagePoolFullError: (507, "Page pool full"),
+    PoolTooLargeError: (422, "Page pool too large"),
     ParameterError: (422, "Bad parameter"),
     ClosedError: (404, "Gone"),
     SelectionError: (422, "Bad parameter"),

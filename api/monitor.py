@@ -20,7 +20,6 @@ from upstream import UnknownKeyError
 from .definitions import QueueDefinition
 from .entries import QueueEntry
 from .queue_reports import SHARE
-from .staleness_report import Gathered, Report, staleness_report
 from .service import Service
 from .service_state import (
     State,
@@ -29,6 +28,7 @@ from .service_state import (
     shown_report,
     stream_counters,
 )
+from .staleness_report import Gathered, Report, staleness_report
 from .version import installed_version
 
 SERVICE_STREAM: Final = "_service"

@@ -14,8 +14,8 @@ from .push.small_buffers import ServiceHttpProtocol
 
 BODY_SECONDS: Final = 60.0
 """How long a body may take to arrive, after its headers."""
-UNREAD_SECONDS: Final = 30.0
-"""How long a client may read nothing at all of an answer that it was sent."""
+UNREAD_SECONDS: Final = 120.0
+"""How long nothing at all may leave of an answer; the kernel takes more only by the megabyte."""
 MOST_HEADER_BYTES: Final = 65_536
 """About how long headers and the like may be: what came in one piece is not cut."""
 
@@ -55,7 +55,7 @@ class PatientHttpProtocol(ServiceHttpProtocol):
     _unread: int | None = None
     """How much of answers had not left when it was last looked at; None if all had."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn does
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first request."""
         super().connection_made(transport)
         self._wait(self.header_seconds)

@@ -32,7 +32,7 @@ class Gathered(NamedTuple):
 
 
 def gather(queue: LibraryQueue, rows: Sequence[KeyStaleness] | None = None) -> Gathered:
-    """Return what the report of a queue is made of; `rows` if they were gathered before. O(keys)."""
+    """Return what the report of a queue is made of; of `rows`, if they were gathered. O(keys)."""
     if rows is None:
         rows = queue.key_staleness()
     return Gathered(rows, queue.processing_cost, *queue.mean_staleness(rows))

@@ -128,7 +128,8 @@ class _EventStream:
                 await self._turns.next(is_first=is_nearly_done)
             if not self._is_open:
                 return
-            message = subscription.take(self._message_bytes)
+            is_short = self._is_behind and self._turns.is_crowded
+            message = subscription.take(self._message_bytes, is_short=is_short)
             if message is None:
                 is_done = not subscription.has_more
             else:

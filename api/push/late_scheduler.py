@@ -22,7 +22,7 @@ class LateScheduler(Scheduler):
     must not find keys by itself, as FIFO does.
     """
 
-    __slots__ = ("_inner", "_new", "schedule")
+    __slots__ = ("_inner", "_new")
 
     name: ClassVar[str] = "late"
 
@@ -31,14 +31,13 @@ class LateScheduler(Scheduler):
         assert not inner.needs_arrival_order, "a scheduler that finds keys by itself"
         self._inner = inner
         self._new: list[Place] = []
-        self.schedule = self._new.append  # type: ignore[method-assign]  # it is all there is to do
 
     def schedule(self, place: Place) -> None:
         """Note that a key starts to wait."""
         self._new.append(place)
 
-    def _settle(self) -> Scheduler:
-        """Let the inner scheduler hear of all keys, and return it."""
+    def settle(self) -> Scheduler:
+        """Let the inner scheduler hear of all keys that wait, and return it."""
         if self._new:
             schedule = self._inner.schedule
             for place in self._new:
@@ -54,7 +53,7 @@ class LateScheduler(Scheduler):
     def unbind(self) -> None:
         """Let go of the queue."""
         super().unbind()
-        self._settle().unbind()
+        self.settle().unbind()
 
     def admit(self, key: Key) -> None:
         """Raise if what was given for `key` makes no sense."""
@@ -70,11 +69,11 @@ class LateScheduler(Scheduler):
 
     def restore(self, place: Place) -> None:
         """Let a key that was given back wait again."""
-        self._settle().restore(place)
+        self.settle().restore(place)
 
     def next(self, now: float) -> Place | None:
         """Return the key to serve next."""
-        return self._settle().next(now)
+        return self.settle().next(now)
 
     def serve(self, place: Place, now: float) -> None:
         """Take out the key that `next` has just returned."""
@@ -83,26 +82,26 @@ class LateScheduler(Scheduler):
     def take(self, now: float) -> Place | None:
         """Serve the key to serve next, and return it."""
         if self._new:
-            self._settle()
+            self.settle()
         return self._inner.take(now)
 
     def remove(self, place: Place) -> None:
         """Take out a key that is not to be served now."""
-        self._settle().remove(place)
+        self.settle().remove(place)
 
     def bars(self, place: Place) -> bool:
         """Tell whether a key that waits will never be served."""
-        return self._settle().bars(place)
+        return self.settle().bars(place)
 
     def waiting_since(self) -> float | None:
         """Return since when that key waits that has waited longest of those to be served."""
-        return self._settle().waiting_since()
+        return self.settle().waiting_since()
 
     def __len__(self) -> int:
         return len(self._inner) + len(self._new)
 
     def __iter__(self) -> Iterator[Place]:
-        return iter(self._settle())
+        return iter(self.settle())
 
     def _check(self) -> None:
-        self._settle()._check()
+        self.settle()._check()

@@ -28,6 +28,7 @@ class SelectedQueue:
     __slots__ = (
         "_filter",
         "_has_passed_over",
+        "_late",
         "_looked_at",
         "_now",
         "_paced",
@@ -41,6 +42,7 @@ class SelectedQueue:
         self._now = feed.stream.stream.now
         self._filter = selection.is_wanted if selection.filters_keys else None
         self._paced: PacedScheduler | None = None
+        self._late: LateScheduler | None = None
 
         def wrap(inner: Scheduler) -> Scheduler:
             return self._wrap(inner, selection)
@@ -66,7 +68,8 @@ class SelectedQueue:
         if selection.filters_keys or selection.limits_keys:
             self._filter = None
             inner = self._paced = PacedScheduler(inner, selection.interval_of)
-        return LateScheduler(inner)
+        self._late = LateScheduler(inner)
+        return self._late
 
     def take(self) -> Update | None:
         """Dequeue the next update that is wanted, or None if there is none now."""
@@ -123,7 +126,7 @@ class SelectedQueue:
 
     def __len__(self) -> int:
         """Return how much waits that is wanted."""
-        paced = self._paced
-        if paced is None:
+        if self._paced is None or self._late is None:
             return len(self._queue)
-        return paced.ready + paced.held
+        self._late.settle()
+        return self._paced.ready + self._paced.held

@@ -7,7 +7,6 @@ The server sends updates as `Flight` allows. The client answers `{"credit": n}` 
 from __future__ import annotations
 
 import asyncio
-from time import perf_counter
 from typing import Annotated, Final, NamedTuple
 
 import msgspec
@@ -180,16 +179,12 @@ class _Socket:
         await self._turns.next(is_first=is_first)
         if self._subscription.ending is not None:
             return False
-        started = perf_counter()
-        is_done = await self._send_next()
-        if not is_first:
-            self._turns.took(perf_counter() - started)
-        return is_done
+        return await self._send_next(is_short=self._turns.is_crowded)
 
-    async def _send_next(self) -> bool:
+    async def _send_next(self, *, is_short: bool = False) -> bool:
         """Send the next message, if there is one; return whether nothing else can be sent now."""
         flight = self._flight
-        message = self._subscription.take(flight.message_bytes)
+        message = self._subscription.take(flight.message_bytes, is_short=is_short)
         if message is None:
             return not self._subscription.has_more
         self._subscription.message_bytes = flight.message_bytes

@@ -28,6 +28,7 @@ Transport = Literal["websocket", "sse"]
 
 MOST_UPDATES: Final = 128
 """How many updates a message holds at most, since the event loop stands while it is made."""
+SHORT_UPDATES: Final = 32
 USUAL_UPDATE_BYTES: Final = 64.0
 STALENESS_SHARE: Final = 1e-4
 """The share of the time that telling one connection's staleness may take."""
@@ -111,11 +112,14 @@ class Subscription:
         """The name of the queue."""
         return self._feed.name
 
-    def take(self, most_bytes: int) -> PushMessage | None:
-        """Return the next message, of about `most_bytes` at most; None if there is none now."""
+    def take(self, most_bytes: int, *, is_short: bool = False) -> PushMessage | None:
+        """Return the next message, of about `most_bytes` at most; None if there is none now.
+
+        `is_short` if others wait meanwhile.
+        """
         assert self.ending is None, "a message of a connection that has ended"
         now = self.now()
-        room = MOST_UPDATES
+        room = SHORT_UPDATES if is_short else MOST_UPDATES
         if self._allowance is not None:
             room = min(room, self._allowance.at(now))
         parts: list[bytes] = []

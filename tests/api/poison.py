@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ import pyarrow as pa
 from tests.api.bodies.arrow_streams import body_of, stream_of
 from tests.api.bodies.examples import ARROW, JSON, MESSAGEPACK, NDJSON, damaged, nested
 
+LONG = 10 << 20
 SECRET = b"s3cr3t"
 """In many bodies, so that an answer that repeats what came is found out."""
 
@@ -46,19 +48,9 @@ STRINGS = (
 STRUCTURES = (
     *(b"[]", b"{}", b'{"":1}', b'{"a":1,"a":2}', b'{"__proto__":{"x":1}}', b'{"a\\u0000":1}'),
     *(b'{"\\ud800":1}', b"[1,]", b"[,]", b'{"a"}', b'{"a":1,}', b"{1:2}", b"[1 2]", b"{]", b"[}"),
-    *(
-        b"true",
-        b"True",
-        b"null",
-        b"undefined",
-        b"",
-        b" ",
-        b"/**/1",
-        b"[\n1\r\n,\t2]",
-        b'{"a":\n[]}',
-    ),
+    *(b"true", b"True", b"null", b"undefined", b"", b" ", b"/**/1", b"[\n1\r\n,\t2]"),
     *(nested(63), nested(64), nested(65), nested(5_000), b"[" * 3_000, b'{"a":' * 100 + b"1"),
-    b'{"a":' * 64 + b"1" + b"}" * 64,
+    *(b'{"a":' * 64 + b"1" + b"}" * 64, b'{"a":\n[]}'),
     b"[" + b"0," * 100_000 + b"0]",
     b"[" + b",".join(b'{"%d":[]}' % i for i in range(2_000)) + b"]",
 )
@@ -66,53 +58,20 @@ KEYS = (
     *(b'""', b'"../.."', b'"a/b"', b'"%2F"', b'"%00"', b'"."', b'"__proto__"', b'"constructor"'),
     *(b'"a\\nb"', b'"\\r\\n\\r\\n"', b'"a?b#c&d=e+f"', b'"*"', b'"["', b'" "', b'"\\t"', b'"true"'),
     *(b'"' + b"x" * 1_024 + b'"', b'"' + b"x" * 1_025 + b'"', b'"' + "😀".encode() * 1_024 + b'"'),
-    *(b'"' + b"x" * (10 << 20) + b'"', b'"1"', b"1", b'["1"]', b"[1]", b"-1", b"0", b"1.0", b"1e5"),
-    *(
-        b"[]",
-        b"[[]]",
-        b'[""]',
-        b'["a",1,"b"]',
-        b"[" + b"1," * 15 + b"1]",
-        b"[" + b"1," * 16 + b"1]",
-    ),
-    *(b'["a",null]', b'["a",1.5]', b'["\\u0000"]', b"[9223372036854775808]", b'["a",["b"]]'),
+    *(b'"1"', b"1", b'["1"]', b"[1]", b"-1", b"0", b"1.0", b"1e5"),
+    *(b"[" + b"1," * 15 + b"1]", b"[" + b"1," * 16 + b"1]", b'["a",1,"b"]', b"[[]]", b'[""]'),
+    *(b"[]", b'["a",null]', b'["a",1.5]', b'["\\u0000"]', b"[9223372036854775808]", b'["a",["b"]]'),
 )
 TIMES = (
     *(b"NaN", b"1e999", b"-1e999", b"1.7e308", b"-1.7e308", b"5e-324", b"-0.0", b"0", b"null"),
-    *(
-        b'"1"',
-        b'""',
-        b"true",
-        b"[]",
-        b"{}",
-        b"1180591620717411303424",
-        b"9" * 400,
-        b"-9007199254740993",
-    ),
+    *(b'"1"', b'""', b"true", b"[]", b"{}", b"1180591620717411303424", b"9" * 400),
+    b"-9007199254740993",
 )
 WHOLES = (
-    *(
-        b"",
-        b" ",
-        b"\n\n",
-        b"null",
-        b"0",
-        b'"x"',
-        b"true",
-        b"[[]]",
-        b"[{}]",
-        b"{}",
-        b"[]",
-        b"[null]",
-    ),
+    *(b"", b" ", b"\n\n", b"null", b"0", b'"x"', b"true", b"[[]]", b"[{}]", b"{}", b"[]"),
     *(b"\xef\xbb\xbf[]", b"\xff\xfe[\x00]\x00", b"\x00", b"[" * 100_000, b'{"key":' * 5_000),
-    *(
-        b'{"key":"a"}',
-        b'{"value":1}',
-        b'{"key":"a","value":1,"s3cr3t":2}',
-        b'["a",1]',
-        b'["a",1,2,3]',
-    ),
+    *(b'{"key":"a"}', b'{"value":1}', b'{"key":"a","value":1,"s3cr3t":2}', b"[null]"),
+    *(b'["a",1]', b'["a",1,2,3]'),
     *(b'[["a",1]]', b'[["a",1,2,3]]', b'{"key":"a","key":"b","value":1,"value":2}'),
     *(b'{"Key":"a","Value":1}', b'[{"key":"a","value":1}', b'[{"key":"a","value":1}]]', b"[" * 2),
     b'[["a",1,2],' * 40 + b"[" + b"]" * 41,
@@ -134,6 +93,8 @@ def json_poisons() -> Iterator[Poison]:
         yield Poison(f"time of row {place}", JSON, b'[["odd-time",%b,%d]]' % (odd, place))
     for place, odd in enumerate(WHOLES):
         yield Poison(f"whole {place}", JSON, odd)
+    yield Poison("a long key", JSON, b'{"key":"%b","value":1}' % (b"x" * LONG))
+    yield Poison("a long value", JSON, b'[["a",null,"%b"]]' % (b"x" * LONG))
     for place, odd in enumerate((*NUMBERS, *TIMES)):
         rows = (b'["window-%d",%d,%b]' % (place, time, odd) for time in (0, 0, 1, 9, 19))
         yield Poison(f"window of {place}", JSON, b"[%b]" % b",".join(rows))
@@ -151,24 +112,14 @@ def ndjson_poisons() -> Iterator[Poison]:
 
 PACKED = (
     *(b"\xc0", b"\xc1", b"\xc4\x01a", b"\xc7\x01\x05a", b"\xd4\x05a", b"\xd6\xff\x00\x00\x00\x00"),
-    *(
-        b"\xca\x7f\xc0\x00\x00",
-        b"\xca\x7f\x80\x00\x00",
-        b"\xcb\x7f\xf8" + bytes(6),
-        b"\xcb\xff\xf0",
-    ),
+    *(b"\xca\x7f\xc0" + bytes(2), b"\xca\x7f\x80" + bytes(2), b"\xcb\x7f\xf8" + bytes(6)),
+    *(b"\xcb\xff\xf0" + bytes(6), b"\xcb\xff\xf0"),
     *(b"\xcf" + b"\xff" * 8, b"\xd3\x80" + bytes(7), b"\xcb\x80" + bytes(7), b"\xa1\xff", b"\xa0"),
     *(b"\x81\x01\x02", b"\x81\xc0\xc0", b"\x81\x90\x01", b"\x82\xa1a\x01\xa1a\x02", b"\xa1\x00"),
     *(b"\x91" * 64 + b"\xc0", b"\x91" * 65 + b"\xc0", b"\x91" * 5_000 + b"\xc0", b"\x81\xa0\xc0"),
-    *(
-        b"\xdd\xff\xff\xff\xff",
-        b"\xdf\xff\xff\xff\xff",
-        b"\xdb\xff\xff\xff\xff",
-        b"\xa3\xed\xa0\x80",
-    ),
+    *(b"\xdd" + b"\xff" * 4, b"\xdf" + b"\xff" * 4, b"\xdb" + b"\xff" * 4, b"\xa3\xed\xa0\x80"),
     *(b"\xc6\xff\xff\xff\xff", b"\xd9\xff", b"\xff", b"\xe0", b"\xcc\xff", b"\xca\x00\x00\x00\x01"),
     b"\xa6" + SECRET,
-    b"\xdb\x00\xa0\x00\x00" + b"x" * (10 << 20),
 )
 
 
@@ -187,6 +138,9 @@ def messagepack_poisons() -> Iterator[Poison]:
             ("row", b"\x91" + odd),
         ):
             yield Poison(f"packed {name} {place}", MESSAGEPACK, body)
+    text = b"\xdb" + LONG.to_bytes(4, "big") + b"x" * LONG
+    yield Poison("a long packed key", MESSAGEPACK, b"\x91\x93" + text + b"\xc0\x01")
+    yield Poison("a long packed value", MESSAGEPACK, b"\x91\x93\xa1a\xc0" + text)
 
 
 def arrow_columns() -> Iterator[dict[str, pa.Array | list[object]]]:
@@ -263,7 +217,13 @@ def mislabelled() -> Iterator[Poison]:
             yield Poison(f"{is_really} as {said}", said, body)
 
 
-def all_poisons() -> list[Poison]:
-    """Return all there is."""
-    made = (json_poisons, ndjson_poisons, messagepack_poisons, arrow_poisons, mislabelled)
-    return [poison for make in made for poison in make()]
+def all_poisons() -> Iterator[Poison]:
+    """Yield all there is."""
+    for make in (json_poisons, ndjson_poisons, messagepack_poisons, arrow_poisons, mislabelled):
+        yield from make()
+
+
+@cache
+def short_poisons() -> list[Poison]:
+    """Return those of which one can send many."""
+    return [poison for poison in all_poisons() if len(poison.body) < 100_000]

@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import cycle
+from typing import Any
 
+import msgspec
 import requests
 import schemathesis
 from schemathesis.engine import events, from_schema
 
 from api.bodies import Format
 from tests.api.body_strategies import BODIES, damaged
+from tests.api.serving import JSON
 
 
 @cache
@@ -25,7 +28,7 @@ def register() -> None:
 
     @schemathesis.hook
     def before_call(
-        context: schemathesis.HookContext, case: schemathesis.Case, kwargs: dict[str, object]
+        context: schemathesis.HookContext, case: schemathesis.Case[Any], kwargs: dict[str, object]
     ) -> None:
         # No parameter may say `Accept`.
         case.headers.setdefault("accept", next(kinds))
@@ -90,7 +93,7 @@ def _first(headers: Mapping[str, list[str]], name: str) -> str:
 
 
 def configuration(examples: int, seed: int) -> schemathesis.Config:
-    """Return how to run: `examples` is how many requests are made up for each operation, at most."""
+    """Return how to run; at most `examples` requests are made up for each operation."""
     return schemathesis.Config.from_dict(
         {
             "seed": seed,
@@ -133,11 +136,13 @@ def configuration(examples: int, seed: int) -> schemathesis.Config:
 
 
 def run(url: str, found: Found, *, examples: int, seed: int, tell: Callable[[], None]) -> None:
-    """Send requests to the service at `url`, whose queues become `QUEUES`, and add what is found."""
+    """Send requests to the service at `url`, which is given `QUEUES`, and add what is found."""
     register()
     for name, definition in QUEUES.items():
         requests.delete(f"{url}/v1/streams/{name}", timeout=30)
-        assert requests.put(f"{url}/v1/queues/{name}", json=definition, timeout=30).ok
+        body = msgspec.json.encode(definition)
+        made = requests.put(f"{url}/v1/queues/{name}", body, headers=JSON, timeout=30)
+        assert made.status_code == 201
     schema = schemathesis.openapi.from_url(
         f"{url}/openapi.json", config=configuration(examples, seed)
     )

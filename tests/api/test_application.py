@@ -60,3 +60,17 @@ def test_a_long_definition_is_refused(client: Client) -> None:
     assert_problem(client.put("/v1/queues/trades", content=body, headers=headers), 413)
     chunks = client.put("/v1/queues/trades", content=iter([body]), headers=headers)
     assert chunks.status_code == 413
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded"])
+def test_a_definition_of_another_type_than_json_is_refused(
+    client: Client, content_type: str
+) -> None:
+    headers = {"content-type": content_type}
+    assert_problem(client.put("/v1/queues/trades", content=b"{}", headers=headers), 415)
+
+
+def test_a_definition_that_is_no_text_is_malformed(client: Client) -> None:
+    headers = {"content-type": "application/json"}
+    problem = assert_problem(client.put("/v1/queues/q", content=b'"\xff"', headers=headers), 400)
+    assert problem["title"] == "Bad Request"

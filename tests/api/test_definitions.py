@@ -5,13 +5,21 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from api.definitions import QueueDefinition, StreamDefinition, WindowDefinition
+from api import definitions
+from api.definitions import (
+    PoolTooLargeError,
+    QueueDefinition,
+    StreamDefinition,
+    WindowDefinition,
+)
 from api.window_results import WindowResults
 from upstream import (
     AdaptiveQueue,
     AppendQueue,
+    ManualClock,
     ParameterError,
     Scheduler,
+    Stream,
     StreamQueue,
     UpdateQueue,
 )
@@ -53,16 +61,23 @@ def test_a_scheduler_can_be_wrapped() -> None:
 
 
 def test_a_cost_that_is_told_counts_unless_the_definition_has_one() -> None:
-    assert QueueDefinition().make_queue(told_cost=lambda: 2.0).processing_cost == 2.0
-    given = QueueDefinition(processing_cost=1.0)
-    assert given.make_queue(told_cost=lambda: 2.0).processing_cost == 1.0
+    costs = []
+    for definition in (QueueDefinition(), QueueDefinition(processing_cost=1.0)):
+        queue = definition.make_queue(told_cost=lambda: 2.0)
+        assert isinstance(queue, UpdateQueue)
+        costs.append(queue.processing_cost)
+    assert costs == [2.0, 1.0]
 
 
 def test_weights_go_by_patterns() -> None:
     queue = QueueDefinition(weights={"GO*": 4.0}).make_queue()
     assert isinstance(queue, UpdateQueue)
+    clock = ManualClock()  # else what waits a microsecond longer may have waited for twice as long
+    stream = Stream(clock=clock)
+    stream.attach(queue)
     for key in ("IBM", "GOOG"):
-        queue.enqueue(key, 1)
+        stream.enqueue(key, 1)
+    clock.advance(1.0)
     first = queue.dequeue()
     assert first is not None
     assert first.key == "GOOG"
@@ -81,3 +96,14 @@ def test_memory_is_made_only_where_it_is_asked_for() -> None:
 def test_definitions_that_say_the_same_are_equal() -> None:
     assert QueueDefinition() == QueueDefinition(kind="update", weights={})
     assert QueueDefinition() != QueueDefinition(snapshot=True)
+
+
+def test_a_page_pool_that_there_is_no_memory_for_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(definitions, "PagePool", fail)
+    with pytest.raises(PoolTooLargeError):
+        StreamDefinition(pool_bytes=1 << 36).memory()

@@ -118,5 +118,30 @@ def test_every_request_is_counted_by_its_template(client: Client) -> None:
     assert not any("trades" in route or "IBM" in route for route, _, _ in counted)
 
 
+@pytest.mark.parametrize("path", ["/livez", "/v1/streams", "/v1/queues/trades", "/metrics", "/"])
+def test_what_can_be_read_can_be_asked_for_its_head(client: Client, path: str) -> None:
+    client.put("/v1/queues/trades")
+    head = client.head(path)
+    assert head.status_code == 200
+    assert head.headers["content-type"] == client.get(path).headers["content-type"]
+
+
+def test_a_head_is_counted_as_one(client: Client) -> None:
+    client.head("/livez")
+    assert client.service.meter.requests["/livez", "HEAD", 200] == 1
+
+
+def test_a_path_that_is_no_utf8_is_refused(client: Client) -> None:
+    client.put("/v1/queues/trades")
+    client.put_updates("trades", {"key": "\ufffd", "value": 1})
+    assert_problem(client.get("/v1/streams/trades/keys/%FF"), 422)
+    assert client.get("/v1/streams/trades/keys/%EF%BF%BD").status_code == 200
+
+
+def test_nothing_is_redirected(client: Client) -> None:
+    answer = client.get("/v1/streams/", headers={"host": "evil.example"}, follow_redirects=False)
+    assert_problem(answer, 404)
+
+
 def test_a_wrong_method_is_a_problem() -> None:
     assert dispatch.wrong_method("POST").headers == ((b"allow", b"POST"),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.api.serving import Client
+from tests.api.serving import Client, assert_problem
 
 
 def test_everything_that_the_page_names_is_here(client: Client) -> None:
@@ -18,5 +18,5 @@ def test_everything_that_the_page_names_is_here(client: Client) -> None:
 
 
 def test_no_other_file_is_served(client: Client) -> None:
-    assert client.get("/docs/__init__.py").status_code == 404
-    assert client.get("/docs/..%2fapplication.py").status_code == 404
+    assert_problem(client.get("/docs/__init__.py"), 404)
+    assert_problem(client.get("/docs/..%2fapplication.py"), 404)

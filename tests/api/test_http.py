@@ -5,20 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
 from api.errors import RequestError
 from api.http import (
+    MOST_PARAMETERS,
     ClientGoneError,
     Message,
     Receive,
     check_known,
+    check_path,
     flag,
     header,
     number,
     query,
     read_body,
+    received,
     whole_number,
 )
 
@@ -64,6 +68,27 @@ def test_a_body_that_is_announced_as_too_long_is_not_read() -> None:
         body_of(headers=[(b"content-length", b"11")])
 
 
+@pytest.mark.parametrize("coding", [b"gzip", b"GZIP", b"br", b"identity, gzip"])
+def test_a_compressed_body_is_not_read(coding: bytes) -> None:
+    with pytest.raises(RequestError) as error:
+        body_of(headers=[(b"content-encoding", coding)])
+    assert error.value.status == 415
+
+
+def test_a_body_may_say_that_it_is_not_compressed() -> None:
+    assert body_of(part(b"ab", more=False), headers=[(b"content-encoding", b"identity")]) == b"ab"
+
+
+def test_a_body_that_was_read_can_be_read_again_and_then_comes_what_comes() -> None:
+    gone = {"type": "http.disconnect"}
+
+    async def scenario() -> tuple[Message, Message]:
+        receive = received(b"ab", arriving(gone))
+        return await receive(), await receive()
+
+    assert asyncio.run(scenario()) == (part(b"ab", more=False), gone)
+
+
 def test_who_hangs_up_is_not_waited_for() -> None:
     gone = {"type": "http.disconnect"}
     for messages in ([gone], [part(b"ab"), gone]):
@@ -93,4 +118,27 @@ def test_parameters_are_read_and_checked() -> None:
     ):
         with pytest.raises(RequestError) as error:
             wrong()
+        assert error.value.status == 422
+
+
+def test_a_query_has_a_bounded_number_of_parameters() -> None:
+    assert query(scope(parameters=b"&".join([b"a=1"] * MOST_PARAMETERS))) == {"a": "1"}
+    with pytest.raises(RequestError) as error:
+        query(scope(parameters=b"&".join([b"a=1"] * (MOST_PARAMETERS + 1))))
+    assert error.value.status == 422
+
+
+@pytest.mark.parametrize(
+    ("raw", "is_good"),
+    [(b"/a", True), (b"/%EF%BF%BD", True), (b"/\xef\xbf\xbd", True), (b"/%FF", False)],
+)
+def test_a_path_that_is_no_utf8_is_told_from_one_with_question_marks(
+    raw: bytes, is_good: bool
+) -> None:
+    path = {"path": unquote(raw.decode()), "raw_path": raw}
+    if is_good:
+        check_path(path)
+    else:
+        with pytest.raises(RequestError) as error:
+            check_path(path)
         assert error.value.status == 422

@@ -12,12 +12,12 @@ import pytest
 from api.definitions import QueueDefinition
 from api.entries import QueueEntry
 from api.monitor import (
-    report_of,
     IDLE_SECONDS,
     INTERVAL_SECONDS,
     SERVICE_STREAM,
     SHOWN_SUBSCRIBERS,
     Monitor,
+    report_of,
 )
 from api.push.subscription import Subscription
 from api.queue_reports import SHARE
@@ -47,15 +47,12 @@ class EnoughError(Exception):
 class Watched:
     """A service and its monitor, on a clock that moves only while the monitor rests."""
 
-    def __init__(
-        self, *, report: Callable[[QueueEntry], Mapping[str, object]] | None = None
-    ) -> None:
+    def __init__(self, *, report: Callable[[QueueEntry], Report] = report_of) -> None:
         self.clock = ManualClock(1_000.0)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("api.service.SystemClock", lambda: self.clock)
             self.service = Service(Settings(demo=False))
-        more = {} if report is None else {"report": report}
-        self.monitor = Monitor(self.service, pause=self.pause, busy=self.clock.now, **more)
+        self.monitor = Monitor(self.service, pause=self.pause, busy=self.clock.now, report=report)
         self.entry = self.service.streams[SERVICE_STREAM]
         self.pauses: list[float] = []
         self.most_pauses = 100
@@ -86,7 +83,7 @@ class Watched:
 
 
 def test_while_nobody_watches_nothing_is_published() -> None:
-    def refuse(queue: QueueEntry) -> Mapping[str, object]:
+    def refuse(queue: QueueEntry) -> Report:
         raise AssertionError(queue.name)
 
     watched = Watched(report=refuse)

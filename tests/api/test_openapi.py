@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.serving import Client
+from tests.api.serving import Client, serving
 
 ROUTES = {
     "/v1/streams": {"get"},
@@ -84,3 +84,17 @@ def test_what_is_not_acceptable_is_a_problem_everywhere(described: Any) -> None:
         for operation in operations.values():
             refused = operation["responses"].get("422")
             assert refused is None or "application/problem+json" in refused["content"]
+
+
+def test_the_bounds_of_a_dequeue_are_those_of_the_settings() -> None:
+    with serving(max_dequeue=7, max_wait_seconds=2.0) as client:
+        described = client.get("/openapi.json").json()
+    operation = described["paths"]["/v1/queues/{queue}/dequeue"]["post"]
+    bounds = {one["name"]: one["schema"].get("maximum") for one in operation["parameters"]}
+    assert (bounds["limit"], bounds["wait"]) == (7, 2.0)
+
+
+def test_what_changes_something_may_be_refused_to_a_foreign_page(described: Any) -> None:
+    for operations in described["paths"].values():
+        for method, operation in operations.items():
+            assert ("403" in operation["responses"]) == (method != "get")

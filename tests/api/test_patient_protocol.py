@@ -1,30 +1,234 @@
-"""Headers have to come in time; who sends them is not held to anything else."""
+"""Who is slow, or goes on for ever, loses the connection; who is only slow gets everything."""
 
 from __future__ import annotations
 
-import http.client
+import asyncio
 import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
-from api.patient_protocol import LATE, PatientHttpProtocol, patient
-from tests.server_process import running
+import pytest
+import uvicorn
+
+from api import patient_protocol
+from api.http import Message, Receive, Scope, Send, read_body
+from api.patient_protocol import LATE, MALFORMED, TOO_LONG, PatientHttpProtocol, patient
+from api.push.small_buffers import shrink_buffers
+from api.socket_protocol import SocketProtocol
+
+GET = b"GET / HTTP/1.1\r\nhost: x\r\n"
+POST = b"POST / HTTP/1.1\r\nhost: x\r\n"
+SHORT = 0.2
+LONG = 30.0
+READ_SECONDS = 2.0
+BIG = 8 << 20
 
 
-def test_slow_headers_end_the_connection_and_nobody_elses() -> None:
-    environment = {"UPSTREAM_HEADER_TIMEOUT_SECONDS": "0.3"}
-    with running(environment=environment) as server:
-        address = ("127.0.0.1", server.port)
-        patient_client = http.client.HTTPConnection(*address, timeout=30)
-        for sent in (b"", b"GET /livez HTTP/1.1\r\nhost: x\r\n"):
-            with socket.create_connection(address, timeout=20) as slow:
-                slow.sendall(sent)
-                assert slow.recv(1_000) == LATE
-                assert slow.recv(1_000) == b""
-            patient_client.request("GET", "/livez")
-            assert patient_client.getresponse().read()
-        patient_client.close()
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer how long the body was, or with many bytes if that is what is asked for."""
+    body = b"%d" % len(await read_body(scope, receive, BIG))
+    if scope["path"] == "/big":
+        shrink_buffers(scope)  # else the kernel takes some megabytes, and then nothing for long
+        body = bytes(BIG)
+    length = (b"content-length", b"%d" % len(body))
+    start: Message = {"type": "http.response.start", "status": 200, "headers": [length]}
+    await send(start)
+    await send({"type": "http.response.body", "body": body})
+
+
+@asynccontextmanager
+async def serving(header_seconds: float = LONG) -> AsyncIterator[uvicorn.Server]:
+    """Serve the application on a free port, until the block ends."""
+    config = uvicorn.Config(
+        application,
+        port=0,
+        http=patient(header_seconds),
+        ws=SocketProtocol,
+        lifespan="off",
+        log_config=None,
+        timeout_graceful_shutdown=1,
+    )
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    await server.startup()
+    try:
+        yield server
+    finally:
+        await server.shutdown()
+
+
+def port_of(server: uvicorn.Server) -> int:
+    port: int = server.servers[0].sockets[0].getsockname()[1]
+    return port
+
+
+@asynccontextmanager
+async def connected(
+    server: uvicorn.Server,
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port_of(server))
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+async def answer_to(server: uvicorn.Server, *parts: bytes) -> bytes:
+    """Send parts, and return all that is answered until the server ends the connection."""
+    async with asyncio.timeout(LONG), connected(server) as (reader, writer):
+        for part in parts:
+            writer.write(part)
+        return await reader.read()
+
+
+def run(scenario: Callable[[], Awaitable[None]]) -> None:
+    async def bounded() -> None:
+        async with asyncio.timeout(LONG):
+            await scenario()
+
+    asyncio.run(bounded())
 
 
 def test_each_server_has_its_own_limit() -> None:
     assert patient(1.0).header_seconds == 1.0
     assert patient(2.0).header_seconds == 2.0
     assert PatientHttpProtocol.header_seconds == 10.0
+
+
+@pytest.mark.parametrize("sent", [b"", b"\r\n", GET, GET + b"accept: a"])
+def test_headers_that_do_not_come_in_time_end_the_connection(sent: bytes) -> None:
+    async def scenario() -> None:
+        async with serving(SHORT) as server:
+            assert await answer_to(server, sent) == LATE
+
+    run(scenario)
+
+
+def test_what_is_no_request_keeps_no_connection_after_an_answer() -> None:
+    async def scenario() -> None:
+        async with serving(SHORT) as server, connected(server) as (reader, writer):
+            writer.write(GET + b"\r\n")
+            await reader.readuntil(b"\r\n\r\n0")
+            writer.write(b"\r\n")
+            assert await reader.read() == LATE
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("body", [b"content-length: 9\r\n\r\n", b"content-length: 9\r\n\r\nx"])
+def test_a_body_that_does_not_come_in_time_ends_the_connection(
+    monkeypatch: pytest.MonkeyPatch, body: bytes
+) -> None:
+    monkeypatch.setattr(patient_protocol, "BODY_SECONDS", SHORT)
+
+    async def scenario() -> None:
+        async with serving() as server:
+            assert await answer_to(server, POST + body) == LATE
+
+    run(scenario)
+
+
+def test_a_body_may_come_byte_by_byte() -> None:
+    async def scenario() -> None:
+        async with serving() as server, connected(server) as (reader, writer):
+            writer.write(POST + b"content-length: 20\r\n\r\n")
+            for _ in range(20):
+                writer.write(b"x")
+                await writer.drain()
+                await asyncio.sleep(0)
+            assert (await reader.readuntil(b"\r\n\r\n20")).startswith(b"HTTP/1.1 200")
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        b"GET /",
+        GET + b"accept: ",
+        POST + b"transfer-encoding: chunked\r\n\r\n1;",
+        POST + b"transfer-encoding: chunked\r\n\r\n0\r\ntrailer: ",
+    ],
+)
+def test_headers_and_the_like_have_a_length(beginning: bytes) -> None:
+    async def scenario() -> None:
+        async with serving() as server, connected(server) as (reader, writer):
+            writer.write(beginning)
+            received = asyncio.create_task(reader.read())
+            while not received.done():
+                writer.write(b"a" * 10_000)
+                await asyncio.wait({received}, timeout=0.01)
+            assert (await received) == TOO_LONG
+
+    run(scenario)
+
+
+def test_what_is_no_http_is_answered_with_a_problem() -> None:
+    async def scenario() -> None:
+        async with serving() as server:
+            assert await answer_to(server, b"\x16\x03\x01\x02\x00\r\n\r\n") == MALFORMED
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("header", [b"content-length: 5\r\n", b"transfer-encoding: chunked\r\n"])
+def test_a_websocket_does_not_begin_with_a_body(header: bytes) -> None:
+    async def scenario() -> None:
+        async with serving() as server:
+            upgrade = b"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n"
+            key = b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+            assert await answer_to(server, GET + header + upgrade + key) == MALFORMED
+
+    run(scenario)
+
+
+def slow_reader(server: uvicorn.Server) -> socket.socket:
+    """Return a client that has asked for much, and has little room for it."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    client.settimeout(LONG)
+    client.connect(("127.0.0.1", port_of(server)))
+    client.sendall(b"GET /big HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+    return client
+
+
+def test_an_answer_of_which_nothing_is_read_ends_the_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(patient_protocol, "UNREAD_SECONDS", SHORT)
+
+    async def scenario() -> None:
+        async with serving() as server:
+            with slow_reader(server):
+                while server.server_state.total_requests == 0:
+                    await asyncio.sleep(0.01)
+                while server.server_state.connections:
+                    await asyncio.sleep(0.01)
+
+    run(scenario)
+
+
+def test_an_answer_that_is_read_slowly_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patient_protocol, "UNREAD_SECONDS", READ_SECONDS / 3)
+
+    async def scenario() -> None:
+        async with serving() as server:
+            with slow_reader(server) as client:
+                received = await asyncio.to_thread(read_slowly, client)
+                assert received > BIG
+
+    run(scenario)
+
+
+def read_slowly(client: socket.socket) -> int:
+    """Read for three times as long as one may read nothing, and return how much that was."""
+    received = 0
+    until = time.monotonic() + READ_SECONDS
+    while time.monotonic() < until:
+        received += len(client.recv(4_096))
+        time.sleep(0.005)
+    while part := client.recv(BIG):
+        received += len(part)
+    return received

@@ -21,11 +21,10 @@ from websockets.sync.client import connect
 
 from tests.api.bodies.examples import CONTENT_TYPES, JSON
 from tests.api.body_strategies import BODIES, damaged
-from tests.api.poison import SECRET, Poison, all_poisons
+from tests.api.poison import SECRET, Poison, all_poisons, short_poisons
 from tests.api.raw_client import RawClient, connected, key_path, strict_json, updates_in
 from tests.server_process import RunningServer, running
 
-POISONS = all_poisons()
 STREAMS: dict[str, dict[str, object]] = {
     "kept": {},
     "pooled": {"pool_bytes": 1 << 22},
@@ -229,7 +228,7 @@ def test_whatever_was_sent_everything_can_be_read(server: RunningServer, client:
     rng = random.Random(20_260)
     for stream, definition in STREAMS.items():
         define(client, stream, definition)
-    for place, poison in enumerate(POISONS):
+    for place, poison in enumerate(all_poisons()):
         if send(client, "kept", poison):
             for other in ("pooled", "passing"):
                 send(client, other, poison)
@@ -250,7 +249,7 @@ def test_whatever_was_sent_everything_can_be_read(server: RunningServer, client:
 @given(
     st.lists(
         st.one_of(
-            st.sampled_from([poison for poison in POISONS if len(poison.body) < 100_000]),
+            st.deferred(lambda: st.sampled_from(short_poisons())),
             *(
                 st.builds(Poison, st.just("made"), st.just(format_.value), damaged(good))
                 for format_, good in BODIES.items()

@@ -84,7 +84,7 @@ def test_the_next_report_is_due_after_ten_times_as_long_as_the_last_one_took(
     queue: UpdateQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = ManualClock(100.0)
-    monkeypatch.setattr(queue_reports.time, "monotonic", now.now)
+    monkeypatch.setattr("api.queue_reports.time.monotonic", now.now)
 
     async def look() -> None:
         reports = QueueReports(queue)

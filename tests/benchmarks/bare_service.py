@@ -5,6 +5,7 @@ Run by uvicorn as the service is, in a process of its own.
 
 from __future__ import annotations
 
+import socket
 import sys
 
 import msgspec
@@ -47,7 +48,7 @@ app = Starlette(routes=[Route("/v1/streams/{stream}/updates", take_updates, meth
 class Server(uvicorn.Server):
     """Tells where it listens, as the service does."""
 
-    async def startup(self, sockets: list[object] | None = None) -> None:
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup()
         host, port = self.servers[0].sockets[0].getsockname()
         print(f"UpStream listens on http://{host}:{port}", file=sys.stderr, flush=True)

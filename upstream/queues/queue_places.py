@@ -172,6 +172,10 @@ class QueuePlaces(ABC):
         """Close the sums of all keys, since the queue is closed, and let go of them."""
         for place in self._counted_places():
             self._sums.retire(place, now)
+        for known in self._places:
+            if known is not None and known.next is known:
+                # Linked to itself, it would wait for the garbage collector, which may take long.
+                del known.previous, known.next
         self._places.clear()
 
     def _counted_places(self) -> Iterator[Place]:

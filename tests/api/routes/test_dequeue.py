@@ -110,6 +110,13 @@ def test_answers_come_in_the_type_that_is_asked_for(trades: Client) -> None:
     assert [msgspec.json.decode(line)["key"] for line in lines] == ["a", "b"]
 
 
+def test_without_a_limit_no_more_is_answered_than_the_settings_allow() -> None:
+    with serving(max_dequeue=2) as client:
+        client.put("/v1/queues/trades")
+        put(client, "a", "b", "c")
+        assert len(client.dequeue("trades")) == 2
+
+
 def test_an_answer_is_not_longer_than_allowed() -> None:
     with serving(max_answer_bytes=1_024) as client:
         client.put("/v1/queues/trades")
@@ -179,6 +186,7 @@ def test_what_was_answered_without_leases_is_delivered_already(trades: Client) -
         b'{"keys":[1.5]}',
         b'{"keys":[[]]}',
         b'{"leases":[1]}',
+        b'{"keys":[],"leases":null}',
         b'{"lease":["a"]}',
         b'{"keys":["\xff"]}',
         b'{"keys":' + b"[" * 10_000,

@@ -1,0 +1,247 @@
+"""What no decent client sends: the service refuses it in its own words, and serves the others."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from itertools import product
+
+import pytest
+
+from tests.api.raw_client import PROBLEM, RawClient, connected, exchange, strict_json
+from tests.server_process import RunningServer, running
+
+UPDATE = b'{"key":"s3cr3t","value":1}'
+SECRET = b"s3cr3t"
+POST = b"POST /v1/streams/trades/updates HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+PUT = b"PUT /v1/queues/other HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+LENGTH = b"Content-Length: %d\r\n" % len(UPDATE)
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+CHUNKS = b"%x\r\n%b\r\n0\r\n\r\n" % (len(UPDATE), UPDATE)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RunningServer]:
+    settings = {"UPSTREAM_HEADER_TIMEOUT_SECONDS": "5", "UPSTREAM_MAX_WAIT_SECONDS": "0.01"}
+    with running(environment=settings) as server:
+        yield server
+    assert "Traceback" not in "".join(server.log)
+    assert SECRET.decode() not in "".join(server.log)
+
+
+@pytest.fixture
+def client(server: RunningServer) -> Iterator[RawClient]:
+    """Give a decent client, which is served whatever others did before, and do."""
+    with connected(server.port) as client:
+        assert client.put("/v1/queues/trades", {}).status in (200, 201)
+        yield client
+        assert client.get("/readyz").status == 200
+
+
+def get(*lines: bytes, path: bytes = b"/livez") -> bytes:
+    head = b"GET %b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" % path
+    return head + b"".join(line + b"\r\n" for line in lines) + b"\r\n"
+
+
+REFUSED = [
+    # Lengths that could be understood in two ways, which is what request smuggling is made of.
+    (POST + LENGTH + LENGTH + b"\r\n" + UPDATE, 400),
+    (POST + LENGTH + b"Content-Length: 5\r\n\r\n" + UPDATE, 400),
+    (POST + b"Content-Length: 26, 26\r\n\r\n" + UPDATE, 400),
+    (POST + b"Content-Length: +26\r\n\r\n" + UPDATE, 400),
+    (POST + b"Content-Length: -1\r\n\r\n" + UPDATE, 400),
+    (POST + b"Content-Length : 26\r\n\r\n" + UPDATE, 400),
+    (POST + b"Content-Length: 0x1a\r\n\r\n" + UPDATE, 400),
+    (POST + b"Content-Length: 99999999999999999999999\r\n\r\n" + UPDATE, 400),
+    (POST + b"Content-Length: 9223372036854775807\r\n\r\n" + UPDATE, 413),
+    (PUT + b"Content-Length: 9223372036854775807\r\n\r\n{", 413),
+    (POST + LENGTH + CHUNKED + b"\r\n" + CHUNKS, 400),
+    (POST + CHUNKED + LENGTH + b"\r\n" + CHUNKS, 400),
+    (POST + b"Transfer-Encoding: xchunked\r\n\r\n" + CHUNKS, 400),
+    (POST + b"Transfer-Encoding: chunked, identity\r\n\r\n" + CHUNKS, 400),
+    (POST + CHUNKED + b"\r\ns3cr3t\r\n" + UPDATE, 400),
+    (POST + CHUNKED + b"\r\nffffffffffffffffff\r\n" + UPDATE, 400),
+    # Compressed bodies, of which the first would be read as broken JSON.
+    (POST + b"Content-Encoding: gzip\r\n" + LENGTH + b"\r\n" + UPDATE, 415),
+    (PUT + b"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", 415),
+    (POST + b"Content-Encoding: br, s3cr3t\r\n" + LENGTH + b"\r\n" + UPDATE, 415),
+    # Types that are none.
+    (POST + b"Content-Type: application/json; charset=utf-16\r\n" + LENGTH + b"\r\n" + UPDATE, 415),
+    (POST + b"Content-Type: " + SECRET * 5_000 + b"\r\n" + LENGTH + b"\r\n" + UPDATE, 415),
+    (get(b"Accept: " + SECRET, path=b"/v1/streams/trades/snapshot"), 406),
+    (get(b"Accept: " + b"s3cr3t/x," * 5_000, path=b"/v1/streams/trades/snapshot"), 406),
+    (get(b"Accept: application/json;q=s3cr3t", path=b"/v1/streams/trades/snapshot"), 406),
+    # More than anybody can mean.
+    (get(b"X: " + b"s3cr3t" * 100_000), 431),
+    (get(*(b"x-%d: s3cr3t" % number for number in range(100_000))), 431),
+    (get(path=b"/livez?" + b"s3cr3t" * 100_000), 431),
+    (POST + CHUNKED + b"\r\n1;" + b"s3cr3t" * 100_000, 431),
+    (POST + CHUNKED + b"\r\n0\r\nX: " + b"s3cr3t" * 100_000, 431),
+    (
+        POST.replace(b"updates ", b"updates?" + b"s3cr3t&" * 101 + b" ")
+        + LENGTH
+        + b"\r\n"
+        + UPDATE,
+        422,
+    ),
+    (get(path=b"/v1/streams/trades/keys/" + b"s3cr3t" * 5_000), 422),
+    (POST + b"Idempotency-Key: " + b"s3cr3t" * 50 + b"\r\n" + LENGTH + b"\r\n" + UPDATE, 400),
+    (POST + b"Idempotency-Key: \xff\r\n" + LENGTH + b"\r\n" + UPDATE, 400),
+    # No HTTP, or not this one.
+    (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20, 400),
+    (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+    (b"GET /livez HTTP/9.9\r\nHost: x\r\n\r\n", 400),
+    (b"CONNECT s3cr3t:80 HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+    (b"s3cr3t /livez HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+    (get(path=b"s3cr3t"), 400),
+    (get(path=b"http://s3cr3t"), 400),
+    (get(path=b"/li\0vez"), 400),
+    (get(path=b"/v1/streams/trades/keys/\xff"), 400),
+    (get(b"X: a\x01s3cr3t"), 400),
+    (get(b"X: a\r\n s3cr3t"), 400),
+    (get(b"X : s3cr3t"), 400),
+    (b"GET /livez HTTP/1.1\nHost: x\n\n", 400),
+    # Websockets that do not begin as they should.
+    (get(b"Content-Length: 5", b"Upgrade: websocket").replace(b"close", b"upgrade"), 400),
+]
+
+
+@pytest.mark.parametrize(("request_", "status"), REFUSED)
+def test_what_is_wrong_is_refused_with_a_problem(
+    server: RunningServer, client: RawClient, request_: bytes, status: int
+) -> None:
+    answer = exchange(server.port, request_)
+    if status == 431 and not answer.everything:
+        return  # who is still sending may find the connection reset before it reads
+    assert answer.status == status, answer
+    assert answer.content_type == PROBLEM
+    assert strict_json(answer.body)["status"] == status
+    assert SECRET not in answer.body
+    assert SECRET not in repr(answer.headers).encode()
+
+
+def test_a_body_in_parts_and_a_body_that_is_announced_are_taken(
+    server: RunningServer, client: RawClient
+) -> None:
+    assert exchange(server.port, POST + CHUNKED + b"\r\n" + CHUNKS).status == 202
+    expects = POST + b"Expect: 100-continue\r\n" + LENGTH + b"\r\n"
+    assert exchange(server.port, expects + UPDATE).status == 100
+    plain = POST + b"Content-Encoding: identity\r\n" + LENGTH + b"\r\n"
+    assert exchange(server.port, plain + UPDATE).status == 202
+    packed = gzip.compress(UPDATE)
+    length = b"Content-Length: %d\r\n\r\n" % len(packed)
+    assert exchange(server.port, POST + length + packed).status == 400
+
+
+def test_requests_that_come_at_once_are_answered_in_their_order(
+    server: RunningServer, client: RawClient
+) -> None:
+    first = b"GET /v1/streams/trades HTTP/1.1\r\nHost: x\r\n\r\n"
+    other = b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"
+    answers = exchange(server.port, (first + other) * 200 + get()).everything
+    assert answers.count(b"HTTP/1.1 200 OK") == 201
+    assert answers.count(b"HTTP/1.1 404 Not Found") == 200
+    assert answers.index(b"HTTP/1.1 200") < answers.index(b"HTTP/1.1 404")
+
+
+NAMES = [
+    *(
+        "trades",
+        "",
+        ".",
+        "..",
+        "../..",
+        "%2e%2e",
+        "..%2f..",
+        "%2F",
+        "%5c..%5c",
+        "%252F",
+        "%",
+        "%zz",
+    ),
+    *(
+        "%00",
+        "trades%00",
+        "%FF",
+        "%ff%fe",
+        "%C0%AF",
+        "%ED%A0%80",
+        "%E2%80%A8",
+        "%u0041",
+        "a%0d%0ab",
+    ),
+    *(
+        "%0d%0aSet-Cookie:x",
+        "+",
+        "%2B",
+        ";x",
+        "a;b",
+        "~",
+        "'",
+        '"',
+        "<script>",
+        "{key}",
+        "_service",
+    ),
+    *(
+        "%5Fservice",
+        "%74rades",
+        "x" * 128,
+        "x" * 129,
+        "%20trades",
+        "trades/",
+        "/trades",
+        "*" * 1_000,
+    ),
+]
+PATHS = [
+    *("/v1/streams/N", "/v1/streams/N/updates", "/v1/streams/N/snapshot", "/v1/streams/N/keys/a"),
+    *("/v1/streams/trades/keys/N", "/v1/streams/trades/keys/N?json=1", "/v1/streams/trades/N"),
+    *("/v1/queues/N", "/v1/queues/N/dequeue", "/v1/queues/N/delivered", "/v1/queues/N/keys/a"),
+    *("/v1/queues/trades/keys/N", "/v1/queues/N/statistics", "/v1/queues/N/staleness"),
+    *("/v1/queues/N/socket", "/v1/queues/trades/dequeue?limit=N", "/v1/queues/trades/dequeue?N=N"),
+    *("/v1/queues/trades/staleness?stalest=N", "/v1/streams/trades/updates?atomic=N"),
+    *("/page/N", "/docs/N", "/N", "/v1/N", "/metrics/N", "/openapi.json/N", "/livez?N"),
+]
+METHODS = ["GET", "HEAD", "OPTIONS", "TRACE", "POST", "PUT", "DELETE", "PATCH"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_no_path_and_no_method_makes_it_fail(
+    server: RunningServer, client: RawClient, method: str
+) -> None:
+    body = UPDATE if method in ("POST", "PUT", "PATCH") else b""
+    for path, name in product(PATHS, NAMES):
+        # The client checks that it is no failure, and a problem if it is refused.
+        answer = client.ask(method, path.replace("N", name), body, content_type="application/json")
+        assert answer.status in (200, 201, 202, 400, 404, 405, 409, 422, 426), (path, name)
+        assert "set-cookie" not in answer.headers
+        if answer.status == 405:
+            assert answer.headers["allow"]
+        if answer.status >= 400 and len(name) > 4:
+            assert name.encode() not in answer.body, path
+
+
+@pytest.mark.parametrize("path", ["/page/", "/docs/"])
+def test_files_are_those_of_the_page_only(
+    server: RunningServer, client: RawClient, path: str
+) -> None:
+    for name in ("..%2f__init__.py", "../__init__.py", "%2e%2e/settings.py", "%2fetc%2fpasswd"):
+        assert client.get(path + name).status == 404
+
+
+def test_many_who_say_nothing_keep_nobody_from_being_served(
+    server: RunningServer, client: RawClient
+) -> None:
+    beginnings = (b"", b"GET", POST, POST + b"Content-Length: 9\r\n\r\n", PUT + CHUNKED + b"\r\n1")
+    with ExitStack() as stack:
+        for number in range(400):
+            silent = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+            stack.enter_context(closing(silent))
+            silent.sendall(beginnings[number % len(beginnings)])
+        assert client.get("/livez").status == 200
+        with connected(server.port) as another:
+            assert another.get("/readyz").status == 200
