@@ -15,6 +15,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 JSON: Final = "application/json"
 MOST_PARAMETERS: Final = 100
+_FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
 class ClientGoneError(Exception):
@@ -91,11 +92,11 @@ def whole_number(
 
 
 def flag(parameters: dict[str, str], name: str) -> bool:
-    """Return a parameter that is yes or no; RequestError if it is something else."""
-    text = parameters.get(name, "false").lower()
-    if text not in ("true", "1", "yes", "", "false", "0", "no"):
+    """Return a parameter that is true or false; RequestError if it is something else."""
+    value = _FLAGS.get(parameters.get(name, "false").lower())
+    if value is None:
         raise RequestError(422, "Bad parameter", f"{name} must be true or false")
-    return text in ("true", "1", "yes", "")
+    return value
 
 
 async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:

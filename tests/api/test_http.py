@@ -102,18 +102,19 @@ def test_headers_are_found_by_their_small_names() -> None:
 
 
 def test_parameters_are_read_and_checked() -> None:
-    found = query(scope(parameters=b"a=1&b=2.5&c&d=no&a=%33"))
-    assert found == {"a": "3", "b": "2.5", "c": "", "d": "no"}
+    found = query(scope(parameters=b"a=1&b=2.5&c&d=True&e=0&a=%33"))
+    assert found == {"a": "3", "b": "2.5", "c": "", "d": "True", "e": "0"}
     assert whole_number(found, "a", 1, least=0, most=5) == 3
     assert number(found, "b", 0.0, least=0, most=5) == 2.5
     assert number(found, "z", 7.0, least=0, most=5) == 7.0
-    assert (flag(found, "c"), flag(found, "d"), flag(found, "z")) == (True, False, False)
+    assert (flag(found, "d"), flag(found, "e"), flag(found, "z")) == (True, False, False)
     for wrong in (
         lambda: whole_number(found, "b", 0, least=0, most=5),
         lambda: number(found, "a", 0, least=4, most=5),
         lambda: number({"a": "nan"}, "a", 0, least=0, most=5),
         lambda: number({"a": "inf"}, "a", 0, least=0, most=5),
         lambda: flag(found, "a"),
+        lambda: flag(found, "c"),
         lambda: check_known(found, ("a", "b", "c")),
     ):
         with pytest.raises(RequestError) as error:

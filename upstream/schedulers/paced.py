@@ -249,9 +249,8 @@ class PacedScheduler(Scheduler):
         """Return since when that key waits that has waited longest, but for barred ones."""
         waits = self._inner.waiting_since()
         first = self._held.head()
-        if first is None or (waits is not None and waits <= first.waiting_since):  # type: ignore[operator]
-            return waits
-        return first.waiting_since
+        since = None if first is None else first.waiting_since
+        return waits if since is None or (waits is not None and waits <= since) else since
 
     def _note_service(self, place: Place, now: float) -> None:
         index = place.cell.index

@@ -1,0 +1,171 @@
+"""Readers of a real server that cost little themselves: some hundreds in one process, at any pace.
+
+Run as a program it is a crowd: `python -m tests.api.push.raw_readers PORT READERS BYTES_PER_SECOND`
+connects, says so, and reads until its input ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import struct
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+CREDIT = b'{"credit":1}'
+ANSWER = bytes([0x81, 0x80 | len(CREDIT)]) + bytes(4) + CREDIT  # masked with zeros
+PATIENCE = 20.0
+Received = Callable[[bytes], None]
+
+
+async def read(
+    port: int, query: str, received: Received, *, bytes_per_second: float | None = None
+) -> None:
+    """Read a queue's websocket, at a pace if one is given, until cancelled."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=4_096)
+    try:
+        await _shake_hands(reader, writer, f"/v1/queues/q/socket?{query}")
+        free_at = time.perf_counter()
+        while True:
+            data = await _read_frame(reader)
+            if bytes_per_second is not None:
+                free_at = max(free_at, time.perf_counter() - 0.02) + len(data) / bytes_per_second
+                await asyncio.sleep(max(free_at - time.perf_counter(), 0))
+            received(data)
+            writer.write(ANSWER)
+    finally:
+        writer.close()
+
+
+async def _shake_hands(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str
+) -> None:
+    key = base64.b64encode(os.urandom(16)).decode()
+    writer.write(
+        f"GET {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode()
+    )
+    async with asyncio.timeout(PATIENCE):
+        answer = await reader.readuntil(b"\r\n\r\n")
+    assert b" 101 " in answer, answer
+
+
+async def _read_frame(reader: asyncio.StreamReader) -> bytes:
+    """Return the payload of the next text frame."""
+    while True:
+        opcode, length = await reader.readexactly(2)
+        if length == 126:
+            (length,) = struct.unpack(">H", await reader.readexactly(2))
+        elif length == 127:
+            (length,) = struct.unpack(">Q", await reader.readexactly(8))
+        payload = await reader.readexactly(length)
+        if opcode & 15 == 1:
+            return payload
+        assert opcode & 15 == 9, "neither text nor a ping"
+
+
+class Feed:
+    """Puts updates into the stream at a rate, over one connection; their times are the wall's."""
+
+    def __init__(self, port: int, *, keys: int, updates_per_second: int, batch: int = 20) -> None:
+        self.port = port
+        self.keys = keys
+        self.seconds = batch / updates_per_second
+        self.batch = batch
+        self.sent = 0
+
+    async def run(self) -> None:
+        """Feed until cancelled: one key after the other, so that none is superseded at once."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        due = time.perf_counter()
+        try:
+            while True:
+                await self._put(reader, writer)
+                due = max(due + self.seconds, time.perf_counter() - 0.1)
+                await asyncio.sleep(max(due - time.perf_counter(), 0))
+        finally:
+            writer.close()
+
+    async def _put(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        now = time.time()
+        rows = [
+            (f"K{number % self.keys:05d}", now, number)
+            for number in range(self.sent, self.sent + self.batch)
+        ]
+        body = msgspec.json.encode(rows)
+        writer.write(
+            b"POST /v1/streams/q/updates HTTP/1.1\r\nHost: x\r\n"
+            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+        )
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        assert b" 202 " in head, head
+        (length,) = (line[15:] for line in head.split(b"\r\n") if line[:15] == b"content-length:")
+        await reader.readexactly(int(length))
+        self.sent += self.batch
+
+
+class Ages:
+    """How old updates are when they are received, while somebody wants to know."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self.is_noting = False
+
+    def received(self, data: bytes) -> None:
+        """Take a message."""
+        if self.is_noting:
+            now = time.time()
+            message: Any = msgspec.json.decode(data)
+            self.seconds += [now - update["time"] for update in message["updates"]]
+
+    async def note(self, seconds: float) -> None:
+        """Note ages for a while, and none from before."""
+        self.seconds.clear()
+        self.is_noting = True
+        await asyncio.sleep(seconds)
+        self.is_noting = False
+
+    def quantile(self, share: float) -> float:
+        """Return an age that this share of the updates did not exceed."""
+        ordered = sorted(self.seconds)
+        return ordered[int(share * (len(ordered) - 1))]
+
+
+async def _crowd(port: int, readers: int, bytes_per_second: float) -> None:
+    loop = asyncio.get_running_loop()
+    connected = 0
+    all_here = asyncio.Event()
+
+    def count(first: list[bool], data: bytes) -> None:
+        nonlocal connected
+        if first:
+            first.clear()
+            connected += 1
+            if connected == readers:
+                all_here.set()
+
+    tasks = []
+    for _ in range(readers):
+        first = [True]
+        received = lambda data, first=first: count(first, data)  # noqa: E731
+        tasks.append(
+            asyncio.create_task(
+                read(port, "snapshot=true", received, bytes_per_second=bytes_per_second)
+            )
+        )
+    await all_here.wait()
+    sys.stdout.write("here\n")
+    sys.stdout.flush()
+    await loop.run_in_executor(None, sys.stdin.read)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(_crowd(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))

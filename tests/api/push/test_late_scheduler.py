@@ -1,0 +1,92 @@
+"""A scheduler that hears of keys late is as the one inside of it, under the same suite."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.push.late_scheduler import LateScheduler
+from tests.schedulers.contract import (
+    SHORT_RUNS,
+    InPlaceModel,
+    Model,
+    SchedulerContract,
+    SchedulerMachine,
+)
+from tests.schedulers.feed import Line
+from upstream import InPlaceScheduler, ManualClock, PacedScheduler, Stream, UpdateQueue
+from upstream.keys import Place
+from upstream.schedulers import Scheduler
+
+
+class TestLateScheduler(SchedulerContract):
+    name = "late"
+
+    def make(self) -> Scheduler:
+        return LateScheduler(InPlaceScheduler())
+
+
+class LateMachine(SchedulerMachine):
+    """As IN-PLACE against a list that is sorted by wait."""
+
+    def make(self) -> Scheduler:
+        return LateScheduler(InPlaceScheduler())
+
+    def model_of(self, line: Line) -> Model:
+        return InPlaceModel(line)
+
+
+TestLateMachine = LateMachine.TestCase
+TestLateMachine.settings = SHORT_RUNS
+
+
+class _Counting(InPlaceScheduler):
+    """IN-PLACE that counts the keys that it was told of."""
+
+    __slots__ = ("told",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = 0
+
+    def schedule(self, place: Place) -> None:
+        self.told += 1
+        super().schedule(place)
+
+
+@pytest.fixture
+def stream() -> Stream:
+    return Stream(clock=ManualClock())
+
+
+def test_an_arrival_does_not_reach_the_inner_scheduler(stream: Stream) -> None:
+    inner = _Counting()
+    queue = UpdateQueue(LateScheduler(inner))
+    stream.attach(queue)
+    stream.enqueue_many(["A", "B", "C"], [1, 2, 3])
+    assert (inner.told, len(queue)) == (0, 3)
+    assert [update.key for update in queue.dequeue_many(2)] == ["A", "B"]
+    assert (inner.told, len(queue)) == (3, 1)
+
+
+def test_keys_that_the_inner_scheduler_bars_are_barred(stream: Stream) -> None:
+    paced = PacedScheduler(InPlaceScheduler(), {"A": 0.0, "B": float("inf")}.__getitem__)
+    queue = UpdateQueue(LateScheduler(paced))
+    stream.attach(queue)
+    stream.enqueue_many(["A", "B"], [1, 2])
+    stream.forget("B")
+    stream.enqueue("B", 3)
+    assert queue.waiting_since() == 0.0
+    assert [update.key for update in queue.dequeue_many(9)] == ["A"]
+    assert queue.waiting_since() is None
+    assert len(queue) == 1
+    queue._check()
+
+
+def test_a_key_that_goes_before_it_was_heard_of_is_not_heard_of(stream: Stream) -> None:
+    queue = UpdateQueue(LateScheduler(InPlaceScheduler()))
+    stream.attach(queue)
+    stream.enqueue_many(["A", "B"], [1, 2])
+    stream.forget("A")
+    assert [update.key for update in queue.dequeue_many(9)] == ["B"]
+    queue._check()
+    assert queue.close().expired == 1
