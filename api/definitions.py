@@ -32,7 +32,7 @@ from upstream import (
     make_scheduler,
 )
 
-from .key_patterns import KeyPatterns
+from .key_patterns import KeyPatterns, is_pattern
 from .window_results import WindowResults
 
 AnyQueue = StreamQueue | WindowResults
@@ -42,6 +42,8 @@ ToldCost = Callable[[], float | None]
 IN_PROCESS_LIMIT: Final = 1_000_000
 """How many updates a queue remembers as handed out, beyond which the oldest count as delivered."""
 MOST_WEIGHTS: Final = 1_000
+MOST_WEIGHT_PATTERNS: Final = 64
+"""A queue asks all of them about every key."""
 PAGE_BYTES: Final = 4_096
 
 
@@ -168,6 +170,10 @@ class QueueDefinition(Definition):
             (self.kind == "window" and self.window is None, "kind window needs a window"),
             (self.kind != "window" and self.window is not None, "a window needs kind window"),
             (self.weights and self.scheduler != "index", "weights need scheduler index"),
+            (
+                sum(map(is_pattern, self.weights)) > MOST_WEIGHT_PATTERNS,
+                f"there may be {MOST_WEIGHT_PATTERNS} patterns among the weights",
+            ),
             (self.longest_wait and self.scheduler != "index", "longest_wait needs scheduler index"),
             (
                 self.shedding and (self.kind != "append" or self.capacity is None),

@@ -205,4 +205,7 @@ class Dispatch:
         origin = header(scope, b"origin")
         if origin is None or origin in self._allowed_origins:
             return False
-        return urlsplit(origin).netloc != header(scope, b"host")
+        try:
+            return urlsplit(origin).netloc != header(scope, b"host")
+        except ValueError:
+            return True

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import secrets
 from collections.abc import Iterable
 from typing import Final
 
@@ -21,7 +23,13 @@ from upstream.queues.columns import Column
 
 from .bodies import stored_length
 from .consumer_pace import ConsumerPace
-from .definitions import AnyQueue, QueueDefinition, StreamDefinition, Wrap
+from .definitions import (
+    IN_PROCESS_LIMIT,
+    AnyQueue,
+    QueueDefinition,
+    StreamDefinition,
+    Wrap,
+)
 from .deletions import Deletions
 from .leases import Leases
 from .push.subscription import Subscription
@@ -31,7 +39,7 @@ from .wake_list import Wake, WakeList
 from .window_results import WindowResults
 
 PRIVATE_APPEND_CAPACITY: Final = 10_000
-"""What may wait for one connection to an append queue that has no capacity of its own."""
+"""How many updates may wait for one connection to an append queue before they are conflated."""
 
 
 class StreamEntry:
@@ -41,6 +49,8 @@ class StreamEntry:
         self, name: str, stream: Stream, definition: StreamDefinition, *, run: str
     ) -> None:
         self.name = name
+        self.identity = secrets.token_hex(6)
+        """What tells it from others of its name, before it and after."""
         self.stream = stream
         self.definition = definition
         self.run = run
@@ -68,11 +78,11 @@ class StreamEntry:
         return outcome
 
     def delete(self, key: Key, time: float) -> Outcome:
-        """Send the deletion of a key; UnknownKeyError if it has no value."""
-        newest = self.stream.read(key)
-        if newest is None:
+        """Send the deletion of a key; UnknownKeyError if it is not known."""
+        cell = self.stream.find(key)
+        if cell is None or cell.value is TOMBSTONE:
             raise UnknownKeyError(key)
-        time = max(time, newest.time)  # a source whose clock is ahead must not win over it
+        time = max(time, cell.time)  # a source whose clock is ahead must not win over it
         outcome = self.take_in_one(key, TOMBSTONE, time)
         # Not before: who goes on from the deletion's arrival must be told of it.
         self.deletions.note(key, time=time, arrival=self.stream.now())
@@ -99,10 +109,10 @@ class StreamEntry:
 class QueueEntry:
     """A queue, the leases on what was handed out, and who waits for more."""
 
-    def __init__(
-        self, name: str, stream: StreamEntry, definition: QueueDefinition, *, run: str
-    ) -> None:
+    def __init__(self, name: str, stream: StreamEntry, definition: QueueDefinition) -> None:
         self.name = name
+        self.identity = secrets.token_hex(6)
+        """What tells it from others of its name, before it and after."""
         self.stream = stream
         self.definition = definition
         self.pace = ConsumerPace()
@@ -112,11 +122,14 @@ class QueueEntry:
         )
         self.leases: Leases | None = None
         if lease_seconds is not None:
-            self.leases = Leases(lease_seconds, run=run, give_back=self._give_back_one)
+            self.leases = Leases(
+                lease_seconds, give_back=self._give_back_one, most=IN_PROCESS_LIMIT
+            )
         self.is_dropped = False
         self.reports = QueueReports(self.source)
         self._idle = WakeList()
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_due = math.inf
 
     @property
     def source(self) -> LibraryQueue:
@@ -145,8 +158,24 @@ class QueueEntry:
         self._set_timer()
         return names
 
+    def let_expire(self, names: Iterable[str]) -> None:
+        """Let leases run out that did not while a retry could come."""
+        if self.leases is not None and not self.is_dropped:
+            self.leases.let_expire(names, self.stream.stream.now())
+            self.catch_up()
+            self._set_timer()
+
+    def take_back(self, updates: Iterable[Update], names: Iterable[str] | None) -> None:
+        """Let updates wait again whose answer went nowhere, and end their leases."""
+        if self.leases is not None:
+            for name in names or ():
+                self.leases.end(name)
+        self.give_back(updates)
+
     def deliver(self, updates: Iterable[Update]) -> int:
         """Note that consumers have these updates; return how many were still theirs."""
+        if self.is_dropped:
+            return 0
         delivered = 0
         for update in updates:
             try:
@@ -170,10 +199,18 @@ class QueueEntry:
     def attach_private(
         self, wrap: Wrap | None = None, *, snapshot: bool = False, since: float | None = None
     ) -> AnyQueue:
-        """Return a new queue like this one, fed by the same stream, for one connection."""
+        """Return a new queue like this one, fed by the same stream, for one connection.
+
+        But that it refuses nothing: whoever is behind gets the newest values, and misses no key. So
+        it has no capacity, and one that keeps every update does so while its reader keeps up.
+        """
         definition = self.definition
-        if definition.kind == "append" and definition.capacity is None:
-            definition = definition.model_copy(update={"capacity": PRIVATE_APPEND_CAPACITY})
+        changes: dict[str, object] = {"capacity": None, "shedding": False}
+        if definition.kind == "append":
+            changes |= {"kind": "adaptive", "capacity": PRIVATE_APPEND_CAPACITY}
+        elif definition.kind == "adaptive":
+            changes = {}
+        definition = definition.model_copy(update=changes)
         queue = definition.make_queue(wrap=wrap)
         attach(self.stream.stream, queue, snapshot=snapshot, since=since)
         return queue
@@ -196,11 +233,15 @@ class QueueEntry:
         """Let those who wait find that there is nothing to wait for."""
         self.is_dropped = True
         self.reports.close()
+        if self.leases is not None:
+            self.leases.clear()
         if self._timer is not None:
             self._timer.cancel()
         self._idle.wake_all()
 
     def _give_back_one(self, update: Update) -> None:
+        if self.is_dropped:
+            return
         try:
             self.queue.give_back(update)
         except NotInProcessError:
@@ -212,13 +253,17 @@ class QueueEntry:
         """Wake up when the next lease runs out."""
         assert self.leases is not None
         due = self.leases.next_due()
-        if due is None or self._timer is not None:
+        if due >= self._timer_due:
             return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_due = due
         delay = max(due - self.stream.stream.now(), 0.0)
         self._timer = asyncio.get_running_loop().call_later(delay, self._lease_ran_out)
 
     def _lease_ran_out(self) -> None:
         self._timer = None
+        self._timer_due = math.inf
         if not self.is_dropped:
             self.catch_up()
             self._set_timer()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from .errors import PROBLEM_TYPE, Problem, RequestError
+from .push.asgi import Message, Receive, Scope, Send, header
+from .push.small_buffers import EXTENSION
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
+__all__ = ["Message", "Receive", "Scope", "Send", "header"]
 
 JSON: Final = "application/json"
 MOST_PARAMETERS: Final = 100
@@ -20,15 +19,6 @@ _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 class ClientGoneError(Exception):
     """The client has hung up before its request was complete, or answered."""
-
-
-def header(scope: Scope, name: bytes) -> str | None:
-    """Return a header of the request, None if it has none of this name (in small letters)."""
-    for found, value in scope["headers"]:
-        if found == name:
-            text: str = value.decode("latin-1")
-            return text
-    return None
 
 
 def check_path(scope: Scope) -> None:
@@ -144,6 +134,12 @@ def received(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive_again
+
+
+def has_hung_up(scope: Scope) -> bool:
+    """Tell whether the connection of a request is known to be gone, with what was answered."""
+    transport = scope.get("extensions", {}).get(EXTENSION, {}).get("transport")
+    return transport is not None and transport.is_closing()
 
 
 async def answer(

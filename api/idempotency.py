@@ -83,6 +83,7 @@ class IdempotentAnswers:
         "_now",
         "_records",
         "_seconds",
+        "_timer",
         "replays",
     )
 
@@ -95,6 +96,7 @@ class IdempotentAnswers:
         self._most_bytes = most_bytes
         self._records: OrderedDict[str, Record] = OrderedDict()
         self._bytes = 0
+        self._timer: asyncio.TimerHandle | None = None
         self.replays = 0
         """How many requests were answered again."""
 
@@ -104,7 +106,9 @@ class IdempotentAnswers:
         Who gets one without an answer has to call `finish` or `abandon`. Waits while the same
         request is under way. IdempotencyKeyReusedError if the key came with another request.
         """
-        self.forget_old()
+        self.forget_old(but=key)
+        if self._is_old(key):
+            self._forget(key)
         while True:
             record = self._records.get(key)
             if record is None:
@@ -128,14 +132,15 @@ class IdempotentAnswers:
         self._records.move_to_end(key)
         self._bytes += len(answer.body)
         record.done.set()
-        self.forget_old()
+        self.forget_old(but=key)
+        self._set_timer()
 
     def abandon(self, key: str) -> None:
         """Let the next one with this key carry the request out, since this one was not."""
         self._records.pop(key).done.set()
 
-    def forget_old(self) -> None:
-        """Forget what is too old, or too much. Requests under way are kept."""
+    def forget_old(self, *, but: str = "") -> None:
+        """Forget what is too old, or too much, `but` one. Requests under way are kept."""
         oldest = self._now() - self._seconds
         doomed = []
         records, size = len(self._records), self._bytes
@@ -143,15 +148,24 @@ class IdempotentAnswers:
             is_too_much = records > self._most_records or size > self._most_bytes
             if record.began_at > oldest and not is_too_much:
                 break
-            if record.answer is not None:
+            if record.answer is not None and key != but:
                 doomed.append(key)
                 records -= 1
                 size -= len(record.answer.body)
         for key in doomed:
             self._forget(key)
 
+    def _is_old(self, key: str) -> bool:
+        record = self._records.get(key)
+        if record is None or record.answer is None:
+            return False
+        return record.began_at <= self._now() - self._seconds
+
     def forget_all(self) -> None:
         """Forget everything that is not under way."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         for key in [key for key, record in self._records.items() if record.answer is not None]:
             self._forget(key)
 
@@ -161,6 +175,17 @@ class IdempotentAnswers:
         self._bytes -= len(record.answer.body)
         if record.on_forget is not None:
             record.on_forget()
+
+    def _set_timer(self) -> None:
+        """Forget what is old in time, though no further request comes."""
+        if self._timer is None and self._records:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._seconds + 0.1, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self.forget_old()
+        self._set_timer()
 
     def __len__(self) -> int:
         return len(self._records)

@@ -14,6 +14,9 @@ import msgspec
 
 from upstream import Key
 
+_SIGNS = re.compile(r"\[!?\]?[^\]]*\]|.", re.DOTALL)
+"""One sign of a pattern: a character, or a set of them, in which `*` means itself."""
+
 
 def text_of(key: Key) -> str:
     """Return what patterns are matched against.
@@ -32,15 +35,15 @@ class KeyPatterns:
     (3.0, 2.0, 1.0)
     """
 
-    __slots__ = ("_exact", "_otherwise", "_patterns")
+    __slots__ = ("_exact", "_match", "_numbers", "_otherwise")
 
     def __init__(self, numbers: Mapping[str, float], *, otherwise: float) -> None:
         self._exact = dict(numbers)
-        self._patterns = [
-            (re.compile(translate(pattern)), number)
-            for pattern, number in numbers.items()
-            if any(sign in pattern for sign in "*?[")
-        ]
+        patterns = [pattern for pattern in numbers if is_pattern(pattern)]
+        self._numbers = [numbers[pattern] for pattern in patterns]
+        # All in one expression, since a queue asks for each of its keys.
+        expression = "|".join(f"({_expression(pattern)})" for pattern in patterns)
+        self._match = re.compile(expression, re.DOTALL).fullmatch if patterns else None
         self._otherwise = otherwise
 
     def __call__(self, key: Key) -> float:
@@ -49,7 +52,37 @@ class KeyPatterns:
         exact = self._exact.get(text)
         if exact is not None:
             return exact
-        for pattern, number in self._patterns:
-            if pattern.match(text):
-                return number
-        return self._otherwise
+        found = None if self._match is None else self._match(text)
+        if found is None or found.lastindex is None:
+            return self._otherwise
+        return self._numbers[found.lastindex - 1]
+
+
+def is_pattern(text: str) -> bool:
+    """Tell whether a text may stand for several keys."""
+    return any(sign in text for sign in "*?[")
+
+
+def _expression(pattern: str) -> str:
+    """Return the regular expression of a pattern, one that never goes back over a `*`.
+
+    What follows a `*` is sought as early as can be: if the rest does not match from there, it does
+    not from anywhere later. Only the last piece has to stand at the end.
+    """
+    pieces = [""]
+    for sign in _SIGNS.findall(pattern):
+        if sign == "*":
+            pieces.append("")
+        else:
+            pieces[-1] += sign
+    first, *others = pieces
+    if not others:
+        return _piece(first)
+    *middle, last = others
+    sought = "".join(f"(?>.*?{_piece(piece)})" for piece in middle if piece)
+    return f"{_piece(first)}{sought}.*{_piece(last)}"
+
+
+def _piece(pattern: str) -> str:
+    """Return the regular expression of a pattern without `*`, as `fnmatch` understands it."""
+    return translate(pattern).removeprefix("(?s:").removesuffix(r")\Z")

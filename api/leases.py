@@ -1,18 +1,23 @@
 """Leases: what a consumer was handed waits again, unless it is delivered in time.
 
-A lease that was granted under an idempotency key does not run out, since a retry is to get the same
-answer; it is given back when that answer is forgotten.
+A lease that was granted under an idempotency key does not run out while a retry may come, since
+that is to get the same answer; when no retry can come any more it is one like all others.
 """
 
 from __future__ import annotations
 
 import math
-from collections import deque
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from itertools import count
+from typing import Final
 
 from upstream import Key, Update
+
+SPARE_ENTRIES: Final = 64
+"""So many entries of leases that have ended are kept in any case."""
 
 
 @dataclass(slots=True)
@@ -21,38 +26,53 @@ class Lease:
 
     name: str
     update: Update
-    due: float
-    """When it runs out, by the stream's clock."""
+    ends_at: float
+    """When it would run out, by the stream's clock."""
+    may_expire: bool
 
 
 class Leases:
-    """The leases of one queue. O(1) per lease.
+    """The leases of one queue. O(log leases) per lease.
 
-    `give_back` is called with each update whose lease runs out.
+    `give_back` is called with each update whose lease runs out. There are `most` at once, beyond
+    which the oldest end: the queue has taken those updates as delivered.
     """
 
-    __slots__ = ("_by_key", "_by_name", "_give_back", "_in_order", "_numbers", "_run", "seconds")
+    __slots__ = (
+        "_by_key",
+        "_by_name",
+        "_dues",
+        "_give_back",
+        "_most",
+        "_numbers",
+        "_token",
+        "seconds",
+    )
 
-    def __init__(self, seconds: float, *, run: str, give_back: Callable[[Update], None]) -> None:
+    def __init__(self, seconds: float, *, give_back: Callable[[Update], None], most: int) -> None:
         self.seconds = seconds
-        self._run = run
+        self._most = most
+        # Names are told apart from those of a queue of the same name, before this one or after.
+        self._token = secrets.token_hex(5)
         self._give_back = give_back
         self._numbers = count(1)
         self._by_name: dict[str, Lease] = {}
         self._by_key: dict[Key, dict[str, Lease]] = {}
-        self._in_order: deque[Lease] = deque()  # those that run out, which all last as long
+        self._dues: list[tuple[float, str]] = []
 
     def grant(self, updates: Iterable[Update], *, now: float, expires: bool = True) -> list[str]:
         """Return a lease for each update."""
         names = []
         for update in updates:
-            name = f"{self._run}-{next(self._numbers)}"
-            lease = Lease(name, update, now + self.seconds if expires else math.inf)
+            name = f"{self._token}-{next(self._numbers)}"
+            lease = Lease(name, update, now + self.seconds, expires)
             self._by_name[name] = lease
             self._by_key.setdefault(update.key, {})[name] = lease
             if expires:
-                self._in_order.append(lease)
+                heappush(self._dues, (lease.ends_at, name))
             names.append(name)
+        while len(self._by_name) > self._most:
+            self.end(next(iter(self._by_name)))
         return names
 
     def end(self, name: str) -> Update | None:
@@ -64,36 +84,44 @@ class Leases:
         del of_key[name]
         if not of_key:
             del self._by_key[lease.update.key]
+        if len(self._dues) > 2 * len(self._by_name) + SPARE_ENTRIES:
+            self._dues = [entry for entry in self._dues if entry[1] in self._by_name]
+            heapify(self._dues)
         return lease.update
 
     def of_key(self, key: Key) -> list[str]:
         """Return the leases of a key's updates, the oldest first."""
         return list(self._by_key.get(key, ()))
 
-    def release(self, names: Iterable[str]) -> None:
-        """Give back the updates of those leases that have not ended."""
+    def let_expire(self, names: Iterable[str], now: float) -> None:
+        """Let those leases that have not ended run out, `seconds` after they were granted."""
         for name in names:
-            update = self.end(name)
-            if update is not None:
-                self._give_back(update)
+            lease = self._by_name.get(name)
+            if lease is not None and not lease.may_expire:
+                lease.may_expire = True
+                heappush(self._dues, (max(lease.ends_at, now), name))
 
     def expire(self, now: float) -> int:
         """Give back what has run out, and return how many there were."""
         expired = 0
-        while self._in_order and self._in_order[0].due <= now:
-            lease = self._in_order.popleft()
-            if self._by_name.get(lease.name) is lease:
-                self.end(lease.name)
-                self._give_back(lease.update)
+        while self._dues and self._dues[0][0] <= now:
+            update = self.end(heappop(self._dues)[1])
+            if update is not None:
+                self._give_back(update)
                 expired += 1
         return expired
 
-    def next_due(self) -> float | None:
-        """Return when the next lease runs out, None if none will."""
-        in_order = self._in_order
-        while in_order and in_order[0].name not in self._by_name:
-            in_order.popleft()
-        return in_order[0].due if in_order else None
+    def next_due(self) -> float:
+        """Return when the next lease runs out, infinity if none will."""
+        while self._dues and self._dues[0][1] not in self._by_name:
+            heappop(self._dues)
+        return self._dues[0][0] if self._dues else math.inf
+
+    def clear(self) -> None:
+        """End all leases, as their queue is gone."""
+        self._by_name.clear()
+        self._by_key.clear()
+        self._dues.clear()
 
     def __len__(self) -> int:
         return len(self._by_name)
@@ -104,7 +132,6 @@ class Leases:
     def _check(self) -> None:
         by_key = {name for leases in self._by_key.values() for name in leases}
         assert by_key == set(self._by_name)
-        expiring = {lease.name for lease in self._by_name.values() if lease.due < math.inf}
-        assert expiring <= {lease.name for lease in self._in_order}
-        dues = [lease.due for lease in self._in_order]
-        assert dues == sorted(dues), "a lease that would run out too late"
+        expiring = {lease.name for lease in self if lease.may_expire}
+        assert expiring <= {name for _, name in self._dues}, "a lease that never runs out"
+        assert len(self._dues) <= 2 * len(self) + SPARE_ENTRIES + 1, "too many that have ended"

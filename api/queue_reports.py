@@ -11,7 +11,7 @@ import asyncio
 import time
 from typing import Final
 
-from upstream import KeyStaleness
+from upstream import ClosedError, KeyStaleness
 
 from .staleness_report import LibraryQueue, Report, gather, staleness_report
 
@@ -48,8 +48,14 @@ class QueueReports:
         """Return the report, waiting if it is the first one."""
         report = self.latest()
         if report is None:
-            assert self._making is not None
-            report = await asyncio.shield(self._making)
+            making = self._making
+            assert making is not None
+            try:
+                report = await asyncio.shield(making)
+            except asyncio.CancelledError:
+                if making.cancelled():  # not this request, but what it waits for
+                    raise ClosedError("queue") from None
+                raise
         return report
 
     def close(self) -> None:

@@ -122,7 +122,7 @@ class Service:
             if is_known
             else self.define_stream(definition.stream, StreamDefinition())
         )
-        entry = QueueEntry(name, stream, definition, run=self.run)
+        entry = QueueEntry(name, stream, definition)
         queue = entry.queue
         self.storage.add_queue(
             name,

@@ -13,7 +13,8 @@ from typing import Final
 from .admission import subscribe
 from .asgi import Receive, Scope, Send
 from .feed import Feeds
-from .small_buffers import shrink_buffers
+from .receive_window import ReceiveWindow
+from .small_buffers import shrink_buffers, tcp_socket_of
 from .subscription import PushMessage, Subscription
 from .wakeup import Wakeup, end_in_turn, ended_in_time
 
@@ -24,6 +25,7 @@ FIRST_BYTES: Final = 4_096
 MOST_BYTES: Final = 65_536
 QUICK: Final = 0.005
 SLOW: Final = 0.02
+PROBE_SECONDS: Final = 0.02
 HEADERS: Final = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-store"),
@@ -41,7 +43,9 @@ async def serve_events(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
     await feeds.turns.next()
     subscription = subscribe(feeds, name, scope, "sse")
     transport = shrink_buffers(scope)
-    stream = _EventStream(feeds, subscription, receive, send)
+    connection = None if transport is None else tcp_socket_of(transport)
+    window = None if connection is None else ReceiveWindow(connection)
+    stream = _EventStream(feeds, subscription, receive, send, window)
     try:
         await stream.run()
     except TimeoutError:  # the client does not even read the end
@@ -71,12 +75,18 @@ class _EventStream:
         "_turns",
         "_undrained",
         "_wakeup",
+        "_window",
         "_written_at",
         "gone",
     )
 
     def __init__(
-        self, feeds: Feeds, subscription: Subscription, receive: Receive, send: Send
+        self,
+        feeds: Feeds,
+        subscription: Subscription,
+        receive: Receive,
+        send: Send,
+        window: ReceiveWindow | None,
     ) -> None:
         self._subscription = subscription
         self._receive = receive
@@ -84,6 +94,7 @@ class _EventStream:
         self._meter = feeds.meter
         self._heartbeat = feeds.settings.heartbeat_seconds
         self._wakeup = Wakeup(subscription.stream)
+        self._window = window
         self._message_bytes = FIRST_BYTES
         self._turns = feeds.turns
         self._undrained = 0
@@ -153,16 +164,29 @@ class _EventStream:
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def _drain(self) -> None:
-        """Wait until what was written has left; then it counts as delivered."""
+        """Wait until what was written has been read, as far as can be told."""
         # Servers wait with what they send until there is room, even with nothing.
         await self._send({"type": "http.response.body", "body": b"", "more_body": True})
-        if self._undrained == 0 or not self._is_open:
+        if self._undrained == 0:
+            return
+        written_at = self._written_at
+        await self._until_read()
+        if not self._is_open:
             return
         self._subscription.delivered(self._undrained)
         self._undrained = 0
-        took = self._subscription.now() - self._written_at
+        took = self._subscription.now() - written_at
         if took > SLOW:
             self._message_bytes = max(self._message_bytes // 2, LEAST_BYTES)
         elif took < QUICK and self._is_full:
             self._message_bytes = min(self._message_bytes * 2, MOST_BYTES)
         self._subscription.message_bytes = self._message_bytes
+
+    async def _until_read(self) -> None:
+        window = self._window
+        if window is None:
+            return
+        while window.is_short(self._subscription.now()) and self._is_open:
+            # The client tells its window only in answer to something.
+            await self._write(HEARTBEAT)
+            await asyncio.sleep(PROBE_SECONDS)

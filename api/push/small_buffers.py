@@ -46,11 +46,18 @@ def shrink_buffers(scope: Scope) -> asyncio.WriteTransport | None:
     transport: asyncio.WriteTransport = extension["transport"]
     # Any byte that the kernel did not take keeps whoever sends waiting.
     transport.set_write_buffer_limits(high=0)
-    connection = transport.get_extra_info("socket")
-    if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
+    connection = tcp_socket_of(transport)
+    if connection is not None:
         with contextlib.suppress(OSError):
             _bound_unsent(connection)
     return transport
+
+
+def tcp_socket_of(transport: asyncio.WriteTransport) -> socket.socket | None:
+    """Return the socket of a connection by TCP, None if it is by other means."""
+    connection: socket.socket | None = transport.get_extra_info("socket")
+    is_tcp = connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6)
+    return connection if is_tcp else None
 
 
 def _bound_unsent(connection: socket.socket) -> None:

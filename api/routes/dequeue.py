@@ -23,6 +23,7 @@ from ..http import (
     Send,
     answer,
     check_known,
+    has_hung_up,
     header,
     number,
     query,
@@ -53,17 +54,26 @@ async def post_dequeue(
     if retry_key is not None:
         return await _dequeue_once(service, queue, scope, receive, send)
     updates = await updates_within(service, queue, limit, wait, receive)
-    try:
-        content_type, body = write_updates(
-            updates, accept, leases=queue.lease(updates, expires=True)
-        )
-    except BaseException:
-        queue.give_back(updates)
-        raise
+    content_type, body, leases = _written(queue, updates, accept, expires=True)
     await answer(send, 200, body, content_type)
-    if queue.leases is None:
+    if has_hung_up(scope):
+        queue.take_back(updates, leases)
+    elif leases is None:
         queue.deliver(updates)
     return 200
+
+
+def _written(
+    queue: QueueEntry, updates: list[Update], accept: str | None, *, expires: bool
+) -> tuple[str, bytes, list[str] | None]:
+    """Return the answer that has these updates, and their leases; if that fails they wait again."""
+    leases = queue.lease(updates, expires=expires)
+    try:
+        content_type, body = write_updates(updates, accept, leases=leases)
+    except BaseException:
+        queue.take_back(updates, leases)
+        raise
+    return content_type, body, leases
 
 
 async def _dequeue_once(
@@ -72,26 +82,21 @@ async def _dequeue_once(
     """Dequeue, or answer what was answered to the same request before."""
     limit, wait = _asked(service.settings, scope)
     accept = header(scope, b"accept")
-    record_key = f"dequeue {queue.name} {idempotency_key(scope)}"
+    record_key = f"dequeue {queue.identity} {idempotency_key(scope)}"
     request = fingerprint(scope["query_string"], (accept or "").encode("latin-1"))
     record = await service.idempotent.begin(record_key, request)
     kept = record.answer
     if kept is None:
         try:
             updates = await updates_within(service, queue, limit, wait, receive)
-            leases = queue.lease(updates, expires=False)
-            content_type, body = write_updates(updates, accept, leases=leases)
+            content_type, body, leases = _written(queue, updates, accept, expires=False)
         except BaseException:
             service.idempotent.abandon(record_key)
             raise
         kept = Answer(200, content_type, body)
-        held = queue.leases
-        service.idempotent.finish(
-            record_key,
-            kept,
-            on_forget=None if held is None or not leases else lambda: held.release(leases),
-        )
-        if held is None:
+        granted = leases or []
+        service.idempotent.finish(record_key, kept, on_forget=lambda: queue.let_expire(granted))
+        if leases is None:
             queue.deliver(updates)
     await answer(send, kept.status, kept.body, kept.content_type)
     return kept.status
@@ -213,9 +218,8 @@ def _leases_of(service: Service, queue: QueueEntry, said: Delivered) -> tuple[li
     assert keys is not msgspec.UNSET
     names: list[str] = []
     unknown = 0
-    for key in keys:
-        checked = read_key(key, service.limits)
-        of_key = [] if queue.leases is None else queue.leases.of_key(checked)
+    for key in dict.fromkeys(read_key(key, service.limits) for key in keys):
+        of_key = [] if queue.leases is None else queue.leases.of_key(key)
         names += of_key
         unknown += not of_key
     return names, unknown

@@ -182,7 +182,7 @@ async def delete_key(
     if retry_key is None:
         return _delete(service, entry, update_key)
     check_key(retry_key)
-    record_key = f"delete {name} {retry_key}"
+    record_key = f"delete {entry.identity} {retry_key}"
     request = fingerprint(msgspec.json.encode(update_key))
     record = await service.idempotent.begin(record_key, request)
     if record.answer is not None:

@@ -79,7 +79,7 @@ async def post_updates(
         await answer(send, 202, _take_in(service, stream, content_type, body, atomic=atomic))
         return 202
     check_key(retry_key)
-    record_key = f"updates {name} {retry_key}"
+    record_key = f"updates {stream.identity} {retry_key}"
     request = fingerprint((content_type or JSON).encode("latin-1"), b"%d" % atomic, body)
     record = await service.idempotent.begin(record_key, request)
     if record.answer is None:

@@ -37,6 +37,11 @@ class Client(TestClient):
         updates: list[dict[str, Any]] = answer.json()["updates"]
         return updates
 
+    def forget_answers(self) -> None:
+        """Let the service forget the answers that it keeps for retries."""
+        assert self.portal is not None
+        self.portal.call(self.service.idempotent.forget_all)
+
     def statistics(self, queue: str) -> Any:
         """Return a queue's counters, which have to be balanced."""
         found = self.get(f"/v1/queues/{queue}/statistics").json()

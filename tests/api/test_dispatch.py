@@ -64,6 +64,13 @@ def test_a_page_of_another_origin_may_change_nothing_and_follow_nothing(client: 
     assert client.get("/v1/queues", headers=foreign).status_code == 200
 
 
+@pytest.mark.parametrize("origin", ["http://[", "null", ""])
+def test_an_origin_that_is_none_is_foreign(client: Client, origin: str) -> None:
+    client.put("/v1/queues/trades")
+    headers = {"origin": origin}
+    assert_problem(client.post("/v1/streams/trades/updates", json=UPDATE, headers=headers), 403)
+
+
 def test_its_own_page_and_the_allowed_ones_may(client: Client) -> None:
     client.put("/v1/queues/trades")
     own = {"origin": "http://testserver"}

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from api.definitions import QueueDefinition, StreamDefinition
-from api.entries import PRIVATE_APPEND_CAPACITY, QueueEntry, StreamEntry, attach
+from api.entries import QueueEntry, StreamEntry, attach
 from upstream import (
     TOMBSTONE,
-    AppendQueue,
     ManualClock,
     Outcome,
     QueueStatistics,
@@ -38,7 +37,7 @@ def woken() -> list[str]:
 
 
 def entry_of(stream: StreamEntry, **definition: object) -> QueueEntry:
-    entry = QueueEntry("q", stream, QueueDefinition.model_validate(definition), run="r")
+    entry = QueueEntry("q", stream, QueueDefinition.model_validate(definition))
     attach(stream.stream, entry.queue)
     return entry
 
@@ -136,26 +135,22 @@ def test_a_lease_that_ran_out_makes_its_update_wait_again(
     assert counters(leased).delivered == 1
 
 
-def test_who_waits_for_a_lease_to_run_out_is_woken_by_its_timer(stream: StreamEntry) -> None:
+def test_who_waits_for_a_lease_to_run_out_is_woken_by_its_timer() -> None:
+    stream = StreamEntry("trades", Stream(), StreamDefinition(), run="r")
     entry = entry_of(stream, lease_seconds=0.01)
 
     async def run() -> None:
         stream.take_in_one("a", b"1")
-        entry.lease(entry.take(1, MANY_BYTES), expires=True)
-        clock = stream.stream.ticks
-        assert clock is not None
         up = asyncio.Event()
         entry.wake_on_update(up.set)
-        assert entry._timer is not None
-        entry._timer.cancel()
-        entry._timer = None
-        entry._set_timer()
+        entry.lease(entry.take(1, MANY_BYTES), expires=True)
+        await asyncio.wait_for(up.wait(), 20)
+        assert len(entry.queue) == 1
+        entry.lease(entry.take(1, MANY_BYTES), expires=True)
         timer = entry._timer
-        assert timer is not None
-        assert timer.when() > asyncio.get_running_loop().time() - 1
         entry.drop()
+        assert timer is not None
         assert timer.cancelled()
-        assert up.is_set()
 
     asyncio.run(run())
 
@@ -175,7 +170,78 @@ def test_a_private_queue_is_like_the_named_one_and_takes_nothing_from_it(
     assert len(entry.attach_private()) == 0
 
 
-def test_a_private_append_queue_is_bounded(stream: StreamEntry) -> None:
+@pytest.mark.parametrize(
+    "definition", [{"capacity": 3}, {"kind": "append"}, {"kind": "append", "capacity": 3}]
+)
+def test_a_private_queue_refuses_nothing(
+    stream: StreamEntry, definition: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.entries.PRIVATE_APPEND_CAPACITY", 10)
+    private = entry_of(stream, **definition).attach_private()
+    for number in range(100):
+        stream.take_in_one(number % 30, b"%d" % number, float(number))
+    newest: dict[object, object] = {}
+    while (update := private.dequeue()) is not None:
+        newest[update.key] = update.value
+    expected = {number % 30: b"%d" % number for number in range(100)}
+    assert newest == expected
+
+
+def test_a_private_append_queue_keeps_every_update_while_its_reader_keeps_up(
+    stream: StreamEntry,
+) -> None:
     private = entry_of(stream, kind="append").attach_private()
-    assert isinstance(private, AppendQueue)
-    assert private.capacity == PRIVATE_APPEND_CAPACITY
+    for number in range(50):
+        stream.take_in_one("IBM", b"%d" % number)
+    assert len(private) == 50
+
+
+def test_a_queue_that_is_gone_takes_nothing_back(stream: StreamEntry) -> None:
+    async def run() -> None:
+        entry = entry_of(stream, lease_seconds=1.0)
+        stream.take_in(list("ab"), [b"1", b"2"])
+        updates = entry.take(10, MANY_BYTES)
+        names = entry.lease(updates, expires=False)
+        assert names is not None
+        entry.source.close()
+        entry.drop()
+        entry.let_expire(names)
+        entry.give_back(updates)
+        assert entry.deliver(updates) == 0
+
+    asyncio.run(run())
+
+
+def test_an_answer_that_went_nowhere_is_taken_back_with_its_leases(
+    stream: StreamEntry, leased: QueueEntry, woken: list[str]
+) -> None:
+    async def run() -> None:
+        stream.take_in(list("ab"), [b"1", b"2"])
+        updates = leased.take(10, MANY_BYTES)
+        names = leased.lease(updates, expires=True)
+        leased.wake_on_update(lambda: woken.append("up"))
+        leased.take_back(updates, names)
+        assert leased.leases is not None
+        assert len(leased.leases) == 0
+        assert woken == ["up"]
+        assert len(leased.take(10, MANY_BYTES)) == 2
+
+    asyncio.run(run())
+
+
+def test_a_lease_that_may_run_out_at_last_wakes_who_waits(
+    stream: StreamEntry, leased: QueueEntry, clock: ManualClock, woken: list[str]
+) -> None:
+    async def run() -> None:
+        stream.take_in_one("a", b"1")
+        names = leased.lease(leased.take(1, MANY_BYTES), expires=False)
+        assert names is not None
+        clock.advance(100.0)
+        leased.catch_up()
+        assert len(leased.queue) == 0
+        leased.wake_on_update(lambda: woken.append("up"))
+        leased.let_expire(names)
+        assert woken == ["up"]
+        assert len(leased.queue) == 1
+
+    asyncio.run(run())

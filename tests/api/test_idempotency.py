@@ -137,3 +137,28 @@ def test_a_key_that_is_none_is_refused(key: str) -> None:
 
 def test_requests_differ_by_where_their_parts_end() -> None:
     assert fingerprint(b"ab", b"c") != fingerprint(b"a", b"bc")
+
+
+def test_what_is_old_is_forgotten_though_no_request_comes() -> None:
+    async def run() -> None:
+        clock = ManualClock()
+        kept = IdempotentAnswers(now=clock.now, seconds=0.01, most_records=9, most_bytes=99)
+        forgotten = asyncio.Event()
+        await kept.begin("k", REQUEST)
+        kept.finish("k", answer(), on_forget=forgotten.set)
+        clock.advance(1.0)
+        await asyncio.wait_for(forgotten.wait(), 20)
+        assert len(kept) == 0
+
+    asyncio.run(run())
+
+
+def test_an_answer_that_is_too_large_to_keep_is_kept_until_the_next() -> None:
+    async def run() -> None:
+        kept = answers(ManualClock(), most_bytes=3)
+        await carried_out(kept, "large", b"12345")
+        assert (await kept.begin("large", REQUEST)).answer is not None
+        await carried_out(kept, "next", b"1")
+        assert len(kept) == 1
+
+    asyncio.run(run())

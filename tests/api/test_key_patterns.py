@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from fnmatch import fnmatchcase
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from api.key_patterns import KeyPatterns, text_of
 from upstream import Key
@@ -41,3 +44,18 @@ def test_no_pattern_takes_for_ever() -> None:
     started = time.perf_counter()
     assert weight("a" * 1_000 + "b") == 1.0
     assert time.perf_counter() - started < 5
+
+
+signs = st.text(alphabet="ab*?[]!", max_size=8)
+
+
+@given(pattern=signs, text=st.text(alphabet="ab[]!", max_size=8))
+def test_patterns_mean_what_the_shell_means_by_them(pattern: str, text: str) -> None:
+    found = KeyPatterns({pattern: 2.0}, otherwise=1.0)(text) == 2.0
+    assert found == (fnmatchcase(text, pattern) or text == pattern)
+
+
+def test_many_patterns_are_asked_in_their_order() -> None:
+    numbers = {f"K{number}*": float(number) for number in range(10, 74)}
+    weight = KeyPatterns(numbers, otherwise=1.0)
+    assert [weight(f"K{number}x") for number in (10, 42, 73, 74)] == [10.0, 42.0, 73.0, 1.0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ IBM, GM = Update("IBM", b"1", 0.0), Update("GM", b"2", 0.0)
 class Returned:
     def __init__(self) -> None:
         self.updates: list[Update] = []
-        self.leases = Leases(10.0, run="r", give_back=self.updates.append)
+        self.leases = Leases(10.0, give_back=self.updates.append, most=1_000)
 
 
 @pytest.fixture
@@ -45,10 +47,10 @@ def test_leases_run_out_at_their_time_and_not_before(returned: Returned) -> None
     assert len(leases) == 1
 
 
-def test_no_two_leases_have_the_same_name_and_runs_differ(returned: Returned) -> None:
+def test_no_two_leases_have_the_same_name_whichever_queue_they_are_of(returned: Returned) -> None:
     names = returned.leases.grant([IBM] * 100, now=0.0)
-    assert len(set(names)) == 100
-    assert all(name.startswith("r-") for name in names)
+    others = Returned().leases.grant([IBM] * 100, now=0.0)
+    assert len({*names, *others}) == 200
 
 
 def test_the_leases_of_a_key_are_found(returned: Returned) -> None:
@@ -60,17 +62,46 @@ def test_the_leases_of_a_key_are_found(returned: Returned) -> None:
     assert leases.of_key("MSFT") == []
 
 
-def test_a_lease_that_does_not_run_out_is_given_back_when_it_is_released(
-    returned: Returned,
-) -> None:
+def test_a_lease_that_did_not_run_out_does_so_when_it_may(returned: Returned) -> None:
     leases = returned.leases
     names = leases.grant([IBM, GM], now=0.0, expires=False)
-    assert leases.next_due() is None
+    assert leases.next_due() == math.inf
     assert leases.expire(1e9) == 0
     leases.end(names[0])
-    leases.release(names)
+    leases.let_expire(names, now=4.0)
+    assert leases.next_due() == 10.0
+    assert leases.expire(9.0) == 0
+    assert leases.expire(10.0) == 1
     assert returned.updates == [GM]
-    assert len(leases) == 0
+
+
+def test_one_that_may_run_out_late_is_given_back_at_once(returned: Returned) -> None:
+    names = returned.leases.grant([IBM], now=0.0, expires=False)
+    returned.leases.let_expire(names, now=30.0)
+    assert returned.leases.expire(30.0) == 1
+
+
+def test_the_oldest_leases_end_beyond_the_most(returned: Returned) -> None:
+    leases = Leases(10.0, give_back=returned.updates.append, most=2)
+    names = leases.grant([IBM, GM, IBM], now=0.0)
+    assert [lease.name for lease in leases] == names[1:]
+    assert returned.updates == []
+
+
+def test_what_is_left_of_ended_leases_is_bounded(returned: Returned) -> None:
+    leases = returned.leases
+    leases.grant([GM], now=0.0)
+    for second in range(1_000):
+        (name,) = leases.grant([IBM], now=float(second) / 1e3)
+        leases.end(name)
+        leases._check()
+
+
+def test_nothing_is_left_of_a_queue_that_is_gone(returned: Returned) -> None:
+    returned.leases.grant([IBM], now=0.0)
+    returned.leases.clear()
+    assert returned.leases.expire(1e9) == 0
+    returned.leases._check()
 
 
 @given(st.lists(st.sampled_from(["grant", "keep", "end", "expire", "release"]), max_size=60))
@@ -90,10 +121,11 @@ def test_every_update_is_ended_or_given_back_once(actions: list[str]) -> None:
                 update_or_none = leases.end(held.pop(0))
                 ended += [] if update_or_none is None else [update_or_none]
             case "release" if held:
-                leases.release([held.pop()])
+                leases.let_expire([held.pop()], now)
             case _:
                 leases.expire(now)
         leases._check()
-    leases.release([lease.name for lease in leases])
+    leases.let_expire([lease.name for lease in leases], now)
+    leases.expire(now + 1e6)
     times = sorted(update.time for update in [*ended, *returned.updates])
     assert times == [float(number) for number in range(granted)]

@@ -117,3 +117,18 @@ def test_a_queue_that_is_closed_meanwhile_has_no_report(queue: UpdateQueue) -> N
 
     fill(queue)
     asyncio.run(look())
+
+
+def test_whoever_waits_for_the_report_of_a_queue_that_is_dropped_is_told(
+    queue: UpdateQueue,
+) -> None:
+    async def look() -> None:
+        reports = QueueReports(queue)
+        waiting = asyncio.create_task(reports.get())
+        await asyncio.sleep(0)
+        reports.close()
+        with pytest.raises(ClosedError):
+            await waiting
+
+    fill(queue)
+    asyncio.run(look())

@@ -218,7 +218,7 @@ def test_the_leases_of_a_retry_last_until_the_key_is_forgotten(client: Client) -
     first = client.post(PATH, headers=headers).json()
     assert client.dequeue("trades", wait=0.1) == []  # ten times the lease
     assert client.post(PATH, headers=headers).json() == first
-    client.service.idempotent.forget_all()
+    client.forget_answers()
     assert [update["key"] for update in client.dequeue("trades")] == ["a"]
 
 
@@ -227,6 +227,37 @@ def test_delivering_ends_the_leases_of_a_retry(client: Client) -> None:
     put(client, "a")
     (update,) = client.post(PATH, headers={"idempotency-key": "k"}).json()["updates"]
     client.post_json(DELIVERED, {"leases": [update["lease"]]})
-    client.service.idempotent.forget_all()
+    client.forget_answers()
     assert client.dequeue("trades") == []
     assert client.statistics("trades")["delivered"] == 1
+
+
+def test_a_queue_of_the_same_name_is_another_one(leased: Client) -> None:
+    put(leased, "a")
+    headers = {"idempotency-key": "k"}
+    (old,) = leased.post(PATH, headers=headers).json()["updates"]
+    leased.delete("/v1/queues/trades")
+    leased.put("/v1/queues/trades", json={"lease_seconds": 60})
+    put(leased, "b")
+    (new,) = leased.post(PATH, headers=headers).json()["updates"]
+    assert new["key"] == "b"
+    assert leased.post_json(DELIVERED, {"leases": [old["lease"]]})["unknown"] == 1
+    leased.forget_answers()
+    put(leased, "c")  # what was kept for the old queue does no harm
+
+
+def test_an_update_put_again_after_its_stream_was_made_anew_is_taken_in(client: Client) -> None:
+    headers = {"idempotency-key": "k"}
+    for _ in range(2):
+        client.put("/v1/streams/trades")
+        client.post("/v1/streams/trades/updates", json={"key": "a", "value": 1}, headers=headers)
+        assert client.get("/v1/streams/trades/keys/a").status_code == 200
+        client.delete("/v1/streams/trades")
+
+
+def test_a_key_that_is_named_many_times_is_delivered_once(leased: Client) -> None:
+    for _ in range(3):
+        put(leased, "a")
+        leased.dequeue("trades")
+    said = leased.post_json(DELIVERED, {"keys": ["a"] * 1_000})
+    assert said == {"delivered": 3, "unknown": 0}

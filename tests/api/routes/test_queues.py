@@ -83,6 +83,7 @@ def test_another_definition_is_a_conflict_that_names_the_difference(client: Clie
         {"stream": "a b"},
         {"leases": 1},
         {"weights": {f"K{number}": 1 for number in range(1_001)}},
+        {"weights": {f"K{number}*": 1 for number in range(65)}},
     ],
 )
 def test_a_definition_that_makes_no_sense_is_refused(
