@@ -15,9 +15,6 @@ import socket
 import struct
 from typing import Final
 
-SLACK_BYTES: Final = 4_096
-SLACK_SHARE: Final = 16
-"""Windows are told in steps; less missing than such a part of them is nothing."""
 PATIENCE: Final = 0.25
 MOST_PATIENCE: Final = 8.0
 
@@ -32,7 +29,7 @@ def offered_window(connection: socket.socket) -> int | None:
         return None
     try:
         info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_BYTES)
-    except OSError:
+    except (OSError, ValueError):  # it is closed
         return None
     if len(info) < _INFO_BYTES:
         return None
@@ -59,7 +56,7 @@ class ReceiveWindow:
 
     def _is_short(self, window: int, now: float) -> bool:
         self._most = max(self._most, window)
-        if self._most - window <= max(SLACK_BYTES, self._most // SLACK_SHARE):
+        if 2 * window >= self._most:
             self._since = None
             return False
         if self._since is None:

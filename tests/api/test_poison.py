@@ -81,7 +81,8 @@ def define(client: RawClient, stream: str, definition: dict[str, object]) -> Non
 def server() -> Iterator[RunningServer]:
     with running() as server:
         yield server
-    assert "Traceback" not in "".join(server.log)
+    bad = [line for line in server.log if "Traceback" in line]
+    assert not bad, "\n".join(line.replace("\\n", "\n")[-3000:] for line in bad[:2])
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +215,10 @@ def expect_good(client: RawClient, stream: str, rng: random.Random) -> None:
     accept = rng.choice(CONTENT_TYPES)
     body = msgspec.json.encode([key, None, value])
     answer = client.post(f"/v1/streams/{stream}/updates", b"[%b]" % body)
-    assert strict_json(answer.body)["rejections"] == []
+    counts = strict_json(answer.body)
+    assert counts["rejections"] == []
+    if counts["late"]:
+        return  # a poison had the same key, and a time that is yet to come
     queue = f"/v1/queues/{name_of(stream, 'index')}"
     for path in (f"/v1/streams/{stream}", queue):
         assert strict_json(client.get(f"{path}/keys/{key_path(key)}").body)["value"] == value
