@@ -55,6 +55,8 @@ def _is_text(text: str) -> str:
 Text = Annotated[str, StringConstraints(max_length=1_024), AfterValidator(_is_text)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
 Seconds = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
+Age = Annotated[float, Field(ge=1e-3, le=1e9, allow_inf_nan=False)]
+"""Seconds by the clock of arrivals, which does not tell much less than a microsecond apart."""
 NotNegative = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
@@ -79,7 +81,7 @@ class StreamDefinition(Definition):
         default=True,
         description="Keep the newest value of each key, whether or not a queue needs it.",
     )
-    forget_after: Seconds | None = Field(
+    forget_after: Age | None = Field(
         default=None, description="Forget keys that have not updated for so many seconds."
     )
     pool_bytes: Annotated[int, Field(ge=PAGE_BYTES, le=1 << 36)] | None = Field(
@@ -137,7 +139,7 @@ class QueueDefinition(Definition):
         max_length=MOST_WEIGHTS,
         description="How much the staleness of keys counts, by key or pattern (`GO*`); else 1.",
     )
-    longest_wait: Seconds | None = Field(
+    longest_wait: Age | None = Field(
         default=None, description="Serve a key that has waited so many seconds first."
     )
     processing_cost: NotNegative | None = Field(
@@ -151,10 +153,10 @@ class QueueDefinition(Definition):
     shedding: bool = Field(
         default=False, description="A full append queue drops an update at random."
     )
-    time_to_live: Seconds | None = Field(
+    time_to_live: Age | None = Field(
         default=None, description="Drop updates that have waited so many seconds."
     )
-    lease_seconds: Seconds | None = Field(
+    lease_seconds: Age | None = Field(
         default=None,
         description="A dequeued update that is not delivered within this time waits again. Without "
         "it, what was answered counts as delivered.",

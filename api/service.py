@@ -13,7 +13,7 @@ from typing import TypeVar
 from upstream import StorageManager, SystemClock, UnknownNameError, UpStreamError
 
 from .bodies import Limits, StoredValueCodec, UpdateReader
-from .definitions import Definition, QueueDefinition, StreamDefinition
+from .definitions import Definition, PoolTooLargeError, QueueDefinition, StreamDefinition
 from .entries import QueueEntry, StreamEntry
 from .idempotency import IdempotentAnswers
 from .metrics import Metrics, RequestMeter
@@ -87,13 +87,19 @@ class Service:
         return _named("queue", name, self.queues)
 
     def define_stream(self, name: str, definition: StreamDefinition) -> tuple[StreamEntry, bool]:
-        """Return the stream, and whether it is new; DefinitionDiffersError if it is another."""
+        """Return the stream, and whether it is new; DefinitionDiffersError if it is another.
+
+        Else TooManyError or PoolTooLargeError, if there is no room for another one like that.
+        """
         known = self.streams.get(name)
         if known is not None:
             _check_same("stream", known.definition, definition)
             return known, False
         if len(self.streams) >= self.settings.max_streams:
             raise TooManyError("stream", self.settings.max_streams)
+        taken = sum(entry.definition.pool_bytes or 0 for entry in self.streams.values())
+        if taken + (definition.pool_bytes or 0) > self.settings.max_pool_bytes:
+            raise PoolTooLargeError
         memory = definition.memory()
         stream = self.storage.create_stream(
             name,

@@ -129,6 +129,12 @@ class Settings(BaseSettings):
     )
     max_streams: int = Field(default=1_000, ge=1, le=1_000_000, description="The most streams.")
     max_queues: int = Field(default=1_000, ge=1, le=1_000_000, description="The most queues.")
+    max_pool_bytes: Bytes = Field(
+        default=GIB,
+        ge=4 * KIB,
+        le=1_024 * GIB,
+        description="The most memory that the page pools of all streams take together.",
+    )
     max_connections: int = Field(
         default=1_000,
         ge=1,

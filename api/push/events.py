@@ -1,8 +1,17 @@
 """Push as server-sent events: what browsers and curl understand, with small buffers for credit.
 
-The client answers nothing, so the server knows only when a message has left. Before it puts the
-next one together it waits for that: nothing waits in the server but in the queue, where newer
-values supersede it. Messages grow while they leave at once and shrink while they do not.
+The client answers nothing, so the server knows only what has left, and guesses what was read
+(`receive_window`). Before it puts the next message together it waits for that: nothing waits in the
+server but in the queue, where newer values supersede it. Messages grow while they are read at once
+and shrink while they are not.
+
+The bound: on this side, 2 kB that the kernel has not sent and one message, which for a slow reader
+has about 512 bytes; on the other, about half of the room that the client's kernel offers, if this
+one is Linux. Measured for 40 seconds with a reader of 50 kB/s, 2,000 updates/s and 100 keys: if the
+client has Linux's usual receive buffer, of 128 kB, updates are 1.7 s old in the median and 2.4 s in
+the 99th percentile, and no older at the end; without all this they get older by seconds a minute.
+With one of 8 kB it is 0.3 s and 0.45 s. Who wants less asks for a `max_rate` that the reader can
+take (25 and 60 ms, at 700/s), or uses a websocket.
 """
 
 from __future__ import annotations
@@ -26,6 +35,7 @@ MOST_BYTES: Final = 65_536
 QUICK: Final = 0.005
 SLOW: Final = 0.02
 PROBE_SECONDS: Final = 0.02
+"""How long to wait for the client's answer to something that is sent to see what it has read."""
 HEADERS: Final = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-store"),
@@ -40,7 +50,7 @@ async def serve_events(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
 
     What speaks against it (`subscribe`) is raised before anything is sent.
     """
-    await feeds.turns.next()
+    await feeds.turns.next(is_first=True)  # many may come at once, and each takes its time
     subscription = subscribe(feeds, name, scope, "sse")
     transport = shrink_buffers(scope)
     connection = None if transport is None else tcp_socket_of(transport)

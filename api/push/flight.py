@@ -4,17 +4,18 @@ The client answers messages, so the server knows what has not been read. At most
 are ahead of the answers. That alone bounds messages, not their age: eight of 64 kB are ten seconds
 of a reader that takes 50 kB/s. So an allowance of bytes is learned from the time to the answer, as
 TCP Vegas learns its window: it is doubled while answers come within `QUICK` of the shortest time
-seen and it was what limited sending, and halved when they take longer than that by `SLOW`. What is
-in flight to a slow reader is then what it reads in some `SLOW`, usually as one message, and what
-waits for longer waits in the queue, where newer values supersede it.
+seen and it was what limited sending, and halved when they take longer than that by `SLOW`. Messages
+begin small and grow likewise, up to the allowance. What is on its way to a slow reader is then what
+it reads in about `SLOW`, usually as one message; what waits for longer waits in the queue, where
+newer values supersede it.
 
 Delay that does not go away with the allowance is not the allowance's: of a distant client, or one
 that spends its time on messages, not bytes. At the smallest allowance it is taken for the shortest
 time, and the allowance grows again.
 
-A client may answer several messages at once. It is held to the allowance only with as many in
-flight as it has answered at once; and should answers stay away, after `lull()` seconds one more
-message may go. So within its window it is never kept waiting for a message that it waits for.
+A client may answer several messages at once. It is held to the allowance only with as many on their
+way as it has answered at once; and should answers stay away for a lull, one more message may go. So
+within its window it is never kept waiting for a message that it waits for.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ QUICK: Final = 0.008
 SLOW: Final = 0.02
 LEAST_BYTES: Final = 512
 FIRST_MESSAGES: Final = 8
+"""How many of the least messages the first allowance has room for."""
 MOST_MESSAGE_BYTES: Final = 65_536
 LULL: Final = 0.25
 LULL_ROUND_TRIPS: Final = 4
+"""A lull lasts as long as so many answers took, and no less than `LULL`."""
 
 
 class _Sent(NamedTuple):

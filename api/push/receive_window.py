@@ -2,17 +2,18 @@
 
 Small buffers on this side leave those of the client, and its kernel may hold megabytes for a reader
 that is slow: ten seconds of 50 kB/s after half a minute, and more after that. The kernel takes what
-comes and acknowledges it at once, but it offers as much less room in return, and that can be seen
-here. So the room that is missing of the most that was ever offered is what has not been read.
+comes and acknowledges it at once, but it offers the less room in return, and that can be seen here.
 
-It is a guess. Room may be missing for other reasons; so if none comes back for a while, the present
-offer is taken for the whole room, and that while is doubled as long as it goes on.
+An offer varies by a third though all is read, so only one below half of the best is taken for a
+sign. And it is a guess: room may be missing for other reasons. If none comes back for a while, the
+present offer is taken for the best, and that while is doubled as long as it goes on.
 """
 
 from __future__ import annotations
 
 import socket
 import struct
+import sys
 from typing import Final
 
 PATIENCE: Final = 0.25
@@ -25,7 +26,7 @@ _WINDOW_AT: Final = 228
 
 def offered_window(connection: socket.socket) -> int | None:
     """Return how many bytes the other side has room for, None if the kernel does not tell."""
-    if not hasattr(socket, "TCP_INFO"):
+    if sys.platform != "linux":
         return None
     try:
         info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_BYTES)
@@ -40,14 +41,16 @@ def offered_window(connection: socket.socket) -> int | None:
 class ReceiveWindow:
     """Follows the room that the client of one connection offers."""
 
-    __slots__ = ("_connection", "_least", "_most", "_patience", "_since")
+    __slots__ = ("_best", "_connection", "_last", "_patience", "_since")
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._most = 0
+        self._best = 0
         self._patience = PATIENCE
+        self._last = 0
+        """The offer when room came back last."""
         self._since: float | None = None
-        self._least = 0
+        """Since when none did, while it is short."""
 
     def is_short(self, now: float) -> bool:
         """Tell whether the client has so much to read that nothing should be added to it."""
@@ -55,18 +58,16 @@ class ReceiveWindow:
         return window is not None and self._is_short(window, now)
 
     def _is_short(self, window: int, now: float) -> bool:
-        self._most = max(self._most, window)
-        if 2 * window >= self._most:
+        self._best = max(self._best, window)
+        if 2 * window >= self._best:
             self._since = None
-            return False
-        if self._since is None:
-            self._since, self._least = now, window
-        elif window > self._least:  # it reads
-            self._since, self._least = now, window
+        elif self._since is None:
+            self._since, self._last = now, window
+        elif window > self._last:  # it reads
+            self._since, self._last = now, window
             self._patience = PATIENCE
         elif now - self._since > self._patience:
-            self._most = window
+            self._best = window
             self._patience = min(2 * self._patience, MOST_PATIENCE)
             self._since = None
-            return False
-        return True
+        return self._since is not None

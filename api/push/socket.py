@@ -1,7 +1,14 @@
 """Push over a websocket: credit keeps what is on its way small, so what comes is new.
 
 The server sends updates as `Flight` allows. The client answers `{"credit": n}` when it is done with
-`n` messages: they count as delivered, and as many more may be sent.
+`n` messages: they count as delivered, and as many more may be sent. Pings are uvicorn's affair.
+
+Measured with 2,000 updates/s: what a reader of 50 kB/s gets is 33 ms old in the median and 52 ms in
+the 99th percentile if there are 50 keys, and 91 and 224 ms if there are 1,000, most of which they
+have waited in the queue; it gets 0.97 of what it can read. Two hundred such readers take 0.8 of a
+core. A fast one beside them gets everything, 1.9 instead of 1.3 ms old in the median and 3.5 to 5
+instead of 2 to 3.5 in the 99th percentile; it does not notice readers of 1 kB/s.
+Each takes 215 to 245 kB at 1,000 keys.
 """
 
 from __future__ import annotations
@@ -23,7 +30,7 @@ INVALID_DATA: Final = 1007
 POLICY_VIOLATION: Final = 1008
 SERVICE_RESTART: Final = 1012
 CLOSE_CODES: Final = {
-    Ending.CLIENT: GOING_AWAY,
+    Ending.CLIENT: GOING_AWAY,  # which nobody hears
     Ending.DELETED: GOING_AWAY,
     Ending.SHUTDOWN: SERVICE_RESTART,
 }
@@ -52,7 +59,7 @@ async def serve_socket(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
     that the caller can tell the client (`refuse_socket`).
     """
     await receive()  # websocket.connect
-    await feeds.turns.next()
+    await feeds.turns.next(is_first=True)  # many may come at once, and each takes its time
     subscription = subscribe(feeds, name, scope, "websocket")
     connection = _Socket(feeds, subscription, receive, send)
     try:

@@ -28,7 +28,7 @@ SEED = int(os.environ.get("FUZZ_SEED", "1"))
 EXAMPLES = 300 if CASES else 6
 """How many requests are made up for each operation in a round."""
 FEWEST_CASES = 500
-ENVIRONMENT = {"UPSTREAM_MAX_WAIT_SECONDS": "0.02"}
+ENVIRONMENT = {"UPSTREAM_MAX_WAIT_SECONDS": "0.02", "UPSTREAM_MAX_POOL_BYTES": "64MiB"}
 
 
 @pytest.mark.slow

@@ -46,6 +46,7 @@ USES: Final[dict[str, Callable[[StreamQueue, Update], object]]] = {
     "application_staleness": lambda queue, _: queue.application_staleness("IBM"),
     "staleness_by_key": lambda queue, _: queue.staleness_by_key(),
     "key_staleness": lambda queue, _: queue.key_staleness(),
+    "key_staleness_in_parts": lambda queue, _: list(queue.key_staleness_in_parts(2)),
     "waiting_since": lambda queue, _: queue.waiting_since(),
     "lower_bound": lambda queue, _: queue.lower_bound(),
 }

@@ -171,7 +171,10 @@ def test_what_a_closed_queue_refuses_covers_all_that_an_application_can_call() -
         *{"admit", "counts", "dismiss", "forget_cell", "holds", "join", "leave"},
         *{"check_is_free", "place_of"},
     }
-    readable = {"close", "statistics", "is_attached", "is_closed", "processing_cost", "stream"}
+    readable = {
+        *{"close", "statistics", "is_attached", "is_closed", "processing_cost", "stream"},
+        *{"key_count", "mean_staleness"},
+    }
     settings = {"capacity", "time_to_live"}
     public = {name for name in dir(StreamQueue) if not name.startswith("_")}
     assert public == (set(USES) - {"__len__"}) | for_streams | readable | settings

@@ -76,11 +76,15 @@ class UsageMeter:
         """The time in which nothing was held."""
 
     def change(self, now: float, held: int, dirty: int, pages: int) -> None:
-        """Add the time since the last event with the counts as they were, and note the new ones."""
+        """Add the time since the last event with the counts as they were, and note the new ones.
+
+        What comes of an event may be told of before the event, by whoever looked at the clock
+        sooner; it counts as of the same moment.
+        """
+        now = max(now, self._last)
         elapsed = now - self._last
         if self._held:
             if elapsed:
-                assert elapsed > 0.0, "the clock went backwards"
                 self._location_seconds += self._held * elapsed
                 if self._dirty:
                     self._dirty_seconds += elapsed * self._dirty / self._held

@@ -152,8 +152,8 @@ class Stream(Intake):
         self.catch_up()
         if queue not in self._queues:
             raise NotAttachedError
+        final = queue.leave()  # it still hears of what falls due while it counts
         self._queues.remove(queue)
-        final = queue.leave()
         now = self.ticks()
         for cell in list(self._keys):
             queue.dismiss(cell.key)

@@ -234,8 +234,8 @@ class StreamQueue(QueuePlaces):
 
     def leave(self) -> QueueStatistics:
         """Free everything that the queue holds of its stream. Called by `Stream.detach`."""
-        now = self._stream.now()
         self._final = self._count()
+        now = self._stream.now()  # not before: to count is to do what fell due
         self._stop_listening(now)
         self._retire_all(now)
         self._in_process = OrderedDict()

@@ -20,6 +20,8 @@ import msgspec
 CREDIT = b'{"credit":1}'
 ANSWER = bytes([0x81, 0x80 | len(CREDIT)]) + bytes(4) + CREDIT  # masked with zeros
 PATIENCE = 20.0
+FRESH_SECONDS = 0.25
+ENOUGH_MESSAGES = 30
 Received = Callable[[bytes], None]
 
 
@@ -115,17 +117,28 @@ class Ages:
     def __init__(self) -> None:
         self.seconds: list[float] = []
         self.is_noting = False
+        self._fresh_messages = 0
+        self._is_settled = asyncio.Event()
 
     def received(self, data: bytes) -> None:
         """Take a message."""
+        now = time.time()
+        message: Any = msgspec.json.decode(data)
+        ages = [now - update["time"] for update in message["updates"]]
         if self.is_noting:
-            now = time.time()
-            message: Any = msgspec.json.decode(data)
-            self.seconds += [now - update["time"] for update in message["updates"]]
+            self.seconds += ages
+        elif max(ages) < FRESH_SECONDS:
+            self._fresh_messages += 1
+            if self._fresh_messages == ENOUGH_MESSAGES:
+                self._is_settled.set()
+
+    async def settle(self) -> None:
+        """Wait until the reader has what it was sent to begin with."""
+        async with asyncio.timeout(PATIENCE):
+            await self._is_settled.wait()
 
     async def note(self, seconds: float) -> None:
-        """Note ages for a while, and none from before."""
-        self.seconds.clear()
+        """Note ages for a while."""
         self.is_noting = True
         await asyncio.sleep(seconds)
         self.is_noting = False

@@ -170,6 +170,25 @@ def test_a_client_that_becomes_distant_is_found_to_be_so() -> None:
     assert sizes[-1] == MOST_MESSAGE_BYTES
 
 
+def test_messages_grow_for_a_client_that_answers_at_once_and_is_sent_to_seldom() -> None:
+    flight = Flight(window=8)
+    for moment in range(20):
+        flight.send(flight.message_bytes, now=float(moment))
+        flight.answer(1, now=moment + 0.001)
+    assert flight.message_bytes == MOST_MESSAGE_BYTES
+
+
+def test_a_client_is_quick_until_it_has_shown_that_it_is_not() -> None:
+    flight = Flight(window=8)
+    assert flight.is_quick
+    flight.send(UPDATE_BYTES, now=0.0)
+    flight.answer(1, now=0.1)
+    assert not flight.is_quick
+    flight.send(UPDATE_BYTES, now=1.0)
+    flight.answer(1, now=1.001)
+    assert flight.is_quick
+
+
 def test_a_stream_that_sends_little_learns_nothing_from_it() -> None:
     flight = Flight(window=8)
     for moment in range(100):

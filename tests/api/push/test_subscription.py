@@ -9,7 +9,7 @@ import pytest
 
 from api.entries import QueueEntry
 from api.push.position import sequence_before
-from api.push.subscription import MOST_UPDATES, Ending, Subscription
+from api.push.subscription import MOST_UPDATES, SHORT_UPDATES, Ending, Subscription
 from tests.api.push.setting import (
     decoded,
     define,
@@ -75,6 +75,25 @@ def test_a_message_is_about_as_long_as_it_may_be(feed: QueueEntry) -> None:
     most = subscription.take(EVERYTHING)
     assert most is not None
     assert most.updates == MOST_UPDATES
+
+
+def test_a_message_is_short_while_others_wait(feed: QueueEntry) -> None:
+    subscription = subscribe(feed)
+    put_many(feed, 300)
+    message = subscription.take(EVERYTHING, is_short=True)
+    assert message is not None
+    assert message.updates == SHORT_UPDATES
+
+
+def test_it_is_known_whether_one_message_would_do(feed: QueueEntry) -> None:
+    subscription = subscribe(feed)
+    assert subscription.fits_into(1)
+    put_many(feed, 10)
+    assert subscription.fits_into(1_000)
+    assert not subscription.fits_into(500)
+    subscription.take(EVERYTHING)
+    put_many(feed, MOST_UPDATES + 1)
+    assert not subscription.fits_into(EVERYTHING)
 
 
 def test_as_long_as_a_key_waits_its_arrival_is_where_to_go_on(

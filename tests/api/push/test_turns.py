@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from itertools import pairwise
 
-from api.push.turns import Turns
+import pytest
+
+from api.push.turns import CROWD, ROUND_SECONDS, Turns
 
 
 def test_turns_are_given_in_the_order_in_which_they_were_asked_for() -> None:
@@ -79,3 +82,44 @@ def test_those_that_go_first_leave_every_fourth_turn_to_others() -> None:
     order = asyncio.run(scenario())
     assert sorted(order) == sorted("f" * 9 + "o" * 6)
     assert order.startswith("fffofffofffo")
+
+
+def test_a_crowd_rests_as_long_as_its_turns_take() -> None:
+    async def scenario() -> float:
+        turns = Turns()
+
+        async def be_busy() -> None:
+            for _ in range(4):
+                await turns.next()
+                until = time.perf_counter() + ROUND_SECONDS
+                while time.perf_counter() < until:
+                    pass
+
+        started = time.perf_counter()
+        await asyncio.gather(*(be_busy() for _ in range(2 * CROWD)))
+        return time.perf_counter() - started
+
+    busy = 4 * 2 * CROWD * ROUND_SECONDS
+    assert asyncio.run(scenario()) > 1.5 * busy
+
+
+@pytest.mark.parametrize("waiting", [1, CROWD - 1])
+def test_a_few_do_not_rest(waiting: int) -> None:
+    async def scenario() -> int:
+        turns = Turns()
+        loop = asyncio.get_running_loop()
+        timers = 0
+        call_later = loop.call_later
+
+        def counted(*arguments: object) -> asyncio.TimerHandle:
+            nonlocal timers
+            timers += 1
+            return call_later(*arguments)  # type: ignore[arg-type]
+
+        loop.call_later = counted  # type: ignore[method-assign,assignment]
+        waits = [turns.next() for _ in range(waiting)]
+        assert not turns.is_crowded
+        await asyncio.gather(*waits)
+        return timers
+
+    assert asyncio.run(scenario()) == 0

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from api.push.subscription import Ending, Subscription
-from api.push.wakeup import GOODBYE_SECONDS, Wakeup, ended_in_time
+from api.push.wakeup import GOODBYE_SECONDS, Wakeup, end_in_turn, ended_in_time
 from tests.api.push.setting import define, make_service, put, subscribe
 
 
@@ -98,5 +98,19 @@ def test_a_connection_that_has_ended_can_be_closed_again() -> None:
         async with ended_in_time(subscription, Wakeup(feed.stream)):
             pass
         subscription.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_subscription_is_closed_when_its_turn_comes_or_nobody_waits_for_that() -> None:
+    async def scenario() -> None:
+        service = make_service()
+        feed = define(service)
+        closing = [asyncio.create_task(end_in_turn(subscribe(feed), service.turns)) for _ in "ab"]
+        await asyncio.sleep(0)
+        assert len(feed.stream.subscribers) == 2
+        closing[1].cancel()
+        await asyncio.gather(*closing, return_exceptions=True)
+        assert not feed.stream.subscribers
 
     asyncio.run(scenario())

@@ -197,6 +197,16 @@ def test_a_stream_that_retains_nothing_has_values_only_while_they_wait(client: C
     assert_problem(client.get("/v1/streams/trades/keys/IBM"), 404)
 
 
+def test_page_pools_take_no_more_memory_than_allowed_together() -> None:
+    with serving(max_pool_bytes=10_000) as client:
+        assert client.put("/v1/streams/a", json={"pool_bytes": 8_192}).status_code == 201
+        assert client.put("/v1/streams/a", json={"pool_bytes": 8_192}).status_code == 200
+        assert_problem(client.put("/v1/streams/b", json={"pool_bytes": 4_096}), 422)
+        assert client.put("/v1/streams/c").status_code == 201
+        client.delete("/v1/streams/a")
+        assert client.put("/v1/streams/b", json={"pool_bytes": 4_096}).status_code == 201
+
+
 def test_a_full_page_pool_rejects_new_keys_and_counts_them(client: Client) -> None:
     client.put("/v1/queues/pooled")
     client.delete("/v1/queues/pooled")
