@@ -224,9 +224,9 @@ class WindowedQueue(WindowIntake[AnyPlace]):
 
     def leave(self) -> WindowQueueStatistics:
         """Free everything, and return the final statistics. Called by `Stream.detach`."""
+        self._ticks()
         final = self._final = self._count()
-        now = self._ticks()  # not before: to count is to do what fell due
-        self._retire_all(now)
+        self._retire_all(self._ticks_only())  # not before: to count is to do what fell due
         self._let_go()
         self._window_places.clear()
         self._in_process.clear()
