@@ -6,6 +6,7 @@ while another one reads the log that both share.
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable
 
@@ -86,8 +87,19 @@ class Life:
     def live(self, steps: int) -> None:
         for number in range(steps):
             self.rng.choice(
-                [self.put, self.put, self.put_many, self.delete, self.serve, self.serve]
-                + [self.attach, self.detach, self.look, self.wait, self.forget]
+                [
+                    self.put,
+                    self.put,
+                    self.put_many,
+                    self.delete,
+                    self.serve,
+                    self.serve,
+                    self.attach,
+                    self.detach,
+                    self.look,
+                    self.wait,
+                    self.forget,
+                ]
             )(number)
             for key in self.deleted:
                 assert self.stream.read(key) is None
@@ -98,10 +110,8 @@ class Life:
     def put(self, number: int) -> None:
         key = self.rng.choice(KEYS)
         self.deleted.discard(key)
-        try:
+        with contextlib.suppress(PagePoolFullError):
             self.stream.enqueue(key, b"%d" % number, self.rng.choice([None, float(number)]))
-        except PagePoolFullError:
-            pass
 
     def put_many(self, number: int) -> None:
         keys = self.rng.choices(KEYS, k=3)
@@ -125,10 +135,8 @@ class Life:
                 self.held.append((queue, update))
         if self.held and self.rng.random() < 0.4:
             holder, taken = self.held.pop(self.rng.randrange(len(self.held)))
-            try:
+            with contextlib.suppress(NotInProcessError, PagePoolFullError):
                 holder.give_back(taken)
-            except (NotInProcessError, PagePoolFullError):
-                pass
 
     def attach(self, _number: int) -> None:
         if len(self.queues) < 3:
@@ -155,10 +163,8 @@ class Life:
         self.clock.time += self.rng.choice([STEP, 10 * STEP, 100 * STEP])
 
     def forget(self, _number: int) -> None:
-        try:
+        with contextlib.suppress(UnknownKeyError):
             self.stream.forget(self.rng.choice(KEYS))
-        except UnknownKeyError:
-            pass
 
 
 @pytest.mark.parametrize("beginning", range(0, 2_000, 250))
