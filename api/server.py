@@ -61,6 +61,7 @@ def make_server(settings: Settings) -> Server:
         ws=SocketProtocol,
         ws_max_size=MOST_MESSAGE_BYTES,
         ws_per_message_deflate=False,  # it takes 300 kB for each connection
+        ws_ping_interval=settings.heartbeat_seconds,
         lifespan="on",
         log_config=dict_config(settings),
         access_log=settings.access_log,

@@ -66,6 +66,24 @@ def test_a_long_poll_does_not_hold_up_the_stop() -> None:
         other.close()
 
 
+def test_an_idle_websocket_is_tried_as_often_as_the_settings_say() -> None:
+    with running(environment={"UPSTREAM_HEARTBEAT_SECONDS": "0.05"}) as server:
+        connection = connect(server)
+        connection.request("PUT", "/v1/queues/trades")
+        assert connection.getresponse().status == 201
+        connection.close()
+        address = ("127.0.0.1", server.port)
+        with socket.create_connection(address, timeout=10) as idle, idle.makefile("rb") as received:
+            idle.sendall(
+                b"GET /v1/queues/trades/socket HTTP/1.1\r\nhost: x\r\n"
+                b"connection: upgrade\r\nupgrade: websocket\r\n"
+                b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+            )
+            head = list(iter(received.readline, b"\r\n"))
+            assert b" 101 " in head[0]
+            assert received.read(1) == b"\x89"  # a ping, long before uvicorn's own 20 seconds
+
+
 def test_headers_that_never_end_are_not_waited_for() -> None:
     environment = {"UPSTREAM_HEADER_TIMEOUT_SECONDS": "0.3"}
     with running(environment=environment) as server:
