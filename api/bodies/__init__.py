@@ -4,7 +4,7 @@ Values stay encoded: they are checked once, stored as the bytes that came, and t
 an answer of another type. A value that was accepted can be written in every type.
 """
 
-from .answers import json_fragment, write_updates
+from .answers import json_fragment, write_update, write_updates
 from .batch import Batch, Rejection
 from .errors import (
     BodyError,
@@ -49,5 +49,6 @@ __all__ = [
     "read_key",
     "read_path_key",
     "stored_length",
+    "write_update",
     "write_updates",
 ]

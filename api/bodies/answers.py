@@ -37,6 +37,21 @@ def json_fragment(update: Update) -> bytes:
     return _to_json.encode(_json_line(update, None))
 
 
+def write_update(update: Update, accept: str | None) -> tuple[str, bytes]:
+    """Return a content type that `accept` allows, and a single update in it.
+
+    It is an object in JSON and MessagePack, a line of NDJSON, an Arrow stream of one row.
+    NotAcceptableError if `accept` allows none of them.
+    """
+    format_, content_type = choose_answer(accept)
+    if format_ is Format.JSON:
+        return content_type, json_fragment(update)
+    if format_ is Format.MESSAGEPACK:
+        (line,) = _packed_lines([(update, None)])
+        return content_type, _to_messagepack.encode(line)
+    return write_updates([update], content_type)
+
+
 def write_updates(
     updates: Sequence[Update], accept: str | None, *, leases: Sequence[str] | None = None
 ) -> tuple[str, bytes]:

@@ -150,15 +150,16 @@ def of_schema(name: str, description: str, *content_types: str) -> Description:
     }
 
 
-UPDATE: Final = of_schema("ServedUpdate", "The update.")
-UPDATES: Final = of_schema("ServedUpdates", "The updates.")
-UPDATES["content"] |= {
+_BINARY: Final = {"schema": {"type": "string", "contentEncoding": "binary"}}
+_OTHER_TYPES: Final[Description] = {
     "application/x-ndjson": {"schema": {"type": "string"}},
-    "application/msgpack": {"schema": {"type": "string", "contentEncoding": "binary"}},
-    "application/vnd.apache.arrow.stream": {
-        "schema": {"type": "string", "contentEncoding": "binary"}
-    },
+    "application/msgpack": _BINARY,
+    "application/vnd.apache.arrow.stream": _BINARY,
 }
+UPDATE: Final = of_schema("ServedUpdate", "The update.")
+UPDATE["content"] |= _OTHER_TYPES
+UPDATES: Final = of_schema("ServedUpdates", "The updates.")
+UPDATES["content"] |= _OTHER_TYPES
 STALENESS: Final = of_schema("Staleness", "How stale the queue is.")
 
 _PROBLEM_DESCRIPTIONS: Final = {

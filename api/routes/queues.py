@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 import msgspec
-from fastapi import APIRouter, Body, Depends, Path, Query, Response
+from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
 from pydantic import BaseModel
 
 from upstream import UnknownKeyError
 
-from ..bodies import json_fragment, read_path_key
+from ..bodies import read_path_key, write_update
 from ..definitions import Name, QueueDefinition
 from ..entries import QueueEntry
 from ..http import JSON
@@ -108,10 +108,10 @@ async def delete_queue(service: TheService, name: QueueName) -> DroppedQueue:
     "/{queue}/keys/" + KEY,
     summary="Read what waits of a key",
     response_class=Response,
-    responses={200: UPDATE, **PROBLEMS[404, 422]},
+    responses={200: UPDATE, **PROBLEMS[404, 406, 422]},
 )
 async def get_waiting(
-    service: TheService, name: QueueName, key: PathKey, *, as_json: AsJson = False
+    service: TheService, name: QueueName, key: PathKey, request: Request, *, as_json: AsJson = False
 ) -> Response:
     """Return the key's newest waiting update; nothing changes."""
     entry = service.queue(name)
@@ -119,7 +119,8 @@ async def get_waiting(
     update = entry.queue.read(read_path_key(key, as_json=as_json, limits=service.limits))
     if update is None:
         raise UnknownKeyError(None)
-    return Response(json_fragment(update), media_type=JSON)
+    content_type, body = write_update(update, request.headers.get("accept"))
+    return Response(body, media_type=content_type)
 
 
 @router.get("/{queue}/statistics", summary="Read the exact counters", responses=PROBLEMS[404, 422])

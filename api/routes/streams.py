@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from upstream import Key, Outcome, UnknownKeyError
 
-from ..bodies import choose_answer, json_fragment, read_path_key, write_updates
+from ..bodies import choose_answer, read_path_key, write_update, write_updates
 from ..definitions import Name, StreamDefinition
 from ..entries import StreamEntry
 from ..http import JSON
@@ -149,17 +149,23 @@ async def get_snapshot(service: TheService, name: StreamName, request: Request) 
     "/{stream}/keys/" + KEY,
     summary="Read a newest value",
     response_class=Response,
-    responses={200: UPDATE, **PROBLEMS[404, 422]},
+    responses={200: UPDATE, **PROBLEMS[404, 406, 422]},
 )
 async def get_key(
-    service: TheService, name: StreamName, key: PathKey, *, as_json: AsJson = False
+    service: TheService,
+    name: StreamName,
+    key: PathKey,
+    request: Request,
+    *,
+    as_json: AsJson = False,
 ) -> Response:
     """Return the newest update of a key."""
     entry = service.stream(name)
     update = entry.stream.read(_key(service, key, as_json=as_json))
     if update is None:
         raise UnknownKeyError(None)
-    return Response(json_fragment(update), media_type=JSON)
+    content_type, body = write_update(update, request.headers.get("accept"))
+    return Response(body, media_type=content_type)
 
 
 @router.delete(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.bodies.answers import json_fragment, write_updates
+from api.bodies.answers import json_fragment, write_update, write_updates
 from api.bodies.errors import NotAcceptableError
 from api.bodies.packed_values import PackedValue
 from upstream import TOMBSTONE, Update
@@ -94,6 +94,20 @@ def test_without_updates_there_is_an_answer() -> None:
 def test_what_is_not_accepted_is_not_written() -> None:
     with pytest.raises(NotAcceptableError):
         write_updates(UPDATES, "text/html")
+    with pytest.raises(NotAcceptableError):
+        write_update(UPDATES[0], "text/html")
+
+
+@pytest.mark.parametrize(("update", "expected"), list(zip(UPDATES, AS_OBJECTS, strict=True)))
+def test_a_single_update_is_an_object_in_every_content_type(
+    update: Update, expected: object
+) -> None:
+    assert write_update(update, None) == (JSON, json_fragment(update))
+    content_type, body = write_update(update, "application/x-msgpack")
+    assert content_type == "application/x-msgpack"
+    assert msgspec.msgpack.decode(body) == expected
+    assert write_update(update, NDJSON) == (NDJSON, json_fragment(update) + b"\n")
+    assert write_update(update, ARROW) == write_updates([update], ARROW)
 
 
 @pytest.mark.parametrize(("update", "expected"), list(zip(UPDATES, AS_OBJECTS, strict=True)))

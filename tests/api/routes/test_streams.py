@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+import msgspec
 import pytest
 
 from tests.api.serving import Client, assert_problem, serving
@@ -114,6 +115,16 @@ def test_the_newest_value_of_a_key_is_read_as_it_came(
     answer = client.get(f"/v1/streams/trades/keys/{path}")
     assert answer.status_code == 200, answer.text
     assert answer.json() == {"key": key, "time": 5.0, "value": 1}
+
+
+@pytest.mark.parametrize("path", ["/v1/streams/trades/keys/IBM", "/v1/queues/trades/keys/IBM"])
+def test_a_single_update_is_answered_as_it_is_accepted(client: Client, path: str) -> None:
+    client.put("/v1/queues/trades")
+    client.put_updates("trades", {"key": "IBM", "value": 24.5, "time": 5})
+    packed = client.get(path, headers={"accept": "application/msgpack"})
+    assert packed.headers["content-type"] == "application/msgpack"
+    assert msgspec.msgpack.decode(packed.content) == {"key": "IBM", "time": 5.0, "value": 24.5}
+    assert_problem(client.get(path, headers={"accept": "text/html"}), 406)
 
 
 def test_an_integer_key_is_not_the_string_of_its_digits(client: Client) -> None:
