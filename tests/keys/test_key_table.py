@@ -36,6 +36,9 @@ def test_numbers_are_used_again_before_new_ones() -> None:
     again = [table.add(key, time=0.0, arrival=0.0).index for key in "EFG"]
     assert sorted(again[:2]) == [1, 3]
     assert again[2] == 4
+    assert table.numbers == 5
+    table.remove(cells[0])
+    assert table.numbers == 5
 
 
 def test_a_cell_is_removed_once() -> None:

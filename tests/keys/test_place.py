@@ -12,7 +12,7 @@ def test_a_new_place_does_not_wait_and_is_not_counted() -> None:
     place = Place(cell, owner)
     assert place.cell is cell
     assert place.owner is owner
-    assert (place.waiting_since, place.stale_since, place.later) == (None, None, None)
+    assert (place.waiting_since, place.stale_since) == (None, None)
     assert place.line is None
     assert (place.in_process, place.version_before) == (0, 0)
     assert place.delivered_version == Place.UNCOUNTED

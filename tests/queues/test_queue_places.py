@@ -62,6 +62,16 @@ def test_a_place_is_found_by_the_number_of_its_key(places: QueuePlaces) -> None:
     assert places.place_of(cell_of("C", 5_000)) is None
 
 
+def test_room_that_is_reserved_is_taken_before_more_is(places: QueuePlaces) -> None:
+    places._reserve(2)
+    open_place(places, cell_of("B", 1))
+    assert len(places._places) == 2
+    open_place(places, cell_of("C", 2))
+    assert len(places._places) > 2
+    with pytest.raises(AssertionError, match="has keys"):
+        places._reserve(9)
+
+
 def test_a_key_has_one_place(places: QueuePlaces) -> None:
     cell = cell_of("A", 0)
     open_place(places, cell)

@@ -13,7 +13,7 @@ from upstream.clock import ManualClock
 from upstream.keys import KeyCell, Place
 from upstream.queues import UpdateQueue
 from upstream.schedulers import InPlaceScheduler
-from upstream.staleness import StalenessSums, note_accepted
+from upstream.staleness import StalenessSums
 from upstream.updates import Key, Update
 
 
@@ -114,8 +114,8 @@ def test_the_application_is_stale_until_the_delivery(sums: StalenessSums) -> Non
     #  staleness    0 ............ 3|1 ........ 4|0     area 4.5 + 7.5
     place = make_place()
     sums.begin(place, 1, 0.0)
-    note_accepted(place, 1, 0.0)
-    note_accepted(place, 2, 2.0)
+    sums.accepted(place, 1, 0.0)
+    sums.accepted(place, 2, 2.0)
     assert sums.application_mean(place, 3.0) == pytest.approx(4.5 / 3)
     sums.delivered(place, 1, 3.0)
     assert place.delivered_version == 1
@@ -132,11 +132,11 @@ def test_a_delivery_that_leaves_nothing_newer_makes_the_application_fresh(
     place = make_place()
     sums.begin(place, 1, 0.0)
     for version in range(1, 5):
-        note_accepted(place, version, float(version - 1))
+        sums.accepted(place, version, float(version - 1))
     sums.delivered(place, 4, 10.0)
     assert place.stale_since is None
     assert sums.application_mean(place, 100.0) == pytest.approx(0.5)
-    note_accepted(place, 5, 100.0)
+    sums.accepted(place, 5, 100.0)
     assert sums.application_mean(place, 102.0) == pytest.approx((50.0 + 2.0) / 102.0)
 
 
@@ -144,11 +144,11 @@ def test_a_delivery_passes_over_all_older_updates(sums: StalenessSums) -> None:
     place = make_place()
     sums.begin(place, 1, 0.0)
     for version, arrival in ((1, 0.0), (2, 1.0), (3, 2.0), (4, 5.0), (6, 7.0)):
-        note_accepted(place, version, arrival)
+        sums.accepted(place, version, arrival)
     sums.delivered(place, 3, 8.0)
-    assert (place.stale_since, place.later) == (5.0, [(6, 7.0)])
+    assert (place.stale_since, sums.later) == (5.0, {place: [(6, 7.0)]})
     sums.delivered(place, 5, 9.0)
-    assert (place.stale_since, place.later) == (7.0, None)
+    assert (place.stale_since, sums.later) == (7.0, {})
     sums.delivered(place, 6, 10.0)
     assert place.stale_since is None
 
@@ -218,6 +218,26 @@ def test_rows_are_added_as_they_are_needed(sums: StalenessSums) -> None:
     assert [sums.queue_mean(place, 8.0) for place in places] == [0.0, 1.0, 0.0]
 
 
+def test_nothing_is_remembered_of_a_key_that_is_forgotten(sums: StalenessSums) -> None:
+    place = make_place()
+    sums.begin(place, 1, 0.0)
+    sums.accepted(place, 1, 0.0)
+    sums.accepted(place, 2, 1.0)
+    assert sums.later == {place: [(2, 1.0)]}
+    sums.retire(place, 5.0)
+    assert sums.later == {}
+
+
+def test_rows_are_reserved_before_anything_is_known(sums: StalenessSums) -> None:
+    sums.reserve(3)
+    place = make_place("A", index=2)
+    assert math.isnan(sums.counted_since[2])
+    sums.begin(place, 1, 0.0)
+    assert len(sums.queue) == len(sums.application) == len(sums.counted_since) == 3
+    with pytest.raises(AssertionError, match="in use"):
+        sums.reserve(9)
+
+
 def test_a_key_that_is_forgotten_keeps_its_averages_and_leaves_its_row(
     sums: StalenessSums,
 ) -> None:
@@ -270,7 +290,7 @@ class Life:
         cell.version += 1
         cell.arrival = now
         self.account.arrivals.append(now)
-        note_accepted(place, cell.version, now)
+        self.sums.accepted(place, cell.version, now)
         if place.waiting_since is None:
             place.waiting_since = now
             self.account.begin_wait(now, now)

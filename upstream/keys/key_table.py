@@ -44,6 +44,11 @@ class KeyTable:
         del self.cells[cell.key]
         self._free.append(cell.index)
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers there are, free ones among them: the rows of a column for all cells."""
+        return self._size
+
     def __len__(self) -> int:
         return len(self.cells)
 

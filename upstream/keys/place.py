@@ -34,7 +34,6 @@ class Place:
         "cell",
         "delivered_version",
         "in_process",
-        "later",
         "line",
         "next",
         "owner",
@@ -67,8 +66,6 @@ class Place:
     """The newest version delivered, 0 if none was."""
     in_process: int
     """How many updates of this key are dequeued and not delivered."""
-    later: list[tuple[int, float]] | None
-    """Version and arrival of further updates to which `stale_since` may fall; mostly None."""
 
     def __init__(self, cell: KeyCell, owner: PlaceOwner) -> None:
         self.cell = cell
@@ -80,7 +77,6 @@ class Place:
         self.stale_since = None
         self.delivered_version = self.UNCOUNTED
         self.in_process = 0
-        self.later = None
 
 
 class _Nobody:

@@ -3,19 +3,19 @@
 The updates stand in the order in which they arrived, and those of one key are linked, so that the
 key's queue staleness can fall to the next one's arrival when one leaves. Application staleness may
 fall to the arrival of whatever was accepted right after an update that can still be delivered;
-`Place.later` holds just these arrivals, so a consumer that stands still makes nothing grow but
-what it has yet to take.
+`StalenessSums.later` holds just these arrivals, so a consumer that stands still makes nothing grow
+but what it has yet to take.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
 
 from ..keys import NOBODY, KeyCell, Place
-from ..staleness import StalenessSums, note_accepted
+from ..staleness import StalenessSums
 from ..updates import Update
 from .in_process import Record
 from .shared_log import LogEntry
@@ -114,7 +114,7 @@ class Backlog:
         if entry.version == 0:
             return
         if place.stale_since is None or place.open_version:
-            note_accepted(place, entry.version, since)
+            self._sums.accepted(place, entry.version, since)
         place.newest_version = entry.version
         place.open_version = 0
 
@@ -201,10 +201,8 @@ class Backlog:
             return
         if place.open_version == version:
             place.open_version = 0
-        elif place.later is not None:
-            following = bisect_right(place.later, (version, math.inf))
-            del place.later[following : following + 1]
-            place.later = place.later or None
+        else:
+            self._sums.never_delivered(place, version)
 
     def _link(self, ticket: Ticket, now: float) -> None:
         place = ticket.place
@@ -254,7 +252,8 @@ class Backlog:
                 ticket = ticket.next
             assert linked == mine and place.last is mine[-1], "a chain that is not whole"
             assert place.waiting_since is not None
-            assert place.later is None or place.later == sorted(place.later)
+            later = self._sums.later.get(place)
+            assert later is None or (later and later == sorted(later))
 
 
 def sequence_of(ticket: Ticket) -> int:

@@ -149,6 +149,12 @@ class QueuePlaces(ABC):
         place = self.place_of(cell)
         return place is not None and (place.in_process > 0 or place.waiting_since is not None)
 
+    def _reserve(self, rows: int) -> None:
+        """Have room for so many keys, and none to spare: most are known when a queue begins."""
+        assert not self._places, "a queue that has keys already"
+        self._places = [None] * rows
+        self._sums.reserve(rows)
+
     def _new_place(self, cell: KeyCell, place: Place) -> None:
         index = cell.index
         if index >= len(self._places):

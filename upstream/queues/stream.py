@@ -255,6 +255,11 @@ class Stream(Intake):
         """Iterate over the known keys."""
         return iter(self._keys)
 
+    @property
+    def key_numbers(self) -> int:
+        """How many rows a column needs that has one for each known key."""
+        return self._keys.numbers
+
     def newest_cells(self, since: float = -math.inf) -> list[KeyCell]:
         """Return the keys with a value that arrived at or after `since`, the last at the end.
 

@@ -364,7 +364,7 @@ class StreamQueue(QueuePlaces):
             self._drop_waiting(place, now)  # an older update, if one was given back
             self._retire(place, now)
             place.delivered_version = Place.UNCOUNTED
-            place.stale_since = place.later = None
+            place.stale_since = None
 
     def _without_room(self) -> int:
         """Return how many updates found the stream's page pool full, and so never came here."""

@@ -14,7 +14,6 @@ from ..errors import ParameterError
 from ..keys import KeyCell, Place
 from ..memory import Codec, Memory
 from ..schedulers import Scheduler, Surroundings
-from ..staleness import note_accepted
 from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey
 from ..updates import TOMBSTONE, Key, Update
 from .in_process import Record
@@ -186,7 +185,7 @@ class UpdateQueue(StreamQueue):
         if place.stale_since is None:
             place.stale_since = now
         elif place.in_process:
-            note_accepted(place, version, now)
+            self._sums.accepted(place, version, now)
         place.waiting_since = now
         place.version_before = place.cell.version
         self._schedule(place)
@@ -196,6 +195,7 @@ class UpdateQueue(StreamQueue):
         stream = self._stream
         self._is_plain = stream.values.is_plain
         self._lets_go = not stream.values.retain
+        self._reserve(stream.key_numbers)
         self._queue_area = self._sums.queue
         if self._scheduler.needs_arrival_order:
             stream.keep_order()

@@ -3,13 +3,12 @@
 from .key_staleness import KeyStaleness, key_staleness
 from .lower_bound import staleness_lower_bound
 from .single_key import single_key_application_staleness, single_key_queue_staleness
-from .sums import StalenessSums, note_accepted
+from .sums import StalenessSums
 
 __all__ = [
     "KeyStaleness",
     "StalenessSums",
     "key_staleness",
-    "note_accepted",
     "single_key_application_staleness",
     "single_key_queue_staleness",
     "staleness_lower_bound",

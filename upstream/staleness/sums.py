@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from bisect import bisect_right
 
 from ..keys import Place
 
@@ -23,16 +24,27 @@ class StalenessSums:
     Per key, `queue` and `application` hold the finished area in seconds squared, and
     `counted_since` the first arrival (NaN before it). Keys that were retired keep their averages:
     each counts once more in the mean over keys.
+
+    `later` holds version and arrival of further updates to which `stale_since` of a place may fall.
+    Few places have any at a time, so they stand here and not in each place.
     """
 
-    __slots__ = ("application", "counted_since", "queue", "retired", "retired_means")
+    __slots__ = ("application", "counted_since", "later", "queue", "retired", "retired_means")
 
     def __init__(self) -> None:
         self.queue = array("d")
         self.application = array("d")
         self.counted_since = array("d")
+        self.later: dict[Place, list[tuple[int, float]]] = {}
         self.retired = 0
         self.retired_means = {"queue": 0.0, "application": 0.0}
+
+    def reserve(self, rows: int) -> None:
+        """Have just so many rows, of none of which anything is known yet."""
+        assert not self.queue, "sums that are in use already"
+        self.queue = array("d", (0.0,)) * rows
+        self.application = array("d", (0.0,)) * rows
+        self.counted_since = array("d", (math.nan,)) * rows
 
     def grow(self, rows: int) -> None:
         """Have at least `rows` rows, and some to spare."""
@@ -79,6 +91,26 @@ class StalenessSums:
         self.queue[place.cell.index] -= 0.5 * waited * waited
         place.waiting_since = since
 
+    def accepted(self, place: Place, version: int, arrival: float) -> None:
+        """Note an accepted update of a counted key: the application is stale from its arrival on.
+
+        If it is stale already, this update matters only if something that may yet be delivered is
+        older; then staleness may fall to this arrival, which is remembered.
+        """
+        if place.stale_since is None:
+            place.stale_since = arrival
+        else:
+            self.later.setdefault(place, []).append((version, arrival))
+
+    def never_delivered(self, place: Place, version: int) -> None:
+        """Note that `version` will not be delivered, so staleness cannot fall to the next one."""
+        later = self.later.get(place)
+        if later is not None:
+            following = bisect_right(later, (version, math.inf))
+            del later[following : following + 1]
+            if not later:
+                del self.later[place]
+
     def delivered(self, place: Place, version: int, now: float) -> None:
         """Note the delivery of `version` of a key, the newest that was delivered."""
         place.delivered_version = version
@@ -88,8 +120,8 @@ class StalenessSums:
         stale = now - since
         area = 0.5 * stale * stale
         place.stale_since = None
-        if place.later is not None:
-            since = place.stale_since = _first_newer(place, version)
+        if self.later and place in self.later:
+            since = place.stale_since = self._first_newer(place, version)
             if since is not None:
                 stale = now - since
                 area -= 0.5 * stale * stale
@@ -107,6 +139,7 @@ class StalenessSums:
 
     def retire(self, place: Place, now: float) -> None:
         """Close the sums of a key that is forgotten; its averages go on counting in the mean."""
+        self.later.pop(place, None)
         if place.delivered_version >= 0:
             self.retired += 1
             self.retired_means["queue"] += self.queue_mean(place, now)
@@ -121,36 +154,18 @@ class StalenessSums:
         """Return the key's application staleness, averaged from its first arrival until `now`."""
         return self._mean(self.application[place.cell.index], place, place.stale_since, now)
 
+    def _first_newer(self, place: Place, version: int) -> float | None:
+        """Return the arrival of the first accepted update newer than `version`, drop the older."""
+        later = self.later[place]
+        newer = bisect_right(later, (version, math.inf))
+        arrival = later[newer][1] if newer < len(later) else None
+        del later[: newer + 1]
+        if not later:
+            del self.later[place]
+        return arrival
+
     def _mean(self, area: float, place: Place, since: float | None, now: float) -> float:
         if since is not None:
             area += 0.5 * (now - since) * (now - since)
         lifetime = now - self.counted_since[place.cell.index]
         return max(area, 0.0) / lifetime if lifetime > 0 else 0.0
-
-
-def note_accepted(place: Place, version: int, arrival: float) -> None:
-    """Note an accepted update of a counted key: the application is stale from its arrival on.
-
-    If it is stale already, this update matters only if something that may yet be delivered is
-    older; then staleness may fall to this arrival, which is remembered.
-    """
-    if place.stale_since is None:
-        place.stale_since = arrival
-    elif place.later is None:
-        place.later = [(version, arrival)]
-    else:
-        place.later.append((version, arrival))
-
-
-def _first_newer(place: Place, version: int) -> float | None:
-    """Return the arrival of the first accepted update newer than `version`, dropping the rest."""
-    later = place.later
-    assert later is not None
-    for count, (newer, arrival) in enumerate(later, 1):
-        if newer > version:
-            del later[:count]
-            if not later:
-                place.later = None
-            return arrival
-    place.later = None
-    return None
