@@ -77,12 +77,16 @@ class StreamEntry:
         self._idle.wake_all()
         return outcome
 
-    def delete(self, key: Key, time: float) -> Outcome:
-        """Send the deletion of a key; UnknownKeyError if it is not known."""
+    def delete(self, key: Key) -> Outcome:
+        """Send the deletion of a key; UnknownKeyError if it is not known.
+
+        Its time is that of the value which it deletes, on the scale of whoever sent that: what is
+        newer than this value is newer than its deletion, too.
+        """
         cell = self.stream.find(key)
         if cell is None or cell.value is TOMBSTONE:
             raise UnknownKeyError(key)
-        time = max(time, cell.time)  # a source whose clock is ahead must not win over it
+        time = cell.time
         outcome = self.take_in_one(key, TOMBSTONE, time)
         # Not before: who goes on from the deletion's arrival must be told of it.
         self.deletions.note(key, time=time, arrival=self.stream.now())

@@ -31,7 +31,7 @@ from .bodies import (
     UnsupportedContentTypeError,
 )
 from .definitions import PoolTooLargeError
-from .idempotency import IdempotencyKeyError, IdempotencyKeyReusedError
+from .idempotency import AnswerNotKeptError, IdempotencyKeyError, IdempotencyKeyReusedError
 from .push.admission import ServiceStopsError, TooManyConnectionsError
 from .push.selection import SelectionError, UnknownParameterError
 from .service import DefinitionDiffersError, TooManyError
@@ -77,6 +77,7 @@ STATUSES: Final[dict[type[Exception], tuple[int, str]]] = {
     UnknownKeyError: (404, "Unknown key"),
     DefinitionDiffersError: (409, "Defined otherwise"),
     NameTakenError: (409, "Name taken"),
+    AnswerNotKeptError: (409, "Answer not kept"),
     IdempotencyKeyReusedError: (422, "Idempotency-Key reused"),
     IdempotencyKeyError: (400, "Bad Idempotency-Key"),
     TooManyError: (409, "Too many"),

@@ -2,13 +2,17 @@
 
 A client that got no answer cannot know whether its request was carried out. It sends the request
 again with the same `Idempotency-Key`; who comes while the first is still under way waits for it.
+
+Where answers are too large to be kept for so long, it is remembered that there was one: who asks
+for it again is told so, rather than served a second time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
@@ -37,6 +41,16 @@ class IdempotencyKeyReusedError(UpStreamError, ValueError):
         )
 
 
+class AnswerNotKeptError(UpStreamError, LookupError):
+    """A retry came for a request that was carried out, and whose answer is not kept any more."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this request was carried out, but its answer is no longer kept; ask for less at once, "
+            "or raise UPSTREAM_IDEMPOTENCY_BYTES"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a client was answered."""
@@ -51,11 +65,25 @@ class Record:
     """A request that carries an idempotency key."""
 
     fingerprint: bytes
-    began_at: float
-    done: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it was carried out, or given up."""
+    is_done: bool = False
+    """Whether it was carried out."""
     answer: Answer | None = None
+    """What was answered, as long as that is kept."""
+    done_at: float = math.inf
+    lasts_until: float = math.inf
+    """When a retry is a new request, though the answer would still be kept."""
     on_forget: Callable[[], None] | None = None
-    """What to do when a retry can no longer come."""
+    """What to do when a retry can no longer get the answer."""
+
+    def drop(self) -> int:
+        """Let go of the answer, and return how long it was."""
+        answer, on_forget = self.answer, self.on_forget
+        self.answer = self.on_forget = None
+        if on_forget is not None:
+            on_forget()
+        return 0 if answer is None else len(answer.body)
 
 
 def check_key(key: str) -> None:
@@ -74,16 +102,18 @@ def fingerprint(*parts: bytes) -> bytes:
 
 
 class IdempotentAnswers:
-    """The answers of late, the oldest forgotten first: by age, number and size."""
+    """The answers of late, the oldest forgotten first: by age and number, and dropped by size."""
 
     __slots__ = (
         "_bytes",
+        "_done",
+        "_kept",
         "_most_bytes",
         "_most_records",
         "_now",
-        "_records",
         "_seconds",
         "_timer",
+        "_under_way",
         "replays",
     )
 
@@ -94,93 +124,126 @@ class IdempotentAnswers:
         self._seconds = seconds
         self._most_records = most_records
         self._most_bytes = most_bytes
-        self._records: OrderedDict[str, Record] = OrderedDict()
+        self._under_way: dict[str, Record] = {}
+        self._done: OrderedDict[str, Record] = OrderedDict()
+        self._kept: OrderedDict[str, Record] = OrderedDict()
+        """Those of `_done` whose answers are kept."""
         self._bytes = 0
         self._timer: asyncio.TimerHandle | None = None
         self.replays = 0
         """How many requests were answered again."""
 
+    async def once(
+        self, what: str, retry_key: str | None, parts: Iterable[bytes], act: Callable[[], Answer]
+    ) -> Answer:
+        """Return what `act` answers, or what was answered to the same request before.
+
+        `what` is done to what, `parts` tell the request from others, and without a key there is
+        nothing to compare with. IdempotencyKeyError if the key is none.
+        """
+        if retry_key is None:
+            return act()
+        check_key(retry_key)
+        key = f"{what} {retry_key}"
+        record = await self.begin(key, fingerprint(*parts))
+        if record.answer is not None:
+            return record.answer
+        try:
+            answer = act()
+        except BaseException:
+            self.abandon(key)
+            raise
+        self.finish(key, answer)
+        return answer
+
     async def begin(self, key: str, request: bytes) -> Record:
         """Return the record of a request: with an answer if there is one, else it is the caller's.
 
         Who gets one without an answer has to call `finish` or `abandon`. Waits while the same
-        request is under way. IdempotencyKeyReusedError if the key came with another request.
+        request is under way. IdempotencyKeyReusedError if the key came with another request,
+        AnswerNotKeptError if it was carried out and the answer is not kept.
         """
-        self.forget_old(but=key)
-        if self._is_old(key):
-            self._forget(key)
+        self.forget_old()
         while True:
-            record = self._records.get(key)
+            record = self._known(key)
             if record is None:
-                record = self._records[key] = Record(request, self._now())
+                record = self._under_way[key] = Record(request)
                 return record
             if record.fingerprint != request:
                 raise IdempotencyKeyReusedError
-            if record.answer is not None:
-                self.replays += 1
-                return record
-            await record.done.wait()
+            await record.ended.wait()
+            if not record.is_done:
+                continue
+            if record.answer is None:
+                raise AnswerNotKeptError
+            self.replays += 1
+            return record
 
     def finish(
-        self, key: str, answer: Answer, *, on_forget: Callable[[], None] | None = None
+        self,
+        key: str,
+        answer: Answer,
+        *,
+        on_forget: Callable[[], None] | None = None,
+        lasts_until: float = math.inf,
     ) -> None:
-        """Keep the answer; `on_forget` is called when a retry can no longer come."""
-        record = self._records[key]
+        """Keep the answer; `on_forget` is called when a retry can no longer get it."""
+        record = self._done[key] = self._kept[key] = self._under_way.pop(key)
+        record.is_done = True
         record.answer = answer
         record.on_forget = on_forget
-        record.began_at = self._now()
-        self._records.move_to_end(key)
+        record.lasts_until = lasts_until
+        record.done_at = self._now()
+        record.ended.set()
         self._bytes += len(answer.body)
-        record.done.set()
-        self.forget_old(but=key)
+        self.forget_old()
         self._set_timer()
 
     def abandon(self, key: str) -> None:
         """Let the next one with this key carry the request out, since this one was not."""
-        self._records.pop(key).done.set()
+        self._under_way.pop(key).ended.set()
 
-    def forget_old(self, *, but: str = "") -> None:
-        """Forget what is too old, or too much, `but` one. Requests under way are kept."""
+    def forget_old(self) -> None:
+        """Forget what is too old, or too many, and drop answers that are too much together.
+
+        The last answer is kept however long it is.
+        """
         oldest = self._now() - self._seconds
-        doomed = []
-        records, size = len(self._records), self._bytes
-        for key, record in self._records.items():
-            is_too_much = records > self._most_records or size > self._most_bytes
-            if record.began_at > oldest and not is_too_much:
+        done = self._done
+        while done:
+            key = next(iter(done))
+            if done[key].done_at > oldest and len(done) <= self._most_records:
                 break
-            if record.answer is not None and key != but:
-                doomed.append(key)
-                records -= 1
-                size -= len(record.answer.body)
-        for key in doomed:
             self._forget(key)
-
-    def _is_old(self, key: str) -> bool:
-        record = self._records.get(key)
-        if record is None or record.answer is None:
-            return False
-        return record.began_at <= self._now() - self._seconds
+        while self._bytes > self._most_bytes and len(self._kept) > 1:
+            self._bytes -= self._kept.popitem(last=False)[1].drop()
 
     def forget_all(self) -> None:
         """Forget everything that is not under way."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for key in [key for key, record in self._records.items() if record.answer is not None]:
+        for key in list(self._done):
             self._forget(key)
 
+    def _known(self, key: str) -> Record | None:
+        record = self._under_way.get(key) or self._done.get(key)
+        if record is not None and record.is_done and record.lasts_until <= self._now():
+            self._forget(key)
+            return None
+        return record
+
     def _forget(self, key: str) -> None:
-        record = self._records.pop(key)
-        assert record.answer is not None, "a request that is under way was forgotten"
-        self._bytes -= len(record.answer.body)
-        if record.on_forget is not None:
-            record.on_forget()
+        record = self._done.pop(key)
+        if self._kept.pop(key, None) is not None:
+            self._bytes -= record.drop()
 
     def _set_timer(self) -> None:
         """Forget what is old in time, though no further request comes."""
-        if self._timer is None and self._records:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._seconds + 0.1, self._ring)
+        if self._timer is None and self._done:
+            due = next(iter(self._done.values())).done_at + self._seconds
+            delay = max(due - self._now(), 0.0) + 0.1
+            self._timer = asyncio.get_running_loop().call_later(delay, self._ring)
 
     def _ring(self) -> None:
         self._timer = None
@@ -188,4 +251,13 @@ class IdempotentAnswers:
         self._set_timer()
 
     def __len__(self) -> int:
-        return len(self._records)
+        """Return how many requests are remembered."""
+        return len(self._under_way) + len(self._done)
+
+    def _check(self) -> None:
+        assert self._kept.keys() <= self._done.keys()
+        answers = [record.answer for record in self._kept.values()]
+        assert self._bytes == sum(len(answer.body) for answer in answers if answer is not None)
+        assert not self._under_way.keys() & self._done.keys(), "a request that is done twice"
+        times = [record.done_at for record in self._done.values()]
+        assert times == sorted(times), "answers out of their order"

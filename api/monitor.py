@@ -110,7 +110,7 @@ class Monitor:
             current.add(f"queue/{name}")
             await self._pause((self._busy() - started) * (1 / SHARE - 1))
         for key in self._current - current:
-            self._stream.delete(key, self._now())
+            self._stream.delete(key)
         self._current = current
 
     def _put(self, states: Mapping[str, State]) -> None:

@@ -108,7 +108,7 @@ _POST_UPDATES: Final[Description] = {
     },
     "responses": {
         "202": {**of_schema("Counts", "What became of the updates."), "links": LINKS_OF_UPDATES},
-        **_problems(400, 404, 408, 413, 415, 422),
+        **_problems(400, 404, 408, 409, 413, 415, 422),
     },
 }
 
@@ -128,11 +128,18 @@ def _post_dequeue(settings: Settings) -> Description:
             _path("queue"),
             _query("limit", limit, "How many updates at most."),
             _query("wait", wait, "Seconds to wait for an update."),
+            _query(
+                "expire",
+                {"type": "boolean", "default": False},
+                "Let leases run out in their time though a retry may come, which then dequeues "
+                "anew. Without it, leases that are granted under an Idempotency-Key last until "
+                "they are delivered, or the key is forgotten.",
+            ),
             _IDEMPOTENCY,
         ],
         "responses": {
             "200": {**UPDATES, "links": LINKS_OF_DEQUEUE},
-            **_problems(400, 404, 406, 408, 413, 415, 422),
+            **_problems(400, 404, 406, 408, 409, 413, 415, 422),
         },
     }
 
@@ -153,7 +160,7 @@ _POST_DELIVERED: Final[Description] = {
     "description": "By the leases that came with the updates, or by keys: all that is leased of "
     "them. Without leases an answered dequeue counts as delivered, and there is nothing to say.",
     "tags": ["queues"],
-    "parameters": [_path("queue")],
+    "parameters": [_path("queue"), _IDEMPOTENCY],
     "requestBody": {"required": True, "content": {"application/json": {"schema": _DELIVERED}}},
     "responses": {
         "200": {
@@ -171,7 +178,7 @@ _POST_DELIVERED: Final[Description] = {
                 }
             },
         },
-        **_problems(404, 408, 413, 415, 422),
+        **_problems(400, 404, 408, 409, 413, 415, 422),
     },
 }
 

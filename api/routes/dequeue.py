@@ -7,22 +7,29 @@ up meanwhile is given back, so it is lost neither to the queue nor to the counte
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple, Protocol, cast
 
 import msgspec
 
-from upstream import UnknownNameError, Update
+from upstream import Key, UnknownNameError, Update
 
-from ..bodies import choose_answer, read_key, write_updates
+from ..bodies import Limits, TooManyRowsError, choose_answer, write_updates
+from ..bodies.keys import key_type
+from ..bodies.wire import REFUSALS
 from ..entries import QueueEntry
 from ..errors import RequestError
 from ..http import (
+    JSON,
     ClientGoneError,
     Receive,
     Scope,
     Send,
     answer,
     check_known,
+    flag,
     has_hung_up,
     header,
     number,
@@ -30,11 +37,10 @@ from ..http import (
     read_body,
     whole_number,
 )
-from ..idempotency import Answer, fingerprint
+from ..idempotency import Answer, check_key, fingerprint
 from ..service import Service
 from ..settings import Settings
 from ..window_results import WindowResults
-from .updates import idempotency_key
 
 DEFAULT_LIMIT: Final = 100
 
@@ -45,20 +51,22 @@ async def post_dequeue(
     """Answer the next updates of a queue, and return the status."""
     queue = service.queue(name)
     settings = service.settings
-    limit, wait = _asked(settings, scope)
+    asked = _asked(settings, scope)
     accept = header(scope, b"accept")
     choose_answer(accept)  # before anything is dequeued for an answer that cannot be written
-    retry_key = idempotency_key(scope)
     await read_body(scope, receive, settings.max_body_bytes)
     queue.pace.asked(queue.stream.stream.now())
-    if retry_key is not None:
-        return await _dequeue_once(service, queue, scope, receive, send)
-    updates = await updates_within(service, queue, limit, wait, receive)
+    if asked.retry_key is not None:
+        kept = await _dequeued_once(service, queue, asked, scope, receive)
+        await answer(send, kept.status, kept.body, kept.content_type)
+        return kept.status
+    updates = await updates_within(service, queue, asked, receive)
     content_type, body, leases = _written(queue, updates, accept, expires=True)
-    await answer(send, 200, body, content_type)
     if has_hung_up(scope):
         queue.take_back(updates, leases)
-    elif leases is None:
+        raise ClientGoneError
+    await answer(send, 200, body, content_type)
+    if leases is None:
         queue.deliver(updates)
     return 200
 
@@ -76,52 +84,73 @@ def _written(
     return content_type, body, leases
 
 
-async def _dequeue_once(
-    service: Service, queue: QueueEntry, scope: Scope, receive: Receive, send: Send
-) -> int:
-    """Dequeue, or answer what was answered to the same request before."""
-    limit, wait = _asked(service.settings, scope)
+async def _dequeued_once(
+    service: Service, queue: QueueEntry, asked: Asked, scope: Scope, receive: Receive
+) -> Answer:
+    """Return what the queue answers, or what was answered to the same request before."""
     accept = header(scope, b"accept")
-    record_key = f"dequeue {queue.identity} {idempotency_key(scope)}"
+    record_key = f"dequeue {queue.identity} {asked.retry_key}"
     request = fingerprint(scope["query_string"], (accept or "").encode("latin-1"))
     record = await service.idempotent.begin(record_key, request)
-    kept = record.answer
-    if kept is None:
-        try:
-            updates = await updates_within(service, queue, limit, wait, receive)
-            content_type, body, leases = _written(queue, updates, accept, expires=False)
-        except BaseException:
-            service.idempotent.abandon(record_key)
-            raise
-        kept = Answer(200, content_type, body)
-        granted = leases or []
-        service.idempotent.finish(record_key, kept, on_forget=lambda: queue.let_expire(granted))
-        if leases is None:
-            queue.deliver(updates)
-    await answer(send, kept.status, kept.body, kept.content_type)
-    return kept.status
+    if record.answer is not None:
+        return record.answer
+    try:
+        updates = await updates_within(service, queue, asked, receive)
+        content_type, body, leases = _written(queue, updates, accept, expires=asked.expire)
+    except BaseException:
+        service.idempotent.abandon(record_key)
+        raise
+    kept = Answer(200, content_type, body)
+    granted = leases or []
+    lease_seconds = queue.definition.lease_seconds
+    lasts = math.inf
+    if asked.expire and lease_seconds is not None:
+        lasts = service.clock.now() + lease_seconds  # its leases have run out by then
+    service.idempotent.finish(
+        record_key, kept, on_forget=lambda: queue.let_expire(granted), lasts_until=lasts
+    )
+    if leases is None:
+        queue.deliver(updates)
+    return kept
 
 
-def _asked(settings: Settings, scope: Scope) -> tuple[int, float]:
-    """Return how many updates a request wants, and how long it would wait for the first."""
+class Asked(NamedTuple):
+    """What a request to dequeue asks for."""
+
+    limit: int
+    wait: float
+    """How many seconds it would wait for the first update."""
+    expire: bool
+    """Whether leases run out in their time, though the request may come again."""
+    retry_key: str | None = None
+
+
+def _asked(settings: Settings, scope: Scope) -> Asked:
     parameters = query(scope)
-    check_known(parameters, ("limit", "wait"))
+    check_known(parameters, ("limit", "wait", "expire"))
+    retry_key = header(scope, b"idempotency-key")
+    if retry_key is not None:
+        check_key(retry_key)
     most = settings.max_dequeue
-    limit = whole_number(parameters, "limit", min(DEFAULT_LIMIT, most), least=1, most=most)
-    wait = number(parameters, "wait", 0.0, least=0.0, most=settings.max_wait_seconds)
-    return limit, wait
+    return Asked(
+        limit=whole_number(parameters, "limit", min(DEFAULT_LIMIT, most), least=1, most=most),
+        wait=number(parameters, "wait", 0.0, least=0.0, most=settings.max_wait_seconds),
+        expire=flag(parameters, "expire"),
+        retry_key=retry_key,
+    )
 
 
 async def updates_within(
-    service: Service, queue: QueueEntry, limit: int, seconds: float, receive: Receive
+    service: Service, queue: QueueEntry, asked: Asked, receive: Receive
 ) -> list[Update]:
-    """Dequeue, waiting up to `seconds` for the first update; ClientGoneError if nobody does."""
+    """Dequeue, waiting as long as asked for the first update; ClientGoneError if nobody does."""
+    limit = asked.limit
     most_bytes = service.settings.max_answer_bytes
     updates = queue.take(limit, most_bytes)
-    if updates or (seconds == 0 and not _is_aggregating(queue)):
+    if updates or (asked.wait == 0 and not _is_aggregating(queue)):
         return updates
     loop = asyncio.get_running_loop()
-    until = loop.time() + seconds
+    until = loop.time() + asked.wait
     hung_up = asyncio.ensure_future(_hang_up(receive))
     try:
         while not updates and not service.closing.is_set():
@@ -170,14 +199,25 @@ async def _hang_up(receive: Receive) -> None:
         pass
 
 
-class Delivered(msgspec.Struct, forbid_unknown_fields=True):
+class Delivered(Protocol):
     """What a consumer has: updates by their leases, or all that it was handed of some keys."""
 
-    keys: list[str | int | list[str | int]] | msgspec.UnsetType = msgspec.UNSET
-    leases: list[str] | msgspec.UnsetType = msgspec.UNSET
+    keys: Sequence[Key] | msgspec.UnsetType
+    leases: Sequence[str] | msgspec.UnsetType
 
 
-_delivered = msgspec.json.Decoder(Delivered)
+@lru_cache(maxsize=16)
+def _delivered_type(limits: Limits) -> type[Delivered]:
+    keys = list[key_type(limits)]  # type: ignore[misc,valid-type]  # made at run time
+    made = msgspec.defstruct(
+        "Delivered",
+        [
+            ("keys", cast(type, keys) | msgspec.UnsetType, msgspec.UNSET),
+            ("leases", list[str] | msgspec.UnsetType, msgspec.UNSET),
+        ],
+        forbid_unknown_fields=True,
+    )
+    return cast(type[Delivered], made)
 
 
 async def post_delivered(
@@ -186,14 +226,19 @@ async def post_delivered(
     """Note what was delivered, and return the status."""
     queue = service.queue(name)
     body = await read_body(scope, receive, service.settings.max_body_bytes)
-    try:
-        names, unknown = _leases_of(service, queue, _delivered.decode(body))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise RequestError(
-            422,
-            "Bad body",
-            'expected {"leases": [...]} with leases of dequeued updates, or {"keys": [...]}',
-        ) from None
+    kept = await service.idempotent.once(
+        f"delivered {queue.identity}",
+        header(scope, b"idempotency-key"),
+        (body,),
+        lambda: Answer(200, JSON, msgspec.json.encode(_deliver(queue, body, service.limits))),
+    )
+    await answer(send, kept.status, kept.body, kept.content_type)
+    return kept.status
+
+
+def _deliver(queue: QueueEntry, body: bytes, limits: Limits) -> dict[str, int]:
+    """Deliver what a body names, and return how many leases ended, and how many were not known."""
+    names, unknown = _leases_of(queue, _read_delivered(body, limits), limits)
     queue.catch_up()
     updates = []
     for lease in names:
@@ -203,22 +248,35 @@ async def post_delivered(
         else:
             updates.append(update)
     delivered = queue.deliver(updates)
-    unknown += len(updates) - delivered
-    await answer(send, 200, msgspec.json.encode({"delivered": delivered, "unknown": unknown}))
-    return 200
+    return {"delivered": delivered, "unknown": unknown + len(updates) - delivered}
 
 
-def _leases_of(service: Service, queue: QueueEntry, said: Delivered) -> tuple[list[str], int]:
+def _read_delivered(body: bytes, limits: Limits) -> Delivered:
+    try:
+        return msgspec.json.decode(body, type=_delivered_type(limits))
+    except REFUSALS:
+        raise RequestError(
+            422,
+            "Bad body",
+            'expected {"leases": [...]} with leases of dequeued updates, or {"keys": [...]}',
+        ) from None
+
+
+def _leases_of(queue: QueueEntry, said: Delivered, limits: Limits) -> tuple[Sequence[str], int]:
     """Return the leases that are meant, and how many keys there are of which none is held."""
     keys, leases = said.keys, said.leases
     if (keys is msgspec.UNSET) == (leases is msgspec.UNSET):
         raise RequestError(422, "Bad body", "give either keys or leases")
+    named = leases if keys is msgspec.UNSET else keys
+    assert named is not msgspec.UNSET
+    if len(named) > limits.rows:
+        raise TooManyRowsError(limits.rows)
     if leases is not msgspec.UNSET:
         return leases, 0
     assert keys is not msgspec.UNSET
     names: list[str] = []
     unknown = 0
-    for key in dict.fromkeys(read_key(key, service.limits) for key in keys):
+    for key in dict.fromkeys(keys):
         of_key = [] if queue.leases is None else queue.leases.of_key(key)
         names += of_key
         unknown += not of_key

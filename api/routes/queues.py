@@ -18,6 +18,7 @@ from ..queue_reports import MOST_STALEST
 from ..service import Service
 from .descriptions import LINKS_OF_QUEUE, PROBLEMS, STALENESS, UPDATE
 from .key_paths import KEY, AsJson, PathKey
+from .retries import RetryKey, done_once
 from .statistics_view import Counters, counters_of
 from .surroundings import service_of
 
@@ -98,10 +99,21 @@ async def get_queue(service: TheService, name: QueueName) -> QueueView:
     return view_of(service.queue(name))
 
 
-@router.delete("/{queue}", summary="Delete a queue", responses=PROBLEMS[404, 422])
-async def delete_queue(service: TheService, name: QueueName) -> DroppedQueue:
+@router.delete(
+    "/{queue}",
+    summary="Delete a queue",
+    response_model=DroppedQueue,
+    responses=PROBLEMS[400, 404, 409, 422],
+)
+async def delete_queue(
+    service: TheService, name: QueueName, *, retry_key: RetryKey = None
+) -> Response:
     """Delete the queue, and return its final statistics."""
-    return DroppedQueue(name=name, statistics=counters_of(service.drop_queue(name)))
+
+    def drop() -> DroppedQueue:
+        return DroppedQueue(name=name, statistics=counters_of(service.drop_queue(name)))
+
+    return await done_once(service, f"drop queue {name}", retry_key, drop)
 
 
 @router.get(

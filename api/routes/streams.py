@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
-from fastapi import APIRouter, Body, Depends, Header, Path, Request, Response
+from fastapi import APIRouter, Body, Depends, Path, Request, Response
 from pydantic import BaseModel
 
 from upstream import Key, Outcome, UnknownKeyError
@@ -13,11 +12,10 @@ from upstream import Key, Outcome, UnknownKeyError
 from ..bodies import choose_answer, read_path_key, write_update, write_updates
 from ..definitions import Name, StreamDefinition
 from ..entries import StreamEntry
-from ..http import JSON
-from ..idempotency import Answer, check_key, fingerprint
 from ..service import Service
 from .descriptions import LINKS_OF_STREAM, PROBLEMS, UPDATE, UPDATES
 from .key_paths import KEY, AsJson, PathKey
+from .retries import RetryKey, done_once
 from .statistics_view import Counters, counters_of
 from .surroundings import service_of
 
@@ -25,14 +23,6 @@ router = APIRouter(prefix="/v1/streams", tags=["streams"])
 
 TheService = Annotated[Service, Depends(service_of)]
 StreamName = Annotated[Name, Path(alias="stream", description="The stream's name.")]
-
-RetryKey = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        description="A retry with the same key gets the same answer, and does nothing again.",
-    ),
-]
 
 
 class StreamView(StreamDefinition):
@@ -122,12 +112,23 @@ async def get_stream(service: TheService, name: StreamName) -> StreamView:
     return view_of(service.stream(name))
 
 
-@router.delete("/{stream}", summary="Delete a stream", responses=PROBLEMS[404, 422])
-async def delete_stream(service: TheService, name: StreamName) -> DroppedStream:
+@router.delete(
+    "/{stream}",
+    summary="Delete a stream",
+    response_model=DroppedStream,
+    responses=PROBLEMS[400, 404, 409, 422],
+)
+async def delete_stream(
+    service: TheService, name: StreamName, *, retry_key: RetryKey = None
+) -> Response:
     """Delete the stream with all its queues, and return their final statistics."""
-    final = service.drop_stream(name)
-    queues = {queue: counters_of(statistics) for queue, statistics in final.items()}
-    return DroppedStream(name=name, queues=queues)
+
+    def drop() -> DroppedStream:
+        final = service.drop_stream(name)
+        queues = {queue: counters_of(statistics) for queue, statistics in final.items()}
+        return DroppedStream(name=name, queues=queues)
+
+    return await done_once(service, f"drop stream {name}", retry_key, drop)
 
 
 @router.get(
@@ -172,7 +173,8 @@ async def get_key(
     "/{stream}/keys/" + KEY,
     summary="Delete a key",
     status_code=202,
-    responses=PROBLEMS[400, 404, 422],
+    response_model=DeletionCounts,
+    responses=PROBLEMS[400, 404, 409, 422],
 )
 async def delete_key(
     service: TheService,
@@ -181,36 +183,22 @@ async def delete_key(
     *,
     as_json: AsJson = False,
     retry_key: RetryKey = None,
-) -> DeletionCounts:
+) -> Response:
     """Send a tombstone: it is delivered like any update, and then the key is forgotten."""
     entry = service.stream(name)
     update_key = _key(service, key, as_json=as_json)
-    if retry_key is None:
-        return _delete(service, entry, update_key)
-    check_key(retry_key)
-    record_key = f"delete {entry.identity} {retry_key}"
-    request = fingerprint(msgspec.json.encode(update_key))
-    record = await service.idempotent.begin(record_key, request)
-    if record.answer is not None:
-        return DeletionCounts.model_validate_json(record.answer.body)
-    try:
-        counts = _delete(service, entry, update_key)
-    except BaseException:
-        service.idempotent.abandon(record_key)
-        raise
-    answer = Answer(202, JSON, counts.model_dump_json().encode())
-    service.idempotent.finish(record_key, answer)
-    return counts
 
+    def delete() -> DeletionCounts:
+        outcome = entry.delete(update_key)
+        return DeletionCounts(
+            waiting=int(outcome is Outcome.WAITING),
+            superseded=int(outcome is Outcome.SUPERSEDED),
+            late=int(outcome is Outcome.LATE),
+            rejected=int(outcome is Outcome.REJECTED),
+        )
 
-def _delete(service: Service, entry: StreamEntry, key: Key) -> DeletionCounts:
-    outcome = entry.delete(key, service.clock.now())
-    return DeletionCounts(
-        waiting=int(outcome is Outcome.WAITING),
-        superseded=int(outcome is Outcome.SUPERSEDED),
-        late=int(outcome is Outcome.LATE),
-        rejected=int(outcome is Outcome.REJECTED),
-    )
+    what = f"delete {entry.identity}"
+    return await done_once(service, what, retry_key, delete, told_by=update_key, status=202)
 
 
 def _key(service: Service, text: str, *, as_json: bool) -> Key:

@@ -23,11 +23,10 @@ from ..http import (
     answer,
     check_known,
     flag,
-    header,
     query,
     read_body,
 )
-from ..idempotency import Answer, check_key, fingerprint
+from ..idempotency import Answer
 from ..service import Service
 
 MOST_REJECTIONS: Final = 100
@@ -78,20 +77,12 @@ async def post_updates(
     if retry_key is None:
         await answer(send, 202, _take_in(service, stream, content_type, body, atomic=atomic))
         return 202
-    check_key(retry_key)
-    record_key = f"updates {stream.identity} {retry_key}"
-    request = fingerprint((content_type or JSON).encode("latin-1"), b"%d" % atomic, body)
-    record = await service.idempotent.begin(record_key, request)
-    if record.answer is None:
-        try:
-            done = _take_in(service, stream, content_type, body, atomic=atomic)
-        except BaseException:
-            service.idempotent.abandon(record_key)
-            raise
-        kept = Answer(202, JSON, done)
-        service.idempotent.finish(record_key, kept)
-    else:
-        kept = record.answer
+    kept = await service.idempotent.once(
+        f"updates {stream.identity}",
+        retry_key,
+        ((content_type or JSON).encode("latin-1"), b"%d" % atomic, body),
+        lambda: Answer(202, JSON, _take_in(service, stream, content_type, body, atomic=atomic)),
+    )
     await answer(send, kept.status, kept.body, kept.content_type)
     return kept.status
 
@@ -146,11 +137,3 @@ def counts_of(outcome: BatchOutcome, batch: Batch) -> Counts:
         outside=outcome.outside,
         rejections=rejections[:MOST_REJECTIONS],
     )
-
-
-def idempotency_key(scope: Scope) -> str | None:
-    """Return the request's idempotency key, checked, or None."""
-    key = header(scope, b"idempotency-key")
-    if key is not None:
-        check_key(key)
-    return key

@@ -60,19 +60,27 @@ def test_whoever_waits_is_woken_by_an_update_a_batch_and_a_deletion(
     wait()
     stream.take_in(["GM"], [b"1"])
     wait()
-    stream.delete("GM", 0.0)
+    stream.delete("GM")
     assert woken == ["up"] * 3
 
 
-def test_a_deletion_is_not_older_than_what_it_deletes(stream: StreamEntry) -> None:
+def test_a_deletion_is_as_old_as_what_it_deletes(stream: StreamEntry) -> None:
     entry = entry_of(stream)
     stream.take_in_one("IBM", b"1", 100.0)
-    assert stream.delete("IBM", 5.0) is Outcome.SUPERSEDED
+    assert stream.delete("IBM") is Outcome.SUPERSEDED
     (update,) = entry.take(10, MANY_BYTES)
     assert (update.value, update.time) == (TOMBSTONE, 100.0)
     assert stream.deletions.since(0.0) == [update]
     with pytest.raises(UnknownKeyError):
-        stream.delete("IBM", 6.0)
+        stream.delete("IBM")
+
+
+def test_what_is_newer_than_a_deleted_value_is_newer_than_its_deletion(stream: StreamEntry) -> None:
+    entry = entry_of(stream)
+    stream.take_in_one("IBM", b"1", 1.0)  # of a source whose times are not those of the service
+    stream.delete("IBM")
+    assert stream.take_in_one("IBM", b"2", 2.0) is Outcome.SUPERSEDED
+    assert [update.value for update in entry.take(10, MANY_BYTES)] == [b"2"]
 
 
 def test_large_values_make_short_answers(stream: StreamEntry) -> None:

@@ -8,13 +8,14 @@ import pytest
 
 from api.idempotency import (
     Answer,
+    AnswerNotKeptError,
     IdempotencyKeyError,
     IdempotencyKeyReusedError,
     IdempotentAnswers,
     check_key,
     fingerprint,
 )
-from upstream import ManualClock
+from upstream import ManualClock, SystemClock
 
 REQUEST = fingerprint(b"a request")
 
@@ -102,10 +103,9 @@ def test_answers_are_forgotten_by_age_and_say_so() -> None:
     asyncio.run(run())
 
 
-@pytest.mark.parametrize(("most_records", "most_bytes"), [(3, 1_000), (100, 3)])
-def test_the_oldest_answers_make_room(most_records: int, most_bytes: int) -> None:
+def test_the_oldest_requests_make_room() -> None:
     async def run() -> None:
-        kept = answers(ManualClock(), most_records=most_records, most_bytes=most_bytes)
+        kept = answers(ManualClock(), most_records=3)
         for number in range(5):
             await carried_out(kept, str(number), b"1")
         assert len(kept) == 3
@@ -159,6 +159,114 @@ def test_an_answer_that_is_too_large_to_keep_is_kept_until_the_next() -> None:
         await carried_out(kept, "large", b"12345")
         assert (await kept.begin("large", REQUEST)).answer is not None
         await carried_out(kept, "next", b"1")
-        assert len(kept) == 1
+        with pytest.raises(AnswerNotKeptError):
+            await kept.begin("large", REQUEST)
+        kept._check()
+
+    asyncio.run(run())
+
+
+def test_a_request_whose_answer_made_room_is_not_carried_out_again() -> None:
+    async def run() -> None:
+        clock = ManualClock()
+        kept = answers(clock, most_bytes=3)
+        forgotten: list[str] = []
+        await kept.begin("0", REQUEST)
+        kept.finish("0", answer(b"1"), on_forget=lambda: forgotten.append("0"))
+        for number in range(1, 5):
+            await carried_out(kept, str(number), b"1")
+        assert forgotten == ["0"]
+        assert (await kept.begin("4", REQUEST)).answer is not None
+        for dropped in ("0", "1"):
+            with pytest.raises(AnswerNotKeptError, match="was carried out"):
+                await kept.begin(dropped, REQUEST)
+        kept._check()
+        clock.advance(60.0)  # until it is forgotten that there was one
+        assert (await kept.begin("0", REQUEST)).answer is None
+        kept.abandon("0")
+        assert (forgotten, len(kept)) == (["0"], 0)
+        kept._check()
+
+    asyncio.run(run())
+
+
+def test_who_waits_for_an_answer_does_not_act_again_if_it_was_dropped_meanwhile() -> None:
+    async def run() -> None:
+        kept = answers(ManualClock(), most_bytes=3)
+        await kept.begin("k", REQUEST)
+        retry = asyncio.create_task(kept.begin("k", REQUEST))
+        await asyncio.sleep(0)
+        kept.finish("k", answer(b"123"))
+        await carried_out(kept, "next", b"123")
+        with pytest.raises(AnswerNotKeptError):
+            await retry
+
+    asyncio.run(run())
+
+
+def test_an_answer_may_last_for_less_than_others() -> None:
+    async def run() -> None:
+        clock = ManualClock()
+        kept = answers(clock)
+        await kept.begin("k", REQUEST)
+        kept.finish("k", answer(b"first"), lasts_until=5.0)
+        clock.advance(4.9)
+        assert (await kept.begin("k", REQUEST)).answer == answer(b"first")
+        clock.advance(0.1)
+        await carried_out(kept, "k", b"second")
+        clock.advance(30.0)
+        assert (await kept.begin("k", REQUEST)).answer == answer(b"second")
+        kept._check()
+
+    asyncio.run(run())
+
+
+def test_once_acts_once_for_each_key_and_each_time_without_one() -> None:
+    async def run() -> None:
+        kept = answers(ManualClock())
+        acted: list[int] = []
+
+        def act() -> Answer:
+            acted.append(len(acted))
+            return answer(b"%d" % len(acted))
+
+        assert await kept.once("do", "k", (b"this",), act) == answer(b"1")
+        assert await kept.once("do", "k", (b"this",), act) == answer(b"1")
+        with pytest.raises(IdempotencyKeyReusedError):
+            await kept.once("do", "k", (b"that",), act)
+        assert await kept.once("undo", "k", (b"that",), act) == answer(b"2")
+        assert await kept.once("do", None, (b"this",), act) == answer(b"3")
+        with pytest.raises(IdempotencyKeyError):
+            await kept.once("do", "", (b"this",), act)
+
+        def fail() -> Answer:
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await kept.once("fail", "k", (), fail)
+        assert await kept.once("fail", "k", (), act) == answer(b"4")
+
+    asyncio.run(run())
+
+
+def test_answers_are_forgotten_when_each_is_due() -> None:
+    async def run() -> None:
+        clock = SystemClock()
+        kept = IdempotentAnswers(now=clock.now, seconds=0.2, most_records=9, most_bytes=999)
+        forgotten: asyncio.Queue[tuple[str, float]] = asyncio.Queue()
+        due: dict[str, float] = {}
+        for key in ("first", "second"):
+            await kept.begin(key, REQUEST)
+            due[key] = clock.now() + 0.2
+
+            def forget(key: str = key) -> None:
+                forgotten.put_nowait((key, clock.now()))
+
+            kept.finish(key, answer(), on_forget=forget)
+            await asyncio.sleep(0.15)
+        for expected in due.items():
+            found = await asyncio.wait_for(forgotten.get(), 20)
+            assert found >= expected
+            assert found[0] == expected[0]
 
     asyncio.run(run())

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from tests.api.raw_client import connected, exchange
 from tests.server_process import SERVICE, RunningServer, running
 
 
@@ -82,6 +83,36 @@ def test_an_idle_websocket_is_tried_as_often_as_the_settings_say() -> None:
             head = list(iter(received.readline, b"\r\n"))
             assert b" 101 " in head[0]
             assert received.read(1) == b"\x89"  # a ping, long before uvicorn's own 20 seconds
+
+
+@pytest.mark.parametrize("definition", [b"{}", b'{"lease_seconds": 60}'])
+@pytest.mark.parametrize("head", [b"HTTP/1.1\r\nhost: x\r\nconnection: close", b"HTTP/1.0"])
+def test_who_closes_the_connection_after_one_answer_has_it(definition: bytes, head: bytes) -> None:
+    with running() as server, connected(server.port) as client:
+        client.ask("PUT", "/v1/queues/trades", definition, content_type="application/json")
+        client.post("/v1/streams/trades/updates", b'{"key": "IBM", "value": 24.5}')
+        answer = exchange(server.port, b"POST /v1/queues/trades/dequeue " + head + b"\r\n\r\n")
+        (update,) = json.loads(answer.body)["updates"]
+        if "lease" in update:
+            delivered = json.dumps({"leases": [update["lease"]]}).encode()
+            said = json.loads(client.post("/v1/queues/trades/delivered", delivered).body)
+            assert said == {"delivered": 1, "unknown": 0}
+        counters = json.loads(client.get("/v1/queues/trades/statistics").body)
+        assert (counters["delivered"], counters["returned"], counters["waiting"]) == (1, 0, 0)
+
+
+def test_who_hangs_up_while_it_waits_takes_nothing_along() -> None:
+    with running() as server, connected(server.port) as client:
+        client.put("/v1/queues/trades", {})
+        waiting = connect(server)
+        waiting.request("POST", "/v1/queues/trades/dequeue?wait=60")
+        assert json.loads(client.get("/v1/queues/trades").body)["waiting"] == 0
+        waiting.close()
+        while b'dequeue",status="499"} 1' not in client.get("/metrics", "text/plain").body:
+            pass  # until the service knows
+        client.post("/v1/streams/trades/updates", b'{"key": "IBM", "value": 24.5}')
+        answer = client.post("/v1/queues/trades/dequeue")
+        assert [update["key"] for update in json.loads(answer.body)["updates"]] == ["IBM"]
 
 
 def test_headers_that_never_end_are_not_waited_for() -> None:

@@ -69,7 +69,7 @@ def test_a_reader_comes_back_with_the_id_of_the_last_event() -> None:
             event_id, message = await read_event(client)
             assert values_of(message) == {"A": 1, "B": 1}
         put(feed, B=2)
-        feed.stream.delete("A", 0.0)
+        feed.stream.delete("A")
         last = [(b"last-event-id", event_id.encode())]
         async with event_stream(service, "snapshot=true", headers=last) as client:
             await begin(client)

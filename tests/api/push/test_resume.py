@@ -41,8 +41,8 @@ def test_an_id_of_this_run_is_where_to_go_on(service: Service, clock: ManualCloc
     put(feed, IBM=1, GM=2, GOOG=3)
     clock.advance(1)
     stopped = id_of(feed.stream.run, sequence_before(clock.now()))
-    feed.stream.delete("GM", 5_000.0)
-    feed.stream.delete("GOOG", 5_000.0)
+    feed.stream.delete("GM")
+    feed.stream.delete("GOOG")
     beginning = beginning_of(Selection(last_event_id=stopped, key_patterns=("G?", "I*")), feed)
     assert beginning.snapshot
     assert beginning.since == pytest.approx(clock.now(), abs=1e-5)

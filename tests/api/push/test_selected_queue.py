@@ -75,7 +75,7 @@ def test_keys_that_are_not_wanted_keep_no_deleted_key_alive(
     queue = make_queue(feed, key_patterns=("G*",))
     put(feed, IBM=1)
     feed.queue.deliver(feed.queue.dequeue())  # type: ignore[arg-type]
-    feed.stream.delete("IBM", 5_000.0)
+    feed.stream.delete("IBM")
     feed.queue.deliver(feed.queue.dequeue())  # type: ignore[arg-type]
     assert take_all(queue) == []
     assert len(feed.stream.stream) == 0

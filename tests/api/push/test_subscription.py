@@ -129,7 +129,7 @@ def test_a_resumed_connection_gets_what_came_meanwhile(
     subscription.close(Ending.CLIENT)
     clock.advance(1)
     put(feed, B=2)
-    feed.stream.delete("C", 5_000.0)
+    feed.stream.delete("C")
     resumed = subscribe(feed, f"last_event_id={last_id}")
     message = decoded(resumed.take(EVERYTHING))
     assert values_of(message) == {"B": 2, "C": None}
@@ -163,7 +163,7 @@ def test_many_deletions_are_told_in_several_messages_that_can_be_resumed(
     first_id = decoded(subscribe(feed).take(EVERYTHING) or subscribe_and_take(feed))["id"]
     clock.advance(1)
     for number in range(300):
-        feed.stream.delete(f"K{number}", 5_000.0)
+        feed.stream.delete(f"K{number}")
     gone: set[str] = set()
     last_id = first_id
     while len(gone) < 300:  # each message by a connection of its own
@@ -183,7 +183,7 @@ def test_a_deletion_that_was_not_sent_is_told_to_who_resumes() -> None:
     subscription = subscribe(feed, "snapshot=true")
     subscription.take(EVERYTHING)
     put(feed, Z=1)
-    feed.stream.delete("A", 5_000.0)
+    feed.stream.delete("A")
     message = decoded(subscription.take(1))
     assert values_of(message) == {"Z": 1}
     subscription.close()
@@ -358,7 +358,7 @@ def act(chance: random.Random, client: _Client, other: Subscription, number: int
         case "put":
             feed.stream.take_in_one(key, b"%d" % number)
         case "delete" if feed.stream.stream.read(key) is not None:
-            feed.stream.delete(key, feed.stream.stream.now())
+            feed.stream.delete(key)
         case "send":
             client.send(chance.choice([1, 100, EVERYTHING]))
         case "receive":

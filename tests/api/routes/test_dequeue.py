@@ -222,6 +222,55 @@ def test_the_leases_of_a_retry_last_until_the_key_is_forgotten(client: Client) -
     assert [update["key"] for update in client.dequeue("trades")] == ["a"]
 
 
+def test_leases_of_a_retry_run_out_in_their_time_if_asked_to(client: Client) -> None:
+    client.put("/v1/queues/trades", json={"lease_seconds": 0.2})
+    put(client, "a")
+    headers = {"idempotency-key": "k"}
+    parameters: dict[str, str | int] = {"expire": "true", "wait": 20}
+    first = client.post(PATH, headers=headers, params=parameters).json()
+    assert client.post(PATH, headers=headers, params=parameters).json() == first
+    (other,) = client.dequeue("trades", wait=20)  # since nobody delivered it
+    assert other["key"] == "a"
+    assert client.post_json(DELIVERED, {"leases": [first["updates"][0]["lease"]]})["unknown"] == 1
+    put(client, "b")
+    (anew,) = client.post(PATH, headers=headers, params=parameters).json()["updates"]
+    assert anew["key"] == "b"
+
+
+def test_a_retry_of_a_word_of_delivery_gets_the_same_answer(leased: Client) -> None:
+    headers = {"idempotency-key": "k"}
+    put(leased, "a")
+    leased.dequeue("trades")
+    said = leased.post(DELIVERED, json={"keys": ["a"]}, headers=headers).json()
+    assert said == {"delivered": 1, "unknown": 0}
+    put(leased, "a")
+    leased.dequeue("trades")  # another consumer's
+    assert leased.post(DELIVERED, json={"keys": ["a"]}, headers=headers).json() == said
+    assert leased.statistics("trades")["in_process"] == 1
+    assert_problem(leased.post(DELIVERED, json={"keys": ["b"]}, headers=headers), 422)
+
+
+def test_a_word_of_delivery_names_no_more_than_a_body_may_have() -> None:
+    with serving(max_rows=3) as client:
+        client.put("/v1/queues/trades", json={"lease_seconds": 60})
+        for names in ({"keys": [1] * 4}, {"leases": ["a"] * 4}):
+            assert_problem(client.post(DELIVERED, json=names), 413)
+        assert client.post_json(DELIVERED, {"keys": [1] * 3}) == {"delivered": 0, "unknown": 1}
+
+
+def test_an_answer_that_is_too_large_to_keep_is_not_made_again() -> None:
+    with serving(idempotency_bytes=200) as client:
+        client.put("/v1/queues/trades")
+        put(client, "a", "b")
+        first = client.post(PATH, params={"limit": 1}, headers={"idempotency-key": "k"})
+        assert first.status_code == 200
+        client.put_updates("trades", {"key": "c", "value": "x" * 500})
+        client.post(PATH, headers={"idempotency-key": "other"})
+        again = client.post(PATH, params={"limit": 1}, headers={"idempotency-key": "k"})
+        assert_problem(again, 409)
+        assert client.statistics("trades")["dequeued"] == 3
+
+
 def test_delivering_ends_the_leases_of_a_retry(client: Client) -> None:
     client.put("/v1/queues/trades", json={"lease_seconds": 0.01})
     put(client, "a")
