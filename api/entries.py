@@ -53,7 +53,8 @@ class StreamEntry:
         """What tells it from others of its name, before it and after."""
         self.stream = stream
         self.definition = definition
-        self.run = run
+        self.run = f"{run}.{self.identity}"
+        """What tells this life of the stream from others: of its name, and of the service."""
         self.queues: dict[str, QueueEntry] = {}
         self.subscribers: set[Subscription] = set()
         self.deletions = Deletions(
@@ -205,15 +206,16 @@ class QueueEntry:
     ) -> AnyQueue:
         """Return a new queue like this one, fed by the same stream, for one connection.
 
-        But that it refuses nothing: whoever is behind gets the newest values, and misses no key. So
-        it has no capacity, and one that keeps every update does so while its reader keeps up.
+        But that it drops nothing: whoever is behind, or wants a key seldom, gets the newest values,
+        and misses no key. So it has no capacity, nothing expires, and one that keeps every update
+        does so while its reader keeps up.
         """
         definition = self.definition
-        changes: dict[str, object] = {"capacity": None, "shedding": False}
+        changes: dict[str, object] = {"shedding": False, "time_to_live": None}
         if definition.kind == "append":
             changes |= {"kind": "adaptive", "capacity": PRIVATE_APPEND_CAPACITY}
-        elif definition.kind == "adaptive":
-            changes = {}
+        elif definition.kind != "adaptive":
+            changes["capacity"] = None
         definition = definition.model_copy(update=changes)
         queue = definition.make_queue(wrap=wrap)
         attach(self.stream.stream, queue, snapshot=snapshot, since=since)

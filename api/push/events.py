@@ -50,8 +50,18 @@ async def serve_events(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
 
     What speaks against it (`subscribe`) is raised before anything is sent.
     """
-    await feeds.turns.next(is_first=True)  # many may come at once, and each takes its time
+    await feeds.turns.next()  # many may come at once, and each takes its time
     subscription = subscribe(feeds, name, scope, "sse")
+    try:
+        await _serve(feeds, subscription, scope, receive, send)
+    finally:
+        await end_in_turn(subscription, feeds.turns)
+    return 200
+
+
+async def _serve(
+    feeds: Feeds, subscription: Subscription, scope: Scope, receive: Receive, send: Send
+) -> None:
     transport = shrink_buffers(scope)
     connection = None if transport is None else tcp_socket_of(transport)
     window = None if connection is None else ReceiveWindow(connection)
@@ -66,8 +76,6 @@ async def serve_events(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
         pass
     finally:
         await stream.close()
-        await end_in_turn(subscription, feeds.turns)
-    return 200
 
 
 class _EventStream:
@@ -144,9 +152,8 @@ class _EventStream:
         is_done = False
         while not is_done:
             await self._drain()
-            if self._is_behind:
-                is_nearly_done = subscription.fits_into(self._message_bytes)
-                await self._turns.next(is_first=is_nearly_done)
+            if self._is_open and self._is_behind:
+                await self._turns.next(backlog=subscription.backlog)
             if not self._is_open:
                 return
             is_short = self._is_behind and self._turns.is_crowded

@@ -104,9 +104,9 @@ class Flight:
         return self._message_bytes
 
     @property
-    def is_quick(self) -> bool:
-        """Whether the client answers at once, as far as is known."""
-        return self._round_trip < QUICK
+    def is_known(self) -> bool:
+        """Whether the client has answered anything, so that the shortest time is one of its own."""
+        return self._shortest < math.inf
 
     def may_send(self, now: float) -> bool:
         """Tell whether another message may go now."""

@@ -80,6 +80,7 @@ class SelectedQueue:
                 self._has_passed_over = False
                 return None
             if self._filter is None or self._filter(update.key):
+                self._has_passed_over = False
                 self._taken += 1
                 return update
             queue.deliver(update)

@@ -38,12 +38,15 @@ class ServiceHttpProtocol(HttpToolsProtocol):
 def shrink_buffers(scope: Scope) -> asyncio.WriteTransport | None:
     """Leave next to no room for what is sent on the connection of a request, and return it.
 
-    It must not be used for another request. None if the server does not show its connections.
+    It must not be used for another request. None if the server does not show its connections, or
+    if the client has gone already.
     """
     extension = scope.get("extensions", {}).get(EXTENSION)
     if extension is None:
         return None
     transport: asyncio.WriteTransport = extension["transport"]
+    if transport.is_closing():
+        return None
     # Any byte that the kernel did not take keeps whoever sends waiting.
     transport.set_write_buffer_limits(high=0)
     connection = tcp_socket_of(transport)

@@ -29,6 +29,9 @@ GOING_AWAY: Final = 1001
 INVALID_DATA: Final = 1007
 POLICY_VIOLATION: Final = 1008
 SERVICE_RESTART: Final = 1012
+BACKLOG_PARTS: Final = 16
+"""A message may be this part of all that waits, whatever it takes: most of the time that an update
+needs to a reader who is so far behind, it waits, and a few large messages cost less than many."""
 CLOSE_CODES: Final = {
     Ending.CLIENT: GOING_AWAY,  # which nobody hears
     Ending.DELETED: GOING_AWAY,
@@ -59,11 +62,10 @@ async def serve_socket(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
     that the caller can tell the client (`refuse_socket`).
     """
     await receive()  # websocket.connect
-    await feeds.turns.next(is_first=True)  # many may come at once, and each takes its time
+    await feeds.turns.next()  # many may come at once, and each takes its time
     subscription = subscribe(feeds, name, scope, "websocket")
-    connection = _Socket(feeds, subscription, receive, send)
     try:
-        await connection.run()
+        await _Socket(feeds, subscription, receive, send).run()
     except OSError:  # the client has gone, or does not even read the goodbye
         return
     finally:
@@ -74,6 +76,7 @@ class _Socket:
     """One websocket. It has two tasks: one reads answers, one waits for updates; both send."""
 
     __slots__ = (
+        "_answered",
         "_flight",
         "_is_behind",
         "_is_sending",
@@ -99,6 +102,8 @@ class _Socket:
         self._turns = feeds.turns
         self._is_sending = False
         self._is_behind = False
+        self._answered = 0
+        """How many messages were answered that do not count as delivered yet."""
 
     async def run(self) -> None:
         """Serve the websocket; OSError if it breaks, or does not end in time."""
@@ -148,8 +153,7 @@ class _Socket:
             return Fault(POLICY_VIOLATION, 'expected {"credit": n}, with n at least 1')
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             return Fault(INVALID_DATA, 'expected JSON: {"credit": n}')
-        answered = self._flight.answer(credit, self._now())
-        self._subscription.delivered(answered)
+        self._answered += self._flight.answer(credit, self._now())
         return None
 
     async def _send_all(self) -> None:
@@ -170,6 +174,7 @@ class _Socket:
                     return
         finally:
             self._is_sending = False
+            self._deliver()
 
     def _may_send(self) -> bool:
         flight = self._flight
@@ -181,17 +186,19 @@ class _Socket:
 
     async def _send_in_turn(self) -> bool:
         """Send as `_send_next` does, when it is this connection's turn."""
-        flight = self._flight
-        is_first = flight.is_quick or self._subscription.fits_into(flight.message_bytes)
-        await self._turns.next(is_first=is_first)
+        await self._turns.next(backlog=self._subscription.backlog)
         if self._subscription.ending is not None:
             return False
         return await self._send_next(is_short=self._turns.is_crowded)
 
     async def _send_next(self, *, is_short: bool = False) -> bool:
         """Send the next message, if there is one; return whether nothing else can be sent now."""
+        self._deliver()
         flight = self._flight
-        message = self._subscription.take(flight.message_bytes, is_short=is_short)
+        most_bytes = flight.message_bytes
+        if flight.is_known:
+            most_bytes = max(most_bytes, self._subscription.backlog_bytes // BACKLOG_PARTS)
+        message = self._subscription.take(most_bytes, is_short=is_short)
         if message is None:
             return not self._subscription.has_more
         self._subscription.message_bytes = flight.message_bytes
@@ -199,3 +206,8 @@ class _Socket:
         flight.send(len(message.data), self._now())
         await self._send({"type": "websocket.send", "text": message.data.decode()})
         return message.is_last
+
+    def _deliver(self) -> None:
+        """Note what was answered as delivered: in this connection's turn while it has to wait."""
+        answered, self._answered = self._answered, 0
+        self._subscription.delivered(answered)

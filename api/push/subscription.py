@@ -173,12 +173,19 @@ class Subscription:
     @property
     def has_more(self) -> bool:
         """Whether `take`, which has returned None, is to be asked again after others had a turn."""
+        if self._allowance is not None and self._allowance.at(self.now()) == 0:
+            return False  # nothing may be sent before `next_due`
         return self._queue.has_more
 
-    def fits_into(self, most_bytes: int) -> bool:
-        """Tell whether a message of about so many bytes would do for all that waits. O(1)."""
-        waiting = len(self._queue) + len(self._deletions)
-        return waiting <= MOST_UPDATES and waiting * self._update_bytes <= most_bytes
+    @property
+    def backlog(self) -> int:
+        """How many updates wait. O(1)."""
+        return len(self._queue) + len(self._deletions)
+
+    @property
+    def backlog_bytes(self) -> int:
+        """About how many bytes all that waits would be on its way. O(1)."""
+        return int(self.backlog * self._update_bytes)
 
     def next_due(self) -> float:
         """Return when there may be a message though nothing arrives; infinity if never."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from .feed import StreamFeed
 from .subscription import Ending, Subscription
-from .turns import Turns
+from .turns import LAST, Turns
 
 SHORTEST_DELAY: Final = 0.001
 """Event loops round times to milliseconds; without it a connection would spin for the rest."""
@@ -85,6 +85,6 @@ async def ended_in_time(subscription: Subscription, wakeup: Wakeup) -> AsyncIter
 async def end_in_turn(subscription: Subscription, turns: Turns) -> None:
     """Close a subscription whose client has gone. Many may go at once, and each takes its time."""
     try:
-        await turns.next()
+        await turns.next(backlog=LAST)
     finally:
         subscription.close(Ending.CLIENT)

@@ -195,6 +195,15 @@ def test_a_private_queue_refuses_nothing(
     assert newest == expected
 
 
+def test_nothing_expires_in_a_private_queue(clock: ManualClock, stream: StreamEntry) -> None:
+    entry = entry_of(stream, time_to_live=1.0)
+    private = entry.attach_private()
+    stream.take_in_one("IBM", b"1")
+    clock.advance(5)
+    assert len(entry.queue) == 0
+    assert private.dequeue() is not None
+
+
 def test_a_private_append_queue_keeps_every_update_while_its_reader_keeps_up(
     stream: StreamEntry,
 ) -> None:

@@ -101,6 +101,24 @@ def test_who_closes_the_connection_after_one_answer_has_it(definition: bytes, he
         assert (counters["delivered"], counters["returned"], counters["waiting"]) == (1, 0, 0)
 
 
+def test_readers_that_hang_up_at_once_take_no_room_from_others() -> None:
+    with running(environment={"UPSTREAM_MAX_CONNECTIONS": "3"}) as server:
+        with connected(server.port) as client:
+            client.put("/v1/queues/trades", {})
+        request = b"GET /v1/queues/trades/events HTTP/1.1\r\nhost: x\r\n\r\n"
+        for _ in range(30):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=10) as hasty:
+                hasty.sendall(request)
+        with connected(server.port) as client:
+            while json.loads(client.get("/v1/queues/trades").body)["subscribers"]:
+                pass  # until the service knows that they are gone
+        stream = connect(server)
+        stream.request("GET", "/v1/queues/trades/events")
+        assert stream.getresponse().status == 200
+        stream.close()
+        assert "Traceback" not in "".join(server.log)
+
+
 def test_who_hangs_up_while_it_waits_takes_nothing_along() -> None:
     with running() as server, connected(server.port) as client:
         client.put("/v1/queues/trades", {})

@@ -181,4 +181,5 @@ async def _crowd(port: int, readers: int, bytes_per_second: float) -> None:
 
 
 if __name__ == "__main__":
+    os.nice(19)
     asyncio.run(_crowd(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))

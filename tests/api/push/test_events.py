@@ -194,6 +194,26 @@ def test_the_end_of_a_queue_or_of_the_service_ends_the_stream(is_deleted: bool) 
     asyncio.run(scenario())
 
 
+@pytest.mark.parametrize("kind", ["update", "adaptive"])
+def test_the_end_of_a_queue_whose_reader_is_behind_is_an_end_like_others(kind: str) -> None:
+    async def scenario() -> None:
+        service = make_service()
+        feed = define(service, kind=kind)
+        async with event_stream(service) as client:
+            await begin(client)
+            feed.stream.take_in([f"K{number}" for number in range(2_000)], [b"1"] * 2_000)
+            await read_event(client)
+            client.room.clear()
+            await settle()
+            service.drop_queue("q")
+            client.room.set()
+            while (last := await client.next()).get("more_body"):
+                pass
+            assert last == {"type": "http.response.body", "body": b""}
+
+    asyncio.run(scenario())
+
+
 def test_a_reader_that_goes_leaves_nothing_behind() -> None:
     async def scenario() -> None:
         service = make_service()

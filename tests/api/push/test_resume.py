@@ -46,8 +46,17 @@ def test_an_id_of_this_run_is_where_to_go_on(service: Service, clock: ManualCloc
     beginning = beginning_of(Selection(last_event_id=stopped, key_patterns=("G?", "I*")), feed)
     assert beginning.snapshot
     assert beginning.since == pytest.approx(clock.now(), abs=1e-5)
-    assert beginning.deletions == (Update("GM", TOMBSTONE, 5_000.0),)
+    assert beginning.deletions == (Update("GM", TOMBSTONE, 1_000.0),)
     assert not beginning.is_reset
+
+
+def test_an_id_of_another_stream_is_answered_with_a_snapshot(
+    service: Service, clock: ManualClock
+) -> None:
+    feed, other = define(service), define(service, "other")
+    stopped = id_of(other.stream.run, sequence_before(clock.now()))
+    beginning = beginning_of(Selection(last_event_id=stopped), feed)
+    assert beginning == Beginning(snapshot=True, is_reset=True)
 
 
 @pytest.mark.parametrize(

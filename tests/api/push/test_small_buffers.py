@@ -102,6 +102,10 @@ def test_the_kernel_is_told_how_little_to_take() -> None:
         def __init__(self, connection: socket.socket) -> None:
             self.connection = connection
             self.high: int | None = None
+            self.is_closed = False
+
+        def is_closing(self) -> bool:
+            return self.is_closed
 
         def get_extra_info(self, name: str) -> socket.socket:
             return self.connection
@@ -116,3 +120,5 @@ def test_the_kernel_is_told_how_little_to_take() -> None:
         assert transport.high == 0
         option = socket.TCP_NOTSENT_LOWAT
         assert connection.getsockopt(socket.IPPROTO_TCP, option) == UNSENT_BYTES
+        transport.is_closed = True
+        assert shrink_buffers(scope) is None

@@ -9,6 +9,7 @@ import pytest
 
 from api.entries import QueueEntry
 from api.push.position import sequence_before
+from api.push.selected_queue import MOST_PASSED_OVER
 from api.push.subscription import MOST_UPDATES, SHORT_UPDATES, Ending, Subscription
 from tests.api.push.setting import (
     decoded,
@@ -85,15 +86,34 @@ def test_a_message_is_short_while_others_wait(feed: QueueEntry) -> None:
     assert message.updates == SHORT_UPDATES
 
 
-def test_it_is_known_whether_one_message_would_do(feed: QueueEntry) -> None:
+def test_it_is_known_how_much_waits(feed: QueueEntry) -> None:
     subscription = subscribe(feed)
-    assert subscription.fits_into(1)
-    put_many(feed, 10)
-    assert subscription.fits_into(1_000)
-    assert not subscription.fits_into(500)
-    subscription.take(EVERYTHING)
-    put_many(feed, MOST_UPDATES + 1)
-    assert not subscription.fits_into(EVERYTHING)
+    assert (subscription.backlog, subscription.backlog_bytes) == (0, 0)
+    put_many(feed, MOST_UPDATES + 10)
+    assert subscription.backlog == MOST_UPDATES + 10
+    message = subscription.take(EVERYTHING)
+    assert message is not None
+    assert subscription.backlog == 10
+    each = len(message.data) / MOST_UPDATES
+    assert subscription.backlog_bytes == pytest.approx(10 * each, rel=0.1)
+
+
+@pytest.mark.parametrize("scheduler", ["fifo", "index"])
+def test_nothing_is_asked_for_while_the_rate_allows_nothing(
+    clock: ManualClock, scheduler: str
+) -> None:
+    feed = define(make_service(clock), scheduler=scheduler)
+    put_many(feed, 2 * MOST_PASSED_OVER)
+    put(feed, W1=1, W2=1)
+    subscription = subscribe(feed, "snapshot=true&keys=W*&max_rate=1")
+    while (message := subscription.take(EVERYTHING)) is None:
+        assert subscription.has_more
+    assert message.updates == 1
+    assert subscription.take(EVERYTHING) is None
+    assert not subscription.has_more, "it would be asked again and again until then"
+    assert subscription.next_due() == pytest.approx(clock.now() + 1)
+    clock.advance(1)
+    assert values_of(decoded(subscription.take(EVERYTHING))) in ({"W1": 1}, {"W2": 1})
 
 
 def test_as_long_as_a_key_waits_its_arrival_is_where_to_go_on(
@@ -133,7 +153,7 @@ def test_a_resumed_connection_gets_what_came_meanwhile(
     resumed = subscribe(feed, f"last_event_id={last_id}")
     message = decoded(resumed.take(EVERYTHING))
     assert values_of(message) == {"B": 2, "C": None}
-    assert message["updates"][0] == {"key": "C", "time": 5_000.0, "value": None, "deleted": True}
+    assert message["updates"][0] == {"key": "C", "time": 1_000.0, "value": None, "deleted": True}
     assert "reset" not in message
 
 

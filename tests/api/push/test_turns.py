@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from api.push.turns import CROWD, ROUND_SECONDS, Turns
+from api.push.turns import CROWD, LAST, ROUND_SECONDS, Turns
 
 
 def test_turns_are_given_in_the_order_in_which_they_were_asked_for() -> None:
@@ -66,14 +66,29 @@ def test_a_turn_that_nobody_waits_for_any_more_goes_to_the_next() -> None:
     asyncio.run(scenario())
 
 
-def test_those_that_go_first_leave_every_fourth_turn_to_others() -> None:
+def test_who_has_least_to_send_goes_first() -> None:
+    async def scenario() -> list[int]:
+        turns = Turns()
+        order: list[int] = []
+
+        async def take(backlog: int) -> None:
+            await turns.next(backlog=backlog)
+            order.append(backlog)
+
+        await asyncio.gather(*(take(backlog) for backlog in (9, 5, LAST, 7)))
+        return order
+
+    assert asyncio.run(scenario())[:3] == [5, 7, 9]
+
+
+def test_every_fourth_turn_is_for_whoever_has_waited_longest() -> None:
     async def scenario() -> str:
         turns = Turns()
         order: list[str] = []
 
         async def take(name: str, times: int) -> None:
             for _ in range(times):
-                await turns.next(is_first=name == "f")
+                await turns.next(backlog=100 if name == "o" else 1)
                 order.append(name)
 
         await asyncio.gather(*(take(name, 3) for name in "ffoof"))
@@ -82,6 +97,22 @@ def test_those_that_go_first_leave_every_fourth_turn_to_others() -> None:
     order = asyncio.run(scenario())
     assert sorted(order) == sorted("f" * 9 + "o" * 6)
     assert order.startswith("fffofffofffo")
+
+
+def test_turns_that_were_given_are_not_kept() -> None:
+    async def scenario() -> int:
+        turns = Turns()
+
+        async def take(times: int) -> None:
+            for _ in range(times):
+                await turns.next(backlog=times)
+
+        await asyncio.gather(*(take(50) for _ in range(CROWD - 1)))
+        await asyncio.sleep(0)
+        assert len(turns) == 0
+        return len(turns._by_arrival) + len(turns._by_backlog)
+
+    assert asyncio.run(scenario()) == 0
 
 
 def test_a_crowd_rests_as_long_as_its_turns_take() -> None:

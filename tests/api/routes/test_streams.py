@@ -24,7 +24,7 @@ def test_a_stream_is_created_once_and_then_is_the_same(client: Client) -> None:
         "rejected": 0,
         "queues": [],
         "subscribers": 0,
-        "run": client.service.run,
+        "run": client.service.streams["trades"].run,
     }
     again = client.put("/v1/streams/trades", json={"retain": True})
     assert again.status_code == 200
