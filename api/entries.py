@@ -18,6 +18,7 @@ from upstream import (
     Stream,
     UnknownKeyError,
     Update,
+    ValueTooLargeError,
 )
 from upstream.queues.columns import Column
 
@@ -68,6 +69,16 @@ class StreamEntry:
         outcome = self.stream.enqueue_many(keys, values, times)
         self._idle.wake_all()
         return outcome
+
+    def misfits(self, values: Iterable[object]) -> list[int]:
+        """Return which of these values are longer than the stream's whole page pool. O(values)."""
+        rows = []
+        for row, value in enumerate(values):
+            try:
+                self.stream.values.encode(value)
+            except ValueTooLargeError:
+                rows.append(row)
+        return rows
 
     def take_in_one(self, key: Key, value: object, time: float | None = None) -> Outcome:
         """Enqueue one update, and wake who waits for it."""

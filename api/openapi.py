@@ -88,11 +88,16 @@ _POST_UPDATES: Final[Description] = {
     "operationId": "post_updates",
     "summary": "Put updates into a stream",
     "description": "One update or a batch, by content type. The good updates of a batch are taken "
-    "in, and the others are told of; with `atomic`, all or none.",
+    "in, and the others are told of; with `atomic`, all or none. What load does to good ones, such "
+    "as a newer value or a queue's capacity, is counted in any case.",
     "tags": ["streams"],
     "parameters": [
         _path("stream"),
-        _query("atomic", {"type": "boolean", "default": False}, "All updates or none."),
+        _query(
+            "atomic",
+            {"type": "boolean", "default": False},
+            "All updates, or none if one is bad or the page pool may lack room.",
+        ),
         _IDEMPOTENCY,
     ],
     "requestBody": {
@@ -108,7 +113,7 @@ _POST_UPDATES: Final[Description] = {
     },
     "responses": {
         "202": {**of_schema("Counts", "What became of the updates."), "links": LINKS_OF_UPDATES},
-        **_problems(400, 404, 408, 409, 413, 415, 422),
+        **_problems(400, 404, 408, 409, 413, 415, 422, 507),
     },
 }
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from operator import attrgetter
+from typing import Any, TypeVar
 
 import msgspec
 
 from upstream import Key
 from upstream.queues.columns import Column
+
+Entry = TypeVar("Entry")
 
 
 class Rejection(msgspec.Struct, frozen=True, gc=False):
@@ -36,6 +40,32 @@ class Batch(msgspec.Struct, frozen=True):
     indices: Sequence[int] | None = None
     """The place in the body of each row of the columns; None if all rows are there."""
 
+    def without(self, rows: Collection[int], reason: str) -> Batch:
+        """Return the batch without some rows of its columns, which are rejected for a reason."""
+        count = len(self.keys)
+        indices = range(count) if self.indices is None else self.indices
+        kept = [row for row in range(count) if row not in rows]
+        keys, values = _listed(self.keys), _listed(self.values)
+        rejections = [*self.rejections, *(Rejection(indices[row], reason) for row in rows)]
+        return Batch(
+            keys=[keys[row] for row in kept],
+            values=[values[row] for row in kept],
+            times=None if self.times is None else [float(self.times[row]) for row in kept],
+            rows=self.rows,
+            rejections=sorted(rejections, key=attrgetter("index")),
+            indices=[indices[row] for row in kept],
+        )
+
+    def listed_values(self) -> Sequence[object]:
+        """Return the values as Python objects."""
+        return _listed(self.values)
+
     def columns(self) -> tuple[Column, Column, Column | None]:
         """Return the keys, the values and the times."""
         return self.keys, self.values, self.times
+
+
+def _listed(column: Sequence[Entry]) -> Sequence[Entry]:
+    """Return a column of Python objects, whatever holds it."""
+    array: Any = column
+    return column if isinstance(column, list) else array.to_pylist()

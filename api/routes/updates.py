@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from upstream import BatchOutcome, Outcome
+from upstream import BatchOutcome, Outcome, ValueTooLargeError
 
 from ..bodies import Batch, Rejection
 from ..entries import StreamEntry
@@ -31,6 +31,7 @@ from ..service import Service
 
 MOST_REJECTIONS: Final = 100
 """How many rejected updates are told of, with index and reason."""
+LONGER_THAN_POOL: Final = "value: longer than the page pool of the stream"
 FULL: Final = "there is no room for it; consume faster, or give the stream more memory"
 
 
@@ -92,16 +93,37 @@ def _take_in(
 ) -> bytes:
     """Take in what a body holds, and return the answer; RequestError if there is nothing good."""
     batch = service.reader.read(content_type, body)
-    rejections = batch.rejections
-    if rejections and (atomic or len(rejections) == batch.rows):
-        raise refusal(batch, atomic=atomic)
+    _check(batch, atomic=atomic)
     if batch.is_single:
         times: Sequence[float] | None = batch.times
         outcome = stream.take_in_one(
             batch.keys[0], batch.values[0], None if times is None else times[0]
         )
         return _ONE[outcome]
-    return msgspec.json.encode(counts_of(stream.take_in(*batch.columns()), batch))
+    try:
+        counted = _take_in_all(stream, batch, atomic=atomic)
+    except ValueTooLargeError:
+        batch = batch.without(stream.misfits(batch.listed_values()), LONGER_THAN_POOL)
+        _check(batch, atomic=atomic)
+        counted = _take_in_all(stream, batch, atomic=atomic)
+    return msgspec.json.encode(counts_of(counted, batch))
+
+
+def _check(batch: Batch, *, atomic: bool) -> None:
+    """Raise if nothing of a batch is to be taken in."""
+    rejections = batch.rejections
+    if rejections and (atomic or len(rejections) == batch.rows):
+        raise refusal(batch, atomic=atomic)
+
+
+def _take_in_all(stream: StreamEntry, batch: Batch, *, atomic: bool) -> BatchOutcome:
+    """Take in a batch; ValueTooLargeError if some value never fits, and nothing is in then."""
+    is_pooled = stream.definition.pool_bytes is not None
+    if atomic and is_pooled and not stream.stream.values.has_room_for(batch.listed_values()):
+        raise RequestError(
+            507, "Page pool full", "none was taken in: there may be no room for all; send fewer"
+        )
+    return stream.take_in(*batch.columns())
 
 
 def refusal(batch: Batch, *, atomic: bool) -> RequestError:

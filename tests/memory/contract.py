@@ -133,6 +133,22 @@ class MemoryContract(ABC):
         with pytest.raises(PagePoolFullError):
             memory.allocate(b"x" * 96, 0.0)
 
+    def test_whether_there_is_room_for_all_counts_each_of_them(
+        self, memory: Memory, pool: PagePool
+    ) -> None:
+        held: list[Location] = []
+        while memory.has_room_for([memory.location_bytes] * 3):
+            held.append(memory.allocate(b"x", now=0.0))
+        assert held
+        assert memory.has_room_for([1, memory.location_bytes])
+        assert not memory.has_room_for([1, memory.location_bytes + 1])
+        full = b"x" * memory.location_bytes
+        held += [memory.allocate(full, now=0.0) for _ in range(2)]
+        assert not memory.has_room_for([1])
+        assert memory.has_room_for([])
+        with pytest.raises(ValueTooLargeError):
+            memory.has_room_for([1, 1 << 40])
+
     def test_forgetting_everything_returns_all_pages(self, memory: Memory, pool: PagePool) -> None:
         locations = [memory.allocate(b"x" * length, 0.0) for length in (8, 30, 1, 17)]
         for location in locations:

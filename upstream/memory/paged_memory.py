@@ -80,6 +80,17 @@ class PagedMemory:
         if length > self._paging.capacity:
             raise ValueTooLargeError(length, self._paging.capacity)
 
+    def has_room_for(self, lengths: Iterable[int]) -> bool:
+        """Tell whether values of these lengths would all find room now, if none replaced another.
+
+        ValueTooLargeError if one never will. O(lengths).
+        """
+        needed = 0
+        for length in lengths:
+            self.check_length(length)
+            needed += self._locations_for(length)
+        return needed <= self._paging.locations_available
+
     def allocate(self, data: bytes, now: float) -> Location:
         """Store the value of a key that has no location; O(length)."""
         length = len(data)

@@ -7,6 +7,7 @@ Every `now` is the time by the queue's clock and never goes backwards.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from .location import Location
@@ -40,6 +41,13 @@ class Memory(Protocol):
 
     def check_length(self, length: int) -> None:
         """Raise ValueTooLargeError unless a value of `length` bytes fits."""
+        ...
+
+    def has_room_for(self, lengths: Iterable[int]) -> bool:
+        """Tell whether values of these lengths would all find room now, if none replaced another.
+
+        ValueTooLargeError if one never will.
+        """
         ...
 
     def allocate(self, data: bytes, now: float) -> Location:

@@ -6,6 +6,8 @@ ever. A tombstone is no value, and takes no room in the pool.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..errors import ParameterError, ValueNotEncodableError
 from ..keys import KeyCell
 from ..memory import BytesCodec, Codec, Location, Memory
@@ -42,6 +44,17 @@ class NewestValues:
         if len(data) > self.memory.location_bytes:
             self.memory.check_length(len(data))
         return data
+
+    def has_room_for(self, values: Iterable[object]) -> bool:
+        """Tell whether all of these could be stored now, if none replaced another.
+
+        ValueTooLargeError or ValueNotEncodableError if one never could. O(values).
+        """
+        memory = self.memory
+        if memory is None:
+            return True
+        stored = (self.encode(value) for value in values)
+        return memory.has_room_for(len(data) for data in stored if isinstance(data, bytes))
 
     def put(self, cell: KeyCell, stored: object, now: float) -> None:
         """Let `stored`, which `encode` returned, be the cell's value.

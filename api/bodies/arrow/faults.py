@@ -57,15 +57,15 @@ def find_value_faults(values: pa.Array, limits: Limits) -> list[Fault]:
     return [fault for fault in found if fault.rows.any()]
 
 
-def elements_of(array: pa.Array) -> int:
-    """Return how many elements all lists in `array` have."""
+def cells_of(array: pa.Array) -> int:
+    """Return how many values there are in all, with those within lists and structs."""
     kind = array.type
     if is_list(kind):
-        elements = array.flatten()
-        return len(elements) + elements_of(elements)
+        return len(array) + cells_of(array.flatten())
     if types.is_struct(kind):
-        return sum(elements_of(array.field(place)) for place in range(kind.num_fields))
-    return 0
+        fields = (array.field(place) for place in range(kind.num_fields))
+        return len(array) + sum(map(cells_of, fields))
+    return len(array)
 
 
 def most_bytes(array: pa.Array) -> int:

@@ -97,7 +97,9 @@ def is_text(kind: pa.DataType) -> bool:
 
 def is_list(kind: pa.DataType) -> bool:
     """Tell whether this is a type of lists that each have elements of their own."""
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+    if types.is_fixed_size_list(kind):
+        return bool(kind.list_size > 0)  # else it takes no room, however many there are
+    return bool(types.is_list(kind) or types.is_large_list(kind))
 
 
 def _is_member_type(kind: pa.DataType, depth: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from ..errors import MalformedBodyError, TooManyRowsError
+from ..errors import MalformedBodyError, TooManyRowsError, UnsupportedColumnError
 from ..limits import Limits
 from .layout import Layout, layout_of
 from .messages import check_messages
@@ -34,9 +34,18 @@ def read_table(body: bytes, limits: Limits) -> tuple[Layout, pa.Table]:
             batch.validate(full=True)
         table = pa.Table.from_batches(batches, schema)
         if len(batches) > 1:
-            table = table.unify_dictionaries().combine_chunks()
+            table = _in_one_piece(table)
     except _REFUSALS:
         raise MalformedBodyError(_NOT_ARROW) from None
     if table.num_rows > limits.rows:
         raise TooManyRowsError(limits.rows)
     return layout, table
+
+
+def _in_one_piece(table: pa.Table) -> pa.Table:
+    try:
+        return table.unify_dictionaries().combine_chunks()
+    except pa.ArrowNotImplementedError:
+        raise UnsupportedColumnError(
+            None, "dictionaries that differ from batch to batch must not hold a null"
+        ) from None

@@ -23,14 +23,15 @@ from ..errors import InvalidKeyError, UnsupportedColumnError
 from ..keys import read_key
 from ..limits import Limits
 from ..times import Now
-from .faults import Fault, elements_of, find_key_faults, find_value_faults, sizes
+from .faults import Fault, cells_of, find_key_faults, find_value_faults, sizes
 from .layout import Layout, is_list
 from .stream import read_table
 
-MOST_ELEMENTS: Final = 1 << 23
-"""How many elements the lists of a body may have: booleans take a bit each, but not in Python."""
+MOST_CELLS: Final = 1 << 22
+"""How many values the columns of a body may have in all, with those in lists: booleans take a bit
+each and nulls nothing, but not in Python."""
 MOST_DECODED_BYTES: Final = 1 << 26
-"""How much values that are dictionary-encoded may take once each row has its own."""
+"""How much values that are dictionary-encoded may take in all once each row has its own."""
 
 Floats = NDArray[np.float64]
 
@@ -42,8 +43,10 @@ def read_arrow(body: bytes, limits: Limits, now: Now) -> Batch:
     """
     layout, table = read_table(body, limits)
     values = _values(table, layout)
-    if elements_of(values) > MOST_ELEMENTS:
-        raise UnsupportedColumnError(None, f"lists have more than {MOST_ELEMENTS} elements")
+    if cells_of(values) > MOST_CELLS:
+        raise UnsupportedColumnError(
+            None, f"there are more than {MOST_CELLS} values in all; send them in several requests"
+        )
     faults = find_value_faults(values, limits)
     times: Floats | None = None
     if layout.time is not None:
@@ -82,6 +85,7 @@ def _column(table: pa.Table, place: int) -> pa.Array:
 
 
 def _values(table: pa.Table, layout: Layout) -> pa.Array:
+    _check_decoded_bytes(table, layout)
     columns = [_decoded(table, place) for place in layout.values]
     if layout.is_one_value:
         return columns[0]
@@ -91,13 +95,21 @@ def _values(table: pa.Table, layout: Layout) -> pa.Array:
 def _decoded(table: pa.Table, place: int) -> pa.Array:
     """Return a value column, with a value of its own for each row."""
     column = _column(table, place)
-    if not types.is_dictionary(column.type):
-        return column
-    if len(column.dictionary):
-        codes = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
-        if int(sizes(column.dictionary)[codes].sum()) > MOST_DECODED_BYTES:
-            raise UnsupportedColumnError(place, "too long once decoded; send it in several parts")
-    return column.dictionary_decode()
+    return column.dictionary_decode() if types.is_dictionary(column.type) else column
+
+
+def _check_decoded_bytes(table: pa.Table, layout: Layout) -> None:
+    """Raise UnsupportedColumnError if a few codes stand for too much."""
+    total = 0
+    for place in layout.values:
+        column = _column(table, place)
+        if types.is_dictionary(column.type) and len(column.dictionary):
+            codes = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
+            total += int(sizes(column.dictionary)[codes].sum())
+            if total > MOST_DECODED_BYTES:
+                raise UnsupportedColumnError(
+                    place, "too long once decoded; send it in several requests"
+                )
 
 
 def _times(column: pa.Array, now: Now) -> Floats:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import cast
+
 import msgspec
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from api.bodies.batch import Batch, Rejection
@@ -18,6 +23,32 @@ def test_the_columns_are_what_a_stream_takes() -> None:
 
 def test_a_rejection_is_an_object_in_answers() -> None:
     assert msgspec.json.encode(Rejection(3, "why")) == b'{"index":3,"reason":"why"}'
+
+
+def test_rows_that_are_taken_out_are_told_of_by_their_place_in_the_body() -> None:
+    bad = [Rejection(1, "bad")]
+    batch = Batch(
+        keys=["a", "c", "d"],
+        values=[1, 3, 4],
+        times=[1.0, 3.0, 4.0],
+        rows=4,
+        rejections=bad,
+        indices=[0, 2, 3],
+    )
+    without = batch.without([1], "long")
+    assert (without.keys, without.values, without.times) == (["a", "d"], [1, 4], [1.0, 4.0])
+    assert without.rejections == [*bad, Rejection(2, "long")]
+    assert (without.rows, without.indices) == (4, [0, 3])
+
+
+def test_rows_are_taken_out_of_columns_of_arrow() -> None:
+    keys = pa.array(["a", "b", "a"]).dictionary_encode()
+    times = cast(Sequence[float], np.array([1.0, 2.0, 3.0]))
+    batch = Batch(keys=keys, values=pa.array([1, 2, 3]), times=times, rows=3)
+    without = batch.without([0], "long")
+    assert (without.keys, without.values, without.times) == (["b", "a"], [2, 3], [2.0, 3.0])
+    assert without.rejections == [Rejection(0, "long")]
+    assert batch.listed_values() == [1, 2, 3]
 
 
 def test_a_batch_is_a_value() -> None:

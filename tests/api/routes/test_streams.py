@@ -218,6 +218,29 @@ def test_page_pools_take_no_more_memory_than_allowed_together() -> None:
         assert client.put("/v1/streams/b", json={"pool_bytes": 4_096}).status_code == 201
 
 
+def test_of_a_batch_for_a_small_pool_those_are_in_that_can_ever_be(client: Client) -> None:
+    client.put("/v1/streams/small", json={"pool_bytes": 8_192})
+    rows = [["a", 1, 1], ["b", 1, "x" * 20_000], [7], ["c", 1, 2]]
+    answer = client.post_json("/v1/streams/small/updates", rows)
+    assert (answer["waiting"] + answer["superseded"], answer["rejected"]) == (2, 2)
+    assert [each["index"] for each in answer["rejections"]] == [1, 2]
+    assert "page pool" in answer["rejections"][0]["reason"]
+    assert client.get("/v1/streams/small").json()["keys"] == 2
+    assert_problem(client.post("/v1/streams/small/updates?atomic=true", json=rows[:2]), 422)
+    assert_problem(client.post("/v1/streams/small/updates", json=rows[1:2]), 422)
+
+
+def test_an_atomic_batch_is_in_the_pool_as_a_whole_or_not_at_all(client: Client) -> None:
+    client.put("/v1/streams/small", json={"pool_bytes": 4_096})
+    path = "/v1/streams/small/updates?atomic=true"
+    rows = [{"key": row, "value": "x" * 100} for row in range(100)]
+    assert "none was taken in" in assert_problem(client.post(path, json=rows), 507)["detail"]
+    assert client.get("/v1/streams/small").json()["keys"] == 0
+    answer = client.post(path, json=rows[:20])
+    assert (answer.status_code, answer.json()["rejected"]) == (202, 0)
+    assert client.get("/v1/streams/small").json()["keys"] == 20
+
+
 def test_a_full_page_pool_rejects_new_keys_and_counts_them(client: Client) -> None:
     client.put("/v1/queues/pooled")
     client.delete("/v1/queues/pooled")

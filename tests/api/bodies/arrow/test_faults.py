@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from api.bodies import reasons
 from api.bodies.arrow.faults import (
-    elements_of,
+    cells_of,
     find_key_faults,
     find_value_faults,
     most_bytes,
@@ -164,8 +164,9 @@ def test_without_a_dictionary_every_key_is_null() -> None:
     assert fault.rows.tolist() == [True, True]
 
 
-def test_elements_are_counted_at_every_level() -> None:
-    assert elements_of(pa.array([1.0, 2.0])) == 0
-    assert elements_of(pa.array([[1.0], [2.0, 3.0]])) == 3
-    assert elements_of(pa.array([[[1], [2, 3]], [[]]])) == 6
-    assert elements_of(pa.array([{"a": [1, 2], "b": 1}])) == 2
+def test_values_are_counted_at_every_level() -> None:
+    assert cells_of(pa.array([1.0, 2.0])) == 2
+    assert cells_of(pa.array([[1.0], [2.0, 3.0]])) == 2 + 3
+    assert cells_of(pa.array([[[1], [2, 3]], [[]]])) == 2 + 3 + 3
+    assert cells_of(pa.array([{"a": [1, 2], "b": 1}])) == 1 + (1 + 2) + 1
+    assert cells_of(pa.nulls(4)) == 4

@@ -181,16 +181,25 @@ def test_a_dictionary_that_would_decode_to_too_much_is_refused(
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * 9), pa.array(["x" * 100]))
     assert read(body_of(key=range(9), value=texts)).rows == 9
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * 10), pa.array(["x" * 100]))
-    with pytest.raises(UnsupportedColumnError, match="several parts") as raised:
+    with pytest.raises(UnsupportedColumnError, match="several requests") as raised:
         read(body_of(key=range(10), value=texts))
     assert raised.value.column == 1
+    half = pa.DictionaryArray.from_arrays(pa.array([0] * 5), pa.array(["x" * 100]))
+    assert read(body_of(key=range(5), bid=half)).rows == 5
+    with pytest.raises(UnsupportedColumnError, match="several requests"):
+        read(body_of(key=range(5), bid=half, ask=half))
 
 
-def test_lists_with_too_many_elements_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(updates, "MOST_ELEMENTS", 5)
+def test_too_many_values_are_refused_whether_or_not_they_take_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(updates, "MOST_CELLS", 6)
     assert read(body_of(key=["a"], value=[[True] * 5])).rows == 1
-    with pytest.raises(UnsupportedColumnError, match="more than 5 elements"):
+    with pytest.raises(UnsupportedColumnError, match="more than 6 values"):
         read(body_of(key=["a"], value=[[True] * 6]))
+    assert read(body_of(key=range(2), bid=pa.nulls(2), ask=pa.nulls(2))).rows == 2
+    with pytest.raises(UnsupportedColumnError, match="more than 6 values"):
+        read(body_of(key=range(2), bid=pa.nulls(2), ask=pa.nulls(2), size=pa.nulls(2)))
 
 
 def test_what_is_no_stream_is_malformed() -> None:
