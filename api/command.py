@@ -9,7 +9,7 @@ import typer
 
 from .logs import configure
 from .server import serve
-from .settings import SettingsError, load_settings, warnings_of
+from .settings import SettingsError, describe, load_settings, warnings_of
 
 app = typer.Typer(
     add_completion=False,
@@ -34,21 +34,32 @@ def run(
             "--demo/--no-demo", help="Feed a stream `demo`, to look at.", show_default="demo"
         ),
     ] = None,
+    lists: Annotated[bool, typer.Option("--settings", help="List all settings, and exit.")] = False,
 ) -> None:
     """Run the service: streams and queues over HTTP, and the page that shows how fresh they are.
 
     Every setting can be given as UPSTREAM_NAME in the environment; an option goes before it.
+    `--settings` lists them all.
     """
+    if lists:
+        list_settings()
+        return
     given = {"host": host, "port": port, "demo": demo}
     try:
-        settings = load_settings(
-            {name: value for name, value in given.items() if value is not None}
-        )
+        loaded = load_settings({name: value for name, value in given.items() if value is not None})
     except SettingsError as error:
         typer.echo(error, err=True)
         raise typer.Exit(2) from None
-    configure(settings)
+    configure(loaded)
     for warning in warnings_of():
         logging.getLogger("api").warning(warning)
-    if not serve(settings):
+    if not serve(loaded):
         raise typer.Exit(1)
+
+
+def list_settings() -> None:
+    """Print every setting with its default, what it is for, and what it may be."""
+    for setting in describe():
+        typer.echo(f"{setting.variable}={setting.default}")
+        typer.echo(f"    {setting.description}")
+        typer.echo(f"    Expected: {setting.expected}")

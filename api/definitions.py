@@ -21,6 +21,7 @@ from upstream import (
     LazyWindowBuffer,
     OnDemandMemory,
     PagePool,
+    ParameterError,
     RandomShedding,
     Scheduler,
     StalenessIndexScheduler,
@@ -32,7 +33,7 @@ from upstream import (
     make_scheduler,
 )
 
-from .key_patterns import KeyPatterns, is_pattern
+from .key_patterns import MOST_CHARACTERS, KeyPatterns, is_pattern
 from .window_results import WindowResults
 
 AnyQueue = StreamQueue | WindowResults
@@ -119,6 +120,16 @@ class WindowDefinition(Definition):
     aggregate: Literal["count", "sum", "min", "max", "mean", "variance", "first", "last"] = "mean"
     of: Text | None = Field(default=None, description="The member of the value to aggregate.")
 
+    def check(self) -> None:
+        """Raise ValueError if they make no sense; it does not repeat what was given."""
+        try:
+            self.specification()
+        except ParameterError as error:
+            raise ValueError(
+                f"window: {error.name} does not fit the others; size and slide must be whole "
+                "multiples of the tick, and comparable"
+            ) from None
+
     def specification(self) -> WindowSpecification:
         """Return which windows there are; ParameterError if they make no sense."""
         return WindowSpecification(
@@ -176,6 +187,10 @@ class QueueDefinition(Definition):
                 sum(map(is_pattern, self.weights)) > MOST_WEIGHT_PATTERNS,
                 f"there may be {MOST_WEIGHT_PATTERNS} patterns among the weights",
             ),
+            (
+                sum(map(len, filter(is_pattern, self.weights))) > MOST_CHARACTERS,
+                f"patterns among the weights may have {MOST_CHARACTERS} characters together",
+            ),
             (self.longest_wait and self.scheduler != "index", "longest_wait needs scheduler index"),
             (
                 self.shedding and (self.kind != "append" or self.capacity is None),
@@ -198,7 +213,7 @@ class QueueDefinition(Definition):
             if is_wrong:
                 raise ValueError(what)
         if self.window is not None:
-            self.window.specification()
+            self.window.check()
         return self
 
     def make_queue(

@@ -7,6 +7,7 @@ answered with 500.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from time import perf_counter
@@ -45,6 +46,7 @@ FOREIGN: Final = Problem(
 )
 MOST_DEFINITION_BYTES: Final = 1 << 20
 """How long the body of a request may be that brings no updates."""
+STOPS: Final = Problem(503, "Not ready", "the service stops; try again in a few seconds")
 BUG: Final = Problem(500, "Our mistake", "this should not happen; the service's log tells more")
 
 
@@ -133,6 +135,11 @@ class Dispatch:
             return await handler(self.service, name, scope, receive, send_noting)
         except ClientGoneError:
             return HUNG_UP
+        except asyncio.CancelledError:
+            if started or not self.service.closing.is_set():
+                raise
+            await answer_problem(send, STOPS)
+            return STOPS.status
         except Exception as error:
             problem = problem_of(error)
             if problem is None:
@@ -163,6 +170,10 @@ class Dispatch:
             await self._others(scope, received(body, receive), send_noting)
         except ClientGoneError:
             pass
+        except asyncio.CancelledError:
+            if status != HUNG_UP or not self.service.closing.is_set():
+                raise
+            await answer_problem(send_noting, STOPS)
         except RequestError as error:
             problem = problem_of(error)
             assert problem is not None

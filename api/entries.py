@@ -160,7 +160,7 @@ class QueueEntry:
         updates: list[Update] = []
         while len(updates) < limit and most_bytes > 0 and (update := dequeue()) is not None:
             updates.append(update)
-            most_bytes -= stored_length(update.value)
+            most_bytes -= stored_length(update.key) + stored_length(update.value)
         if self.leases is None and updates:
             more_waits = len(updates) == limit and len(self.queue) > 0
             self.pace.answered(len(updates), more_waits=more_waits, now=self.stream.stream.now())

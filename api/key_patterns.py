@@ -14,6 +14,9 @@ import msgspec
 
 from upstream import Key
 
+MOST_CHARACTERS = 2_048
+"""How long all patterns of a kind may be together: a key is held against each sign of them."""
+
 _SIGNS = re.compile(r"\[!?\]?[^\]]*\]|.", re.DOTALL)
 """One sign of a pattern: a character, or a set of them, in which `*` means itself."""
 

@@ -41,10 +41,13 @@ def python_value(stored: object) -> object:
 
 
 def stored_length(stored: object) -> int:
-    """Return about how many bytes a stored value takes when it is written; O(1) if encoded."""
+    """Return about how many bytes a key or stored value takes when it is written.
+
+    O(1) but for composite keys and values of Arrow's.
+    """
     if isinstance(stored, bytes | str):
         return len(stored)
-    if isinstance(stored, list):
+    if isinstance(stored, list | tuple):
         return sum(map(stored_length, stored)) + len(stored)
     if isinstance(stored, dict):
         return sum(len(name) + 4 + stored_length(member) for name, member in stored.items())

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 
 from upstream import Key, UpStreamError
 
-from ..key_patterns import KeyPatterns
+from ..key_patterns import MOST_CHARACTERS, KeyPatterns, is_pattern
 
 MOST_WINDOW: Final = 1_024
 MOST_PATTERNS: Final = 64
@@ -189,6 +189,8 @@ def _patterns(name: str, texts: Iterable[str]) -> tuple[str, ...]:
     patterns = tuple(texts)
     if len(patterns) > MOST_PATTERNS:
         raise SelectionError(name, f"given at most {MOST_PATTERNS} times")
+    if sum(map(len, filter(is_pattern, patterns))) > MOST_CHARACTERS:
+        raise SelectionError(name, f"patterns of at most {MOST_CHARACTERS} characters together")
     if any(not 0 < len(pattern) <= LONGEST_PATTERN for pattern in patterns):
         raise SelectionError(name, f"a pattern of 1 to {LONGEST_PATTERN} characters")
     return patterns

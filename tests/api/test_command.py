@@ -35,6 +35,20 @@ def test_help_says_what_it_does_and_what_can_be_set() -> None:
         assert expected in text
 
 
+def test_all_settings_can_be_listed(served: list[Settings]) -> None:
+    result = CliRunner().invoke(command.app, ["--settings"])
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[:3] == [
+        "UPSTREAM_HOST=127.0.0.1",
+        "    Address to listen on; 0.0.0.0 is every IPv4 address of this machine.",
+        "    Expected: an address or the name of a host",
+    ]
+    named = [line.partition("=")[0] for line in lines[::3]]
+    assert named == [f"UPSTREAM_{name.upper()}" for name in Settings.model_fields]
+    assert served == []
+
+
 def test_options_go_before_the_environment(
     served: list[Settings], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,13 @@ def test_windows_that_make_no_sense_are_the_clients_mistake() -> None:
         QueueDefinition(kind="window", window=WindowDefinition(size=1e9, slide=1e-9))
 
 
+def test_patterns_of_weights_are_bounded_together_and_plain_keys_are_not() -> None:
+    QueueDefinition(weights={f"{number}" + "x" * 1_000: 2.0 for number in range(10)})
+    QueueDefinition(weights={"*" + "x" * 1_000: 2.0, "?" + "x" * 1_000: 2.0})
+    with pytest.raises(ValidationError, match="together"):
+        QueueDefinition(weights={sign + "x" * 1_000: 2.0 for sign in ("*", "?", "[a]")})
+
+
 def test_memory_is_made_only_where_it_is_asked_for() -> None:
     assert StreamDefinition().memory() is None
     assert StreamDefinition(pool_bytes=8_192).memory() is not None

@@ -83,6 +83,12 @@ def test_what_is_newer_than_a_deleted_value_is_newer_than_its_deletion(stream: S
     assert [update.value for update in entry.take(10, MANY_BYTES)] == [b"2"]
 
 
+def test_large_keys_make_short_answers(stream: StreamEntry) -> None:
+    entry = entry_of(stream)
+    stream.take_in([("x" * 50, number) for number in range(5)], [b"1"] * 5)
+    assert len(entry.take(10, 100)) == 2
+
+
 def test_large_values_make_short_answers(stream: StreamEntry) -> None:
     entry = entry_of(stream)
     stream.take_in(list("abc"), [b"x" * 100] * 3)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.key_patterns import KeyPatterns, text_of
+from api.key_patterns import MOST_CHARACTERS, KeyPatterns, text_of
 from upstream import Key
 
 
@@ -44,6 +44,15 @@ def test_no_pattern_takes_for_ever() -> None:
     started = time.perf_counter()
     assert weight("a" * 1_000 + "b") == 1.0
     assert time.perf_counter() - started < 5
+
+
+def test_patterns_of_all_lengths_that_are_allowed_take_milliseconds() -> None:
+    each = MOST_CHARACTERS // 8
+    weight = KeyPatterns({"*" + "?" * (each - 2) + f"{end}": 2.0 for end in range(8)}, otherwise=1)
+    started = time.perf_counter()
+    for _ in range(10):
+        assert weight("a" * 1_024) == 1.0
+    assert time.perf_counter() - started < 1
 
 
 signs = st.text(alphabet="ab*?[]!", max_size=8)

@@ -11,6 +11,8 @@ import sys
 import time
 
 import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect as websocket
 
 from tests.api.raw_client import connected, exchange
 from tests.server_process import SERVICE, RunningServer, running
@@ -131,6 +133,36 @@ def test_who_hangs_up_while_it_waits_takes_nothing_along() -> None:
         client.post("/v1/streams/trades/updates", b'{"key": "IBM", "value": 24.5}')
         answer = client.post("/v1/queues/trades/dequeue")
         assert [update["key"] for update in json.loads(answer.body)["updates"]] == ["IBM"]
+
+
+def test_a_refused_websocket_is_no_error_of_the_services() -> None:
+    with running() as server:
+        with pytest.raises(InvalidStatus) as refused:
+            websocket(f"ws://127.0.0.1:{server.port}/v1/queues/none/socket", proxy=None)
+        assert refused.value.response.status_code == 404
+        server.stop()
+        assert '"level": "error"' not in "".join(server.log)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["/v1/streams/trades/updates", "/v1/queues/other"])
+def test_a_body_that_is_still_to_come_at_the_end_is_refused(path: str) -> None:
+    with running(environment={"UPSTREAM_SHUTDOWN_SECONDS": "1"}) as server:
+        with connected(server.port) as client:
+            client.put("/v1/streams/trades", {})
+        upload = connect(server)
+        upload.putrequest("POST" if path.endswith("updates") else "PUT", path)
+        upload.putheader("content-type", "application/json")
+        upload.putheader("content-length", "1000")
+        upload.endheaders(b"[")
+        with connected(server.port) as client:
+            client.get("/livez")  # by now its headers have been read
+        server.stop()
+        answer = upload.getresponse()
+        assert answer.status == 503
+        assert json.load(answer)["title"] == "Not ready"
+        upload.close()
+        assert "Traceback" not in "".join(server.log)
 
 
 def test_headers_that_never_end_are_not_waited_for() -> None:

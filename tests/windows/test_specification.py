@@ -124,6 +124,12 @@ def test_size_and_slide_are_multiples_of_the_tick(size: float, slide: float, nam
         WindowSpecification(size, slide, tick=1)
 
 
+@pytest.mark.parametrize(("size", "tick"), [(1e9, 1e-300), (0.03, 5e-324), (1.0, 2.0**-51)])
+def test_a_tick_that_nobody_could_count_is_none(size: float, tick: float) -> None:
+    with pytest.raises(ParameterError, match="multiple of the tick"):
+        WindowSpecification(size, size, tick=tick)
+
+
 def test_fractional_multiples_of_a_tick_are_multiples() -> None:
     assert WindowSpecification(0.7, 0.1, tick=0.1).overlap == 7
 

@@ -132,4 +132,6 @@ def _seconds(name: str, value: object) -> float:
 
 
 def _is_whole(ratio: float) -> bool:
+    if ratio >= MOST_WINDOWS:
+        return False  # no float tells such a number from its neighbours
     return abs(ratio - round(ratio)) <= _CLOSE_TO_WHOLE * ratio and round(ratio) > 0

@@ -45,7 +45,7 @@ def read_table(body: bytes, limits: Limits) -> tuple[Layout, pa.Table]:
 def _in_one_piece(table: pa.Table) -> pa.Table:
     try:
         return table.unify_dictionaries().combine_chunks()
-    except pa.ArrowNotImplementedError:
+    except pa.ArrowInvalid:
         raise UnsupportedColumnError(
             None, "dictionaries that differ from batch to batch must not hold a null"
         ) from None

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from api.key_patterns import MOST_CHARACTERS
 from api.push.selection import (
     LONGEST_PATTERN,
     MOST_PATTERNS,
@@ -148,6 +149,15 @@ def test_patterns_are_bounded_in_number_and_length(name: str) -> None:
     ):
         with pytest.raises(SelectionError):
             parse(*pairs)
+
+
+@pytest.mark.parametrize("name", ["keys", "max_rate_per_key"])
+def test_patterns_are_bounded_together(name: str) -> None:
+    end = "" if name == "keys" else ":1"
+    patterns = ["*" * LONGEST_PATTERN + end] * (MOST_CHARACTERS // LONGEST_PATTERN)
+    parse(*((name, pattern) for pattern in patterns))
+    with pytest.raises(SelectionError, match="together"):
+        parse(*((name, pattern) for pattern in [*patterns, "*" + end]))
 
 
 def test_bytes_that_are_no_text_are_no_error_of_ours() -> None:

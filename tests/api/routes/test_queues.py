@@ -163,6 +163,22 @@ def test_a_new_queue_can_begin_with_all_newest_values(client: Client) -> None:
     assert client.dequeue("new") == []
 
 
+@pytest.mark.parametrize(
+    "window",
+    [
+        {"size": 1e9, "tick": 1e-300},
+        {"size": 77_777.5, "slide": 3, "tick": 0.7},
+        {"size": 77_777.5, "slide": 1e-12},
+    ],
+)
+def test_windows_that_make_no_sense_are_refused_and_not_repeated(
+    client: Client, window: dict[str, float]
+) -> None:
+    answer = client.put("/v1/queues/w", json={"kind": "window", "window": window})
+    assert "window" in assert_problem(answer, 422)["detail"]
+    assert "77" not in answer.text
+
+
 def test_what_waits_of_a_key_can_be_read_without_dequeuing(client: Client) -> None:
     client.put("/v1/queues/trades")
     put_updates(client)

@@ -29,6 +29,16 @@ def test_the_batches_of_a_stream_become_one() -> None:
     assert table.column("key").chunk(0).dictionary.to_pylist() == ["a", "b", "c"]
 
 
+def test_dictionaries_that_cannot_be_put_together_are_refused_with_a_reason() -> None:
+    keys = [
+        pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(names))
+        for names in (["a", None], ["b"])
+    ]
+    body = stream_of(*(pa.record_batch({"key": key, "value": [1.0]}) for key in keys))
+    with pytest.raises(UnsupportedColumnError, match="hold a null"):
+        read_table(body, LIMITS)
+
+
 def test_a_stream_without_batches_is_a_table_without_rows() -> None:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, pa.schema({"key": pa.string(), "value": pa.int64()})):
