@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Final
@@ -35,6 +36,8 @@ SERVICE_STREAM: Final = "_service"
 INTERVAL_SECONDS: Final = 1.0
 IDLE_SECONDS: Final = 0.2
 """How often it looks whether somebody watches; their first picture comes that soon."""
+GONE_SECONDS: Final = 60.0
+"""How long those who watch may need to hear that something is gone."""
 SHOWN_SUBSCRIBERS: Final = 50
 SCHEDULED_KINDS: Final = ("update", "adaptive", "window")
 
@@ -58,6 +61,7 @@ class Monitor:
         "_arrived",
         "_busy",
         "_current",
+        "_gone",
         "_looked_at",
         "_now",
         "_pause",
@@ -83,6 +87,7 @@ class Monitor:
         self._pause = pause
         self._published: set[str] = set()
         self._current: set[str] = set()
+        self._gone: deque[tuple[float, str]] = deque()
         self._arrived: int | None = None
         self._looked_at = 0.0
 
@@ -99,6 +104,7 @@ class Monitor:
 
     async def publish(self) -> None:
         """Publish everything once, resting after each queue so that they take a tenth at most."""
+        started_at = self._now()
         states = {"service": self._service_state()} | self._stream_states()
         self._put(states)
         current = set(states)
@@ -111,7 +117,12 @@ class Monitor:
             await self._pause((self._busy() - started) * (1 / SHARE - 1))
         for key in self._current - current:
             self._stream.delete(key)
+            self._gone.append((started_at, key))
         self._current = current
+        while self._gone and self._gone[0][0] < started_at - GONE_SECONDS:
+            key = self._gone.popleft()[1]
+            if key not in current:
+                self._forget_key(key)
 
     def _put(self, states: Mapping[str, State]) -> None:
         values = [msgspec.json.encode(state) for state in states.values()]
@@ -120,12 +131,16 @@ class Monitor:
 
     def _forget(self) -> None:
         """Let go of the last picture, so that nobody takes it for the present one later."""
-        for key in self._published:
-            with suppress(UnknownKeyError):  # if its deletion was delivered everywhere
-                self._stream.stream.forget(key)
-        self._published.clear()
+        for key in [*self._published]:
+            self._forget_key(key)
         self._current.clear()
+        self._gone.clear()
         self._arrived = None
+
+    def _forget_key(self, key: str) -> None:
+        self._published.discard(key)
+        with suppress(UnknownKeyError):  # if its deletion was delivered everywhere
+            self._stream.stream.forget(key)
 
     # What is published.
 

@@ -12,6 +12,7 @@ import pytest
 from api.definitions import QueueDefinition
 from api.entries import QueueEntry
 from api.monitor import (
+    GONE_SECONDS,
     IDLE_SECONDS,
     INTERVAL_SECONDS,
     SERVICE_STREAM,
@@ -199,6 +200,21 @@ def test_a_queue_that_is_dropped_goes_from_the_picture() -> None:
     watched.service.drop_stream("quotes")
     asyncio.run(watched.monitor.publish())
     assert watched.published().keys() == {"service", "stream/trades", "queue/trades"}
+
+
+def test_what_is_gone_for_long_is_forgotten_while_one_watches() -> None:
+    watched = Watched()
+    watched.subscribe()
+    for number in range(200):
+        watched.queue(f"q{number}")
+        watched.run(4)
+        watched.service.drop_stream(f"q{number}")
+    watched.run(4)
+    assert watched.clock.now() > 1_000.0 + 3 * GONE_SECONDS
+    assert len(watched.entry.stream) < 2 * (GONE_SECONDS / INTERVAL_SECONDS + 10)
+    watched.queue("q0")
+    watched.run(4)
+    assert "queue/q0" in watched.published()
 
 
 def test_a_queue_that_is_dropped_between_two_reports_is_left_out() -> None:
