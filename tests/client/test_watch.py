@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable
 
 import pytest
 
 from upstream.client import (
     Client,
+    NotFoundError,
     RequestRefusedError,
+    RetryPolicy,
     ServiceUnreachableError,
 )
 
 from .scripted_socket import Script, cut, goodbye, message, scripted_socket
 
+PATIENCE_SECONDS = 30.0
 CREDIT = {"credit": 1}
 
 
@@ -37,6 +41,67 @@ def test_updates_come_as_they_are_pushed() -> None:
         updates = iter(watch)
         assert [next(updates).key for _ in range(3)] == ["a", "b", "c"]
     assert server.paths == ["/v1/queues/q/socket?window=3&snapshot=true"]
+
+
+def test_a_loop_that_was_left_is_gone_on_with() -> None:
+    with (
+        scripted_socket(Script([message("a", "b", "c"), message("d")])) as server,
+        client_of(server.url) as client,
+        client.watch("q") as watch,
+    ):
+        keys = []
+        for _ in range(2):
+            for update in watch:
+                keys.append(update.key)
+                break
+        messages = watch.messages()
+        keys += [update.key for _ in range(2) for update in next(messages).updates]
+    assert keys == ["a", "b", "c", "d"]
+
+
+def test_closing_it_ends_the_loop_of_another_thread() -> None:
+    with scripted_socket(Script([message("a")])) as server, client_of(server.url) as client:
+        watch = client.watch("q")
+        keys: list[object] = []
+        seen = threading.Event()
+
+        def read() -> None:
+            for update in watch:
+                keys.append(update.key)
+                seen.set()
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        assert seen.wait(PATIENCE_SECONDS)
+        watch.close()
+        thread.join(PATIENCE_SECONDS)
+        assert not thread.is_alive()
+    assert keys == ["a"]
+
+
+def test_closing_it_ends_a_loop_that_waits_to_connect_again() -> None:
+    lost = threading.Event()
+    with (
+        scripted_socket(Script([message("a")], cut)) as server,
+        Client(server.url, retries=RetryPolicy(first_delay=1_000.0, longest_delay=1e6)) as client,
+    ):
+        watch = client.watch("q", on_lost=lambda *_: lost.set())
+        thread = threading.Thread(target=lambda: list(watch))
+        thread.start()
+        assert lost.wait(PATIENCE_SECONDS)
+        watch.close()
+        thread.join(PATIENCE_SECONDS)
+        assert not thread.is_alive()
+
+
+def test_a_queue_that_is_deleted_ends_it() -> None:
+    with (
+        scripted_socket(Script([], goodbye(1001, "the queue was deleted"))) as server,
+        client_of(server.url) as client,
+        client.watch("q") as watch,
+        pytest.raises(NotFoundError, match="the queue was deleted"),
+    ):
+        next(iter(watch))
 
 
 def test_credit_is_given_for_a_message_once_it_was_consumed_and_not_before() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from urllib.parse import parse_qsl, urlsplit
 
+import numpy as np
 import pytest
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
@@ -14,13 +15,17 @@ from websockets.http11 import Response
 from upstream import ManualClock, ParameterError
 from upstream.client import (
     AnswerNotUnderstoodError,
+    InvalidRequestError,
     NotFoundError,
+    ReceivedUpdate,
     RequestRefusedError,
     RetryPolicy,
     ServiceUnreachableError,
     WatchMessage,
 )
 from upstream.client.watching import Watching, WatchOptions
+
+UPDATE = b'{"key":"a","value":1,"time":2}'
 
 
 def watching(
@@ -48,6 +53,12 @@ def query(address: str) -> list[tuple[str, str]]:
 def refused(status: int, body: bytes = b"", **headers: str) -> InvalidStatus:
     named = {name.replace("_", "-"): text for name, text in headers.items()}
     return InvalidStatus(Response(status, "", Headers(named), bytearray(body)))
+
+
+def delay(one: Watching, error: Exception) -> float:
+    found = one.after_loss(error)
+    assert found is not None
+    return found
 
 
 def closed(code: int, why: str = "") -> ConnectionClosedError:
@@ -105,6 +116,63 @@ def test_the_next_connection_goes_on_after_the_last_message() -> None:
     assert ("last_event_id", "r-9") in query(one.address())
 
 
+def test_what_was_missed_before_the_first_message_comes_with_a_snapshot() -> None:
+    one = watching(WatchOptions(snapshot=False))
+    assert ("snapshot", "false") in query(one.address())
+    one.after_loss(OSError("refused"))
+    assert ("snapshot", "false") in query(one.address())
+    one.connected()
+    one.after_loss(OSError("lost"))
+    assert ("snapshot", "true") in query(one.address())
+    one.received('{"updates":[],"id":"r-1"}')
+    assert ("snapshot", "false") in query(one.address())
+    assert ("last_event_id", "r-1") in query(one.address())
+
+
+NO_SNAPSHOT = (
+    b'{"title":"Bad parameter","status":422,'
+    b'"detail":"snapshot must be false, since the stream does not retain values"}'
+)
+
+
+def test_a_stream_that_retains_nothing_is_watched_without_a_snapshot() -> None:
+    one = watching()
+    assert one.after_loss(refused(422, NO_SNAPSHOT)) is None
+    assert ("snapshot", "false") in query(one.address())
+    with pytest.raises(InvalidRequestError):
+        one.after_loss(refused(422, NO_SNAPSHOT))
+    with pytest.raises(InvalidRequestError):
+        watching().after_loss(refused(422, b'{"title":"Bad parameter","detail":"window"}'))
+
+
+def test_rates_may_be_numpys() -> None:
+    options = WatchOptions(max_rate=np.float64(2.5), max_rate_per_key={"a": np.float64(0.5)})
+    found = query(watching(options).address())
+    assert ("max_rate", "2.5") in found
+    assert ("max_rate_per_key", "a:0.5") in found
+
+
+def test_updates_that_were_kept_come_one_by_one_or_as_the_rest() -> None:
+    one = watching()
+    one.keep(one.received(b'{"updates":[%s],"id":"r-7"}' % b",".join([UPDATE] * 3)))
+    assert one.next_update() == ReceivedUpdate("a", 1, 2.0)
+    rest = one.rest()
+    assert rest is not None
+    assert (len(rest.updates), rest.id, rest.is_reset) == (2, "r-7", False)
+    assert one.rest() is None
+    assert one.next_update() is None
+
+
+def test_credit_is_owed_once_for_each_message() -> None:
+    one = watching()
+    assert not one.takes_credit()
+    one.received('{"updates":[]}')
+    assert [one.takes_credit(), one.takes_credit()] == [True, False]
+    one.received('{"updates":[]}')
+    one.connected()
+    assert not one.takes_credit()
+
+
 def test_a_message_of_somebody_else_is_not_understood() -> None:
     with pytest.raises(AnswerNotUnderstoodError):
         watching().received("hello")
@@ -112,8 +180,8 @@ def test_a_message_of_somebody_else_is_not_understood() -> None:
 
 def test_the_first_connection_is_tried_as_often_as_any_request() -> None:
     one = watching(retries=2)
-    assert 0.5 <= one.after_loss(OSError("refused")) <= 1.0
-    assert 1.0 <= one.after_loss(OSError("refused")) <= 2.0
+    assert 0.5 <= delay(one, OSError("refused")) <= 1.0
+    assert 1.0 <= delay(one, OSError("refused")) <= 2.0
     with pytest.raises(ServiceUnreachableError) as caught:
         one.after_loss(OSError("refused"))
     assert (caught.value.attempts, caught.value.reason) == (3, "refused")
@@ -122,7 +190,7 @@ def test_the_first_connection_is_tried_as_often_as_any_request() -> None:
 def test_later_ones_are_tried_for_ever_with_delays_that_grow_no_further() -> None:
     one = watching(retries=0)
     one.connected()
-    delays = [one.after_loss(OSError()) for _ in range(100)]
+    delays = [delay(one, OSError()) for _ in range(100)]
     assert delays[0] <= 1.0
     assert 4.0 <= delays[-1] <= 8.0
 
@@ -140,7 +208,7 @@ def test_a_message_ends_the_row() -> None:
     for _ in range(3):
         one.connected()
         one.received('{"updates":[],"id":"r-1"}')
-        assert one.after_loss(OSError()) <= 1.0
+        assert delay(one, OSError()) <= 1.0
 
 
 def test_a_connection_that_lasts_ends_the_row_and_a_short_one_does_not() -> None:
@@ -149,7 +217,7 @@ def test_a_connection_that_lasts_ends_the_row_and_a_short_one_does_not() -> None
     for _ in range(3):
         one.connected()
         clock.advance(8.0)
-        assert one.after_loss(OSError()) <= 1.0
+        assert delay(one, OSError()) <= 1.0
     one.connected()
     clock.advance(7.9)
     with pytest.raises(ServiceUnreachableError):
@@ -158,7 +226,7 @@ def test_a_connection_that_lasts_ends_the_row_and_a_short_one_does_not() -> None
 
 @pytest.mark.parametrize("code", [1000, 1001, 1006, 1011, 1012, 1013])
 def test_a_connection_that_ended_is_made_again(code: int) -> None:
-    assert watching().after_loss(closed(code)) > 0
+    assert delay(watching(), closed(code)) > 0
 
 
 @pytest.mark.parametrize("code", [1002, 1003, 1007, 1008, 4000, 4404])
@@ -169,8 +237,8 @@ def test_a_connection_that_was_ended_on_purpose_is_not(code: int) -> None:
 
 
 def test_a_connection_that_broke_is_made_again() -> None:
-    assert watching().after_loss(ConnectionClosedError(None, None, None)) > 0
-    assert watching().after_loss(TimeoutError()) > 0
+    assert delay(watching(), ConnectionClosedError(None, None, None)) > 0
+    assert delay(watching(), TimeoutError()) > 0
 
 
 def test_a_queue_that_is_not_there_is_said_at_once() -> None:
@@ -178,8 +246,25 @@ def test_a_queue_that_is_not_there_is_said_at_once() -> None:
         watching().after_loss(refused(404, b'{"title":"Unknown name","detail":"no such queue"}'))
 
 
+def test_a_queue_that_was_there_may_come_back() -> None:
+    one = watching(reconnects=1)
+    one.connected()
+    gone = refused(404, b'{"title":"Unknown name","detail":"no such queue"}')
+    assert delay(one, gone) > 0
+    assert isinstance(one.meaning(gone), NotFoundError)
+    with pytest.raises(NotFoundError, match="no such queue"):
+        one.after_loss(gone)
+
+
+def test_a_queue_that_is_deleted_while_it_is_watched_is_gone() -> None:
+    one = watching()
+    one.connected()
+    with pytest.raises(NotFoundError, match="the queue was deleted"):
+        one.after_loss(closed(1001, "the queue was deleted"))
+
+
 def test_a_service_that_is_busy_is_given_the_time_it_asks_for() -> None:
-    assert watching().after_loss(refused(503, Retry_After="20")) == 20.0
-    assert watching().after_loss(refused(502)) <= 1.0
+    assert delay(watching(), refused(503, Retry_After="20")) == 20.0
+    assert delay(watching(), refused(502)) <= 1.0
     with pytest.raises(ServiceUnreachableError):
         watching().after_loss(refused(503, Retry_After="3600"))

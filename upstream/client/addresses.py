@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
+
+import httpx2
 
 from upstream.errors import ParameterError
 
@@ -14,14 +17,14 @@ def service_url(url: str) -> str:
     'http://127.0.0.1:8000'
     """
     try:
-        parts = urlsplit(url)
-        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname)
-        is_address = is_address and parts.port != 0 and not (parts.query or parts.fragment)
-    except (ValueError, AttributeError, TypeError):
+        is_address = _is_address(url)
+    except (ValueError, AttributeError, TypeError, httpx2.InvalidURL):
         is_address = False
     if not is_address:
         raise ParameterError(
-            "url", url, "the address of the service, such as http://127.0.0.1:8000"
+            "url",
+            without_password(url),
+            "the address of the service, such as http://127.0.0.1:8000",
         )
     return url.rstrip("/")
 
@@ -33,3 +36,23 @@ def web_socket_url(url: str) -> str:
     'wss://example.org/upstream'
     """
     return "ws" + url.removeprefix("http")
+
+
+def without_password(url: object) -> object:
+    """Return what was given as an address, as it may be shown.
+
+    >>> without_password("http://me:secret@example.org")
+    'http://me:***@example.org'
+    """
+    if not isinstance(url, str):
+        return url
+    return re.sub(r"//([^/@:]*):.*@", r"//\1:***@", url)
+
+
+def _is_address(url: str) -> bool:
+    if not url.isprintable() or " " in url:  # urlsplit would leave some of these out in silence
+        return False
+    httpx2.URL(url).raw_host.decode("ascii").encode("idna")  # as the resolver of names does it
+    parts = urlsplit(url)
+    is_address = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    return is_address and parts.port != 0 and not (parts.query or parts.fragment)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Self
+from typing import Self, TypeVar
 
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
 from .answers import ReceivedUpdate, WatchMessage
+from .errors import ServiceError
 from .sending import Connection
 from .watching import CLOSE_SECONDS, CREDIT, LOST, OnLost, Watching
+
+T = TypeVar("T")
 
 
 class Watch:
     """Iterate over the updates that the service pushes; made by `Client.watch`.
 
     Asking for the next one says that those before were consumed, which lets the service send more.
-    So a slow loop gets fewer updates, and newer ones. Entering the `with` block connects, so that
-    nothing is missed from then on, and leaving it closes the connection.
+    So a slow loop gets fewer updates, and newer ones. A loop that was left is gone on with by the
+    next one. Entering the `with` block connects, so that nothing is missed from then on, and
+    leaving it closes the connection.
     """
 
     def __init__(
@@ -27,58 +32,103 @@ class Watch:
         watching: Watching,
         connection: Connection,
         *,
-        sleep: Callable[[float], None],
+        sleep: Callable[[float], object] | None,
         on_lost: OnLost | None,
     ) -> None:
         self._watching = watching
         self._connection = connection
-        self._sleep = sleep
         self._on_lost = on_lost
-        self._events = self._connect_and_receive()
+        self._socket: ClientConnection | None = None
+        self._closed = threading.Event()
+        self._sleep = sleep or self._closed.wait
 
     def __iter__(self) -> Iterator[ReceivedUpdate]:
-        for message in self.messages():
-            yield from message.updates
+        return self
+
+    def __next__(self) -> ReceivedUpdate:
+        while (update := self._watching.next_update()) is None:
+            message = self._receive()
+            if message is None:
+                raise StopIteration
+            self._watching.keep(message)
+        return update
 
     def messages(self) -> Iterator[WatchMessage]:
-        """Iterate over whole messages, which tell when a new picture begins (`is_reset`)."""
-        return (event for event in self._events if event is not None)
+        """Iterate over whole messages, which tell when a new picture begins (`is_reset`).
+
+        The first is what is left of one whose updates were iterated over one by one.
+        """
+        while (message := self._watching.rest() or self._receive()) is not None:
+            yield message
 
     def close(self) -> None:
-        """Close the connection; iterating ends."""
-        self._events.close()
+        """Close the connection; iterating ends, in other threads as well."""
+        self._closed.set()
+        self._watching.rest()
+        self._drop_connection()
 
     def __enter__(self) -> Self:
-        next(self._events)  # it is connected then
+        self._until_it_lasts(self._connected)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _connect_and_receive(self) -> Generator[WatchMessage | None, None, None]:
-        """Yield the messages, and None when a connection was made."""
-        while True:
+    def _receive(self) -> WatchMessage | None:
+        """Return the next message, None once the watch is closed."""
+        return self._until_it_lasts(self._receive_once)
+
+    def _until_it_lasts(self, step: Callable[[], T]) -> T | None:
+        """Do what needs a connection, again when it was lost meanwhile; None if it was closed."""
+        while not self._closed.is_set():
             try:
-                with connect(
-                    self._watching.address(),
-                    additional_headers=self._connection.headers,
-                    compression=None,  # it would cost the service more memory than all else
-                    open_timeout=self._connection.timeout,
-                    close_timeout=CLOSE_SECONDS,
-                    max_size=None,
-                    max_queue=self._watching.window + 1,
-                ) as socket:
-                    self._watching.connected()
-                    yield None
-                    while True:
-                        yield self._watching.received(socket.recv())
-                        with suppress(ConnectionClosed):  # there may be more to read
-                            socket.send(CREDIT)
+                return step()
             except LOST as error:
-                self._come_back_later(error)
+                self._drop_connection()
+                if not self._closed.is_set():
+                    self._come_back_later(error)
+            except ServiceError:
+                self.close()
+                raise
+        return None
+
+    def _receive_once(self) -> WatchMessage:
+        socket = self._connected()
+        if self._watching.takes_credit():
+            with suppress(ConnectionClosed):  # there may be more to read
+                socket.send(CREDIT)
+        return self._watching.received(socket.recv())
+
+    def _connected(self) -> ClientConnection:
+        socket = self._socket
+        if socket is None:
+            entered = connect(
+                self._watching.address(),
+                additional_headers=self._connection.headers,
+                compression=None,  # it would cost the service more memory than all else
+                open_timeout=self._connection.timeout,
+                close_timeout=CLOSE_SECONDS,
+                max_size=None,
+                max_queue=self._watching.window + 1,
+            )
+            socket = self._socket = entered.__enter__()  # and left by closing it
+            self._watching.connected()
+        if self._closed.is_set():  # while it was made
+            socket.close()
+        return socket
+
+    def _drop_connection(self) -> None:
+        socket, self._socket = self._socket, None
+        if socket is not None:
+            socket.close()
 
     def _come_back_later(self, error: Exception) -> None:
-        delay = self._watching.after_loss(error)
-        if self._on_lost is not None:
-            self._on_lost(error, delay)
-        self._sleep(delay)
+        try:
+            delay = self._watching.after_loss(error)
+        except ServiceError:
+            self._closed.set()
+            raise
+        if delay is not None:
+            if self._on_lost is not None:
+                self._on_lost(self._watching.meaning(error), delay)
+            self._sleep(delay)
