@@ -59,7 +59,7 @@ def test_no_command_shows_the_help_which_explains_the_exit_codes() -> None:
         (["put"], "STREAM"),
         (["put", "s", "k"], "give both KEY and VALUE"),
         (["put", "s", "--time", "3"], "need KEY and VALUE"),
-        (["put", "s", "k", "1", "--time", "nan"], "cannot be encoded"),
+        (["put", "s", "k", "1", "--time", "nan"], "time nan is not a finite number"),
         (["put", "a/b", "k", "1"], "name"),
         (["get", "s", "x", "--json-key"], "--json-key"),
         (["dequeue", "q", "--limit", "0"], "--limit"),

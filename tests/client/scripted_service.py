@@ -26,6 +26,10 @@ class ScriptedService:
         self.requests: list[httpx2.Request] = []
         self.delays: list[float] = []
 
+    def replies(self, *replies: Reply) -> None:
+        """Give these replies from now on."""
+        self._replies = list(replies)
+
     def client(self, *, retries: int | RetryPolicy = 3, clock: Clock | None = None) -> Client:
         """Return a client that never sleeps, and whose clock stands still unless one is given."""
         return Client(

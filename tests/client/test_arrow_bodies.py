@@ -5,8 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from upstream import ColumnTypeError
+from upstream import ColumnTypeError, ParameterError
 from upstream.client.arrow_bodies import arrow_bodies
+from upstream.client.batches import BODY_BYTES
 
 
 def table(rows: int, offset: int = 0) -> pa.Table:
@@ -65,6 +66,35 @@ def test_nothing_is_no_body() -> None:
     assert list(arrow_bodies(table(0), 100)) == []
     reader = pa.RecordBatchReader.from_batches(table(0).schema, [])
     assert list(arrow_bodies(reader, 100)) == []
+
+
+@pytest.mark.parametrize("size", [0, -5, 1.5])
+def test_a_size_that_makes_no_sense_is_refused(size: int) -> None:
+    with pytest.raises(ParameterError, match="batch_size"):
+        list(arrow_bodies(table(3), size))
+
+
+def test_a_body_is_no_longer_than_the_service_takes() -> None:
+    values = pa.array(["x" * 50_000] * 400)
+    long = pa.table({"key": pa.array(range(400)), "value": values})
+    found = list(arrow_bodies(long, 1_000))
+    assert len(found) == 3
+    assert all(len(body) <= BODY_BYTES for _, body in found)
+    assert [key for _, body in found for key in read(body)["key"].to_pylist()] == list(range(400))
+    [whole, *_] = arrow_bodies(long.slice(0, 100), 1_000)
+    assert whole[0] == 100
+
+
+@pytest.mark.parametrize("is_ordered", [False, True])
+def test_of_a_long_dictionary_only_what_is_used_goes(*, is_ordered: bool) -> None:
+    names = pa.array([f"instrument-{number:09d}" for number in range(100_000)])
+    codes = pa.array([99_999, 7, None, 7], pa.int32())
+    keys = pa.DictionaryArray.from_arrays(codes, names, ordered=is_ordered)
+    [(_, body)] = arrow_bodies(pa.table({"key": keys, "value": [1, 2, 3, 4]}), 10)
+    assert len(body) < 2_000
+    again = read(body)["key"]
+    assert again.type == keys.type
+    assert again.to_pylist() == [names[99_999].as_py(), names[7].as_py(), None, names[7].as_py()]
 
 
 @pytest.mark.parametrize("other", [[1], {"key": ["a"]}, None])

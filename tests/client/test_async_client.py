@@ -17,6 +17,7 @@ from upstream.client import (
     Client,
     NotFoundError,
     ReceivedUpdate,
+    RetryPolicy,
     ServiceUnreachableError,
     async_client,
     client,
@@ -33,11 +34,12 @@ BLOCKING = {
     "AsyncFeed": "Feed",
     "AsyncIterator": "Iterator",
     "AsyncWatch": "Watch",
-    "Awaitable[None]": "None",
+    "Awaitable[object]": "object",
     "aclose": "close",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
-    "asyncio.sleep": "system_time.sleep",
+    "asyncio.Event": "threading.Event",
+    "partial(sleep_unless, self._closed)": "self._closed.wait",
 }
 """What is written differently where nothing blocks."""
 
@@ -117,9 +119,9 @@ def test_consuming_delivers_each_batch_when_all_of_it_was_used() -> None:
 
     assert asyncio.run(run()) == [ReceivedUpdate("a", 1, 2.0, "r-1")]
     assert [path for _, path in targets(service.requests)] == [
-        "/v1/queues/q/dequeue?limit=100&wait=20.0",
+        "/v1/queues/q/dequeue?limit=100&wait=20.0&expire=true",
         "/v1/queues/q/delivered",
-        "/v1/queues/q/dequeue?limit=100&wait=20.0",
+        "/v1/queues/q/dequeue?limit=100&wait=20.0&expire=true",
     ]
 
 
@@ -132,6 +134,25 @@ def test_what_is_refused_and_what_is_not_there_are_raised() -> None:
         asyncio.run(run(ScriptedService(problem(404, "Unknown name"))))
     with pytest.raises(ServiceUnreachableError):
         asyncio.run(run(ScriptedService(httpx2.ConnectError("refused"))))
+
+
+def test_a_call_that_waits_for_its_retry_ends_with_the_client() -> None:
+    async def run() -> None:
+        waits = asyncio.Event()
+
+        def refuse(request: httpx2.Request) -> httpx2.Response:
+            waits.set()
+            raise httpx2.ConnectError("refused", request=request)
+
+        patient = RetryPolicy(first_delay=1_000.0)
+        connected = AsyncClient("http://a", retries=patient, transport=httpx2.MockTransport(refuse))
+        call = asyncio.create_task(connected.streams())
+        await asyncio.wait_for(waits.wait(), 30.0)
+        await connected.close()
+        await asyncio.wait_for(call, 30.0)
+
+    with pytest.raises(ClosedError, match="client"):
+        asyncio.run(run())
 
 
 def test_a_closed_client_says_so() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 import httpx2
@@ -13,6 +14,7 @@ from upstream import ClosedError, ParameterError, Update, ValueNotEncodableError
 from upstream.client import (
     AnswerNotUnderstoodError,
     Client,
+    ConflictError,
     Counts,
     Delivered,
     InvalidRequestError,
@@ -25,6 +27,8 @@ from upstream.client import (
 )
 
 from .scripted_service import COUNTS, URL, ScriptedService, answer, problem, targets
+
+PATIENCE_SECONDS = 30.0
 
 LOST = [
     httpx2.ConnectError("refused"),
@@ -207,7 +211,9 @@ def test_dequeued_updates_are_read() -> None:
     service = ScriptedService(updates("a", lease=True))
     with service.client() as client:
         assert client.dequeue("q", limit=3, wait=1.5) == [ReceivedUpdate("a", 1, 2.0, "r-a")]
-    assert targets(service.requests) == [("POST", "/v1/queues/q/dequeue?limit=3&wait=1.5")]
+    assert targets(service.requests) == [
+        ("POST", "/v1/queues/q/dequeue?limit=3&wait=1.5&expire=true")
+    ]
 
 
 def test_consuming_delivers_each_batch_when_all_of_it_was_used() -> None:
@@ -223,10 +229,10 @@ def test_consuming_delivers_each_batch_when_all_of_it_was_used() -> None:
         assert service.bodies[1:2] == [{"leases": ["r-a", "r-b"]}]
         assert list(consumed) == []
     assert [path for _, path in targets(service.requests)] == [
-        "/v1/queues/q/dequeue?limit=100&wait=20.0",
+        "/v1/queues/q/dequeue?limit=100&wait=20.0&expire=true",
         "/v1/queues/q/delivered",
-        "/v1/queues/q/dequeue?limit=100&wait=20.0",
-        "/v1/queues/q/dequeue?limit=100&wait=20.0",
+        "/v1/queues/q/dequeue?limit=100&wait=20.0&expire=true",
+        "/v1/queues/q/dequeue?limit=100&wait=20.0&expire=true",
     ]
 
 
@@ -244,6 +250,79 @@ def test_a_stream_that_a_retry_finds_gone_was_dropped() -> None:
         assert client.drop_stream("s").name == "s"
     with ScriptedService(GONE).client() as client, pytest.raises(NotFoundError):
         client.drop_stream("s")
+
+
+def test_what_no_request_can_have_dropped_was_not_dropped() -> None:
+    service = ScriptedService(httpx2.ConnectError("refused"), GONE)
+    with service.client() as client, pytest.raises(NotFoundError):
+        client.drop_queue("typo")
+
+
+def test_a_batch_may_be_asked_for_again_under_a_key_of_ones_own() -> None:
+    service = ScriptedService(updates("a", lease=True))
+    with service.client() as client:
+        client.dequeue("q", idempotency_key="batch 7")
+    assert service.keys == ["batch 7"]
+    assert targets(service.requests) == [("POST", "/v1/queues/q/dequeue?limit=100")]
+
+
+def test_an_answer_that_is_no_longer_kept_is_a_conflict() -> None:
+    service = ScriptedService(httpx2.ReadError("reset"), problem(409, "Answer not kept", "done"))
+    with service.client() as client, pytest.raises(ConflictError, match="Answer not kept"):
+        client.dequeue("q")
+
+
+def test_one_stream_or_queue_can_be_looked_at() -> None:
+    with ScriptedService(answer({"name": "s", "keys": 3})).client() as client:
+        assert client.stream("s").keys == 3
+    with ScriptedService(answer({"name": "q", "stream": "s", "waiting": 3})).client() as client:
+        assert client.queue("q").waiting == 3
+
+
+def test_many_long_updates_go_in_bodies_that_the_service_takes() -> None:
+    service = ScriptedService(COUNTS)
+    with service.client() as client:
+        client.put_many("s", [(f"k{number}", "x" * 1_000_000) for number in range(20)])
+    assert len(service.requests) == 3
+    assert max(len(request.content) for request in service.requests) <= 8_000_000
+
+
+def test_a_call_that_waits_for_its_retry_ends_with_the_client() -> None:
+    waits = threading.Event()
+
+    def refuse(request: httpx2.Request) -> httpx2.Response:
+        waits.set()
+        raise httpx2.ConnectError("refused", request=request)
+
+    client = Client(
+        URL, retries=RetryPolicy(first_delay=1_000.0), transport=httpx2.MockTransport(refuse)
+    )
+    raised: list[Exception] = []
+
+    def call() -> None:
+        try:
+            client.streams()
+        except ClosedError as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    assert waits.wait(PATIENCE_SECONDS)
+    client.close()
+    thread.join(PATIENCE_SECONDS)
+    assert [str(error) for error in raised] == [
+        "this client is closed and sends nothing; make a new one"
+    ]
+
+
+def test_a_call_that_breaks_as_the_client_is_closed_says_so() -> None:
+    def close(request: httpx2.Request) -> httpx2.Response:
+        client.close()
+        raise httpx2.ReadError("closed", request=request)
+
+    client = Client(URL, retries=0, transport=httpx2.MockTransport(close))
+    with pytest.raises(ClosedError, match="client"):
+        client.streams()
 
 
 def test_a_closed_client_says_so() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import math
+from collections import deque
 from urllib.parse import unquote
 
 import msgspec
@@ -12,19 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream import ColumnLengthError, ParameterError, Update, ValueNotEncodableError
+from upstream import ParameterError, ValueNotEncodableError
 from upstream.client import Key
 from upstream.client.encoding import (
     Row,
-    check_batch_size,
     encode_json,
+    encode_row,
     encode_rows,
     encode_update,
-    in_batches,
     path_of_key,
     path_of_name,
-    rows_of,
-    rows_of_columns,
 )
 
 json_values = st.recursive(
@@ -40,12 +39,28 @@ json_values = st.recursive(
     max_leaves=10,
 )
 
+
+@dataclasses.dataclass
+class Price:
+    """A value with members."""
+
+    price: float
+
+
+class Tick(msgspec.Struct):
+    """Another one."""
+
+    prices: list[float]
+
+
 ENDLESS: list[object] = []
 ENDLESS.append(ENDLESS)
 
 NOT_IN_JSON = [
     *(math.nan, math.inf, -math.inf, [math.nan], {"a": {"b": (math.inf,)}}),
     *(np.float64("nan"), np.float32("inf"), [np.float64("inf")], {math.nan: math.nan}),
+    *(Price(math.nan), [Tick([1.0, math.inf])], {math.nan}, frozenset([math.inf])),
+    *(Price([{"a": Price(math.nan)}]), deque([math.nan])),  # type: ignore[arg-type]
     *(object(), {(1, 2): 3}, "\ud800", {"\udfff": 1}, np.array([1.0]), 1j, ENDLESS),
 ]
 
@@ -65,6 +80,8 @@ def test_what_json_cannot_say_is_refused_with_its_row(value: object) -> None:
     with pytest.raises(ValueNotEncodableError) as alone:
         encode_update("a", value, None)
     assert alone.value.row is None
+    with pytest.raises(ValueNotEncodableError):
+        encode_row("a", None, value)
 
 
 @pytest.mark.parametrize("time", [math.nan, math.inf])
@@ -83,6 +100,17 @@ def test_a_batch_is_compact_rows() -> None:
 def test_one_update_is_an_object_without_a_time_it_does_not_have() -> None:
     assert encode_update("a", None, None) == b'{"key":"a","value":null}'
     assert encode_update(("a", 1), 2, 3.5) == b'{"key":["a",1],"value":2,"time":3.5}'
+
+
+def test_an_element_of_a_body_is_a_row_of_it() -> None:
+    row: Row = (("a", 1), 2.5, {"b": 1})
+    assert b"[" + encode_row(*row) + b"]" == encode_rows([row])
+
+
+def test_values_with_members_go_as_objects_and_sets_as_lists() -> None:
+    rows: list[Row] = [("a", None, [Price(1.5), Tick([2.5]), {3.5}, {"b": Price(4.5)}])]
+    expected = b'[["a",null,[{"price":1.5},{"prices":[2.5]},[3.5],{"b":{"price":4.5}}]]]'
+    assert encode_rows(rows) == expected
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
@@ -106,57 +134,6 @@ def test_a_definition_that_json_cannot_say_is_a_bad_parameter() -> None:
     for bad in ({"capacity": math.nan}, {"capacity": object()}):
         with pytest.raises(ParameterError, match="JSON can say"):
             encode_json(bad)
-
-
-def test_updates_are_pairs_triples_or_the_librarys() -> None:
-    updates = [("a", 1), ("b", 2, 3.5), Update("c", 4, 5.5), (("d", 1), 6, None)]
-    assert list(rows_of(updates)) == [
-        ("a", None, 1),
-        ("b", 3.5, 2),
-        ("c", 5.5, 4),
-        (("d", 1), None, 6),
-    ]
-
-
-@pytest.mark.parametrize(
-    "update", [("a",), (), ("a", 1, 2.0, 3), (1.5, 1), (None, 1), ("a", 1, "t")]
-)
-def test_what_is_no_update_is_refused(update: tuple[object, ...]) -> None:
-    with pytest.raises(ParameterError):
-        list(rows_of([update]))
-
-
-def test_columns_may_be_numpys() -> None:
-    def rows(*columns: object) -> list[Row]:
-        return list(rows_of_columns(*columns))  # type: ignore[arg-type]
-
-    floats, integers = np.array([1.5, 2.5]), np.array([1, 2])
-    assert rows(["a", "b"], floats, integers) == [("a", 1, 1.5), ("b", 2, 2.5)]
-    assert rows(integers, ["x", "y"], None) == [(1, None, "x"), (2, None, "y")]
-
-
-@pytest.mark.parametrize(
-    "columns", [(["a"], [], None), ([], [1], None), (["a"], [1], []), (["a"], [1], [1.0, 2.0])]
-)
-def test_columns_of_different_lengths_are_refused(
-    columns: tuple[list[Key], list[object], list[float] | None],
-) -> None:
-    with pytest.raises(ColumnLengthError):
-        rows_of_columns(*columns)
-
-
-@given(st.lists(st.integers()), st.integers(1, 10))
-def test_batches_hold_all_items_in_their_order(items: list[int], size: int) -> None:
-    batches = list(in_batches(items, size))
-    assert [item for batch in batches for item in batch] == items
-    assert all(len(batch) == size for batch in batches[:-1])
-    assert all(batches)
-
-
-@pytest.mark.parametrize("size", [0, -1, 1.5, True, "10", None])
-def test_a_batch_size_is_a_whole_number(size: object) -> None:
-    with pytest.raises(ParameterError, match="batch_size"):
-        check_batch_size(size)
 
 
 @given(st.text(st.characters(codec="utf-8")) | st.integers(-(2**63), 2**63 - 1))

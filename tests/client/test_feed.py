@@ -8,15 +8,24 @@ from collections.abc import Callable
 import httpx2
 import pytest
 
-from upstream import ClosedError, SystemClock
-from upstream.client import Client, Feed, NotFoundError, ServiceUnreachableError
+from upstream import ClosedError, ManualClock, SystemClock
+from upstream.client import (
+    Client,
+    Feed,
+    NotFoundError,
+    OutcomeUnknownError,
+    RetryPolicy,
+    ServiceUnavailableError,
+    ServiceUnreachableError,
+)
 
-from .scripted_service import COUNTS, ScriptedService, problem
+from .scripted_service import COUNTS, Reply, ScriptedService, problem
 
 PATIENCE_SECONDS = 30.0
 
 CLOCK = SystemClock()  # of those whose batches grow old
 GONE = problem(404, "Unknown name")
+BUSY = problem(503, "Overloaded")
 LOST = httpx2.ReadError("reset")
 
 
@@ -89,6 +98,104 @@ def test_what_was_lost_is_sent_again_with_its_key_before_what_came_later() -> No
     assert service.bodies == [[["a", None, 1]], [["a", None, 1]], [["b", None, 2]]]
     first, again, other = service.keys
     assert first == again != other
+
+
+def test_what_the_service_was_too_busy_for_is_sent_again_with_its_key() -> None:
+    service = ScriptedService(BUSY, COUNTS)
+    with (
+        service.client(retries=0) as client,
+        client.feed("s", batch_size=1, batch_seconds=None) as feed,
+    ):
+        with pytest.raises(ServiceUnavailableError):
+            feed.put("a", 1)
+        assert feed.unconfirmed == 1
+        feed.put("b", 2)
+    assert service.bodies == [[["a", None, 1]], [["a", None, 1]], [["b", None, 2]]]
+    assert feed.unconfirmed == 0
+
+
+def test_the_update_of_a_put_that_raises_is_kept() -> None:
+    service = ScriptedService(LOST)
+    with (
+        service.client(retries=0, clock=CLOCK) as client,
+        client.feed("s", batch_seconds=0.01) as feed,
+    ):
+        feed.put("a", 1)
+        await_requests(service, 1)
+        with pytest.raises(ServiceUnreachableError):
+            _put_until_it_raises(feed)
+        waiting = feed.unconfirmed
+        service.replies(COUNTS)
+        feed.flush()
+        keys = {row[0] for body in service.bodies if isinstance(body, list) for row in body}
+        assert len(keys) == waiting
+
+
+def _put_until_it_raises(feed: Feed) -> None:
+    tick = threading.Event()
+    for number in range(1_000):
+        feed.put(f"k{number}", number)
+        tick.wait(0.005)
+
+
+@pytest.mark.parametrize("failure", [LOST, BUSY], ids=["lost", "busy"])
+def test_what_failed_in_the_background_is_sent_though_nothing_more_is_put(failure: Reply) -> None:
+    service = ScriptedService(failure, failure, COUNTS)
+    policy = RetryPolicy(0, first_delay=0.01)
+    with (
+        service.client(retries=policy, clock=CLOCK) as client,
+        client.feed("s", batch_seconds=0.01) as feed,
+    ):
+        feed.put("a", 1)
+        _await(lambda: feed.unconfirmed == 0)
+        feed.put("b", 2)  # which does not raise what was made up for
+    assert len(set(service.keys[:3])) == 1
+
+
+def test_what_failed_as_it_was_put_is_sent_in_the_background() -> None:
+    service = ScriptedService(LOST, COUNTS)
+    policy = RetryPolicy(0, first_delay=0.01)
+    with (
+        service.client(retries=policy, clock=CLOCK) as client,
+        client.feed("s", batch_size=1, batch_seconds=0.01) as feed,
+    ):
+        with pytest.raises(ServiceUnreachableError):
+            feed.put("a", 1)
+        _await(lambda: feed.unconfirmed == 0)
+
+
+def test_a_batch_that_may_have_been_applied_long_ago_is_not_sent_again() -> None:
+    clock = ManualClock()
+    service = ScriptedService(LOST, COUNTS)
+    with (
+        service.client(retries=0, clock=clock) as client,
+        client.feed("s", batch_size=1, batch_seconds=None) as feed,
+    ):
+        with pytest.raises(ServiceUnreachableError):
+            feed.put("a", 1)
+        clock.advance(301.0)
+        with pytest.raises(OutcomeUnknownError):
+            feed.put("b", 2)
+    assert service.bodies == [[["a", None, 1]], [["b", None, 2]]]
+    assert feed.unconfirmed == 1
+
+
+def test_a_feed_whose_client_is_closed_says_so_and_its_thread_ends() -> None:
+    service = ScriptedService(COUNTS)
+    client = service.client(clock=CLOCK)
+    threads = threading.active_count()
+
+    def put_and_close() -> None:
+        with client.feed("s", batch_seconds=0.01) as feed:
+            feed.put("a", 1)
+            client.close()
+            _await(lambda: threading.active_count() == threads)
+            with pytest.raises(ClosedError, match="client"):
+                feed.put("b", 2)
+
+    with pytest.raises(ClosedError, match="client"):
+        put_and_close()
+    assert service.requests == []
 
 
 def test_what_is_refused_is_raised_and_not_sent_again() -> None:

@@ -21,7 +21,7 @@ from upstream.client import (
     requests,
 )
 from upstream.client.answers import Answer
-from upstream.client.encoding import NDJSON
+from upstream.client.encoding import JSON, NDJSON
 from upstream.client.errors import refusal
 from upstream.client.exchange import Request
 
@@ -39,10 +39,11 @@ TARGETS: list[tuple[Callable[[], Request[object]], str, str]] = [
     (lambda: requests.create_queue("q.1-x_", {}), "PUT", "/v1/queues/q.1-x_"),
     (requests.streams, "GET", "/v1/streams"),
     (requests.queues, "GET", "/v1/queues"),
+    (lambda: requests.stream("s"), "GET", "/v1/streams/s"),
+    (lambda: requests.queue("q"), "GET", "/v1/queues/q"),
     (lambda: requests.drop_stream("s"), "DELETE", "/v1/streams/s"),
     (lambda: requests.drop_queue("q"), "DELETE", "/v1/queues/q"),
     (lambda: requests.put("s", "a", 1, None), "POST", "/v1/streams/s/updates"),
-    (lambda: requests.put_rows("s", [("a", None, 1)]), "POST", "/v1/streams/s/updates"),
     (lambda: requests.put_body("s", b"", NDJSON), "POST", "/v1/streams/s/updates"),
     (
         lambda: requests.put_body("s", b"", NDJSON, is_atomic=True),
@@ -56,12 +57,12 @@ TARGETS: list[tuple[Callable[[], Request[object]], str, str]] = [
     (
         lambda: requests.dequeue("q", limit=5, wait=0.0),
         "POST",
-        "/v1/queues/q/dequeue?limit=5",
+        "/v1/queues/q/dequeue?limit=5&expire=true",
     ),
     (
         lambda: requests.dequeue("q", limit=5, wait=2.5),
         "POST",
-        "/v1/queues/q/dequeue?limit=5&wait=2.5",
+        "/v1/queues/q/dequeue?limit=5&wait=2.5&expire=true",
     ),
     (lambda: deliveries()[0], "POST", "/v1/queues/q/delivered"),
     (lambda: requests.read("q", "a"), "GET", "/v1/queues/q/keys/a"),
@@ -122,6 +123,27 @@ def test_counters_are_read() -> None:
 def test_a_dequeue_that_waits_has_so_much_more_time() -> None:
     assert requests.dequeue("q", limit=1, wait=2.5).patience == 2.5
     assert requests.dequeue("q", limit=1, wait=0).patience == 0
+    assert requests.dequeue("q", limit=1, wait=1e300).patience == requests.LONGEST_PATIENCE
+
+
+def test_leases_run_out_unless_somebody_else_may_ask_for_them_again() -> None:
+    again = [requests.dequeue("q", limit=1, wait=0.0, idempotency_key="batch 7") for _ in "ab"]
+    assert {(each.path, each.idempotency_key) for each in again} == {
+        ("/v1/queues/q/dequeue?limit=1", "batch 7")
+    }
+
+
+@pytest.mark.parametrize("key", ["", " a", "a\n", "\u2603", "k" * 256])
+def test_a_key_that_no_header_can_have_is_refused(key: str) -> None:
+    with pytest.raises(ParameterError, match="idempotency_key"):
+        requests.dequeue("q", limit=1, wait=0.0, idempotency_key=key)
+
+
+def test_one_key_or_lease_is_not_a_list_of_letters() -> None:
+    with pytest.raises(ParameterError, match="keys must be a list"):
+        list(requests.deliveries("q", [], "IBM", []))
+    with pytest.raises(ParameterError, match="leases must be a list"):
+        list(requests.deliveries("q", [], [], "r-1"))
 
 
 def test_a_deletion_that_finds_nothing_again_was_done() -> None:
@@ -153,7 +175,7 @@ ALL_REFUSED = refused(
 
 
 def test_a_batch_that_was_refused_as_a_whole_is_counted() -> None:
-    request = requests.put_rows("s", [("a", None, 1)])
+    request = requests.put_body("s", b"[]", JSON)
     assert request.if_refused is not None
     counts = request.if_refused(ALL_REFUSED)
     assert counts is not None

@@ -8,8 +8,8 @@ import httpx2
 import pytest
 
 from upstream import ManualClock, ParameterError
-from upstream.client import RetryPolicy, requests
-from upstream.client.sending import Connection, reason
+from upstream.client import RetryPolicy, ServiceUnreachableError, requests
+from upstream.client.sending import LIMITS, Connection, checked_headers, reason
 from upstream.client.watching import WatchOptions
 
 
@@ -61,7 +61,7 @@ def test_retries_are_a_number_or_a_policy() -> None:
     assert given.retries is policy
 
 
-@pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan")])
+@pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf"), 1e300, "3", None])
 def test_a_timeout_that_makes_no_sense_is_refused(timeout: float) -> None:
     with pytest.raises(ParameterError, match="timeout"):
         connection(timeout=timeout)
@@ -72,6 +72,44 @@ def test_a_watch_gets_the_address_and_the_patience() -> None:
     assert watching.address().startswith("ws://a:1/b/v1/queues/q/socket?")
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X": "\u2603"},
+        {"X": "a\nb"},
+        {"X": "a\rb"},
+        {"X": "a\0"},
+        {"X": 1},
+        {"X Y": "a"},
+        {"": "a"},
+    ],
+)
+def test_headers_that_cannot_be_sent_are_refused(headers: dict[str, str]) -> None:
+    with pytest.raises(ParameterError, match="header"):
+        checked_headers(headers)
+
+
+def test_headers_may_be_latin_1() -> None:
+    message = Connection("http://a:1", headers=checked_headers({"X": "\u00e9"})).message(
+        requests.streams()
+    )
+    assert (b"X", b"\xe9") in message.headers.raw
+
+
+def test_a_password_goes_with_requests_but_into_no_message() -> None:
+    one = connection("http://me:secret@a:1")
+    assert one.message(requests.streams()).url.userinfo == b"me:secret"
+    exchange = one.exchange(requests.streams())
+    with pytest.raises(ServiceUnreachableError, match=r"http://me:\*\*\*@a:1") as caught:
+        [exchange.after_failure("lost") for _ in "abc"]
+    assert "secret" not in f"{caught.value} {caught.value.url}"
+
+
+def test_calls_do_not_wait_for_one_another() -> None:
+    assert LIMITS.max_connections is None
+
+
 def test_a_failure_without_words_is_named() -> None:
+    assert reason(httpx2.PoolTimeout("")).startswith("all connections of this client")
     assert reason(httpx2.ReadTimeout("")) == "ReadTimeout"
     assert reason(OSError("no route")) == "no route"

@@ -26,9 +26,11 @@ try:
     from .client import Client
     from .errors import (
         AnswerNotUnderstoodError,
+        ClientClosedError,
         ConflictError,
         InvalidRequestError,
         NotFoundError,
+        OutcomeUnknownError,
         RequestRefusedError,
         ServiceError,
         ServiceFailedError,
@@ -65,6 +67,7 @@ __all__ = [
     "AsyncFeed",
     "AsyncWatch",
     "Client",
+    "ClientClosedError",
     "ConflictError",
     "Counters",
     "Counts",
@@ -76,6 +79,7 @@ __all__ = [
     "Key",
     "KeyStaleness",
     "NotFoundError",
+    "OutcomeUnknownError",
     "QueueOptions",
     "QueueView",
     "RankStaleness",

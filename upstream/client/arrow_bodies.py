@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from upstream.errors import ColumnTypeError
+
+from .batches import BODY_BYTES, check_batch_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,16 +21,17 @@ ROWS_AT_ONCE: Final = 100_000
 
 def arrow_bodies(updates: ArrowUpdates, rows_at_once: int) -> Iterator[tuple[int, bytes]]:
     """Yield how many rows each body has, and the body. Small batches are put together."""
+    check_batch_size(rows_at_once)
     gathered: list[pa.RecordBatch] = []
     rows = 0
     for batch in _batches(updates, rows_at_once):
         if rows + batch.num_rows > rows_at_once:
-            yield rows, _body(gathered)
+            yield from _bodies(gathered)
             gathered, rows = [], 0
         gathered.append(batch)
         rows += batch.num_rows
     if rows:
-        yield rows, _body(gathered)
+        yield from _bodies(gathered)
 
 
 def _batches(updates: ArrowUpdates, most_rows: int) -> Iterable[pa.RecordBatch]:
@@ -51,11 +55,46 @@ def _batches(updates: ArrowUpdates, most_rows: int) -> Iterable[pa.RecordBatch]:
             yield batch.slice(start, most_rows)
 
 
-def _body(batches: list[pa.RecordBatch]) -> bytes:
+def _bodies(batches: list[pa.RecordBatch]) -> Iterator[tuple[int, bytes]]:
+    """Yield the rows in one body, or in as many as it takes for none to be too long."""
     import pyarrow as pa
 
     # Batches may bring dictionaries of their own, which one stream writes once.
-    table = pa.Table.from_batches(batches).unify_dictionaries()
+    table = pa.Table.from_batches(list(map(_compact, batches))).unify_dictionaries()
+    body = _body(table)
+    parts = min(math.ceil(len(body) / BODY_BYTES), table.num_rows)
+    if parts == 1:
+        yield table.num_rows, body
+        return
+    rows = math.ceil(table.num_rows / parts)
+    for start in range(0, table.num_rows, rows):
+        yield from _bodies(table.slice(start, rows).to_batches())
+
+
+def _compact(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch without the entries of long dictionaries that no row of it has."""
+    import pyarrow as pa
+
+    for index, column in enumerate(batch.columns):
+        if pa.types.is_dictionary(column.type) and len(column.dictionary) > len(column):
+            batch = batch.set_column(index, batch.schema.field(index), _without_unused(column))
+    return batch
+
+
+def _without_unused(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    used = column.indices.drop_null().unique()
+    codes = pc.index_in(column.indices, value_set=used).cast(column.type.index_type)
+    return pa.DictionaryArray.from_arrays(
+        codes, column.dictionary.take(used), ordered=column.type.ordered
+    )
+
+
+def _body(table: pa.Table) -> bytes:
+    import pyarrow as pa
+
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time as system_time
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 import httpx2
 
 from upstream.clock import Clock
-from upstream.errors import ClosedError
 
 from . import requests
 from .answers import (
@@ -22,14 +21,18 @@ from .answers import (
     StreamView,
 )
 from .arrow_bodies import ROWS_AT_ONCE, arrow_bodies
-from .encoding import ARROW, Row, in_batches, rows_of, rows_of_columns
+from .batches import BATCH_SIZE, bodies
+from .encoding import ARROW, JSON, Row
+from .errors import ClientClosedError
 from .exchange import Request
 from .feed import Feed
-from .gathering import BATCH_SECONDS, BATCH_SIZE, Gathering
+from .gathering import BATCH_SECONDS
 from .measurements import Counters, DroppedQueue, DroppedStream, Staleness
+from .moments import Moment
 from .requests import QueueOptions, StreamOptions
 from .retries import RETRIES, RetryPolicy
-from .sending import FAILURES, TIMEOUT_SECONDS, Connection, reason
+from .rows import GivenUpdate, rows_of, rows_of_columns
+from .sending import FAILURES, LIMITS, NOT_SENT, TIMEOUT_SECONDS, Connection, reason
 from .watch import Watch
 from .watching import WINDOW, OnLost, WatchOptions
 
@@ -42,8 +45,9 @@ T = TypeVar("T")
 class Client:
     """Talk to a service; may be shared by threads.
 
-    What the network loses is sent again, and cannot be applied or handed out twice. What the
-    service refuses is raised: `NotFoundError`, `ConflictError` and so on, all of them children of
+    What the network loses is sent again, and is not applied or handed out twice as long as the
+    service remembers the request: 600 seconds by default, and not over a restart. What the service
+    refuses is raised: `NotFoundError`, `ConflictError` and so on, all of them children of
     `ServiceError`, as is `ServiceUnreachableError`.
 
     `timeout` are the seconds that each step of a call may take, in which waiting for updates does
@@ -59,15 +63,18 @@ class Client:
         retries: int | RetryPolicy = RETRIES,
         headers: Mapping[str, str] | None = None,
         transport: httpx2.BaseTransport | None = None,
-        sleep: Callable[[float], None] = system_time.sleep,
+        sleep: Callable[[float], object] | None = None,
         clock: Clock | None = None,
         random: Random | None = None,
     ) -> None:
         self._connection = Connection.to(
             url, timeout=timeout, retries=retries, headers=headers, clock=clock, random=random
         )
-        self._sleep = sleep
-        self._http = httpx2.Client(transport=transport)
+        self._closed = threading.Event()
+        self._given_sleep = sleep
+        # It ends when the client is closed.
+        self._sleep = sleep or self._closed.wait
+        self._http = httpx2.Client(transport=transport, limits=LIMITS)
 
     # Definitions
 
@@ -82,6 +89,14 @@ class Client:
     def streams(self) -> list[StreamView]:
         """Return all streams."""
         return self._call(requests.streams())
+
+    def stream(self, name: str) -> StreamView:
+        """Return a stream; NotFoundError if there is none of this name."""
+        return self._call(requests.stream(name))
+
+    def queue(self, name: str) -> QueueView:
+        """Return a queue; NotFoundError if there is none of this name."""
+        return self._call(requests.queue(name))
 
     def queues(self) -> list[QueueView]:
         """Return all queues."""
@@ -100,21 +115,22 @@ class Client:
 
     # Updates in
 
-    def put(self, stream: str, key: Key, value: object, time: float | None = None) -> Counts:
+    def put(self, stream: str, key: Key, value: object, time: Moment | None = None) -> Counts:
         """Send one update; its time is that of its arrival unless given."""
         return self._call(requests.put(stream, key, value, time))
 
     def put_many(
         self,
         stream: str,
-        updates: Iterable[Sequence[object]],
+        updates: Iterable[GivenUpdate],
         *,
         batch_size: int = BATCH_SIZE,
     ) -> Counts:
         """Send updates, each a (key, value), a (key, value, time) or an `Update`, in batches.
 
-        Those that the service does not take are counted as rejected, with reasons. If an error is
-        raised, the batches before it are in.
+        `{"key": ..., "value": ..., "time": ...}` is taken, too. A batch is sent before it has
+        `batch_size` updates if it has 8 MB. Those that the service does not take are counted as
+        rejected, with reasons. If an error is raised, the batches before it are in.
         """
         return self._put_rows(stream, rows_of(updates), batch_size)
 
@@ -123,11 +139,14 @@ class Client:
         stream: str,
         keys: Sequence[Key],
         values: Sequence[object],
-        times: Sequence[float] | None = None,
+        times: Sequence[Moment] | None = None,
         *,
         batch_size: int = BATCH_SIZE,
     ) -> Counts:
-        """Send updates given as columns, which may be NumPy arrays; as `put_many`."""
+        """Send updates given as columns, which may be NumPy arrays; as `put_many`.
+
+        Times are seconds, datetimes with a time zone, or NumPy's, which are taken as UTC.
+        """
         return self._put_rows(stream, rows_of_columns(keys, values, times), batch_size)
 
     def put_table(
@@ -160,7 +179,7 @@ class Client:
 
         Use it as `with client.feed("trades") as feed: feed.put("IBM", 24.0)`.
         """
-        gathering = Gathering(stream, size=batch_size, clock=self._connection.clock)
+        gathering = self._connection.gathering(stream, batch_size)
         return Feed(self._call, gathering, batch_seconds=batch_seconds)
 
     def delete(self, stream: str, key: Key) -> Counts:
@@ -181,9 +200,26 @@ class Client:
         """Return the update that waits for a key, and leave it there; NotFoundError if none."""
         return self._call(requests.read(queue, key))
 
-    def dequeue(self, queue: str, *, limit: int = 100, wait: float = 0.0) -> list[ReceivedUpdate]:
-        """Take the next updates, at most `limit`; none if none comes within `wait` seconds."""
-        return self._call(requests.dequeue(queue, limit=limit, wait=wait))
+    def dequeue(
+        self,
+        queue: str,
+        *,
+        limit: int = 100,
+        wait: float = 0.0,
+        idempotency_key: str | None = None,
+    ) -> list[ReceivedUpdate]:
+        """Take the next updates, at most `limit`; none if none comes within `wait` seconds.
+
+        By default the service takes a `limit` of 10,000 at most, and a `wait` of 60 seconds. What
+        is lost on the way is asked for again. But what was answered to a call that was cancelled
+        or abandoned is gone, unless the queue has leases: then it waits again as these run out.
+
+        With an `idempotency_key` of your own, the same batch may be asked for again, even by
+        another process. Its leases then do not run out: they last until the batch is delivered, or
+        until the service forgets the key (after 600 seconds by default).
+        """
+        request = requests.dequeue(queue, limit=limit, wait=wait, idempotency_key=idempotency_key)
+        return self._call(request)
 
     def deliver(
         self,
@@ -231,14 +267,19 @@ class Client:
 
         A slow reader gets fewer updates, not older ones: the service runs at most `window` messages
         ahead. `max_rate` is updates per second in all, `max_rate_per_key` those of each key, one
-        number or numbers by pattern (`{"GOOG": 1, "G*": 0.1}`); `keys` are patterns, too. A lost
+        number or numbers by pattern (`{"GOOG": 1, "G*": 0.1}`); `keys` are patterns, too.
+
+        It begins with a `snapshot` of the newest values, if the stream retains any. A lost
         connection is made again, `reconnects` times in a row or for ever; `on_lost` hears of it.
+        What was missed meanwhile comes then, and something may come twice: all newest values do if
+        there was no message yet, even without `snapshot`. A queue that is not there when it comes
+        back may be made again; only one that is deleted while it is watched ends the watch.
         """
         options = WatchOptions(window, max_rate, max_rate_per_key, keys, snapshot)
         return Watch(
             self._connection.watching(queue, options, reconnects),
             self._connection,
-            sleep=self._sleep,
+            sleep=self._given_sleep,
             on_lost=on_lost,
         )
 
@@ -255,7 +296,8 @@ class Client:
     # What they are made of
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; calls that are under way raise ClosedError as they end."""
+        self._closed.set()
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -266,24 +308,33 @@ class Client:
 
     def _put_rows(self, stream: str, rows: Iterable[Row], batch_size: int) -> Counts:
         counts, sent = Counts(), 0
-        for batch in in_batches(rows, batch_size):
-            added = self._call(requests.put_rows(stream, batch))
-            counts, sent = counts.plus(added, sent=sent), sent + len(batch)
+        for updates, body in bodies(rows, batch_size):
+            added = self._call(requests.put_body(stream, body, JSON))
+            counts, sent = counts.plus(added, sent=sent), sent + updates
         return counts
 
     def _call(self, request: Request[T]) -> T:
-        if self._http.is_closed:
-            raise ClosedError("client")
         exchange = self._connection.exchange(request)
         while True:
+            if self._closed.is_set():
+                raise ClientClosedError("client")
             delay: float | None
             try:
-                response = self._http.send(self._connection.message(request))
+                response = self._send(request)
             except FAILURES as error:
-                delay = exchange.after_failure(reason(error))
+                may_have_arrived = not isinstance(error, NOT_SENT)
+                delay = exchange.after_failure(reason(error), may_have_arrived=may_have_arrived)
             else:
                 answer = self._connection.answer(response)
                 delay = exchange.after_answer(answer)
                 if delay is None:
                     return exchange.result(answer)
             self._sleep(delay)
+
+    def _send(self, request: Request[T]) -> httpx2.Response:
+        try:
+            return self._http.send(self._connection.message(request))
+        except (httpx2.RequestError, RuntimeError) as error:
+            if self._closed.is_set():  # which breaks what is under way in many ways
+                raise ClientClosedError("client") from error
+            raise

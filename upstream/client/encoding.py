@@ -8,15 +8,14 @@ except that it would write NaN and infinities as `null`: these are refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Final, TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
 from urllib.parse import quote
 
 import msgspec
 import numpy as np
 
-from upstream.errors import ColumnLengthError, ParameterError, ValueNotEncodableError
+from upstream.errors import ParameterError, ValueNotEncodableError
 
 from .answers import Key
 
@@ -27,8 +26,6 @@ ARROW: Final = "application/vnd.apache.arrow.stream"
 Row: TypeAlias = tuple[Key, float | None, object]
 """An update on its way: key, time (None is the time of arrival) and value."""
 
-T = TypeVar("T")
-
 
 def encode_rows(rows: Sequence[Row]) -> bytes:
     """Return updates as a body; ValueNotEncodableError names the row that JSON cannot say."""
@@ -38,6 +35,17 @@ def encode_rows(rows: Sequence[Row]) -> bytes:
     except _REFUSALS:
         pass  # the row at fault is looked for below
     raise _first_fault(rows)
+
+
+def encode_row(key: Key, time: float | None, value: object) -> bytes:
+    """Return an update as an element of a body; ValueNotEncodableError if JSON cannot say it."""
+    row = (key, time, value)
+    try:
+        if _is_finite(value) and (time is None or _is_finite(time)):
+            return _encoder.encode(row)
+    except _REFUSALS:
+        pass
+    raise ValueNotEncodableError(value, _fault(row) or "it cannot be written as JSON")
 
 
 def encode_update(key: Key, value: object, time: float | None) -> bytes:
@@ -55,45 +63,6 @@ def encode_json(members: object) -> bytes:
     if reason is not None:
         raise ParameterError("the request", members, f"something that JSON can say ({reason})")
     return _encoder.encode(members)
-
-
-def rows_of(updates: Iterable[Sequence[object]]) -> Iterator[Row]:
-    """Yield rows of updates given as (key, value) or (key, value, time); Update is one of these."""
-    for update in updates:
-        if len(update) == 2:
-            key, value, time = *update, None
-        elif len(update) == 3:
-            key, value, time = update
-        else:
-            raise ParameterError("an update", update, "(key, value) or (key, value, time)")
-        yield _row(key, value, time)
-
-
-def rows_of_columns(
-    keys: Sequence[Key], values: Sequence[object], times: Sequence[float] | None
-) -> Iterator[Row]:
-    """Yield rows of columns, which may be NumPy's; ColumnLengthError if they do not match."""
-    lengths = {len(keys), len(values), len(keys) if times is None else len(times)}
-    if len(lengths) > 1:
-        raise ColumnLengthError(
-            keys=len(keys), values=len(values), times=len(keys) if times is None else len(times)
-        )
-    moments = [None] * len(keys) if times is None else _as_list(times)
-    return zip(_as_list(keys), moments, _as_list(values), strict=True)
-
-
-def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield `items` in lists of `size`; the last one may be shorter."""
-    check_batch_size(size)
-    remaining = iter(items)
-    while batch := list(islice(remaining, size)):
-        yield batch
-
-
-def check_batch_size(size: object) -> None:
-    """Raise ParameterError unless `size` is a whole number from 1 on."""
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise ParameterError("batch_size", size, "a whole number from 1 on")
 
 
 def path_of_name(name: str) -> str:
@@ -151,9 +120,14 @@ def _is_finite(value: object) -> bool:
         return True
     if isinstance(value, Mapping):
         return all(map(_is_finite, value.values()))
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set | frozenset):
         return all(map(_is_finite, value))
-    return not isinstance(value, float) or math.isfinite(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, msgspec.Raw):
+        return True
+    plain = msgspec.to_builtins(value, enc_hook=_plain)  # dataclasses and the like become mappings
+    return _is_finite(plain)
 
 
 def _first_fault(rows: Sequence[Row]) -> ValueNotEncodableError:
@@ -173,15 +147,3 @@ def _fault(value: object) -> str | None:
     except _REFUSALS as error:
         return str(error)
     return None
-
-
-def _as_list(column: Sequence[T]) -> Sequence[T]:
-    return column.tolist() if isinstance(column, np.ndarray) else column
-
-
-def _row(key: object, value: object, time: object) -> Row:
-    if not isinstance(key, str | int | tuple):
-        raise ParameterError("a key", key, "a string, an integer, or a tuple of them")
-    if time is not None and not isinstance(time, int | float):
-        raise ParameterError("a time", time, "a number of seconds, or None")
-    return key, time, value

@@ -7,11 +7,11 @@ All of them are children of :class:`ServiceError`. A refusal carries what the se
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
-from upstream.errors import UpStreamError
+from upstream.errors import ClosedError, UpStreamError
 
 from .answers import Answer
 
@@ -19,14 +19,30 @@ from .answers import Answer
 class ServiceError(UpStreamError):
     """The parent of every exception that a call to the service raises."""
 
+    is_passing: ClassVar[bool] = False
+    """Whether the same request may succeed later."""
+
+
+class ClientClosedError(ClosedError):
+    """A client or feed was used after it was closed, or closed while it was used."""
+
+    def __init__(self, what: str) -> None:
+        UpStreamError.__init__(self, f"this {what} is closed and sends nothing; make a new one")
+
 
 class ServiceUnreachableError(ServiceError, ConnectionError):
     """The service could not be reached, or the connection broke, as often as it was tried."""
 
-    def __init__(self, url: str, reason: str, attempts: int) -> None:
+    is_passing = True
+
+    def __init__(
+        self, url: str, reason: str, attempts: int, *, may_have_arrived: bool = True
+    ) -> None:
         self.url = url
         self.reason = reason
         self.attempts = attempts
+        self.may_have_arrived = may_have_arrived
+        """Whether the service may have carried the request out, though no answer came."""
         tried = "once" if attempts == 1 else f"{attempts} times"
         super().__init__(
             f"the service at {url} could not be reached ({reason}; tried {tried}); check the "
@@ -37,6 +53,8 @@ class ServiceUnreachableError(ServiceError, ConnectionError):
 class AnswerNotUnderstoodError(ServiceError):
     """What answered is not the service, or speaks another version of it."""
 
+    is_passing = True
+
     def __init__(self, url: str, status: int, reason: str) -> None:
         self.url = url
         self.status = status
@@ -44,6 +62,19 @@ class AnswerNotUnderstoodError(ServiceError):
         super().__init__(
             f"{url} answered {status} with something that this client does not understand "
             f"({reason}); check that the address is that of the service"
+        )
+
+
+class OutcomeUnknownError(ServiceError):
+    """A batch was given up after so long that the service may not know any more if it had it."""
+
+    def __init__(self, updates: int, seconds: float) -> None:
+        self.updates = updates
+        self.seconds = seconds
+        super().__init__(
+            f"{updates} updates were sent {seconds:.0f} seconds ago and no answer came since; they "
+            "may or may not have been applied, and were given up, as the service may not remember "
+            "them and would apply them twice"
         )
 
 
@@ -73,7 +104,10 @@ class NotFoundError(RequestRefusedError, LookupError):
 
 
 class ConflictError(RequestRefusedError):
-    """The name is taken by something that was defined differently, or a call is under way still."""
+    """The name is taken by something that was defined differently.
+
+    Or a retry came for a request that was carried out, but whose answer is no longer kept.
+    """
 
 
 class TooLargeError(RequestRefusedError, ValueError):
@@ -86,6 +120,8 @@ class InvalidRequestError(RequestRefusedError, ValueError):
 
 class ServiceFailedError(RequestRefusedError):
     """The service failed at the request, which says nothing about the request."""
+
+    is_passing = True
 
 
 class ServiceUnavailableError(ServiceFailedError):

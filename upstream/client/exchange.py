@@ -42,7 +42,7 @@ class Request(Generic[T_co]):
     patience: float = 0.0
     """Seconds that the service was asked to wait for something before it answers."""
     if_gone: T_co | None = None
-    """What a retry returns that finds nothing to delete, as the first time did it."""
+    """What a retry returns that finds nothing to delete, if an earlier attempt may have done it."""
     if_refused: Callable[[RequestRefusedError], T_co | None] | None = None
     """Makes a value of a refusal that is an answer for all that; None if it is not."""
 
@@ -59,7 +59,16 @@ class Request(Generic[T_co]):
 class Exchange(Generic[T]):
     """One request from its first sending to its result; `url` is the service's, for messages."""
 
-    __slots__ = ("_began_at", "_now", "_policy", "_random", "_request", "_retries", "_url")
+    __slots__ = (
+        "_began_at",
+        "_may_have_arrived",
+        "_now",
+        "_policy",
+        "_random",
+        "_request",
+        "_retries",
+        "_url",
+    )
 
     def __init__(
         self,
@@ -77,11 +86,15 @@ class Exchange(Generic[T]):
         self._now = now
         self._began_at = now()
         self._retries = 0
+        self._may_have_arrived = False
 
-    def after_failure(self, reason: str) -> float:
+    def after_failure(self, reason: str, *, may_have_arrived: bool = True) -> float:
         """Return the seconds to wait before it is sent again; ServiceUnreachableError if never."""
+        self._may_have_arrived |= may_have_arrived
         if not self._may_retry():
-            raise ServiceUnreachableError(self._url, reason, self._retries + 1)
+            raise ServiceUnreachableError(
+                self._url, reason, self._retries + 1, may_have_arrived=self._may_have_arrived
+            )
         self._retries += 1
         return self._policy.delay(self._retries, self._random)
 
@@ -92,6 +105,7 @@ class Exchange(Generic[T]):
         delay = self._policy.delay_asked_for(answer.retry_after, self._retries + 1, self._random)
         if delay is not None:
             self._retries += 1
+            self._may_have_arrived = True
         return delay
 
     def result(self, answer: Answer) -> T:
@@ -99,7 +113,7 @@ class Exchange(Generic[T]):
         request = self._request
         if 200 <= answer.status < 300:
             return self._read(answer)
-        if answer.status == 404 and self._retries and request.if_gone is not None:
+        if answer.status == 404 and self._may_have_arrived and request.if_gone is not None:
             return request.if_gone
         refused = refusal(answer)
         meant = request.if_refused(refused) if request.if_refused is not None else None

@@ -6,8 +6,8 @@ Nothing here sends anything, so that the blocking and the asynchronous client sh
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypedDict, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, TypedDict, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -24,9 +24,7 @@ from .answers import (
 )
 from .encoding import (
     JSON,
-    Row,
     encode_json,
-    encode_rows,
     encode_update,
     path_of_key,
     path_of_name,
@@ -34,8 +32,14 @@ from .encoding import (
 from .errors import InvalidRequestError, RequestRefusedError
 from .exchange import Request, reader_of
 from .measurements import Counters, DroppedQueue, DroppedStream, Staleness
+from .moments import Moment, seconds_of
 
 T = TypeVar("T")
+
+LONGEST_PATIENCE: Final = 86_400.0
+"""What is waited for at most, in seconds; a service that was asked for more says no at once."""
+LONGEST_KEY: Final = 255
+"""How many characters an idempotency key may have."""
 
 
 class StreamOptions(TypedDict, total=False):
@@ -61,12 +65,23 @@ class QueueOptions(TypedDict, total=False):
     weights: Mapping[str, float]
     """How much the staleness of keys matters, by patterns such as `GO*`."""
     longest_wait: float | None
+    """Seconds after which a key is served before all others."""
     processing_cost: float | None
+    """Seconds that a consumer needs for an update; None: it is measured as updates are delivered.
+    """
     window: Mapping[str, object]
+    """Of the kind `window`: seconds as `size`, and perhaps `slide` (from one start to the next),
+    `tick` (how far apart times are, if that is known), `buffer` (`lazy` or `eager`), `aggregate`
+    (`count`, `sum`, `min`, `max`, `mean`, `variance`, `first` or `last`), and `of` (which member of
+    the values), such as `{"size": 60, "slide": 10, "aggregate": "max", "of": "price"}`."""
     capacity: int | None
+    """How much may wait at most; None is no limit."""
     shedding: bool
+    """Whether a queue of the kind `append` that is full drops at random, rather than the newest."""
     time_to_live: float | None
+    """Seconds after which what waits is dropped."""
     lease_seconds: float | None
+    """Seconds after which what was dequeued and not delivered waits again; None: never."""
     snapshot: bool
     """Whether it begins with the newest values that its stream knows."""
 
@@ -117,6 +132,16 @@ def streams() -> Request[list[StreamView]]:
     return Request("GET", "/v1/streams", lambda body: _read_streams(body).streams)
 
 
+def stream(name: str) -> Request[StreamView]:
+    """Ask for a stream."""
+    return Request("GET", f"/v1/streams/{path_of_name(name)}", _read_stream)
+
+
+def queue(name: str) -> Request[QueueView]:
+    """Ask for a queue."""
+    return Request("GET", f"/v1/queues/{path_of_name(name)}", _read_queue)
+
+
 def queues() -> Request[list[QueueView]]:
     """Ask for all queues."""
     return Request("GET", "/v1/queues", lambda body: _read_queues(body).queues)
@@ -137,14 +162,11 @@ def drop_queue(name: str) -> Request[DroppedQueue]:
 # Updates
 
 
-def put(stream: str, key: Key, value: object, time: float | None) -> Request[Counts]:
+def put(stream: str, key: Key, value: object, time: Moment | None) -> Request[Counts]:
     """Send one update."""
-    return _post(_updates_path(stream), encode_update(key, value, time), JSON, _read_counts)
-
-
-def put_rows(stream: str, rows: Sequence[Row]) -> Request[Counts]:
-    """Send a batch of updates; if all of them are refused, that is counted as well."""
-    return put_body(stream, encode_rows(rows), JSON)
+    return _post(
+        _updates_path(stream), encode_update(key, value, seconds_of(time)), JSON, _read_counts
+    )
 
 
 def put_body(
@@ -189,12 +211,28 @@ def delete(stream: str, key: Key) -> Request[Counts]:
 # Queues
 
 
-def dequeue(queue: str, *, limit: int, wait: float) -> Request[list[ReceivedUpdate]]:
-    """Ask for the next updates, and to wait for the first of them if there are none."""
-    query = urlencode({"limit": limit} | ({"wait": wait} if wait else {}))
-    path = f"/v1/queues/{path_of_name(queue)}/dequeue?{query}"
+def dequeue(
+    queue: str, *, limit: int, wait: float, idempotency_key: str | None = None
+) -> Request[list[ReceivedUpdate]]:
+    """Ask for the next updates, and to wait for the first of them if there are none.
+
+    Leases that are granted under a key of our own run out as others do, since nobody else can ask
+    for them again.
+    """
+    members: dict[str, object] = {"limit": limit} | ({"wait": wait} if wait else {})
+    if idempotency_key is None:
+        idempotency_key = _unique_key()
+        members["expire"] = "true"
+    elif not (1 <= len(idempotency_key) <= LONGEST_KEY and _is_visible(idempotency_key)):
+        raise ParameterError(
+            "idempotency_key", idempotency_key, f"1 to {LONGEST_KEY} printable ASCII characters"
+        )
     return Request(
-        "POST", path, _updates_in, idempotency_key=_unique_key(), patience=max(0.0, wait)
+        "POST",
+        f"/v1/queues/{path_of_name(queue)}/dequeue?{urlencode(members)}",
+        _updates_in,
+        idempotency_key=idempotency_key,
+        patience=min(max(0.0, wait), LONGEST_PATIENCE),
     )
 
 
@@ -202,6 +240,9 @@ def deliveries(
     queue: str, updates: Iterable[ReceivedUpdate], keys: Iterable[Key], leases: Iterable[str]
 ) -> Iterator[Request[Delivered]]:
     """Say what was delivered: updates by their leases, and by key those that have none."""
+    for name, several in (("keys", keys), ("leases", leases)):
+        if isinstance(several, str):
+            raise ParameterError(name, several, f"a list of {name}, not one string")
     updates = list(updates)
     by_lease = [*leases, *(each.lease for each in updates if each.lease is not None)]
     by_key = [*keys, *(each.key for each in updates if each.lease is None)]
@@ -237,6 +278,10 @@ def _updates_path(stream: str) -> str:
 
 def _updates_in(body: bytes) -> list[ReceivedUpdate]:
     return _read_updates(body).updates
+
+
+def _is_visible(text: str) -> bool:
+    return text.isascii() and text.isprintable() and text.strip() == text
 
 
 def _unique_key() -> str:

@@ -1,20 +1,24 @@
 """When to send a request again, and when to give up.
 
 Only what may succeed a moment later is sent again: after connection errors and timeouts, and after
-502, 503 and 504, which `Retry-After` may go with. A request that was sent twice counts once, as
-the service knows it by its idempotency key or it changes nothing the second time. Delays grow
-twofold and are jittered, so that many clients do not come back together.
+502, 503 and 504, which `Retry-After` may go with. A request that was sent twice counts once: either
+it changes nothing the second time, or the service knows it by its idempotency key, which it
+remembers for 600 seconds by default, and not over a restart. Delays grow twofold and are jittered,
+so that many clients do not come back together.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from random import Random
 from typing import Final
 
+import numpy as np
+
 from upstream.errors import ParameterError
 
+LONGEST_SECONDS: Final = 100_000_000.0
+"""No wait is longer than these three years, which every operating system can count."""
 RETRIES: Final = 4
 """How often a request is sent again unless told otherwise."""
 WORTH_A_RETRY: Final = frozenset({502, 503, 504})
@@ -48,7 +52,7 @@ class RetryPolicy:
             raise ParameterError("retries", self.retries, "a whole number, zero or more")
         for name in ("first_delay", "longest_delay", "longest_wait", "longest_total"):
             seconds = getattr(self, name)
-            if not (math.isfinite(seconds) and seconds >= 0):
+            if not (is_wait(seconds) or seconds == 0):
                 raise ParameterError(name, seconds, "a finite number of seconds, zero or more")
 
     def delay(self, retry: int, random: Random) -> float:
@@ -67,6 +71,13 @@ class RetryPolicy:
         if seconds > self.longest_wait:
             return None
         return max(seconds, self.delay(retry, random))
+
+
+def is_wait(seconds: object) -> bool:
+    """Tell whether something is a time to wait: a number of seconds above 0 and not too long."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float | np.number):
+        return False
+    return bool(0 < float(seconds) <= LONGEST_SECONDS)
 
 
 def retry_after_seconds(header: str | None, now: float) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
@@ -12,19 +13,27 @@ import httpx2
 from upstream.clock import Clock, SystemClock
 from upstream.errors import ParameterError
 
-from .addresses import service_url
+from .addresses import service_url, without_password
 from .answers import Answer
 from .exchange import Exchange, Request
-from .retries import RetryPolicy, retry_after_seconds
+from .gathering import Gathering
+from .retries import LONGEST_SECONDS, RetryPolicy, is_wait, retry_after_seconds
 from .watching import Watching, WatchOptions
 
 TIMEOUT_SECONDS: Final = 30.0
 """How long each step of a call may take unless told otherwise."""
 
 FAILURES: Final = httpx2.RequestError
-"""What is raised when no answer comes, or a garbled one: nobody knows if the service has acted."""
+"""What is raised when no answer comes, or a garbled one."""
+NOT_SENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+"""Those of them after which the service has not acted for sure; after others, nobody knows."""
+LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
+"""As many connections as calls, since those that wait for updates hold theirs for long."""
 
 T = TypeVar("T")
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +59,15 @@ class Connection:
         random: Random | None,
     ) -> Connection:
         """Return the parameters as checked; ParameterError names the one that makes no sense."""
-        if not timeout > 0:
-            raise ParameterError("timeout", timeout, "a number of seconds above 0")
+        if not is_wait(timeout):
+            raise ParameterError(
+                "timeout", timeout, f"a number of seconds above 0, at most {LONGEST_SECONDS:,.0f}"
+            )
         return cls(
             service_url(url),
-            timeout,
+            float(timeout),
             retries if isinstance(retries, RetryPolicy) else RetryPolicy(retries),
-            dict(headers or {}),
+            checked_headers(headers or {}),
             clock or SystemClock(),
             random or Random(),
         )
@@ -65,7 +76,7 @@ class Connection:
         """Return what follows a request over its retries."""
         return Exchange(
             request,
-            url=self.url,
+            url=str(without_password(self.url)),
             policy=self.retries,
             random=self.random,
             now=self.clock.now,
@@ -78,7 +89,7 @@ class Connection:
             request.method,
             self.url + request.path,
             content=request.body or None,
-            headers=self.headers | request.headers(),
+            headers=httpx2.Headers(self.headers | request.headers(), encoding="latin-1"),
             extensions={"timeout": patience.as_dict()},
         )
 
@@ -99,7 +110,25 @@ class Connection:
             now=self.clock.now,
         )
 
+    def gathering(self, stream: str, batch_size: int) -> Gathering:
+        """Return what gathers the updates of a feed."""
+        return Gathering(
+            stream, size=batch_size, clock=self.clock, policy=self.retries, random=self.random
+        )
+
+
+def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return headers as they may be sent; ParameterError names the one that may not."""
+    for name, value in headers.items():
+        if not (isinstance(name, str) and _HEADER_NAME.fullmatch(name)):
+            raise ParameterError("the name of a header", name, "letters, digits and hyphens")
+        if not (isinstance(value, str) and _HEADER_VALUE.fullmatch(value)):
+            raise ParameterError(f"the header {name}", value, "one line of text in Latin-1")
+    return dict(headers)
+
 
 def reason(error: Exception) -> str:
     """Return what went wrong on the network, in words."""
+    if isinstance(error, httpx2.PoolTimeout):
+        return "all connections of this client were in use for too long"
     return str(error) or type(error).__name__
