@@ -27,6 +27,14 @@ def test_there_are_no_rates_before_the_second_look() -> None:
         assert rates.waiting == 3
 
 
+def test_of_a_queue_that_was_made_again_the_rates_are_not_known() -> None:
+    before = Look(0.0, Counters(arrived=10, dequeued=5), STALE)
+    now = Look(2.0, Counters(arrived=20, dequeued=1, waiting=19), STALE)
+    rates = rates_between("q", before, now)
+    assert (rates.in_per_second, rates.out_per_second, rates.waiting) == (None, None, 19)
+    assert rates.superseded_per_second is None
+
+
 def test_of_windows_the_windows_are_counted_and_the_updates_that_came() -> None:
     before = Counters(windows={"committed": 1, "held": 1}, tuples={"arrived": 10})
     windows = {"committed": 4, "superseded": 2, "shed": 1, "rejected": 1, "held": 5}

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from upstream.client import Counters, Staleness
+
+COUNTERS: Final = ("in", "out", "superseded", "dropped")
+"""What only grows as long as a queue lives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class QueueRates:
-    """A queue between two looks. Rates are per second, None after the first look."""
+    """A queue between two looks. Rates are per second, None if they are not known.
+
+    That is so after the first look, and after a queue was removed and made again.
+    """
 
     queue: str
     waiting: int
@@ -41,8 +48,12 @@ def rates_between(queue: str, before: Look | None, now: Look) -> QueueRates:
     seconds = 0.0 if before is None else now.at - before.at
     earlier = {} if before is None else _counted(before.counters)
 
+    is_another = any(counted[name] < earlier.get(name, 0) for name in COUNTERS)
+
     def rate(name: str) -> float | None:
-        return (counted[name] - earlier[name]) / seconds if seconds > 0 else None
+        if seconds <= 0 or is_another:
+            return None
+        return (counted[name] - earlier[name]) / seconds
 
     return QueueRates(
         queue=queue,
