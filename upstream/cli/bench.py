@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Annotated, TypeAlias
 
 import typer
@@ -10,7 +13,7 @@ from rich.progress import MofNCompleteColumn
 
 from .arguments import Json
 from .bench_run import Bench, BenchResult, BenchSettings, Measured
-from .connection import exit_codes, service_of
+from .connection import TERMINATED, exit_codes, service_of
 from .formatting import count, duration, rate
 from .output import add_row, progress, table_with, write_json, write_line, write_table
 
@@ -39,23 +42,33 @@ def bench(
 
     Uses a stream and a queue of its own, and removes them. Updates go in as JSON in batches; they
     come out until the queue is empty, which is filled again a few times. Latencies are those of
-    whole batches.
+    whole batches. Interrupted or terminated, it removes its stream and queue as well.
     """
     service = service_of(context)
     settings = BenchSettings(updates, batch, keys, connections, seed)
     with exit_codes(), progress(MofNCompleteColumn()) as bar:
         putting = bar.add_task("put", total=updates)
         dequeuing = bar.add_task("dequeue", total=None)
-        result = asyncio.run(
-            Bench(service.url, settings, timeout=service.timeout).run(
-                lambda number: bar.advance(putting, number),
-                lambda number: bar.advance(dequeuing, number),
-            )
+        measuring = Bench(service.url, settings, timeout=service.timeout).run(
+            lambda number: bar.advance(putting, number),
+            lambda number: bar.advance(dequeuing, number),
         )
+        try:
+            result = asyncio.run(_until_terminated(measuring))
+        except asyncio.CancelledError:
+            raise typer.Exit(TERMINATED) from None
     if is_json:
         write_json(result)
     else:
         _write(result)
+
+
+async def _until_terminated(measuring: Coroutine[None, None, BenchResult]) -> BenchResult:
+    """Return what was measured; SIGTERM cancels it, so that it tidies up."""
+    task = asyncio.ensure_future(measuring)
+    with suppress(NotImplementedError):  # where there are no such signals
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await task
 
 
 def _write(result: BenchResult) -> None:

@@ -28,6 +28,8 @@ UNREACHABLE: Final = 3
 """There is no service at that address, or it cannot answer now."""
 INTERRUPTED: Final = 130
 """Somebody pressed Ctrl-C."""
+TERMINATED: Final = 143
+"""The command was told to end (SIGTERM)."""
 
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
 
