@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
+from rich.console import Console
 from rich.progress import MofNCompleteColumn
 
 from upstream.cli.output import (
     add_row,
+    console,
+    fit,
+    is_terminal,
     progress,
     say,
     table_with,
@@ -45,6 +50,49 @@ def test_a_table_that_is_piped_is_plain_and_never_cut(capsys: Captured) -> None:
     assert header == "name".ljust(308) + "count"
     assert first == "[bold]" + "x" * 300 + "      1"
     assert second.split() == ["y", "1,000"]
+
+
+def test_json_holds_nothing_that_a_terminal_would_act_upon(capsys: Captured) -> None:
+    value = {"a\x9b31m": ["\u202e", "Z\u00fcrich", "\U000e0001"]}
+    write_json_lines([value])
+    text = capsys.readouterr().out
+    assert text == '{"a\\u009b31m":["\\u202e","Z\u00fcrich","\\udb40\\udc01"]}\n'
+    write_json(value)
+    pretty = capsys.readouterr().out
+    assert all(line.isprintable() for line in pretty.splitlines())
+    assert msgspec.json.decode(text) == msgspec.json.decode(pretty) == value
+
+
+def test_a_pipe_stays_one_though_somebody_wants_colours(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "10")
+    table = table_with("name", "count", right=["count"])
+    add_row(table, "x" * 30, "1,000")
+    write_table(table)
+    assert capsys.readouterr().out.splitlines()[1] == "x" * 30 + "  1,000"
+    assert not is_terminal()
+    assert not console().is_terminal
+
+
+def fitted(width: int, *, elastic: int | None = None) -> list[str]:
+    table = table_with("key", "value", "count", right=["count"])
+    add_row(table, "instrument", "y" * 30, "1,000,000")
+    wide = Console(width=width, color_system=None)
+    with wide.capture() as captured:
+        wide.print(fit(table, width, elastic=elastic))
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def test_a_table_that_is_redrawn_loses_whole_columns_and_no_key() -> None:
+    assert fitted(53)[0].split() == ["key", "value", "count"]
+    assert fitted(53)[1] == "instrument  " + "y" * 30 + "  1,000,000"
+    assert fitted(52)[1] == "instrument  " + "y" * 30
+    assert fitted(41)[1] == "instrument"
+    assert fitted(52, elastic=1)[1] == "instrument  " + "y" * 28 + "\u2026  1,000,000"
+    assert fitted(31, elastic=1)[1] == "instrument  yyyyyyy\u2026  1,000,000"
+    assert fitted(30, elastic=1)[1] == "instrument  yyyyyyy\u2026"
 
 
 def test_progress_is_shown_in_terminals_only(capsys: Captured) -> None:

@@ -12,11 +12,22 @@ def message(*updates: tuple[Key, object], is_reset: bool = False) -> WatchMessag
     return WatchMessage([ReceivedUpdate(key, value, 0.0) for key, value in updates], "", is_reset)
 
 
-def shown(picture: Picture, *, rows: int = 10, now: float = 10.0) -> list[str]:
-    console = Console(width=100, color_system=None)
+def shown(picture: Picture, *, rows: int = 10, width: int = 100, now: float = 10.0) -> list[str]:
+    console = Console(width=width, color_system=None)
     with console.capture() as captured:
-        console.print(picture.table("q", rows=rows, now=now))
+        console.print(picture.table("q", rows=rows, width=width, now=now))
     return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def test_values_are_cut_short_where_there_is_no_room_and_then_numbers_left_out() -> None:
+    picture = Picture()
+    picture.apply(message(("instrument-1", "x" * 100)), now=9.0)
+    assert shown(picture, width=50)[2] == 'instrument-1  "xxxxxxxxxxxxxxxxx\u2026        1  1.00 s'
+    assert shown(picture, width=32)[1:] == [
+        "key           value     updates",
+        'instrument-1  "xxxxxx\u2026        1',
+    ]
+    assert shown(picture, width=22)[2] == 'instrument-1  "xxxxxx\u2026'
 
 
 def test_the_keys_that_changed_last_are_first() -> None:

@@ -71,17 +71,23 @@ def key_text(key: Key | None) -> str:
         return UNKNOWN
     if isinstance(key, str) and key.isprintable() and key.strip() == key and not _is_json(key):
         return key
-    return _printable_json(key)
+    return value_text(key)
 
 
 def value_text(value: object) -> str:
     """Write a value as JSON in one line, with nothing in it that a terminal would act upon."""
-    return _printable_json(value)
+    return printable(msgspec.json.encode(value).decode())
 
 
-def _printable_json(value: object) -> str:
-    text = msgspec.json.encode(value).decode()
-    return "".join(each if each.isprintable() else _escaped(each) for each in text)
+def printable(line: str) -> str:
+    r"""Return JSON that means the same, with nothing in it that a terminal would act upon.
+
+    >>> print(printable('"a\u009b31m\u202e"'))
+    "a\u009b31m\u202e"
+    """
+    if line.isprintable():
+        return line
+    return "".join(each if each.isprintable() else _escaped(each) for each in line)
 
 
 def _escaped(character: str) -> str:

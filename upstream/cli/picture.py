@@ -9,7 +9,7 @@ from rich.table import Table
 from upstream.client import Key, ReceivedUpdate, WatchMessage
 
 from .formatting import count, duration, key_text, value_text
-from .output import add_row, table_with
+from .output import add_row, fit, table_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Picture:
                 updates = 1 if known is None else known.updates + 1
                 self._keys[update.key] = Shown(update, now, updates)
 
-    def table(self, queue: str, *, rows: int, now: float) -> Table:
-        """Return the keys that changed last, as many as fit."""
+    def table(self, queue: str, *, rows: int, width: int, now: float) -> Table:
+        """Return the keys that changed last, as many as fit; values are cut short first."""
         numbers = ("updates", "for")
         table = table_with("key", "value", *numbers, right=numbers)
         keys = list(self._keys.values())  # at once: another thread may bring news meanwhile
@@ -56,4 +56,4 @@ class Picture:
                 f"{shown.updates:,}",
                 duration(now - shown.received_at),
             )
-        return table
+        return fit(table, width, elastic=1)

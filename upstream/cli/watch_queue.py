@@ -14,7 +14,7 @@ from upstream.clock import SystemClock
 from .arguments import Json, QueueName
 from .connection import connected
 from .formatting import key_text, value_text
-from .output import write_json_lines, write_line
+from .output import console, is_terminal, write_json_lines, write_line
 from .picture import Picture
 from .push_options import (
     Count,
@@ -62,9 +62,8 @@ def watch_queue(
         ) as watched,
     ):
         messages = at_most(watched.messages(), count)
-        console = Console(highlight=False)
-        if console.is_terminal and not is_json:
-            _draw(console, queue, messages)
+        if is_terminal() and not is_json:
+            _draw(console(), queue, messages)
             return
         for message in messages:
             if is_json:
@@ -78,7 +77,10 @@ def _draw(console: Console, queue: str, messages: Iterator[WatchMessage]) -> Non
     with Live(
         console=console,
         get_renderable=lambda: picture.table(
-            queue, rows=max(1, console.height - LINES_AROUND), now=clock.now()
+            queue,
+            rows=max(1, console.height - LINES_AROUND),
+            width=console.width,
+            now=clock.now(),
         ),
         refresh_per_second=REDRAWS_PER_SECOND,
     ):
