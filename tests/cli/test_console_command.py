@@ -22,10 +22,11 @@ import pytest
 from upstream.client import Client
 
 from ..client.running_service import running_service
-from .console import PROGRAM, REFUSED
+from .console import PROGRAM, REFUSED, UNREACHABLE
 
 PATIENCE_SECONDS = 60.0
 INTERRUPTED = 130
+TERMINATED = 143
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 pytestmark = pytest.mark.slow
@@ -90,10 +91,10 @@ def piped(url: str, *arguments: str) -> Iterator[Process]:
 
 
 @contextmanager
-def in_terminal(url: str, *arguments: str) -> Iterator[Process]:
+def in_terminal(url: str, *arguments: str, columns: int = 120) -> Iterator[Process]:
     """Run a command in a terminal of 16 lines."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 16, 120, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 16, columns, 0, 0))
     try:
         with started(url, arguments, stdin=theirs, stdout=theirs, stderr=theirs) as popen:
             os.close(theirs)
@@ -169,6 +170,94 @@ def test_a_pipe_that_stays_open_is_sent_in_time(
         assert next(iter(watch)).value == 7
         output, _ = popen.communicate(timeout=PATIENCE_SECONDS)
     assert output == b"1 waiting, 0 superseded\n"
+
+
+def test_what_is_in_is_told_though_the_service_goes_away(name: str) -> None:
+    with running_service() as service, Client(service.url) as client:
+        client.create_queue(name)
+        command = [*PROGRAM, "--server", service.url, "put", name]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as popen:
+            assert popen.stdin is not None
+            popen.stdin.write(b'["a", null, 1]\n["b", null, 1]\n')
+            popen.stdin.flush()
+            while client.stream(name).arrived < 2:
+                assert popen.poll() is None
+            service.process.terminate()
+            service.process.wait(PATIENCE_SECONDS)
+            output, errors = popen.communicate(b'["c", null, 1]\n', timeout=PATIENCE_SECONDS)
+    assert popen.returncode == UNREACHABLE
+    assert output == b"2 waiting, 0 superseded\n"
+    assert errors.startswith(b"1 update not confirmed\nError: the service at")
+
+
+def test_ctrl_c_sends_what_was_read_and_tells_it(
+    service_url: str, queue: str, client: Client
+) -> None:
+    command = [*PROGRAM, "--server", service_url, "put", queue]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as popen:
+        assert popen.stdin is not None
+        assert popen.stdout is not None
+        popen.stdin.write(b'["from pipe", null, 7]\n')
+        popen.stdin.flush()
+        while client.stream(queue).arrived < 4:
+            assert popen.poll() is None
+        popen.send_signal(signal.SIGINT)
+        assert popen.stdout.read() == b"1 waiting, 0 superseded\n"
+        assert popen.wait(PATIENCE_SECONDS) == INTERRUPTED
+
+
+def test_a_full_disk_is_said(service_url: str, queue: str) -> None:
+    for arguments in (["ls"], ["get", queue], ["get", queue, "a"]):
+        with open("/dev/full", "w") as full:  # noqa: PTH123
+            run = subprocess.run(
+                [*PROGRAM, "--server", service_url, *arguments],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert run.returncode == REFUSED
+        assert run.stderr.startswith("Error: [Errno 28]")
+        assert len(run.stderr.splitlines()) == 1
+
+
+def test_standard_files_may_be_closed(service_url: str, queue: str, client: Client) -> None:
+    for closed, arguments in (("<&-", f"put {queue}"), (">&-", "ls"), ("2>&-", "ls --nonsense")):
+        command = f'exec "$@" {arguments} {closed}'
+        run = subprocess.run(
+            ["/bin/sh", "-c", command, "sh", *PROGRAM, "--server", service_url],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode in {0, 2}, run
+        assert "Traceback" not in run.stderr
+
+
+def test_a_bench_that_is_told_to_end_leaves_nothing(service_url: str, client: Client) -> None:
+    with piped(service_url, "bench", "--updates", "10000000", "--keys", "10") as process:
+        while not any(each.name.startswith("bench-") for each in client.streams()):
+            assert process.popen.poll() is None
+        process.popen.send_signal(signal.SIGTERM)
+        assert process.read_all() == ""
+        assert process.popen.wait(PATIENCE_SECONDS) == TERMINATED
+    assert not any(each.name.startswith("bench-") for each in client.streams())
+
+
+def test_a_table_in_a_narrow_terminal_overflows_and_loses_nothing(
+    service_url: str, queue: str
+) -> None:
+    with in_terminal(service_url, "ls", columns=30) as process:
+        text = process.read_all()
+        assert process.popen.wait(PATIENCE_SECONDS) == 0
+    header, *_ = text.splitlines()
+    assert header.split() == [
+        *("stream", "keys", "arrived", "late", "rejected", "watched", "by", "queues"),
+    ]
+    assert queue in text
+    assert "\u2026" not in text
 
 
 def test_watch_draws_a_table_in_a_terminal(service_url: str, queue: str, client: Client) -> None:

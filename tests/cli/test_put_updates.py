@@ -29,6 +29,7 @@ def test_a_key_gets_a_value(service_url: str, stream: str, client: Client) -> No
         (["k", "not json"], "not json"),
         (["k", "24.5", "--raw"], "24.5"),
         (["--", "k", "-3"], -3),
+        (["k", "-3.5"], -3.5),
     ],
 )
 def test_a_value_is_json_or_else_a_string(
@@ -41,6 +42,37 @@ def test_a_value_is_json_or_else_a_string(
 def test_a_key_may_be_given_as_json(service_url: str, stream: str, client: Client) -> None:
     output_of("put", stream, '["NYSE", 7]', "1", "--json-key", url=service_url)
     assert client.get(stream, ("NYSE", 7)).value == 1
+
+
+def test_what_is_taken_out_of_one_queue_can_be_put_into_another(
+    service_url: str, stream: str, client: Client
+) -> None:
+    client.create_queue(f"{stream}-from", lease_seconds=60.0)
+    for arguments in ([], ["--json"]):
+        client.put_many(f"{stream}-from", [("a", len(arguments)), ("b", 2)])
+        said = output_of("dequeue", f"{stream}-from", *arguments, url=service_url)
+        output_of("put", stream, url=service_url, said=said)
+        assert {each.key: each.value for each in client.snapshot(stream)} == {
+            "a": len(arguments),
+            "b": 2,
+        }
+
+
+def test_a_deletion_deletes_the_key_in_its_turn(
+    service_url: str, stream: str, client: Client
+) -> None:
+    client.put(stream, "a", 0)
+    deletion = '{"key":"%s","value":null,"time":1.0,"deleted":true}'
+    said = "\n".join(['["b",null,1]', deletion % "a", deletion % "b", '["c",null,1]'])
+    output_of("put", stream, url=service_url, said=said + "\n" + deletion % "unknown")
+    assert [each.key for each in client.snapshot(stream)] == ["c"]
+
+
+def test_a_deletion_makes_no_stream(service_url: str, name: str) -> None:
+    said = '{"key":"a","value":null,"deleted":true}'
+    result = invoke("put", name, url=service_url, said=said)
+    assert result.exit_code == REFUSED
+    assert "404" in result.stderr
 
 
 def test_a_time_makes_an_update_late(service_url: str, stream: str) -> None:

@@ -12,9 +12,10 @@ from upstream.cli.update_lines import LineError, UpdateLines
 
 def read(*lines: bytes) -> list[tuple[object, bytes, float | None]]:
     found: list[tuple[object, bytes, float | None]] = []
-    for key, value, time in UpdateLines(lines):
-        assert isinstance(value, msgspec.Raw)
-        found.append((key, bytes(value), time))
+    for update in UpdateLines(lines):
+        assert isinstance(update.value, msgspec.Raw)
+        assert not update.is_deleted
+        found.append((update.key, bytes(update.value), update.time))
     return found
 
 
@@ -30,6 +31,31 @@ def test_objects_and_rows_are_updates() -> None:
         (7, b'"x"', None),
         ("b", b"[1, 2]", 2.5),
     ]
+
+
+def test_what_dequeue_and_tail_print_are_updates() -> None:
+    assert read(
+        b'{"key":"a","value":1,"time":2.0,"lease":"r-1"}\n',
+        b'{"updates":[{"key":"b","value":2,"time":3.0},{"key":"c","value":3}],"id":"r-2"}\n',
+        b'{"updates":[],"id":"r-3","reset":true}\n',
+    ) == [("a", b"1", 2.0), ("b", b"2", 3.0), ("c", b"3", None)]
+
+
+def test_a_deletion_is_told_apart() -> None:
+    [update] = UpdateLines([b'{"key":"a","value":null,"time":2.0,"deleted":true}'])
+    assert (update.key, update.is_deleted) == ("a", True)
+
+
+def test_a_byte_order_mark_is_skipped() -> None:
+    assert read(b'\xef\xbb\xbf["a",null,1]\n') == [("a", b"1", None)]
+
+
+def test_updates_are_found_in_their_lines() -> None:
+    update, deletion = b'["a",null,1]', b'{"key":"a","value":null,"deleted":true}'
+    three = b'{"updates":[%s]}' % b",".join([b'{"key":"a","value":1}'] * 3)
+    lines = UpdateLines([update, b"", three, deletion, update, b'{"updates":[]}', update, update])
+    assert sum(not each.is_deleted for each in lines) == 7
+    assert [lines.line_of(index) for index in range(7)] == [1, 3, 3, 3, 5, 7, 8]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from upstream.client import Key
+from upstream.client.retries import LONGEST_SECONDS, is_wait
 
 from .name_completion import complete_queue, complete_stream
 
@@ -63,6 +64,15 @@ def value_of(text: str, *, is_raw: bool) -> object:
         return msgspec.json.decode(text, type=msgspec.Raw)
     except (msgspec.DecodeError, UnicodeEncodeError):
         return text
+
+
+def waitable(seconds: float | None) -> float | None:
+    """Return a time to wait that is above zero and not too long; else that is a usage error."""
+    if seconds is not None and not is_wait(seconds):
+        raise typer.BadParameter(
+            f"{seconds:g} is not a number of seconds above zero, at most {LONGEST_SECONDS:,.0f}."
+        )
+    return seconds
 
 
 def positive(number: float | None) -> float | None:

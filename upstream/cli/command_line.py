@@ -6,14 +6,16 @@ from typing import Annotated
 
 import typer
 
-from .arguments import positive
+from .arguments import waitable
 from .bench import bench
 from .connection import DEFAULT_URL, Service
 from .create_queue import create_queue
 from .create_stream import create_stream
+from .deliver_leases import deliver_leases
 from .dequeue_updates import dequeue_updates
 from .get_values import get_values
 from .list_names import list_names
+from .negative_numbers import NegativeNumbersCommand
 from .put_updates import put_updates
 from .remove import remove_key, remove_queue, remove_stream
 from .show_staleness import show_staleness
@@ -52,7 +54,7 @@ Server = Annotated[
 Timeout = Annotated[
     float,
     typer.Option(
-        callback=positive,
+        callback=waitable,
         metavar="SECONDS",
         help="How long each step of a call may take; waiting for updates does not count.",
     ),
@@ -84,14 +86,15 @@ create.command("queue")(create_queue)
 remove = typer.Typer(help="Remove a stream, a queue, or a key.", no_args_is_help=True)
 remove.command("stream")(remove_stream)
 remove.command("queue")(remove_queue)
-remove.command("key")(remove_key)
+remove.command("key", cls=NegativeNumbersCommand)(remove_key)
 
 app.command("ls")(list_names)
 app.add_typer(create, name="create", context_settings=_HELP_OPTIONS)
 app.add_typer(remove, name="rm", context_settings=_HELP_OPTIONS)
-app.command("put")(put_updates)
-app.command("get")(get_values)
+app.command("put", cls=NegativeNumbersCommand)(put_updates)
+app.command("get", cls=NegativeNumbersCommand)(get_values)
 app.command("dequeue")(dequeue_updates)
+app.command("deliver")(deliver_leases)
 app.command("watch")(watch_queue)
 app.command("tail")(tail_queue)
 app.command("top")(top)

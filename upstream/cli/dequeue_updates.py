@@ -8,7 +8,7 @@ import typer
 
 from .arguments import Json, QueueName
 from .connection import connected
-from .output import write_json, write_json_lines
+from .output import write_json_lines
 
 Limit: TypeAlias = Annotated[
     int, typer.Option("--limit", "-n", min=1, help="Take at most so many.")
@@ -41,11 +41,15 @@ def dequeue_updates(
 
     The queue says which are next: those that keep the whole picture freshest. Prints nothing if
     none waits. `"deleted": true` is the news that a key was deleted. With --json: one list.
+
+    By default the service gives at most 10,000 updates at once and waits for 60 seconds at most.
+    Without leases, what was handed out to a command that is interrupted is gone. With
+    --no-deliver, `upstream deliver QUEUE LEASE...` tells what was used.
     """
     with connected(context) as client:
         updates = client.dequeue(queue, limit=limit, wait=wait)
         if is_json:
-            write_json({"updates": updates})
+            write_json_lines([{"updates": updates}])
         else:
             write_json_lines(updates)
         leases = [each.lease for each in updates if each.lease is not None]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, field
 from typing import Annotated, TypeAlias
 
 import typer
 from rich.progress import MofNCompleteColumn
 
-from upstream.client import Client, Counts
+from upstream.client import Client, Counts, Feed, Key, NotFoundError
 
 from .arguments import Json, JsonKey, StreamName, key_of, value_of
 from .connection import REFUSED, connected
@@ -56,9 +57,14 @@ def put_updates(
     A line is JSON: `{"key": "IBM", "value": 24.5, "time": 1700000000}`, whose time may be missing,
     or shorter `["IBM", null, 24.5]`. Lines are sent in batches, at the latest after 0.1 seconds, so
     that `tail -f prices.ndjson | upstream put prices` works as well. A line that is no update ends
-    it; those that the service rejects are listed.
+    it; those that the service rejects are listed. What `dequeue` and `tail` print can be put, too:
+    `"deleted": true` deletes the key.
 
-    Prints what became of the updates. Exit code 1 if any was rejected.
+    Prints what became of the updates, and how many were not confirmed if it ends early. Exit code 1
+    if any was rejected.
+
+    Examples: `upstream put prices IBM 24.5`, `upstream put temperatures Oslo -5`,
+    `upstream tail prices | upstream put copy`.
     """
     if key in (None, "-") and value is None:
         if time is not None or is_raw or is_json_key:
@@ -72,33 +78,59 @@ def put_updates(
             stream, key_of(key, is_json=is_json_key), value_of(value, is_raw=is_raw), time
         )
     _report(counts, None, is_json=is_json)
+    if counts.rejected:
+        raise typer.Exit(REFUSED)
 
 
 def _put_lines(context: typer.Context, stream: str, batch_size: int, *, is_json: bool) -> None:
     lines = UpdateLines(sys.stdin.buffer)
     with connected(context) as client:
-        counts, fault = _send_lines(client, stream, lines, batch_size)
-    _report(counts, lines, is_json=is_json)
-    if fault is not None:
-        say(f"Error: {fault}")
+        feed = client.feed(stream, batch_size=batch_size, batch_seconds=BATCH_SECONDS)
+        sent = _Sent(feed)
+        try:
+            _send_lines(client, stream, lines, sent)
+        except LineError as error:
+            say(f"Error: {error}")
+            raise typer.Exit(REFUSED) from error
+        finally:  # what is in is told, whatever it was that ended it
+            _report(sent.counts, lines, is_json=is_json)
+            if feed.unconfirmed:
+                say(f"{count(feed.unconfirmed, 'update')} not confirmed")
+    if sent.counts.rejected:
         raise typer.Exit(REFUSED)
 
 
-def _send_lines(
-    client: Client, stream: str, lines: UpdateLines, batch_size: int
-) -> tuple[Counts, LineError | None]:
-    """Return what became of the updates up to the first line that is none, and what that is."""
-    fault: LineError | None = None
-    feed = client.feed(stream, batch_size=batch_size, batch_seconds=BATCH_SECONDS)
-    with progress(MofNCompleteColumn()) as bar, feed:
+@dataclass(slots=True)
+class _Sent:
+    """What was sent: updates by a feed, and deletions one by one."""
+
+    feed: Feed
+    deletions: Counts = field(default_factory=Counts)
+
+    @property
+    def counts(self) -> Counts:
+        return self.feed.counts.plus(self.deletions, sent=0)
+
+
+def _send_lines(client: Client, stream: str, lines: UpdateLines, sent: _Sent) -> None:
+    with progress(MofNCompleteColumn()) as bar, sent.feed as feed:
         task = bar.add_task("updates read", total=None)
-        try:
-            for key, value, time in lines:
-                feed.put(key, value, time)
-                bar.advance(task)
-        except LineError as error:
-            fault = error
-    return feed.counts, fault
+        for update in lines:
+            if update.is_deleted:
+                feed.flush()  # since it comes after the updates before it
+                sent.deletions = sent.deletions.plus(_delete(client, stream, update.key), sent=0)
+            else:
+                feed.put(update.key, update.value, update.time)
+            bar.advance(task)
+
+
+def _delete(client: Client, stream: str, key: Key) -> Counts:
+    """Delete a key; if there is none, that is as good, unless there is no such stream at all."""
+    try:
+        return client.delete(stream, key)
+    except NotFoundError:
+        client.stream(stream)
+        return Counts()
 
 
 def _report(counts: Counts, lines: UpdateLines | None, *, is_json: bool) -> None:
@@ -111,8 +143,6 @@ def _report(counts: Counts, lines: UpdateLines | None, *, is_json: bool) -> None
         say(f"rejected: {where}{rejection.reason}")
     if counts.rejected > len(counts.rejections):
         say(f"... and {count(counts.rejected - len(counts.rejections), 'more rejection')}")
-    if counts.rejected:
-        raise typer.Exit(REFUSED)
 
 
 def _sentence(counts: Counts) -> str:

@@ -15,10 +15,19 @@ from rich.table import Table
 from upstream.client import Client, NotFoundError
 from upstream.clock import Clock, SystemClock
 
-from .arguments import Json, positive
+from .arguments import Json, waitable
 from .connection import connected
 from .formatting import duration, rate, times
-from .output import add_row, table_with, write_json_lines, write_line, write_table
+from .output import (
+    add_row,
+    console,
+    fit,
+    is_terminal,
+    table_with,
+    write_json_lines,
+    write_line,
+    write_table,
+)
 from .queue_rates import Look, QueueRates, rates_between
 
 LINES_AROUND: Final = 2
@@ -27,7 +36,7 @@ LINES_AROUND: Final = 2
 Interval: TypeAlias = Annotated[
     float,
     typer.Option(
-        "--interval", "-i", callback=positive, metavar="SECONDS", help="Look again after so long."
+        "--interval", "-i", callback=waitable, metavar="SECONDS", help="Look again after so long."
     ),
 ]
 Rounds: TypeAlias = Annotated[
@@ -54,9 +63,8 @@ def top(
     """
     with connected(context) as client:
         found = looks(client, SystemClock(), interval)
-        console = Console(highlight=False)
-        if console.is_terminal and not is_json:
-            _draw(console, found, rounds)
+        if is_terminal() and not is_json:
+            _draw(console(), found, rounds)
             return
         next(found)  # there are no rates before the second
         for number, queues in zip(counting(1), found, strict=False):
@@ -115,7 +123,7 @@ def _draw(console: Console, found: Iterator[list[QueueRates]], rounds: int | Non
     with Live(console=console, auto_refresh=False) as live:
         for number, queues in zip(counting(1), found, strict=False):
             fitting = queues[: max(1, console.height - LINES_AROUND)]
-            live.update(table_of(fitting), refresh=True)
+            live.update(fit(table_of(fitting), console.width), refresh=True)
             if number == rounds:
                 return
 

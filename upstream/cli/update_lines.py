@@ -1,22 +1,33 @@
 """Updates as lines of JSON, read without touching their values.
 
 A line is an object with `key`, `value` and perhaps `time`, or a row `[key, time, value]` whose time
-may be null; empty lines are skipped. Values go on as the very bytes that came.
+may be null; empty lines are skipped. Values go on as the very bytes that came. What `dequeue` and
+`tail` print is taken as well: leases are left out, and `{"updates": [...]}` is several updates.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
 from upstream.client import Key
 from upstream.errors import UpStreamError
 
-LineOfUpdate: TypeAlias = tuple[Key, object, float | None]
-"""Key, value and time of one update."""
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class LineOfUpdate:
+    """One update, or the news that its key was deleted."""
+
+    key: Key
+    value: object
+    time: float | None = None
+    is_deleted: bool = False
 
 
 class LineError(UpStreamError, ValueError):
@@ -35,9 +46,18 @@ class _Object(msgspec.Struct, forbid_unknown_fields=True):
     key: Key
     value: msgspec.Raw
     time: float | None = None
+    lease: str | None = None
+    deleted: bool = False
 
 
-_decode = msgspec.json.Decoder(_Object | tuple[Key, float | None, msgspec.Raw]).decode
+class _Message(msgspec.Struct):
+    updates: list[_Object]
+
+
+_Row = tuple[Key, float | None, msgspec.Raw]
+
+_decode = msgspec.json.Decoder(_Object | _Row).decode
+_decode_message = msgspec.json.Decoder(_Message).decode
 
 
 class UpdateLines:
@@ -45,25 +65,48 @@ class UpdateLines:
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self._lines = lines
-        self._skipped: list[int] = []  # how many updates there were before each empty line
+        # From which update on lines are counted from which line, and whether all are in that one.
+        self._marks: list[tuple[int, int, bool]] = [(0, 1, False)]
 
     def __iter__(self) -> Iterator[LineOfUpdate]:
         updates = 0
         for number, line in enumerate(self._lines, start=1):
-            if not line.strip():
-                self._skipped.append(updates)
-                continue
-            updates += 1
-            try:
-                decoded = _decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise LineError(number, str(error)) from error
-            if isinstance(decoded, tuple):
-                key, time, value = decoded
-                yield key, value, time
-            else:
-                yield decoded.key, decoded.value, decoded.time
+            found = _updates_in(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line, number)
+            kept = sum(not each.is_deleted for each in found)
+            if kept != 1:
+                self._marks += [(updates, number, True), (updates + kept, number + 1, False)]
+            updates += kept
+            yield from found
 
     def line_of(self, index: int) -> int:
-        """Return the line, from 1, of the update with this index, from 0. O(log n)."""
-        return index + 1 + bisect_left(self._skipped, index + 1)
+        """Return the line, from 1, of an update; deletions have no index. O(log n)."""
+        at = bisect_right(self._marks, index, key=lambda mark: mark[0]) - 1
+        first, line, is_one_line = self._marks[at]
+        return line if is_one_line else line + index - first
+
+
+def _updates_in(line: bytes, number: int) -> list[LineOfUpdate]:
+    if not line.strip():
+        return []
+    try:
+        return list(map(_update, _decoded(line)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise LineError(number, str(error)) from error
+
+
+def _decoded(line: bytes) -> list[_Object | _Row]:
+    try:
+        return [_decode(line)]
+    except msgspec.ValidationError:
+        try:
+            return [*_decode_message(line).updates]
+        except msgspec.ValidationError:
+            pass
+        raise
+
+
+def _update(decoded: _Object | _Row) -> LineOfUpdate:
+    if isinstance(decoded, tuple):
+        key, time, value = decoded
+        return LineOfUpdate(key, value, time)
+    return LineOfUpdate(decoded.key, decoded.value, decoded.time, decoded.deleted)
