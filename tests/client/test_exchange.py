@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import msgspec
@@ -86,6 +87,15 @@ def test_nothing_is_sent_again_when_the_service_may_have_forgotten_it() -> None:
     one.after_failure("lost")
     clock.advance(1.0)
     assert one.after_answer(Answer(503, b"")) is None
+    with pytest.raises(ServiceUnreachableError):
+        one.after_failure("lost")
+
+
+def test_what_was_sent_by_an_earlier_call_is_as_old_as_that() -> None:
+    clock = ManualClock(1_000.0)
+    one = exchange(replace(POST, began_at=701.0), clock=clock)
+    one.after_failure("lost")
+    clock.advance(1.0)
     with pytest.raises(ServiceUnreachableError):
         one.after_failure("lost")
 

@@ -107,8 +107,23 @@ def test_a_batch_that_may_succeed_later_is_kept_with_its_key(error: ServiceError
     one.add("a", 1, None)
     request = one.next_request()
     one.failed(error)
-    assert one.next_request() is request
+    again = one.next_request()
+    assert request is not None
+    assert again is not None
+    assert (again.idempotency_key, again.body) == (request.idempotency_key, request.body)
     assert one.unconfirmed == 1
+
+
+def test_the_retries_of_a_later_attempt_end_with_those_of_the_first() -> None:
+    clock = ManualClock(1_000.0)
+    one = gathering(clock=clock)
+    one.add("a", 1, None)
+    for _ in range(2):
+        request = one.next_request()
+        assert request is not None
+        assert request.began_at == 1_000.0
+        one.failed(LOST)
+        clock.advance(100.0)
 
 
 def test_a_batch_that_is_refused_is_given_up() -> None:
@@ -203,7 +218,7 @@ def test_what_was_not_sent_comes_again_with_its_key_and_before_all_else() -> Non
     one.add("a", 1, None)
     lost = one.next_request()
     one.add("b", 2, None)
-    assert one.next_request() is lost
+    assert one.next_request() == lost
     one.sent(Counts(waiting=1))
     following = one.next_request()
     assert following is not None

@@ -241,6 +241,15 @@ def test_a_queue_that_is_not_there_cannot_be_watched(client: Client, name: str) 
         next(iter(client.watch(name)))
 
 
+def test_a_stream_that_retains_nothing_is_watched_from_now_on(client: Client, name: str) -> None:
+    client.create_stream(name, retain=False)
+    client.create_queue(name)
+    client.put(name, "a", 1)
+    with client.watch(name) as watch:
+        client.put(name, "b", 2)
+        assert next(iter(watch)).key == "b"
+
+
 def test_a_watch_ends_when_its_queue_is_dropped(client: Client, name: str) -> None:
     client.create_queue(name)
     client.put(name, "a", 1)
@@ -248,7 +257,7 @@ def test_a_watch_ends_when_its_queue_is_dropped(client: Client, name: str) -> No
         updates = iter(watch)
         next(updates)
         client.drop_queue(name)
-        with pytest.raises(NotFoundError):
+        with pytest.raises(NotFoundError, match="the queue was deleted"):
             next(updates)
 
 

@@ -41,6 +41,8 @@ class Request(Generic[T_co]):
     """What the service tells a retry by."""
     patience: float = 0.0
     """Seconds that the service was asked to wait for something before it answers."""
+    began_at: float | None = None
+    """When it was sent first, if that was by an earlier call; retries end so long after that."""
     if_gone: T_co | None = None
     """What a retry returns that finds nothing to delete, if an earlier attempt may have done it."""
     if_refused: Callable[[RequestRefusedError], T_co | None] | None = None
@@ -84,7 +86,7 @@ class Exchange(Generic[T]):
         self._policy = policy
         self._random = random
         self._now = now
-        self._began_at = now()
+        self._began_at = now() if request.began_at is None else request.began_at
         self._retries = 0
         self._may_have_arrived = False
 

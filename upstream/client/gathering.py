@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
@@ -48,7 +48,7 @@ class Batch:
         self.arrived_before = self.arrived_at
         if self.arrived_at is None:
             self.arrived_at = now
-        return self.request
+        return replace(self.request, began_at=self.arrived_at)
 
 
 class Gathering:
