@@ -244,16 +244,9 @@ def test_what_a_consumer_leaves_early_is_not_delivered() -> None:
     assert len(service.requests) == 1
 
 
-def test_a_stream_that_a_retry_finds_gone_was_dropped() -> None:
-    service = ScriptedService(httpx2.ReadError("reset"), GONE)
-    with service.client() as client:
-        assert client.drop_stream("s").name == "s"
-    with ScriptedService(GONE).client() as client, pytest.raises(NotFoundError):
-        client.drop_stream("s")
-
-
-def test_what_no_request_can_have_dropped_was_not_dropped() -> None:
-    service = ScriptedService(httpx2.ConnectError("refused"), GONE)
+@pytest.mark.parametrize("failure", LOST, ids=lambda failure: type(failure).__name__)
+def test_what_a_retry_does_not_find_was_not_there(failure: Exception) -> None:
+    service = ScriptedService(failure, GONE)
     with service.client() as client, pytest.raises(NotFoundError):
         client.drop_queue("typo")
 

@@ -106,28 +106,6 @@ def test_an_answer_that_says_something_else_is_not_understood() -> None:
             exchange().result(Answer(200, body))
 
 
-DELETE = Request("DELETE", "/x", READ, if_gone=Delivered())
-
-
-def test_what_a_retry_finds_gone_was_deleted() -> None:
-    one = exchange(DELETE)
-    one.after_failure("lost")
-    assert one.result(Answer(404, b"")) == Delivered()
-
-
-def test_what_no_attempt_can_have_deleted_was_never_there() -> None:
-    one = exchange(DELETE)
-    one.after_failure("refused", may_have_arrived=False)
-    with pytest.raises(NotFoundError):
-        one.result(Answer(404, b""))
-
-
-def test_an_answer_that_passes_may_come_after_the_deed() -> None:
-    one = exchange(DELETE)
-    one.after_answer(Answer(502, b""))
-    assert one.result(Answer(404, b"")) == Delivered()
-
-
 def test_a_loss_tells_whether_the_service_may_have_acted() -> None:
     for may, expected in (([False, False], False), ([True, False], True), ([False, True], True)):
         one = exchange(retries=1)
@@ -143,12 +121,7 @@ def test_an_answer_that_is_no_longer_kept_is_a_conflict() -> None:
         one.result(Answer(409, b'{"title":"Answer not kept","status":409,"detail":"it was done"}'))
 
 
-def test_what_is_gone_at_first_was_never_there() -> None:
-    with pytest.raises(NotFoundError):
-        exchange(DELETE).result(Answer(404, b""))
-
-
-def test_a_retry_that_finds_nothing_to_look_at_is_refused() -> None:
+def test_a_retry_that_finds_nothing_is_refused() -> None:
     one = exchange()
     one.after_failure("lost")
     with pytest.raises(NotFoundError):

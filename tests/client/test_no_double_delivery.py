@@ -96,8 +96,9 @@ def test_a_key_is_deleted_and_a_queue_dropped_once(
             queue = f"{name}-{number}"
             lossy.create_queue(queue, stream=name, kind="append")
             lossy.put(name, "k", number)
-            lossy.drop_queue(queue)
-        lossy.drop_stream(name)
+            lossy.delete(name, "k")
+            assert lossy.drop_queue(queue).statistics.arrived == 2
+        assert lossy.drop_stream(name).name == name
     assert_it_was_lossy(proxy)
     assert name not in {each.name for each in client.streams()}
 

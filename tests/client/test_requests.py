@@ -10,10 +10,7 @@ import pytest
 from upstream import ParameterError
 from upstream.client import (
     Counters,
-    Counts,
     Delivered,
-    DroppedQueue,
-    DroppedStream,
     NotFoundError,
     ReceivedUpdate,
     RequestRefusedError,
@@ -144,13 +141,6 @@ def test_one_key_or_lease_is_not_a_list_of_letters() -> None:
         list(requests.deliveries("q", [], "IBM", []))
     with pytest.raises(ParameterError, match="leases must be a list"):
         list(requests.deliveries("q", [], [], "r-1"))
-
-
-def test_a_deletion_that_finds_nothing_again_was_done() -> None:
-    assert requests.drop_stream("s").if_gone == DroppedStream("s")
-    assert requests.drop_queue("q").if_gone == DroppedQueue("q")
-    assert requests.delete("s", "a").if_gone == Counts()
-    assert requests.get("s", "a").if_gone is None
 
 
 def test_what_has_a_lease_is_delivered_by_it_and_the_rest_by_key() -> None:

@@ -250,6 +250,27 @@ def test_a_stream_that_retains_nothing_is_watched_from_now_on(client: Client, na
         assert next(iter(watch)).key == "b"
 
 
+def test_a_lease_lasts_as_long_as_it_says(client: Client, name: str) -> None:
+    client.create_queue(name, lease_seconds=0.3)
+    client.put(name, "a", 1)
+    [first] = client.dequeue(name)
+    [again] = client.dequeue(name, wait=30.0)
+    assert (again.key, again.lease == first.lease) == ("a", False)
+
+
+def test_a_batch_of_ones_own_key_may_be_asked_for_again(
+    client: Client, service_url: str, name: str
+) -> None:
+    client.create_queue(name, lease_seconds=0.1)
+    client.put(name, "a", 1)
+    batch = client.dequeue(name, idempotency_key=f"{name} 1")
+    time.sleep(0.2)
+    with Client(service_url) as another:
+        assert another.dequeue(name, idempotency_key=f"{name} 1") == batch
+    assert client.dequeue(name) == []
+    assert client.deliver(name, batch).delivered == 1
+
+
 def test_a_watch_ends_when_its_queue_is_dropped(client: Client, name: str) -> None:
     client.create_queue(name)
     client.put(name, "a", 1)

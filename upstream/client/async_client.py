@@ -102,10 +102,7 @@ class AsyncClient:
         return await self._call(requests.drop_stream(name))
 
     async def drop_queue(self, name: str) -> DroppedQueue:
-        """Drop a queue, and return its final statistics.
-
-        They are empty if the answer was lost and a retry found the queue gone.
-        """
+        """Drop a queue, and return its final statistics."""
         return await self._call(requests.drop_queue(name))
 
     # Updates in

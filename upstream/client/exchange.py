@@ -43,8 +43,6 @@ class Request(Generic[T_co]):
     """Seconds that the service was asked to wait for something before it answers."""
     began_at: float | None = None
     """When it was sent first, if that was by an earlier call; retries end so long after that."""
-    if_gone: T_co | None = None
-    """What a retry returns that finds nothing to delete, if an earlier attempt may have done it."""
     if_refused: Callable[[RequestRefusedError], T_co | None] | None = None
     """Makes a value of a refusal that is an answer for all that; None if it is not."""
 
@@ -115,8 +113,6 @@ class Exchange(Generic[T]):
         request = self._request
         if 200 <= answer.status < 300:
             return self._read(answer)
-        if answer.status == 404 and self._may_have_arrived and request.if_gone is not None:
-            return request.if_gone
         refused = refusal(answer)
         meant = request.if_refused(refused) if request.if_refused is not None else None
         if meant is None:

@@ -148,15 +148,13 @@ def queues() -> Request[list[QueueView]]:
 
 
 def drop_stream(name: str) -> Request[DroppedStream]:
-    """Drop a stream and its queues; what a retry finds gone was dropped."""
-    path = f"/v1/streams/{path_of_name(name)}"
-    return _delete(path, _read_dropped_stream, DroppedStream(name))
+    """Drop a stream and its queues."""
+    return _delete(f"/v1/streams/{path_of_name(name)}", _read_dropped_stream)
 
 
 def drop_queue(name: str) -> Request[DroppedQueue]:
-    """Drop a queue; what a retry finds gone was dropped."""
-    path = f"/v1/queues/{path_of_name(name)}"
-    return _delete(path, _read_dropped_queue, DroppedQueue(name))
+    """Drop a queue."""
+    return _delete(f"/v1/queues/{path_of_name(name)}", _read_dropped_queue)
 
 
 # Updates
@@ -203,9 +201,8 @@ def snapshot(stream: str) -> Request[list[ReceivedUpdate]]:
 
 
 def delete(stream: str, key: Key) -> Request[Counts]:
-    """Send a tombstone for a key; what a retry finds gone was deleted."""
-    path = f"/v1/streams/{path_of_name(stream)}/keys/{path_of_key(key)}"
-    return _delete(path, _read_counts, Counts())
+    """Send a tombstone for a key."""
+    return _delete(f"/v1/streams/{path_of_name(stream)}/keys/{path_of_key(key)}", _read_counts)
 
 
 # Queues
@@ -316,5 +313,6 @@ def _post(
     )
 
 
-def _delete(path: str, read: Callable[[bytes], T], if_gone: T) -> Request[T]:
-    return Request("DELETE", path, read, idempotency_key=_unique_key(), if_gone=if_gone)
+def _delete(path: str, read: Callable[[bytes], T]) -> Request[T]:
+    # A retry is answered what the first one was, so one that finds nothing had nothing to delete.
+    return Request("DELETE", path, read, idempotency_key=_unique_key())
