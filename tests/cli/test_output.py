@@ -32,6 +32,11 @@ def test_data_and_messages_go_their_own_ways(capsys: Captured) -> None:
     assert (captured.out, captured.err) == ("data\n", "message\n")
 
 
+def test_a_message_may_quote_anything(capsys: Captured) -> None:
+    say("no such key: a\x1b[31m\nnext")
+    assert capsys.readouterr().err == "no such key: a\\u001b[31m\nnext\n"
+
+
 def test_json_can_be_read_by_people_or_by_the_line(capsys: Captured) -> None:
     write_json(Counts(waiting=1))
     assert capsys.readouterr().out.startswith('{\n  "waiting": 1,\n')

@@ -107,8 +107,8 @@ def add_row(table: Table, *cells: str) -> None:
 
 
 def say(message: str) -> None:
-    """Write a message."""
-    sys.stderr.write(message + "\n")
+    """Write a message, which may quote what the service says."""
+    sys.stderr.write("\n".join(map(printable, message.split("\n"))) + "\n")
     sys.stderr.flush()
 
 
