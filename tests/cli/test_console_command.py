@@ -237,7 +237,7 @@ def test_standard_files_may_be_closed(service_url: str, queue: str, client: Clie
 
 
 def test_a_bench_that_is_told_to_end_leaves_nothing(service_url: str, client: Client) -> None:
-    with piped(service_url, "bench", "--updates", "10000000", "--keys", "10") as process:
+    with piped(service_url, "bench", "--updates", "1000000", "--keys", "10") as process:
         while not any(each.name.startswith("bench-") for each in client.streams()):
             assert process.popen.poll() is None
         process.popen.send_signal(signal.SIGTERM)
