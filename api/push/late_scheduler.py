@@ -45,6 +45,18 @@ class LateScheduler(Scheduler):
             self._new.clear()
         return self._inner
 
+    def begin_at(self, share: float) -> None:
+        """Let the key at this share of those that wait be the first; those before it come last.
+
+        Connections that begin together would else want the same keys together ever after, and each
+        of these keys, when it updates next, would have all of them to tell at once. All that wait
+        must have waited equally long.
+        """
+        assert 0 <= share < 1, "a share that is none"
+        assert len({place.waiting_since for place in self._new}) <= 1, "keys that have an order"
+        first = int(share * len(self._new))
+        self._new[:] = self._new[first:] + self._new[:first]
+
     def bind(self, surroundings: Surroundings) -> None:
         """Serve the queue with these surroundings."""
         super().bind(surroundings)

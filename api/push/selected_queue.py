@@ -8,6 +8,7 @@ Queues that cannot have one hand out all keys, and what is not wanted is deliver
 from __future__ import annotations
 
 import math
+from random import random
 from typing import Final
 
 from upstream import PacedScheduler, Scheduler, Update
@@ -18,6 +19,8 @@ from .position import sequence_before
 from .resume import Beginning
 from .selection import Selection, SelectionError
 
+FEW_KEYS: Final = 128
+"""Connections that begin with more keys begin with other ones each."""
 MOST_PASSED_OVER: Final = 1_000
 """How many updates that are not wanted one call passes over, before others have a turn."""
 
@@ -52,6 +55,8 @@ class SelectedQueue:
             snapshot=beginning.snapshot,
             since=beginning.since,
         )
+        if beginning.snapshot and self._late is not None and len(self._queue) > FEW_KEYS:
+            self._late.begin_at(random())
         if selection.limits_keys and self._paced is None:
             self._queue.close()
             raise SelectionError(

@@ -1,8 +1,10 @@
 """What a fast reader notices of two hundred slow ones, on a machine that does nothing else.
 
-The fast reader gets 2,000 updates a second, without and with the crowd in turns, and what is
-compared is the 99th percentile of how old an update is when it arrives. The crowd has a process of
-its own. The same is a test with wide bounds in `tests/api/push/test_slow_readers.py`.
+The fast reader gets 2,000 updates a second; what is compared is the 99th percentile of how old an
+update is when it arrives. Two hundred readers also take from the machine, though they have a
+process of their own, so the crowd is there all the time: on the same service, or on another one, in
+turns. The other one has no feed, so readers of 50 kB/s soon have nothing to do there. The same is a
+test with wide bounds in `tests/api/push/test_slow_readers.py`.
 """
 
 from __future__ import annotations
@@ -19,10 +21,9 @@ from tests.server_process import RunningServer, running
 pytestmark = pytest.mark.benchmark
 
 KEYS = 1_000
-ROUNDS = 7
+ROUNDS = 9
 SECONDS = 3.0
 LEAST_UPDATES = 5_000
-MOST = 1.1
 SHARE = 0.99
 
 
@@ -36,17 +37,18 @@ def p99(server: RunningServer) -> float:
 @pytest.mark.parametrize("bytes_per_second", [VERY_SLOW, SLOW])
 def test_a_fast_reader_beside_two_hundred_slow_ones(bytes_per_second: int) -> None:
     table = Table(f"A fast reader beside 200 of {bytes_per_second:,} bytes/s, age of updates, p99")
-    alone, beside = [], []
-    with running() as server:
+    apart: list[float] = []
+    beside: list[float] = []
+    with running() as server, running() as other:
         put_queue(server, keys=KEYS)
+        put_queue(other, keys=KEYS)
         for _ in range(ROUNDS):
-            p99(server)  # until a crowd has gone, and all that was its
-            alone.append(p99(server))
-            with crowd(server, bytes_per_second=bytes_per_second):
-                p99(server)
-                beside.append(p99(server))
-    table.row("  alone, milliseconds", median(alone), None, "ms")
-    table.row("  beside the crowd, milliseconds", median(beside), None, "ms")
-    ratios = [one / other for one, other in zip(beside, alone, strict=True)]
-    table.row("beside / alone", median(ratios), MOST)
+            for crowded, measured in ((other, apart), (server, beside)):
+                with crowd(crowded, bytes_per_second=bytes_per_second):
+                    p99(server)  # until both have what they begin with
+                    measured.append(p99(server))
+    table.row("  crowd on another service, milliseconds", median(apart), None, "ms")
+    table.row("  crowd on the same service, milliseconds", median(beside), None, "ms")
+    ratios = [one / another for one, another in zip(beside, apart, strict=True)]
+    table.row("same / other", median(ratios), 1.1)
     table.assert_met()

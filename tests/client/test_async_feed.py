@@ -118,7 +118,6 @@ def test_what_failed_is_kept_and_sent_though_nothing_more_is_put(failure: Reply)
 
 def test_the_update_of_a_put_that_raises_is_kept() -> None:
     service = ScriptedService(LOST, COUNTS)
-    policy = RetryPolicy(0, first_delay=1_000.0, longest_delay=1_000.0)
 
     async def run() -> None:
         async with (

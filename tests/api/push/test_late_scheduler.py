@@ -68,6 +68,16 @@ def test_an_arrival_does_not_reach_the_inner_scheduler(stream: Stream) -> None:
     assert (inner.told, len(queue)) == (3, 1)
 
 
+def test_a_queue_may_begin_with_any_of_the_keys_that_wait_equally_long(stream: Stream) -> None:
+    stream.enqueue_many(["A", "B", "C", "D"], [1, 2, 3, 4])
+    late = LateScheduler(InPlaceScheduler())
+    queue = UpdateQueue(late)
+    stream.attach(queue, snapshot=True)
+    late.begin_at(0.6)
+    assert [update.key for update in queue.dequeue_many(9)] == ["C", "D", "A", "B"]
+    queue._check()
+
+
 def test_keys_that_the_inner_scheduler_bars_are_barred(stream: Stream) -> None:
     paced = PacedScheduler(InPlaceScheduler(), {"A": 0.0, "B": float("inf")}.__getitem__)
     queue = UpdateQueue(LateScheduler(paced))

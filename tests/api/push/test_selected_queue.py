@@ -10,7 +10,7 @@ import pytest
 from api.entries import QueueEntry
 from api.push.position import sequence_before
 from api.push.resume import Beginning
-from api.push.selected_queue import MOST_PASSED_OVER, SelectedQueue
+from api.push.selected_queue import FEW_KEYS, MOST_PASSED_OVER, SelectedQueue
 from api.push.selection import Selection, SelectionError
 from tests.api.push.setting import define, make_service, put
 from upstream import Key, ManualClock
@@ -199,3 +199,20 @@ def test_a_window_is_taken_as_one_update() -> None:
     queue.deliver(update)
     assert queue.sequence() > 0
     queue.close()
+
+
+def test_connections_that_begin_together_begin_with_other_keys_each(clock: ManualClock) -> None:
+    feed = define_here(clock)
+    keys = [f"K{number}" for number in range(FEW_KEYS + 1)]
+    feed.stream.take_in(keys, [b"1"] * len(keys))
+    orders = [take_all(make_queue(feed, snapshot=True)) for _ in range(20)]
+    assert all(sorted(map(str, order)) == sorted(keys) for order in orders)
+    assert len({order[0] for order in orders}) > 1
+
+
+def test_a_connection_that_begins_with_few_keys_gets_them_in_their_order(
+    clock: ManualClock,
+) -> None:
+    feed = define_here(clock)
+    put(feed, A=1, B=1, C=1)
+    assert all(take_all(make_queue(feed, snapshot=True)) == ["A", "B", "C"] for _ in range(20))
