@@ -32,8 +32,8 @@ pytestmark = [
 ]
 
 BARE = ("-m", "tests.benchmarks.bare_service")
-ROUNDS = 5
-SECONDS = 3
+ROUNDS = 9
+SECONDS = 2
 BATCH = 1_000
 COLUMN = 100_000
 CONNECTIONS = 16
