@@ -1,10 +1,11 @@
-"""What a fast reader notices of two hundred slow ones, on a machine that does nothing else.
+"""How new what slow readers get is, what they take, and what a fast one notices of them.
 
-The fast reader gets 2,000 updates a second; what is compared is the 99th percentile of how old an
-update is when it arrives. Two hundred readers also take from the machine, though they have a
-process of their own, so the crowd is there all the time: on the same service, or on another one, in
-turns. The other one has no feed, so readers of 50 kB/s soon have nothing to do there. The same is a
-test with wide bounds in `tests/api/push/test_slow_readers.py`.
+Measured on a machine that does nothing else. The fast reader gets 2,000 updates a second; what is
+compared is the 99th percentile of how old an update is when it arrives. Two hundred readers also
+take from the machine, though they have a process of their own, so the crowd is there all the time:
+on the same service, or on another one, in turns. The other one has no feed, so readers of 50 kB/s
+soon have nothing to do there. The same is a test with wide bounds in
+`tests/api/push/test_slow_readers.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ from statistics import median
 
 import pytest
 
-from tests.api.push.test_slow_readers import SLOW, VERY_SLOW, ages_of, crowd, put_queue
+from tests.api.push.test_slow_readers import (
+    CROWD,
+    MOST_BYTES_EACH,
+    SLOW,
+    UPDATES_PER_SECOND,
+    VERY_SLOW,
+    ages_of,
+    crowd,
+    put_queue,
+    resident_bytes,
+)
 from tests.benchmarks.measure import Table
 from tests.server_process import RunningServer, running
 
@@ -25,6 +36,35 @@ ROUNDS = 9
 SECONDS = 3.0
 LEAST_UPDATES = 5_000
 SHARE = 0.99
+
+
+def test_what_a_slow_reader_gets_is_new() -> None:
+    table = Table(f"A reader of {SLOW:,} bytes/s beside {UPDATES_PER_SECOND:,} updates/s, age")
+    with running() as server:
+        for keys, budget in ((50, 40.0), (KEYS, None)):
+            put_queue(server, keys=keys)
+            ages = asyncio.run(ages_of(server, keys=keys, seconds=10.0, bytes_per_second=SLOW))
+            assert len(ages.seconds) > LEAST_UPDATES
+            table.row(
+                f"{keys:,} keys, median, milliseconds", 1e3 * ages.quantile(0.5), budget, "ms"
+            )
+            table.row(f"{keys:,} keys, p99, milliseconds", 1e3 * ages.quantile(SHARE), None, "ms")
+    table.assert_met()
+
+
+def test_what_a_slow_reader_takes() -> None:
+    table = Table(f"Memory for each of {CROWD} readers of {VERY_SLOW:,} bytes/s, {KEYS:,} keys")
+    taken = []
+    for _ in range(3):
+        with running() as server:
+            put_queue(server, keys=KEYS)
+            p99(server)
+            before = resident_bytes(server.pid)
+            with crowd(server, bytes_per_second=VERY_SLOW):
+                p99(server)
+                taken.append((resident_bytes(server.pid) - before) / CROWD)
+    table.row("kilobytes each, at most", max(taken) / 1e3, MOST_BYTES_EACH / 1e3, "kB")
+    table.assert_met()
 
 
 def p99(server: RunningServer) -> float:
