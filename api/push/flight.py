@@ -103,11 +103,6 @@ class Flight:
         """
         return self._message_bytes
 
-    @property
-    def is_known(self) -> bool:
-        """Whether the client has answered anything, so that the shortest time is one of its own."""
-        return self._shortest < math.inf
-
     def may_send(self, now: float) -> bool:
         """Tell whether another message may go now."""
         messages = len(self._sent)

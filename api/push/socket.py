@@ -3,12 +3,10 @@
 The server sends updates as `Flight` allows. The client answers `{"credit": n}` when it is done with
 `n` messages: they count as delivered, and as many more may be sent. Pings are uvicorn's affair.
 
-Measured with 2,000 updates/s: what a reader of 50 kB/s gets is 33 ms old in the median and 52 ms in
-the 99th percentile if there are 50 keys, and 91 and 224 ms if there are 1,000, most of which they
-have waited in the queue; it gets 0.97 of what it can read. Two hundred such readers take 0.8 of a
-core. A fast one beside them gets everything, 1.9 instead of 1.3 ms old in the median and 3.5 to 5
-instead of 2 to 3.5 in the 99th percentile; it does not notice readers of 1 kB/s.
-Each takes 215 to 245 kB at 1,000 keys.
+Measured with 2,000 updates/s (`tests/benchmarks/test_push.py`): what a reader of 50 kB/s gets is 37
+to 45 ms old in the median and 65 to 72 ms in the 99th percentile if there are 50 keys, and 240 to
+300 and 510 to 540 ms if there are 1,000, most of which they have waited in the queue, or were the
+newest when they were sent. What others notice of two hundred is said in DECISIONS.md, 47.
 """
 
 from __future__ import annotations
@@ -29,9 +27,6 @@ GOING_AWAY: Final = 1001
 INVALID_DATA: Final = 1007
 POLICY_VIOLATION: Final = 1008
 SERVICE_RESTART: Final = 1012
-BACKLOG_PARTS: Final = 16
-"""A message may be this part of all that waits, whatever it takes: most of the time that an update
-needs to a reader who is so far behind, it waits, and a few large messages cost less than many."""
 CLOSE_CODES: Final = {
     Ending.CLIENT: GOING_AWAY,  # which nobody hears
     Ending.DELETED: GOING_AWAY,
@@ -195,10 +190,7 @@ class _Socket:
         """Send the next message, if there is one; return whether nothing else can be sent now."""
         self._deliver()
         flight = self._flight
-        most_bytes = flight.message_bytes
-        if flight.is_known:
-            most_bytes = max(most_bytes, self._subscription.backlog_bytes // BACKLOG_PARTS)
-        message = self._subscription.take(most_bytes, is_short=is_short)
+        message = self._subscription.take(flight.message_bytes, is_short=is_short)
         if message is None:
             return not self._subscription.has_more
         self._subscription.message_bytes = flight.message_bytes

@@ -29,7 +29,6 @@ Transport = Literal["websocket", "sse"]
 MOST_UPDATES: Final = 128
 """How many updates a message holds at most, since the event loop stands while it is made."""
 SHORT_UPDATES: Final = 32
-USUAL_UPDATE_BYTES: Final = 64.0
 STALENESS_SHARE: Final = 1e-4
 """The share of the time that telling one connection's staleness may take."""
 
@@ -68,7 +67,6 @@ class Subscription:
         "_staleness",
         "_started",
         "_unanswered",
-        "_update_bytes",
         "ending",
         "message_bytes",
         "now",
@@ -102,7 +100,6 @@ class Subscription:
         self._allowance = None if rate is None else RateAllowance(rate, now=now)
         self._pace = MeasuredPace(now=now)
         self._sent = self._delivered = 0
-        self._update_bytes = USUAL_UPDATE_BYTES
         self._unanswered: deque[list[Update]] = deque()
         self._staleness = Rationed(self._queue.queue_staleness, share=STALENESS_SHARE)
         self.stream.subscribers.add(self)
@@ -135,8 +132,6 @@ class Subscription:
         self._unanswered.append(updates)
         if self._allowance is not None:
             self._allowance.spend(len(parts))
-        if parts:
-            self._update_bytes = sum(map(len, parts)) / len(parts)
         self._sent += len(parts)
         self._pace.note(len(parts), now)
         return self._message(parts, is_last=is_last)
@@ -181,11 +176,6 @@ class Subscription:
     def backlog(self) -> int:
         """How many updates wait. O(1)."""
         return len(self._queue) + len(self._deletions)
-
-    @property
-    def backlog_bytes(self) -> int:
-        """About how many bytes all that waits would be on its way. O(1)."""
-        return int(self.backlog * self._update_bytes)
 
     def next_due(self) -> float:
         """Return when there may be a message though nothing arrives; infinity if never."""

@@ -41,7 +41,7 @@ SHARE = 0.99
 def test_what_a_slow_reader_gets_is_new() -> None:
     table = Table(f"A reader of {SLOW:,} bytes/s beside {UPDATES_PER_SECOND:,} updates/s, age")
     with running() as server:
-        for keys, budget in ((50, 40.0), (KEYS, None)):
+        for keys, budget in ((50, 60.0), (KEYS, None)):
             put_queue(server, keys=keys)
             ages = asyncio.run(ages_of(server, keys=keys, seconds=10.0, bytes_per_second=SLOW))
             assert len(ages.seconds) > LEAST_UPDATES

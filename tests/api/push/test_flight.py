@@ -178,14 +178,6 @@ def test_messages_grow_for_a_client_that_answers_at_once_and_is_sent_to_seldom()
     assert flight.message_bytes == MOST_MESSAGE_BYTES
 
 
-def test_a_client_is_known_once_it_has_answered() -> None:
-    flight = Flight(window=8)
-    flight.send(UPDATE_BYTES, now=0.0)
-    assert not flight.is_known
-    flight.answer(1, now=0.1)
-    assert flight.is_known
-
-
 def test_a_stream_that_sends_little_learns_nothing_from_it() -> None:
     flight = Flight(window=8)
     for moment in range(100):
