@@ -89,7 +89,7 @@ STATUSES: Final[dict[type[Exception], tuple[int, str]]] = {
     BodyError: (422, "Bad body"),
     ValueTooLargeError: (413, "Value too large"),
     ValueNotEncodableError: (422, "Bad value"),
-    PagePoolFullError: (507, "Page pool full"),
+    PagePoolFullError: (409, "Page pool full"),
     PoolTooLargeError: (422, "Page pool too large"),
     ParameterError: (422, "Bad parameter"),
     ClosedError: (404, "Gone"),

@@ -113,7 +113,7 @@ _POST_UPDATES: Final[Description] = {
     },
     "responses": {
         "202": {**of_schema("Counts", "What became of the updates."), "links": LINKS_OF_UPDATES},
-        **_problems(400, 404, 408, 409, 413, 415, 422, 507),
+        **_problems(400, 404, 408, 409, 413, 415, 422),
     },
 }
 

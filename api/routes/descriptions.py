@@ -168,14 +168,13 @@ _PROBLEM_DESCRIPTIONS: Final = {
     404: "There is nothing of that name, or no such key.",
     406: "None of the types in `Accept` can be answered.",
     408: "The body did not arrive in time.",
-    409: "It exists already, and is defined otherwise; there are too many; or it was done before, "
-    "and its answer is not kept any more.",
+    409: "It exists already, and is defined otherwise; there are too many; there may be no room "
+    "for all of it; or it was done before, and its answer is not kept any more.",
     413: "The body, or one of its parts, is too large.",
     415: "The body is of a content type, or encoding, that cannot be read.",
     422: "Something in the request is not acceptable.",
     426: "This is no websocket.",
     503: "The service starts, or shuts down.",
-    507: "The page pool has no room.",
 }
 
 

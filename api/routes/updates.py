@@ -121,7 +121,7 @@ def _take_in_all(stream: StreamEntry, batch: Batch, *, atomic: bool) -> BatchOut
     is_pooled = stream.definition.pool_bytes is not None
     if atomic and is_pooled and not stream.stream.values.has_room_for(batch.listed_values()):
         raise RequestError(
-            507, "Page pool full", "none was taken in: there may be no room for all; send fewer"
+            409, "Page pool full", "none was taken in: there may be no room for all; send fewer"
         )
     return stream.take_in(*batch.columns())
 

@@ -15,7 +15,7 @@ from upstream import PagePoolFullError, UnknownNameError, WeightError
     ("error", "status"),
     [
         (UnknownNameError("queue", "secret-name"), 404),
-        (PagePoolFullError(100), 507),
+        (PagePoolFullError(100), 409),
         (WeightError("weight", -1, "a number"), 422),
         (BodyError("bad"), 422),
         (RequestError(408, "Too slow", "it took too long"), 408),
