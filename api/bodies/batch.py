@@ -44,7 +44,8 @@ class Batch(msgspec.Struct, frozen=True):
         """Return the batch without some rows of its columns, which are rejected for a reason."""
         count = len(self.keys)
         indices = range(count) if self.indices is None else self.indices
-        kept = [row for row in range(count) if row not in rows]
+        out = frozenset(rows)
+        kept = [row for row in range(count) if row not in out]
         keys, values = _listed(self.keys), _listed(self.values)
         rejections = [*self.rejections, *(Rejection(indices[row], reason) for row in rows)]
         return Batch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import cast
 
@@ -39,6 +40,16 @@ def test_rows_that_are_taken_out_are_told_of_by_their_place_in_the_body() -> Non
     assert (without.keys, without.values, without.times) == (["a", "d"], [1, 4], [1.0, 4.0])
     assert without.rejections == [*bad, Rejection(2, "long")]
     assert (without.rows, without.indices) == (4, [0, 3])
+
+
+def test_many_rows_are_taken_out_in_no_more_than_a_look_at_each() -> None:
+    keys = list(range(200_000))
+    batch = Batch(keys=keys, values=keys, times=None, rows=len(keys))
+    started = time.perf_counter()
+    without = batch.without(keys[1::2], "long")
+    assert time.perf_counter() - started < 5  # and not minutes
+    assert without.keys == keys[::2]
+    assert len(without.rejections) == len(keys) // 2
 
 
 def test_rows_are_taken_out_of_columns_of_arrow() -> None:
