@@ -137,7 +137,10 @@ def received(body: bytes, receive: Receive) -> Receive:
 
 
 def has_hung_up(scope: Scope) -> bool:
-    """Tell whether the connection of a request is known to be gone, with what was answered."""
+    """Tell whether the connection of a request is known to be gone, so no answer would arrive.
+
+    Ask before answering: where a connection is not to be kept, the answer's end closes it, too.
+    """
     transport = scope.get("extensions", {}).get(EXTENSION, {}).get("transport")
     return transport is not None and transport.is_closing()
 

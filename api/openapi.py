@@ -7,9 +7,12 @@ from typing import Any, Final
 from fastapi import FastAPI
 
 from .routes.descriptions import (
+    BINARY,
     LINKS_OF_DEQUEUE,
     LINKS_OF_UPDATES,
     PROBLEMS,
+    RETRY_KEY,
+    RETRY_KEY_SCHEMA,
     SCHEMAS,
     UPDATES,
     Description,
@@ -18,7 +21,6 @@ from .routes.descriptions import (
 from .settings import Settings
 
 _NAME: Final[Description] = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"}
-_BINARY: Final[Description] = {"schema": {"type": "string", "contentEncoding": "binary"}}
 
 
 def describe(app: FastAPI) -> Description:
@@ -59,8 +61,8 @@ def _query(name: str, schema: Description, description: str) -> Description:
 _IDEMPOTENCY: Final[Description] = {
     "name": "Idempotency-Key",
     "in": "header",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
-    "description": "A retry with the same key gets the same answer, and does nothing again.",
+    "schema": {"type": "string", **RETRY_KEY_SCHEMA},
+    "description": RETRY_KEY,
 }
 
 _JSON_UPDATES: Final[Description] = {
@@ -107,8 +109,8 @@ _POST_UPDATES: Final[Description] = {
             "application/x-ndjson": {
                 "schema": {"type": "string", "description": "One update or row a line."}
             },
-            "application/msgpack": _BINARY,
-            "application/vnd.apache.arrow.stream": _BINARY,
+            "application/msgpack": BINARY,
+            "application/vnd.apache.arrow.stream": BINARY,
         },
     },
     "responses": {

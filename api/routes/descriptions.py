@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..errors import PROBLEM_TYPE
+from ..idempotency import LONGEST_KEY
 
 Description = dict[str, Any]
 
@@ -32,6 +33,13 @@ TIME_SCHEMA: Final[Description] = {
     "type": ["number", "null"],
 }
 VALUE_SCHEMA: Final[Description] = {"description": "Any JSON value, kept as it is written."}
+
+RETRY_KEY_SCHEMA: Final[Description] = {
+    "minLength": 1,
+    "maxLength": LONGEST_KEY,
+    "pattern": "^[ -~]+$",
+}
+RETRY_KEY: Final = "A retry with the same key gets the same answer, and does nothing again."
 
 SCHEMAS: Final[Description] = {
     "Key": KEY_SCHEMA,
@@ -150,11 +158,11 @@ def of_schema(name: str, description: str, *content_types: str) -> Description:
     }
 
 
-_BINARY: Final = {"schema": {"type": "string", "contentEncoding": "binary"}}
+BINARY: Final[Description] = {"schema": {"type": "string", "contentEncoding": "binary"}}
 _OTHER_TYPES: Final[Description] = {
     "application/x-ndjson": {"schema": {"type": "string"}},
-    "application/msgpack": _BINARY,
-    "application/vnd.apache.arrow.stream": _BINARY,
+    "application/msgpack": BINARY,
+    "application/vnd.apache.arrow.stream": BINARY,
 }
 UPDATE: Final = of_schema("ServedUpdate", "The update.")
 UPDATE["content"] |= _OTHER_TYPES

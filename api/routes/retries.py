@@ -10,16 +10,17 @@ from fastapi import Header, Response
 from pydantic import BaseModel
 
 from ..http import JSON
-from ..idempotency import LONGEST_KEY, Answer
+from ..idempotency import Answer
 from ..service import Service
+from .descriptions import RETRY_KEY, RETRY_KEY_SCHEMA
 
 RetryKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="A retry with the same key gets the same answer, and does nothing again.",
+        description=RETRY_KEY,
         # Described, and not checked here: a bad one is a 400, as it is everywhere.
-        json_schema_extra={"minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[ -~]+$"},
+        json_schema_extra=RETRY_KEY_SCHEMA,
     ),
 ]
 
