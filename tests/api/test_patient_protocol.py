@@ -6,7 +6,8 @@ import asyncio
 import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 
 import pytest
 import uvicorn
@@ -16,6 +17,7 @@ from api.http import Message, Receive, Scope, Send, read_body
 from api.patient_protocol import LATE, MALFORMED, TOO_LONG, PatientHttpProtocol, patient
 from api.push.small_buffers import shrink_buffers
 from api.socket_protocol import SocketProtocol
+from tests.api.started_server import port_of, started
 
 GET = b"GET / HTTP/1.1\r\nhost: x\r\n"
 POST = b"POST / HTTP/1.1\r\nhost: x\r\n"
@@ -37,31 +39,10 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-@asynccontextmanager
-async def serving(header_seconds: float = LONG) -> AsyncIterator[uvicorn.Server]:
+def serving(header_seconds: float = LONG) -> AbstractAsyncContextManager[uvicorn.Server]:
     """Serve the application on a free port, until the block ends."""
-    config = uvicorn.Config(
-        application,
-        port=0,
-        http=patient(header_seconds),
-        ws=SocketProtocol,
-        lifespan="off",
-        log_config=None,
-        timeout_graceful_shutdown=1,
-    )
-    config.load()
-    server = uvicorn.Server(config)
-    server.lifespan = config.lifespan_class(config)
-    await server.startup()
-    try:
-        yield server
-    finally:
-        await server.shutdown()
-
-
-def port_of(server: uvicorn.Server) -> int:
-    port: int = server.servers[0].sockets[0].getsockname()[1]
-    return port
+    protocols: dict[str, Any] = {"http": patient(header_seconds), "ws": SocketProtocol}
+    return started(application, timeout_graceful_shutdown=1, **protocols)
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ import logging
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
+from typing import Any
 
 import pytest
 import uvicorn
@@ -16,6 +17,7 @@ from websockets.exceptions import ConnectionClosedError
 from api import socket_protocol
 from api.http import Message, Receive, Scope, Send
 from api.socket_protocol import MOST_MESSAGE_BYTES, SocketProtocol
+from tests.api.started_server import port_of, started
 
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
@@ -38,24 +40,12 @@ def run(scenario: Callable[[uvicorn.Server, int], Awaitable[None]]) -> None:
     """Run a scenario with a server, and the port that it listens on."""
 
     async def bounded() -> None:
-        config = uvicorn.Config(
-            application,
-            port=0,
-            ws=SocketProtocol,
-            ws_max_size=MOST_MESSAGE_BYTES,
-            lifespan="off",
-            log_config=None,
-            timeout_graceful_shutdown=1,
-        )
-        config.load()
-        server = uvicorn.Server(config)
-        server.lifespan = config.lifespan_class(config)
-        await server.startup()
-        try:
-            async with asyncio.timeout(30):
-                await scenario(server, server.servers[0].sockets[0].getsockname()[1])
-        finally:
-            await server.shutdown()
+        options: dict[str, Any] = {"ws": SocketProtocol, "ws_max_size": MOST_MESSAGE_BYTES}
+        async with (
+            started(application, timeout_graceful_shutdown=1, **options) as server,
+            asyncio.timeout(30),
+        ):
+            await scenario(server, port_of(server))
 
     asyncio.run(bounded())
 

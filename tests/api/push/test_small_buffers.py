@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import uvicorn
 import uvloop
 
 from api.push.asgi import Receive, Scope, Send
 from api.push.small_buffers import EXTENSION, UNSENT_BYTES, ServiceHttpProtocol, shrink_buffers
+from tests.api.started_server import started
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "asyncio": asyncio.new_event_loop,
@@ -44,28 +44,18 @@ class Flood:
 async def flood(*, is_shrunk: bool) -> int:
     """Return how much was sent to a client that reads nothing and has next to no room."""
     application = Flood(is_shrunk=is_shrunk)
-    config = uvicorn.Config(
-        application,
-        http=ServiceHttpProtocol,
-        lifespan="off",
-        log_config=None,
-        timeout_graceful_shutdown=0,
-    )
-    config.load()
-    server = uvicorn.Server(config)
-    server.lifespan = config.lifespan_class(config)
     with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as client:
-        await server.startup(sockets=[listening])
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-        client.setblocking(False)
-        loop = asyncio.get_running_loop()
-        await loop.sock_connect(client, listening.getsockname())
-        await loop.sock_sendall(client, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
-        sent = await _settled(lambda: application.sent)
-        client.close()
-        assert application.transport is not None
-        application.transport.abort()
-        await server.shutdown(sockets=[listening])
+        options: dict[str, Any] = {"http": ServiceHttpProtocol, "timeout_graceful_shutdown": 0}
+        async with started(application, sockets=[listening], **options):
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            client.setblocking(False)
+            loop = asyncio.get_running_loop()
+            await loop.sock_connect(client, listening.getsockname())
+            await loop.sock_sendall(client, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            sent = await _settled(lambda: application.sent)
+            client.close()
+            assert application.transport is not None
+            application.transport.abort()
     return sent
 
 
