@@ -13,7 +13,7 @@ PIP_INSTALL := $(VENV_PYTHON) -m pip install --disable-pip-version-check
 .DELETE_ON_ERROR:
 # Two targets asked for at once would install into the same environment at the same time.
 .NOTPARALLEL:
-.PHONY: help run demo test fuzz lint format types imports bench figures lock clean
+.PHONY: help run demo datasets test fuzz lint format types imports bench figures lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -23,6 +23,9 @@ run: $(VENV)/.installed-run ## start the service, with a demo feed, and say whic
 
 demo: $(VENV)/.installed-run ## watch queues fall behind, and not, in the terminal (15 seconds)
 	@$(VENV_PYTHON) -m simulator demo
+
+datasets: $(VENV)/.installed-datasets ## install what `python -m datasets` needs: Spark (a minute)
+	@echo "Ready: $(VENV_PYTHON) -m datasets --help"
 
 test: $(VENV)/.installed-dev ## run the whole test suite, the doctests of the library included
 	$(VENV_PYTHON) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
@@ -57,6 +60,10 @@ LOCK = $(VENV_PYTHON) -m uv pip compile --quiet --universal --python-version 3.1
 
 lock: $(VENV)/.installed-dev ## pin the dependencies of pyproject.toml again, with hashes
 	$(LOCK) --all-extras --group dev --output-file requirements/dev.txt pyproject.toml
+	$(LOCK) --group build --constraints requirements/dev.txt \
+		--output-file requirements/build.txt pyproject.toml
+	$(LOCK) --extra datasets --extra spark --extra simulator --extra java --group build \
+		--constraints requirements/dev.txt --output-file requirements/datasets.txt pyproject.toml
 	$(LOCK) --extra api --extra client --extra simulator --group build --constraints requirements/dev.txt \
 		--output-file requirements/run.txt pyproject.toml
 
@@ -65,11 +72,12 @@ clean: ## remove the environment and everything else that was made
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The files made here are stamps: pip runs again only when what it reads is newer. The project
-# itself is installed editable by the build tools that were just pinned, so that nothing is fetched
-# but what the lock files name.
-$(VENV)/.installed-%: requirements/%.txt pyproject.toml $(VENV)/.made
+# itself is installed editable by the build tools that were just pinned, and so is what comes as source
+# only, so that nothing is fetched but what the lock files name.
+$(VENV)/.installed-%: requirements/%.txt requirements/build.txt pyproject.toml $(VENV)/.made
 	@echo "Installing what $< names into $(VENV) (the first time takes a minute)"
-	@$(PIP_INSTALL) --quiet --require-hashes -r $<
+	@$(PIP_INSTALL) --quiet --require-hashes -r requirements/build.txt
+	@$(PIP_INSTALL) --quiet --require-hashes --no-build-isolation --use-pep517 -r $<
 	@$(PIP_INSTALL) --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -3,13 +3,24 @@
 `default` tries new examples each time and remembers those that failed; `ci` tries the same ones
 every time, so that a run can be repeated; `thorough` looks for minutes. `HYPOTHESIS_PROFILE=name`
 chooses; otherwise it is `ci` where the environment says `CI`, and `default` elsewhere.
+
+`spark` is a real Spark session, one for all tests of a process.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from datasets.errors import ExtraMissingError, JavaMissingError
+from datasets.spark.session import spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # A shared machine is slow at times, which says nothing about the code.
 _patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -22,3 +33,13 @@ settings.register_profile("thorough", _patient, max_examples=2_000)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
 )
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A Spark session on two cores; what needs one is skipped where there is no Java."""
+    try:
+        with spark_session(cores=2, settings={"spark.sql.shuffle.partitions": "2"}) as session:
+            yield session
+    except (JavaMissingError, ExtraMissingError) as error:
+        pytest.skip(str(error))

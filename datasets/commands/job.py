@@ -1,0 +1,64 @@
+"""How a command runs: Spark for as long as it takes, errors as a command line shows them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from upstream import UpStreamError
+
+from ..errors import JobFailedError
+from ..output.card import DataCard
+from ..spark.session import spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Show what is refused, by us, by Spark or by the system, in one line, and end with 1."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # whoever read the output has seen enough; typer ends quietly
+    except (UpStreamError, OSError) as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(1) from error
+
+
+@contextmanager
+def job(what: str, *, cores: int | None = None) -> Iterator[SparkSession]:
+    """Start Spark for a command, and show what goes wrong in it in one line."""
+    with errors_shown(), spark_session(cores=cores) as session:
+        from pyspark.errors import PySparkException
+
+        try:
+            yield session
+        except PySparkException as error:
+            raise JobFailedError(what, _first_line(error)) from error
+
+
+def show_card(card: DataCard, out: object, *, is_json: bool) -> None:
+    """Print what was written, for a person or for a program."""
+    if is_json:
+        text = json.dumps({"folder": str(out), **card.as_json()}, indent=2, allow_nan=False)
+        sys.stdout.write(text + "\n")
+        return
+    console = Console(highlight=False)
+    table = Table(show_header=False, box=None)
+    for name, value in card.as_facts().items():
+        table.add_row(name, value)
+    console.print(f"{card.title}, in {out}\n", markup=False)
+    console.print(table)
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -1,0 +1,110 @@
+"""The data card: what is in a folder of updates, where it comes from, and how to make it again.
+
+It is written twice beside the data, as `_data_card.json` for programs and `_data_card.md` for
+people. It has nothing in it that differs from run to run, so the same command writes the same card.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Final
+
+JSON_NAME: Final = "_data_card.json"
+PAGE_NAME: Final = "_data_card.md"
+
+Cell = bool | int | float | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the data."""
+
+    name: str
+    kind: str
+    """Its type, by Spark's name."""
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """How unevenly the updates are spread over the keys."""
+
+    busiest_key: str
+    busiest_updates: int
+    slowest_updates: int
+    share_of_busiest_1_percent: float
+    share_of_busiest_10_percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class DataCard:
+    """What is in a folder of updates."""
+
+    title: str
+    command: str
+    """The command that makes it again."""
+    updates: int
+    keys: int
+    first_time: float
+    last_time: float
+    """In seconds."""
+    columns: tuple[Column, ...]
+    skew: Skew
+    seed: int | None = None
+    parameters: Mapping[str, Cell] = field(default_factory=dict)
+    read: int | None = None
+    """Rows that were read, where the data comes from files."""
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    """How many of them were dropped, by reason."""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        assert self.read is None or self.read == self.updates + sum(self.dropped.values()), (
+            "a row that was neither written nor counted as dropped"
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return what the JSON file has."""
+        return asdict(self)
+
+    def write(self, folder: Path) -> None:
+        """Write both files into a folder."""
+        text = json.dumps(self.as_json(), indent=2, allow_nan=False, ensure_ascii=False)
+        (folder / JSON_NAME).write_text(text + "\n", encoding="utf-8")
+        (folder / PAGE_NAME).write_text(self.as_page(), encoding="utf-8")
+
+    def as_page(self) -> str:
+        """Return the card as Markdown."""
+        lines = [f"# {self.title}", "", f"Made by `{self.command}`.", ""]
+        lines += [f"- {name}: {value}" for name, value in self.as_facts().items()]
+        lines += ["", "| column | type | meaning |", "| --- | --- | --- |"]
+        lines += [f"| `{each.name}` | {each.kind} | {each.meaning} |" for each in self.columns]
+        if self.parameters:
+            lines += ["", "| parameter | value |", "| --- | --- |"]
+            lines += [f"| {name} | {value} |" for name, value in self.parameters.items()]
+        if self.notes:
+            lines += ["", *self.notes]
+        return "\n".join(lines) + "\n"
+
+    def as_facts(self) -> dict[str, str]:
+        """Return what a person wants to know first, in words."""
+        skew = self.skew
+        seconds = self.last_time - self.first_time
+        facts = {
+            "updates": f"{self.updates:,}",
+            "keys": f"{self.keys:,}",
+            "time": f"from {self.first_time:.9g} to {self.last_time:.9g} s, {seconds:,.3f} s long",
+            "busiest key": f"{skew.busiest_key}, {skew.busiest_updates:,} updates",
+            "slowest key": f"{skew.slowest_updates:,} updates",
+            "share of the busiest 1 % of keys": f"{skew.share_of_busiest_1_percent:.1%}",
+            "share of the busiest 10 %": f"{skew.share_of_busiest_10_percent:.1%}",
+        }
+        if self.seed is not None:
+            facts["seed"] = str(self.seed)
+        if self.read is not None:
+            facts["rows read"] = f"{self.read:,}"
+            facts |= {f"dropped, {why}": f"{count:,}" for why, count in self.dropped.items()}
+        return facts

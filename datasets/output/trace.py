@@ -1,0 +1,96 @@
+"""A trace on disk: Parquet files with `time, key, value…`, in order of time by their names.
+
+The frame that is written has its rows in order of time already, partition after partition. Each
+partition becomes a file, or several of at most `ROWS_PER_FILE`, so that a replay reads one after the
+other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..errors import BadFileError
+from .card import Column, Skew
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS_PER_FILE: Final = 1 << 20
+
+_PART: Final = re.compile(r"part-(\d+)-[0-9a-f-]+-c(\d+)\.(\w+)\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a folder of updates holds, as measured from the files."""
+
+    updates: int
+    keys: int
+    first_time: float
+    last_time: float
+    columns: tuple[Column, ...]
+    skew: Skew
+
+
+def write_trace(frame: DataFrame, folder: Path) -> None:
+    """Write a frame whose rows are in order of time, partition after partition, into a folder."""
+    assert frame.columns[:2] == ["time", "key"], "the columns of a trace are time, key, value…"
+    assert frame.columns[2:], "the service takes no updates without values"
+    files = folder / ".files"
+    writer = frame.write.option("maxRecordsPerFile", ROWS_PER_FILE)
+    writer.option("compression", "snappy").parquet(str(files))
+    for path in sorted(files.glob("part-*.parquet")):
+        found = _PART.fullmatch(path.name)
+        assert found is not None, path.name
+        part, chunk, codec = found.groups()
+        path.rename(folder / f"part-{part}-{chunk}.{codec}.parquet")
+    for path in files.iterdir():
+        path.unlink()
+    files.rmdir()
+
+
+def measure_trace(
+    session: SparkSession, folder: Path, meanings: Mapping[str, str] | None = None
+) -> Trace:
+    """Read a folder of updates, and count what is in it; BadFileError if nothing is."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    frame = session.read.parquet(str(folder))
+    counted = frame.groupBy("key").agg(
+        F.count("*").alias("updates"), F.min("time").alias("first"), F.max("time").alias("last")
+    )
+    counted = counted.cache()
+    row = counted.agg(
+        F.sum("updates"), F.count("*"), F.min("first"), F.max("last"), F.min("updates")
+    ).first()
+    assert row is not None
+    updates, keys, first_time, last_time, slowest = row
+    if not updates:
+        raise BadFileError(folder, "there are no updates in it")
+    busiest = counted.orderBy(F.desc("updates"), "key").limit(-(-keys // 10))
+    counts = [(str(row["key"]), int(row["updates"])) for row in busiest.collect()]
+    counted.unpersist()
+    said = meanings or {}
+    kinds = ((field.name, field.dataType.simpleString()) for field in frame.schema)
+    return Trace(
+        updates=int(updates),
+        keys=int(keys),
+        first_time=float(first_time),
+        last_time=float(last_time),
+        columns=tuple(Column(name, kind, said.get(name, "")) for name, kind in kinds),
+        skew=Skew(
+            busiest_key=counts[0][0],
+            busiest_updates=counts[0][1],
+            slowest_updates=int(slowest),
+            share_of_busiest_1_percent=_share(counts, -(-keys // 100), updates),
+            share_of_busiest_10_percent=_share(counts, len(counts), updates),
+        ),
+    )
+
+
+def _share(counts: list[tuple[str, int]], busiest: int, updates: int) -> float:
+    return sum(count for _, count in counts[:busiest]) / updates

@@ -1,0 +1,112 @@
+"""A Spark session on this machine, quiet and in UTC, which ends with what it was started for."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..errors import ExtraMissingError
+from .java import Java, find_java, write_launcher
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CHECKOUT: Final = Path(__file__).resolve().parents[2]
+
+_QUIET: Final = """\
+rootLogger.level = {level}
+rootLogger.appenderRef.stderr.ref = stderr
+logger.repl.name = org.apache.spark.api.python.PythonGatewayServer
+logger.repl.level = {level}
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n%ex
+"""
+
+
+@contextmanager
+def spark_session(
+    *,
+    cores: int | None = None,
+    memory: str = "2g",
+    settings: Mapping[str, str] | None = None,
+    log_level: str = "OFF",
+) -> Iterator[SparkSession]:
+    """Start Spark in this machine's processes, on all its cores by default; stop it at the end.
+
+    `settings` are Spark's own, by name. JavaMissingError and ExtraMissingError say what is missing.
+    """
+    builder = _builder()
+    java = find_java()
+    with (
+        tempfile.TemporaryDirectory(prefix="upstream-spark-") as folder,
+        _environment(java, Path(folder)),
+    ):
+        log_settings = Path(folder) / "log4j2.properties"
+        log_settings.write_text(_QUIET.format(level=log_level), encoding="utf-8")
+        given = {
+            **_SETTINGS,
+            "spark.driver.memory": memory,
+            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log_settings}",
+            "spark.local.dir": folder,
+            "spark.sql.warehouse.dir": str(Path(folder) / "warehouse"),
+            **(settings or {}),
+        }
+        for name, value in given.items():
+            builder = builder.config(name, value)
+        session = builder.master(f"local[{cores or '*'}]").appName("upstream").getOrCreate()
+        try:
+            yield session
+        finally:
+            session.stop()
+
+
+_SETTINGS: Final = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.shuffle.partitions": "8",
+}
+
+
+@contextmanager
+def _environment(java: Java, folder: Path) -> Iterator[None]:
+    """Let Spark use this Java and this Python, and its workers find our packages."""
+    write_launcher(java, folder / "java")
+    before = dict(os.environ)
+    paths = [str(CHECKOUT), *before.get("PYTHONPATH", "").split(os.pathsep)]
+    os.environ.update(
+        JAVA_HOME=str(folder / "java"),
+        PYSPARK_PYTHON=sys.executable,
+        PYSPARK_DRIVER_PYTHON=sys.executable,
+        PYTHONPATH=os.pathsep.join(dict.fromkeys(path for path in paths if path)),
+    )
+    try:
+        yield
+    finally:
+        for name in ("JAVA_HOME", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYTHONPATH"):
+            if name in before:
+                os.environ[name] = before[name]
+            else:
+                del os.environ[name]
+
+
+def _builder() -> SparkSession.Builder:
+    try:
+        for package in ("pandas", "pyarrow"):  # Spark imports them where it needs them
+            import_module(package)
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise ExtraMissingError(error.name) from error
+    return SparkSession.builder

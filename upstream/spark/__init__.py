@@ -1,0 +1,4 @@
+"""UpStream on Spark: update semantics on a cluster, and the service as a data source.
+
+Needs the extra `spark`; nothing of Spark is imported before something here is used.
+"""
