@@ -22,6 +22,7 @@ from ..model.policy_run import PolicyRun
 from ..model.processing_costs import COST_DISTRIBUTIONS
 from ..model.simulation import LOOPS, MAX_SEED
 from ..model.subscriber import MAX_SERVERS
+from ..runs.event_files import FORMATS, EventLogs
 from ..workloads.keys_option import make_workload
 from ..workloads.recorded import Recorded, replay
 from ..workloads.trace_file import SECONDS_PER_UNIT, TraceFile, read_trace
@@ -125,6 +126,20 @@ Plot = Annotated[
         "--plot", dir_okay=False, callback=plot_path, help="Write a plot to this PNG file."
     ),
 ]
+Events = Annotated[
+    Path | None,
+    typer.Option(
+        "--events",
+        metavar="DIR",
+        file_okay=False,
+        help="Write the event log of each run to DIR/POLICY-seed-SEED, for `python -m datasets "
+        "summarize DIR`: what arrived, was dequeued and delivered when, and what the queue "
+        "integrated, in files of 262,144 events.",
+    ),
+]
+EventsFormat = Annotated[
+    str, typer.Option("--events-format", help=f"Files of events: {' or '.join(FORMATS)}.")
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print a JSON list, one object for each policy.")
 ]
@@ -148,6 +163,8 @@ def run_policies(
     time_unit: TraceUnit = "s",
     key: TraceKey = "key",
     plot: Plot = None,
+    events: Events = None,
+    events_format: EventsFormat = FORMATS[0],
     is_json: Json = False,
 ) -> None:
     """Run policies on the same arrivals, and measure how stale they leave the keys.
@@ -183,7 +200,9 @@ def run_policies(
             capacity=capacity,
             loop=loop,
         )
-        report = PolicyReport(measure_all([replace(run, policy=name) for name in names]))
+        setting = _setting(run, load, keys=keys, trace=trace, arrivals=arrivals)
+        logs = None if events is None else EventLogs(events, events_format, setting)
+        report = PolicyReport(measure_all([replace(run, policy=name) for name in names], logs))
         write_plot(report, plot)
     if is_json:
         sys.stdout.write(json.dumps(report.as_json(), indent=2, allow_nan=False) + "\n")
@@ -213,10 +232,14 @@ def policy_names(words: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def measure_all(runs: Sequence[PolicyRun]) -> list[Measures]:
-    """Measure one policy after the other, and show how far that is."""
+def measure_all(runs: Sequence[PolicyRun], logs: EventLogs | None = None) -> list[Measures]:
+    """Measure one policy after the other, and show how far that is; write logs, if wanted."""
+    if logs is None:
+        with RunBar(len(runs)) as bar:
+            return [run.measure(on_progress=bar.follow(run.policy)) for run in runs]
+    logs.check(runs)
     with RunBar(len(runs)) as bar:
-        return [run.measure(on_progress=bar.follow(run.policy)) for run in runs]
+        return [logs.measure(run, bar.follow(run.policy)) for run in runs]
 
 
 def write_plot(report: PolicyReport, path: Path | None) -> None:
@@ -259,6 +282,23 @@ def _workload(
     if arrivals is not None:
         raise OptionError("--arrivals", arrivals, "no --arrivals with --trace, which has its own")
     return replay(source.read(trace), updates=updates)
+
+
+def _setting(
+    run: PolicyRun, load: float, *, keys: str | None, trace: Path | None, arrivals: str | None
+) -> dict[str, object]:
+    """Return what a log says of a run, beside its policy and its seed."""
+    source: dict[str, object] = {"trace": str(trace)}
+    if trace is None:
+        source = {"keys": keys or DEFAULT_KEYS, "arrivals": arrivals or "poisson"}
+    return source | {
+        "load": load,
+        "updates": run.updates,
+        "cost_distribution": run.cost_distribution,
+        "servers": run.servers,
+        "capacity": run.capacity,
+        "known_rates": run.is_informed,
+    }
 
 
 def _updates(updates: int | None, workload: Workload) -> int:

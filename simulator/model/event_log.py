@@ -1,14 +1,14 @@
-"""What happened in a run, event by event, as lists: enough to compute staleness anew.
+"""What happened in a run, event by event: enough to compute staleness anew.
 
 An arrival is known by its number, which is also the value of its update: so what is dequeued says
-which arrival it is.
+which arrival it is. Events go to an `EventSink` as they happen: lists in memory, or files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from upstream import Key
 
@@ -19,6 +19,11 @@ class EventKind(IntEnum):
     ARRIVAL = 0
     DEQUEUE = 1
     DELIVERY = 2
+    REJECTED = 3
+    """It found the queue full, and never was in it."""
+    SHED = 4
+    """It was dropped by a full append queue, of which it was the one that came or one that waited.
+    """
 
 
 class Event(NamedTuple):
@@ -28,6 +33,14 @@ class Event(NamedTuple):
     kind: EventKind
     key: Key
     number: int
+
+
+class EventSink(Protocol):
+    """What takes events, in the order in which they happen."""
+
+    def note(self, time: float, kind: EventKind, key: Key, number: int) -> None:
+        """Take one event."""
+        ...
 
 
 class EventLog:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from upstream import SCHEDULERS, make_queue
+from upstream import SCHEDULERS, StreamQueue, make_queue
 
 from ..errors import OptionError
 from ..workloads.known_from_start import KnownFromStart
 from ..workloads.workload import Workload
+from .event_log import EventSink
 from .measures import Measures
+from .noted_shedding import noted_shedding
 from .simulation import Simulation
 from .subscriber import Subscriber
 
@@ -40,8 +42,15 @@ class PolicyRun:
     loop: str = "plain"
     is_logged: bool = False
 
-    def measure(self, on_progress: Callable[[float], None] | None = None) -> Measures:
+    def measure(
+        self,
+        on_progress: Callable[[float], None] | None = None,
+        *,
+        sink: EventSink | None = None,
+    ) -> Measures:
         """Run it and return what was measured; `on_progress` hears which share of it is done.
+
+        `sink` takes every event, if it is given.
 
         >>> from simulator.workloads.key_rates import uniform
         >>> from simulator.workloads.sources import FixedInterval
@@ -50,7 +59,7 @@ class PolicyRun:
         >>> round(run.measure().queue.mean, 2)
         0.67
         """
-        simulation, subscriber = self.set_up()
+        simulation, subscriber = self.set_up(sink)
         if on_progress is not None:
             simulation.on_sample = lambda now: on_progress(min(1.0, now / self.updates))
         if not self.warm_up:
@@ -63,19 +72,16 @@ class PolicyRun:
         simulation.run(self.updates - before)
         return simulation.measures(subscriber, since=mark)
 
-    def set_up(self) -> tuple[Simulation, Subscriber]:
+    def set_up(self, sink: EventSink | None = None) -> tuple[Simulation, Subscriber]:
         """Return the simulation, not yet run, and its only subscriber."""
         self._check_warm_up()
         workload = KnownFromStart(self.workload) if self.warm_up else self.workload
         simulation = Simulation(workload, seed=self.seed, loop=self.loop)
-        queue = make_queue(
-            self.policy,
-            clock=simulation.clock,
-            capacity=self.capacity,
-            rates=simulation.rates if self.is_informed else None,
-            processing_cost=self.cost if self.is_informed else None,
-            seed=self.seed,
-        )
+        queue = self._queue(simulation)
+        if sink is not None and self.policy == "append-shedding":
+            queue, sink = noted_shedding(
+                simulation.clock, sink, capacity=self.capacity, seed=self.seed
+            )
         subscriber = simulation.add(
             self.policy,
             queue,
@@ -83,8 +89,19 @@ class PolicyRun:
             cost_distribution=self.cost_distribution,
             servers=self.servers,
             is_logged=self.is_logged,
+            sink=sink,
         )
         return simulation, subscriber
+
+    def _queue(self, simulation: Simulation) -> StreamQueue:
+        return make_queue(
+            self.policy,
+            clock=simulation.clock,
+            capacity=self.capacity,
+            rates=simulation.rates if self.is_informed else None,
+            processing_cost=self.cost if self.is_informed else None,
+            seed=self.seed,
+        )
 
     def _check_warm_up(self) -> None:
         """Raise OptionError if what comes after the warm-up cannot be measured."""

@@ -28,7 +28,7 @@ from ..kernel.plain_loop import PlainLoop
 from ..kernel.simpy_loop import SimPyLoop
 from ..workloads.known_from_start import KnownFromStart
 from ..workloads.workload import Workload
-from .event_log import EventKind, EventLog
+from .event_log import EventSink
 from .measures import Mark, Measures, Spread, Staleness, mean_since
 from .processing_costs import COST_DISTRIBUTIONS, Costs, check_cost
 from .subscriber import AnySubscriber, Subscriber
@@ -94,6 +94,7 @@ class Simulation:
         cost_distribution: str = "fixed",
         servers: int = 1,
         is_logged: bool = False,
+        sink: EventSink | None = None,
     ) -> Subscriber:
         """Add a queue of updates with its servers, before the run; the load is `cost / servers`.
 
@@ -109,6 +110,7 @@ class Simulation:
             mean_cost=cost,
             servers=servers,
             is_logged=is_logged,
+            sink=sink,
         )
         self._subscribers.append(subscriber)
         return subscriber
@@ -235,7 +237,9 @@ class Simulation:
         loop, enqueue, subscribers = self._loop, self._enqueue, self._subscribers
         assert enqueue is not None
         arrival_after = loop.arrival_after
-        logs = [log for log in (subscriber.log for subscriber in subscribers) if log is not None]
+        logged = [
+            each for each in subscribers if isinstance(each, Subscriber) and each.sink is not None
+        ]
         number = self.arrived
         end = number + updates
         previous = loop.now
@@ -244,8 +248,8 @@ class Simulation:
                 yield arrival_after(time - loop.now)
                 previous = time
             enqueue(key, number)
-            if logs:
-                _note_arrival(logs, loop.now, key, number)
+            for each in logged:
+                each.note_arrival(key, number)
             for subscriber in subscribers:
                 if subscriber.bell.sleepers:
                     subscriber.bell.ring()
@@ -280,11 +284,6 @@ class Simulation:
                 interval *= 2.0
                 for lengths in self._lengths.values():
                     del lengths[::2]
-
-
-def _note_arrival(logs: list[EventLog], now: float, key: Key, number: int) -> None:
-    for log in logs:
-        log.note(now, EventKind.ARRIVAL, key, number)
 
 
 def _latencies(subscriber: AnySubscriber) -> Sequence[float]:

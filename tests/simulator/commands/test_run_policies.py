@@ -168,3 +168,23 @@ def test_a_broken_row_of_a_trace_is_named(tmp_path: Path) -> None:
     path = tmp_path / "trace.csv"
     path.write_text("time,key\n2,a\n1,b\n")
     assert_refused(invoke("run", "--trace", str(path)), "row 2 (line 3)")
+
+
+def test_an_event_log_of_each_run_is_written_and_the_figures_are_what_they_were(
+    tmp_path: Path,
+) -> None:
+    words = ("--policies", "index,append-shedding", "--load", "3", "--seed", "7", *QUICK)
+    found = measured(*words, "--events", str(tmp_path / "logs"), "--events-format", "csv")
+    assert found == measured(*words)
+    for each in found:
+        folder = tmp_path / "logs" / f"{each['policy']}-seed-7"
+        run = json.loads((folder / "run.json").read_text())
+        assert run["integrated"]["queue_staleness"] == each["queue_staleness"]
+        assert (run["seed"], run["setting"]["load"]) == (7, 3.0)
+        assert (folder / "events-000000.csv").exists()
+
+
+def test_a_log_that_is_there_already_is_not_written_over(tmp_path: Path) -> None:
+    words = ("run", "--events", str(tmp_path), "--policies", "fifo", "--updates", "10")
+    assert invoke(*words).exit_code == 0
+    assert_refused(invoke(*words), "fifo-seed-1")

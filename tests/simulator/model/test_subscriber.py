@@ -18,7 +18,7 @@ from simulator.workloads.recorded import Recorded
 from tests.simulator.logged_run import WORKLOADS, LoggedRun, logged_run
 from upstream import POLICIES, make_queue
 
-ARRIVAL, DEQUEUE, DELIVERY = EventKind
+ARRIVAL, DEQUEUE, DELIVERY, *_ = EventKind
 
 
 def run(policy: str, workload: str, *, cost: float, servers: int) -> LoggedRun:

@@ -1,0 +1,45 @@
+"""A queue that sheds, of which it is known what it sheds."""
+
+from __future__ import annotations
+
+from simulator.model.event_log import EventKind, EventLog
+from simulator.model.noted_shedding import noted_shedding
+from simulator.model.policy_run import PolicyRun
+from simulator.workloads.key_rates import zipf
+from simulator.workloads.sources import Poisson
+from upstream import ManualClock
+
+RUN = PolicyRun(
+    policy="append-shedding",
+    workload=Poisson(zipf(20, 0.9)),
+    cost=4.0,
+    updates=2_000,
+    capacity=30,
+    seed=3,
+)
+
+
+def test_what_was_shed_is_noted_right_after_the_arrival_that_was_the_cause() -> None:
+    log, clock = EventLog(), ManualClock()
+    queue, notes = noted_shedding(clock, log, capacity=2, seed=1)
+    for number in range(20):
+        queue.enqueue("key", number)
+        notes.note(clock.now(), EventKind.ARRIVAL, "key", number)
+        gone = {event.number for event in log.events(EventKind.SHED)}
+        assert [update.value for update in queue.snapshot()] == [
+            arrived for arrived in range(number + 1) if arrived not in gone
+        ]
+    assert len(log.events(EventKind.SHED)) == queue.statistics().shed == 18
+
+
+def test_each_update_of_a_run_is_dequeued_or_shed_or_waits() -> None:
+    log = EventLog()
+    measured = RUN.measure(sink=log)
+    fates = [*log.events(EventKind.DEQUEUE), *log.events(EventKind.SHED)]
+    numbers = {event.number for event in fates}
+    assert len(numbers) == len(fates) == RUN.updates - measured.counted.waiting
+    assert len(log.events(EventKind.SHED)) == measured.counted.shed > 1_000
+
+
+def test_a_run_that_is_noted_does_what_one_does_that_is_not() -> None:
+    assert RUN.measure(sink=EventLog()) == RUN.measure()
