@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,9 +15,10 @@ from rich.table import Table
 
 from upstream import UpStreamError
 
-from ..errors import JobFailedError
 from ..output.card import DataCard
-from ..spark.session import spark_session
+from ..spark.failure import failures_named
+from ..spark.interruption import ToldToEndError, interruption
+from ..spark.session import check_extra, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,6 +31,9 @@ def errors_shown() -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise  # whoever read the output has seen enough; typer ends quietly
+    except ToldToEndError as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(error.status) from error
     except (UpStreamError, OSError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from error
@@ -36,14 +41,26 @@ def errors_shown() -> Iterator[None]:
 
 @contextmanager
 def job(what: str, *, cores: int | None = None) -> Iterator[SparkSession]:
-    """Start Spark for a command, and show what goes wrong in it in one line."""
-    with errors_shown(), spark_session(cores=cores) as session:
-        from pyspark.errors import PySparkException
+    """Start Spark for a command, and show what goes wrong in it in one line.
 
-        try:
+    Ctrl-C and SIGTERM cancel what Spark is doing, and end the command as the shell expects.
+    """
+    with errors_shown(), interruption() as interrupted:
+        check_extra()
+        with failures_named(what), _logs_of_spark_off(), spark_session(cores=cores) as session:
+            interrupted.watch(session)
             yield session
-        except PySparkException as error:
-            raise JobFailedError(what, _first_line(error)) from error
+
+
+@contextmanager
+def _logs_of_spark_off() -> Iterator[None]:
+    """Keep PySpark's tracebacks off the error output: what went wrong is shown in one line."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def show_card(card: DataCard, out: object, *, is_json: bool) -> None:
@@ -58,7 +75,3 @@ def show_card(card: DataCard, out: object, *, is_json: bool) -> None:
         table.add_row(name, value)
     console.print(f"{card.title}, in {out}\n", markup=False)
     console.print(table)
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)

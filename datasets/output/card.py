@@ -81,10 +81,10 @@ class DataCard:
         lines = [f"# {self.title}", "", f"Made by `{self.command}`.", ""]
         lines += [f"- {name}: {value}" for name, value in self.as_facts().items()]
         lines += ["", "| column | type | meaning |", "| --- | --- | --- |"]
-        lines += [f"| `{each.name}` | {each.kind} | {each.meaning} |" for each in self.columns]
+        lines += [_row(f"`{each.name}`", each.kind, each.meaning) for each in self.columns]
         if self.parameters:
             lines += ["", "| parameter | value |", "| --- | --- |"]
-            lines += [f"| {name} | {value} |" for name, value in self.parameters.items()]
+            lines += [_row(name, value) for name, value in self.parameters.items()]
         if self.notes:
             lines += ["", *self.notes]
         return "\n".join(lines) + "\n"
@@ -108,3 +108,9 @@ class DataCard:
             facts["rows read"] = f"{self.read:,}"
             facts |= {f"dropped, {why}": f"{count:,}" for why, count in self.dropped.items()}
         return facts
+
+
+def _row(*cells: Cell) -> str:
+    """Return a row of a Markdown table; a cell is in one line, and its bars are no borders."""
+    texts = (" ".join(str(cell).split()).replace("|", r"\|") for cell in cells)
+    return f"| {' | '.join(texts)} |"

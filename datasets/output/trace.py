@@ -1,8 +1,8 @@
 """A trace on disk: Parquet files with `time, key, value…`, in order of time by their names.
 
 The frame that is written has its rows in order of time already, partition after partition. Each
-partition becomes a file, or several of at most `ROWS_PER_FILE`, so that a replay reads one after the
-other.
+partition becomes a file, or several of at most `ROWS_PER_FILE`, so that a replay reads one after
+the other.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..errors import BadFileError
+from ..spark.paths import path_to_read
 from .card import Column, Skew
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def measure_trace(
     """Read a folder of updates, and count what is in it; BadFileError if nothing is."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    frame = session.read.parquet(str(folder))
+    frame = session.read.parquet(path_to_read(folder))
     counted = frame.groupBy("key").agg(
         F.count("*").alias("updates"), F.min("time").alias("first"), F.max("time").alias("last")
     )

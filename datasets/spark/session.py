@@ -43,9 +43,23 @@ def spark_session(
     """Start Spark in this machine's processes, on all its cores by default; stop it at the end.
 
     `settings` are Spark's own, by name. JavaMissingError and ExtraMissingError say what is missing.
+    A line on the error output says so if the Java is not the machine's own. A session that runs in
+    this process already is given as it is, and goes on.
     """
-    builder = _builder()
+    check_extra()
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+    try:
+        running = SparkSession.active()
+    except PySparkRuntimeError:
+        running = None
+    if running is not None:
+        yield running
+        return
     java = find_java()
+    if (notice := java.notice()) is not None:
+        sys.stderr.write(notice + "\n")
     with (
         tempfile.TemporaryDirectory(prefix="upstream-spark-") as folder,
         _environment(java, Path(folder)),
@@ -60,6 +74,7 @@ def spark_session(
             "spark.sql.warehouse.dir": str(Path(folder) / "warehouse"),
             **(settings or {}),
         }
+        builder = SparkSession.builder
         for name, value in given.items():
             builder = builder.config(name, value)
         session = builder.master(f"local[{cores or '*'}]").appName("upstream").getOrCreate()
@@ -87,6 +102,7 @@ def _environment(java: Java, folder: Path) -> Iterator[None]:
     before = dict(os.environ)
     paths = [str(CHECKOUT), *before.get("PYTHONPATH", "").split(os.pathsep)]
     os.environ.update(
+        PATH=before.get("PATH") or os.defpath,  # where Spark's scripts find their shell
         JAVA_HOME=str(folder / "java"),
         PYSPARK_PYTHON=sys.executable,
         PYSPARK_DRIVER_PYTHON=sys.executable,
@@ -95,18 +111,17 @@ def _environment(java: Java, folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        for name in ("JAVA_HOME", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYTHONPATH"):
+        for name in ("PATH", "JAVA_HOME", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYTHONPATH"):
             if name in before:
                 os.environ[name] = before[name]
             else:
                 del os.environ[name]
 
 
-def _builder() -> SparkSession.Builder:
+def check_extra() -> None:
+    """Raise ExtraMissingError unless what Spark needs is installed."""
     try:
-        for package in ("pandas", "pyarrow"):  # Spark imports them where it needs them
+        for package in ("pandas", "pyarrow", "pyspark.sql"):  # Spark imports pandas when it likes
             import_module(package)
-        from pyspark.sql import SparkSession
     except ImportError as error:
         raise ExtraMissingError(error.name) from error
-    return SparkSession.builder

@@ -1,0 +1,71 @@
+"""The data card: what it says, in both forms, and what it does not let pass."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from datasets.output.card import Column, DataCard, Skew
+
+CARD = DataCard(
+    title="Trades of a day",
+    command="python -m datasets taq a.txt --out day",
+    updates=90,
+    keys=7,
+    first_time=1.5,
+    last_time=3_601.5,
+    columns=(Column("time", "double", "seconds"), Column("key", "string")),
+    skew=Skew("IBM é", 50, 1, 0.555, 0.9),
+    seed=3,
+    parameters={"theta": 0.9},
+    read=100,
+    dropped={"corrected": 10},
+    notes=("Times are UTC.",),
+)
+
+
+def test_the_json_file_has_every_field(tmp_path: Path) -> None:
+    CARD.write(tmp_path)
+    read = json.loads((tmp_path / "_data_card.json").read_text(encoding="utf-8"))
+    assert read == json.loads(json.dumps(CARD.as_json()))
+    assert set(read) == set(DataCard.__dataclass_fields__)
+    assert read["skew"]["busiest_key"] == "IBM é"
+
+
+def test_the_page_says_what_a_person_asks(tmp_path: Path) -> None:
+    CARD.write(tmp_path)
+    page = (tmp_path / "_data_card.md").read_text(encoding="utf-8")
+    for line in (
+        "# Trades of a day",
+        "- updates: 90",
+        "- time: from 1.5 to 3601.5 s, 3,600.000 s long",
+        "- busiest key: IBM é, 50 updates",
+        "- share of the busiest 1 % of keys: 55.5%",
+        "- seed: 3",
+        "- rows read: 100",
+        "- dropped, corrected: 10",
+        "| `time` | double | seconds |",
+        "| theta | 0.9 |",
+        "Times are UTC.",
+    ):
+        assert line in page.splitlines()
+
+
+def test_what_does_not_apply_is_left_out() -> None:
+    card = replace(CARD, seed=None, read=None, dropped={}, parameters={}, notes=())
+    assert not {"seed", "rows read"} & set(card.as_facts())
+    assert "| parameter |" not in card.as_page()
+
+
+def test_a_row_that_was_neither_written_nor_dropped_is_our_mistake() -> None:
+    with pytest.raises(AssertionError, match="neither written nor counted"):
+        replace(CARD, read=101)
+
+
+def test_a_cell_cannot_break_its_table() -> None:
+    odd = replace(CARD, columns=(Column("a|b", "string", "this | that\nmore"),))
+    row = next(line for line in odd.as_page().splitlines() if "string" in line)
+    assert row == r"| `a\|b` | string | this \| that more |"

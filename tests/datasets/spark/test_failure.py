@@ -1,0 +1,89 @@
+"""What Spark raises, for real, becomes one line that says what to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from datasets.errors import JobFailedError
+from datasets.spark.failure import JAVA_ENDED, failures_named, first_line
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+
+def raise_in_worker(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for _ in batches:
+        raise ValueError("the worker's reason")
+    yield from batches
+
+
+def fails_in_a_worker(spark: SparkSession, _place: Path) -> object:
+    return spark.range(3).mapInArrow(raise_in_worker, "id long").collect()
+
+
+def reads_what_is_not_parquet(spark: SparkSession, place: Path) -> object:
+    (place / "bad.parquet").write_bytes(b"nonsense" * 10)
+    return spark.read.parquet(str(place / "bad.parquet"))
+
+
+def writes_below_a_file(spark: SparkSession, place: Path) -> object:
+    (place / "file").write_text("1")
+    spark.range(3).write.parquet(str(place / "file" / "day"))
+    return None
+
+
+def divides_by_zero(spark: SparkSession, _place: Path) -> object:
+    return spark.range(3).selectExpr("id / 0").collect()
+
+
+def asks_for_a_column_that_is_not_there(spark: SparkSession, _place: Path) -> object:
+    return spark.range(3).select("no_such")
+
+
+@pytest.mark.parametrize(
+    ("act", "says"),
+    [
+        (fails_in_a_worker, "ValueError: the worker's reason"),
+        (reads_what_is_not_parquet, "bad.parquet is not a Parquet file"),
+        (writes_below_a_file, "Parent path is not a directory"),
+        (divides_by_zero, "Division by zero"),
+        (asks_for_a_column_that_is_not_there, "no_such"),
+    ],
+)
+def test_the_reason_is_one_line_without_java(
+    spark: SparkSession, tmp_path: Path, act: Callable[[SparkSession, Path], object], says: str
+) -> None:
+    with pytest.raises(JobFailedError) as caught, failures_named("trying"):
+        act(spark, tmp_path)
+    message = str(caught.value)
+    assert message.startswith("trying: Spark says: ")
+    assert says in message
+    assert not {"\n", "org.apache", "SQLSTATE", "Py4J", "Traceback"} & set(message.split())
+    assert "\n" not in message
+    assert "org.apache" not in message
+
+
+def test_a_lost_connection_is_java_that_has_ended() -> None:
+    with pytest.raises(JobFailedError, match=JAVA_ENDED), failures_named("trying"):
+        raise ConnectionRefusedError(111, "Connection refused")
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError("stdout"), ValueError("ours"), OSError("disk")])
+def test_what_spark_did_not_raise_passes(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught, failures_named("trying"):
+        raise error
+    assert caught.value is error
+
+
+def test_the_message_of_an_aborted_job_is_that_of_its_task() -> None:
+    said = (
+        "Job aborted due to stage failure: Task 0 in stage 2.0 failed 1 times, most recent "
+        "failure: Lost task 0.0 (TID 2) (host executor driver): java.io.IOException: No space left"
+    )
+    assert first_line(said) == "IOException: No space left"
+    assert first_line("") == ""

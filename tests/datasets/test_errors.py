@@ -1,0 +1,52 @@
+"""What the jobs refuse: each message names what is wrong, and passes between processes."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from datasets.errors import (
+    BadFileError,
+    BadOptionError,
+    ExtraMissingError,
+    FolderExistsError,
+    JavaMissingError,
+    JobFailedError,
+)
+from upstream import UpStreamError
+
+ERRORS = [
+    BadFileError(Path("a.txt"), "no trailer", line=7),
+    BadFileError("a.txt", "no trailer"),
+    BadOptionError("--theta", -1, "zero or more"),
+    FolderExistsError(Path("day")),
+    JavaMissingError("PATH: none"),
+    ExtraMissingError("pyspark"),
+    JobFailedError("reading", "no space"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_comes_out_of_another_process_as_it_went_in(error: UpStreamError) -> None:
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
+
+
+def test_each_message_is_one_line_that_says_what_it_is_about() -> None:
+    assert [str(error) for error in ERRORS[:4]] == [
+        "a.txt, line 7: no trailer",
+        "a.txt: no trailer",
+        "--theta -1: expected zero or more",
+        "day exists already; choose another folder, or remove it first",
+    ]
+    assert "(PATH: none)" in str(ERRORS[4])
+    assert "package pyspark" in str(ERRORS[5])
+    assert str(ERRORS[6]) == "reading: Spark says: no space"
+    assert all("\n" not in str(error) for error in ERRORS)
+
+
+def test_an_existing_folder_is_an_existing_file_to_who_knows_python_only() -> None:
+    with pytest.raises(FileExistsError, match="exists already"):
+        raise FolderExistsError(Path("day"))
