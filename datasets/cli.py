@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import typer
 
+from .commands.generate import (
+    generate_bursts,
+    generate_two_class,
+    generate_uniform,
+    generate_zipf,
+)
+from .commands.taq import load_taq
+from .commands.taq_like import generate_taq_like
+
 app = typer.Typer(
     help="Prepare update streams with Spark, and work out what became of them.",
     no_args_is_help=True,
@@ -12,3 +21,16 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def _jobs() -> None:
+    """Have the name of a command typed even where there is only one."""
+
+
+app.command("taq")(load_taq)
+app.command("zipf")(generate_zipf)
+app.command("uniform")(generate_uniform)
+app.command("two-class")(generate_two_class)
+app.command("bursts")(generate_bursts)
+app.command("taq-like")(generate_taq_like)

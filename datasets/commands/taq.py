@@ -1,0 +1,165 @@
+"""`python -m datasets taq`: NYSE TAQ trades or quotes, as a trace in order of time."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import BadOptionError
+from ..output.folder import output_folder
+from ..taq.checks import Allowance
+from ..taq.conditions import USUALLY_DROPPED
+from ..taq.filters import USUAL_CORRECTIONS
+from ..taq.formats import FORMATS
+from ..taq.load import Wanted, load
+from ..taq.options import date_of, filters_of, format_of
+from ..taq.sources import kind_of, recognise
+from .job import errors_shown, job, show_card
+from .options import Cores, Json, Out
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help="Files of one kind, trades or quotes; also gzip."),
+]
+FormatName = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help=f"What the files are: {', '.join(FORMATS)}. [default: seen from their first lines]",
+    ),
+]
+Day = Annotated[
+    str | None,
+    typer.Option(
+        "--date",
+        metavar="YYYYMMDD",
+        help="The day of daily files that do not say it. [default: the date in their names]",
+    ),
+]
+Symbols = Annotated[
+    str | None,
+    typer.Option("--symbols", metavar="A,B", help="Keep these only, such as `IBM,BRK B`."),
+]
+AllConditions = Annotated[
+    bool, typer.Option("--all-conditions", help="Drop no row for its condition.")
+]
+KeptConditions = Annotated[
+    str | None,
+    typer.Option(
+        "--conditions",
+        metavar="LIST",
+        help="Keep only rows whose codes are all in this list, such as `@,F`; a blank condition "
+        "has none.",
+    ),
+]
+DroppedConditions = Annotated[
+    str | None,
+    typer.Option(
+        "--drop-conditions",
+        metavar="LIST",
+        help="Drop rows with one of these codes, or with all the codes of one such as `@4`. "
+        f"[default: for trades {','.join(USUALLY_DROPPED)}]",
+    ),
+]
+Corrections = Annotated[
+    str | None,
+    typer.Option(
+        "--corrections",
+        metavar="LIST",
+        help="Correction indicators of trades to keep, or `all`. "
+        f"[default: {','.join(map(str, USUAL_CORRECTIONS))}]",
+    ),
+]
+AnyG127 = Annotated[bool, typer.Option("--any-g127", help="Keep trades whose G127 is not 0.")]
+AnyPrice = Annotated[bool, typer.Option("--any-price", help="Keep trades at prices not above 0.")]
+From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="HH:MM[:SS]", help="Drop what is before, New York time."),
+]
+To = Annotated[
+    str | None,
+    typer.Option("--to", metavar="HH:MM[:SS]", help="Drop what is after, New York time."),
+]
+NoTrailer = Annotated[
+    bool,
+    typer.Option("--no-trailer", help="Take daily files without a last line END|date|rows."),
+]
+BadRows = Annotated[
+    int,
+    typer.Option("--bad-rows", min=0, help="How many rows that do not parse may be dropped."),
+]
+
+
+def load_taq(
+    *,
+    files: Files,
+    out: Out,
+    format_name: FormatName = None,
+    day: Day = None,
+    symbols: Symbols = None,
+    all_conditions: AllConditions = False,
+    conditions: KeptConditions = None,
+    drop_conditions: DroppedConditions = None,
+    corrections: Corrections = None,
+    any_g127: AnyG127 = False,
+    any_price: AnyPrice = False,
+    from_time: From = None,
+    to_time: To = None,
+    no_trailer: NoTrailer = False,
+    bad_rows: BadRows = 0,
+    cores: Cores = None,
+    is_json: Json = False,
+) -> None:
+    """Load NYSE TAQ trades or quotes into Parquet, sorted by time over all files.
+
+    Formats: the daily files since October 2016, with `|` between fields and a trailer; those
+    before, with fields of fixed widths; and the monthly product as WRDS exports it, with commas.
+
+    Columns: `time` in seconds, UTC; `key`, the symbol; `time_ns`, the time exactly; then those of
+    trades or quotes. Rows of the same time keep the order of the files and of their lines.
+
+    A sale condition is judged by its codes, wherever they are in it: `4` is dropped in `4`, `@4`
+    and ` 4 B`. Trades with corrections, G127 or prices that are not usual are dropped, too. All
+    that is dropped is counted, by the first reason.
+    """
+    with errors_shown(), _usage_errors():
+        sources = recognise(files, format_of(format_name))
+        filters = filters_of(
+            kind_of(sources),
+            conditions=conditions,
+            drop_conditions=drop_conditions,
+            all_conditions=all_conditions,
+            corrections=corrections,
+            any_g127=any_g127,
+            any_price=any_price,
+            symbols=symbols,
+            from_time=from_time,
+            to_time=to_time,
+        )
+        allowance = Allowance(bad_rows, is_trailer_needed=not no_trailer, date=date_of(day))
+    wanted = Wanted(filters, allowance)
+    with errors_shown(), output_folder(out) as folder, job("loading TAQ", cores=cores) as session:
+        card = load(session, sources, folder, wanted, _command())
+        card.write(folder)
+    show_card(card, out, is_json=is_json)
+
+
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    """Show options that make no sense as usage errors."""
+    try:
+        yield
+    except BadOptionError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _command() -> str:
+    """Return what the user typed."""
+    return shlex.join(["python", "-m", "datasets", *sys.argv[1:]])

@@ -1,0 +1,118 @@
+"""What was found in each file: how many lines of which sort, and where the first and last are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from .lines import PLACE
+from .sources import Source
+from .staging import BAD, BLANK, HEADER, TRAILER
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+KEPT: Final = None
+NO_ROWS: Final = (HEADER, TRAILER, BLANK)
+"""Sorts of lines that are no rows of data."""
+
+Place = tuple[int, int]
+"""Where a line is in its file; in the order of lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """The lines of one sort in one file."""
+
+    count: int
+    first: Place
+    last: Place
+    text: str | None
+    """Of the first: the line of a trailer, or what is wrong with a bad row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The lines of one file, by sort: None for those that are kept, else why they are not."""
+
+    source: Source
+    sorts: Mapping[str | None, Sort]
+    staged: DataFrame
+    """The lines of this file."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows of data there are, good or bad."""
+        return sum(sort.count for why, sort in self.sorts.items() if why not in NO_ROWS)
+
+    def count(self, why: str | None) -> int:
+        """Return how many lines are of a sort."""
+        sort = self.sorts.get(why)
+        return 0 if sort is None else sort.count
+
+    def last_line(self, *, but: str) -> Place:
+        """Return the last line that is neither blank nor of this sort; before all if none is."""
+        places = [sort.last for why, sort in self.sorts.items() if why not in (BLANK, but)]
+        return max(places, default=(-1, -1))
+
+    def line_number(self, place: Place) -> int:
+        """Return the number of a line, from 1."""
+        return self.staged.where(~_is_after(place)).count()
+
+    def first_after(self, place: Place) -> Place:
+        """Return the first line after one that is not blank; there must be one."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        after = self.staged.where(_is_after(place) & ~F.col("why").eqNullSafe(BLANK))
+        row = after.agg(F.min(F.struct("at", "row"))).first()
+        assert row is not None
+        return row[0]["at"], row[0]["row"]
+
+    def blanks_before(self, place: Place) -> int:
+        """Return how many blank lines there are before a line."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        return self.staged.where(~_is_after(place) & (F.col("why") == BLANK)).count()
+
+
+def account_for(staged: DataFrame, sources: Sequence[Source]) -> list[Account]:
+    """Count what was staged, file by file."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    file, *place = PLACE
+    position = F.struct(*place)
+    counted = staged.groupBy(file, "why").agg(
+        F.count("*").alias("count"),
+        F.min(position).alias("first"),
+        F.max(position).alias("last"),
+        F.min_by("text", position).alias("text"),
+    )
+    sorts: list[dict[str | None, Sort]] = [{} for _ in sources]
+    for row in counted.orderBy(file, F.col("why").asc_nulls_first()).collect():
+        sorts[row[file]][row["why"]] = Sort(
+            row["count"], tuple(row["first"]), tuple(row["last"]), row["text"]
+        )
+    return [
+        Account(source, sorts[number], staged.where(F.col(file) == number))
+        for number, source in enumerate(sources)
+    ]
+
+
+def dropped_by_reason(accounts: Sequence[Account], blanks: int) -> dict[str, int]:
+    """Return how many rows were dropped, over all files, by reason; `blanks` count as bad rows."""
+    dropped: dict[str, int] = {}
+    for account in accounts:
+        for why, sort in account.sorts.items():
+            if why is not None and why not in NO_ROWS:
+                dropped[why] = dropped.get(why, 0) + sort.count
+    if blanks:
+        dropped[BAD] = dropped.get(BAD, 0) + blanks
+    return dict(sorted(dropped.items()))
+
+
+def _is_after(place: Place) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    at, row = place
+    return (F.col("at") > at) | ((F.col("at") == at) & (F.col("row") > row))

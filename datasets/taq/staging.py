@@ -1,0 +1,109 @@
+"""Every line of every file as a row of a Parquet table, with what it is and where it was.
+
+So the files, which may be compressed and then cannot be split, are read and parsed once. All that
+is asked later (counts, trailers, the number of a line, and the sorting itself) is asked here. What
+is dropped takes hardly any room, as its values are null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..errors import JobFailedError
+from ..spark.failure import failures_named
+from ..spark.paths import path_to_read
+from .bytes_of_files import gzip_fault
+from .filters import Filters
+from .lines import PLACE, link_files, read_lines
+from .rows import VALUES, with_values
+from .sources import Source, kind_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+HEADER: Final = "header"
+TRAILER: Final = "trailer"
+BLANK: Final = "blank line"
+BAD: Final = "bad row"
+TRAILER_START: Final = "END|"
+
+
+def stage(
+    session: SparkSession, sources: Sequence[Source], filters: Filters, folder: Path
+) -> DataFrame:
+    """Write the lines of all files to a folder, and return them as a frame.
+
+    `why` is null for a row that is wanted, else one of the words above or the reason why it is
+    dropped; `text` is the line of a trailer, and what is wrong with a bad row. BadFileError for a
+    file that cannot be read to its end.
+    """
+    folder.mkdir()
+    links = link_files(sources, folder / "files")
+    staged = folder / "rows"
+    frame = reduce(lambda a, b: a.unionByName(b), _frames(session, sources, links, filters))
+    _write(frame, staged, sources)
+    return session.read.schema(frame.schema).parquet(path_to_read(staged))
+
+
+def _frames(
+    session: SparkSession, sources: Sequence[Source], links: Sequence[Path], filters: Filters
+) -> list[DataFrame]:
+    """Return a frame for each layout that there is."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for number, source in enumerate(sources):
+        groups.setdefault(source.layout, []).append(number)
+    return [
+        _staged(
+            read_lines(session, [links[number] for number in numbers]),
+            [sources[number] for number in numbers],
+            filters,
+        )
+        for numbers in groups.values()
+    ]
+
+
+def _staged(lines: DataFrame, sources: Sequence[Source], filters: Filters) -> DataFrame:
+    """Return the lines of files of one layout as they are staged."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    values = with_values(lines, sources[0])
+    row = {name: F.col(name) for name in values.columns}
+    reason = filters.reason(row, sources[0].format)
+    marked = values.withColumn("why", _why(sources, reason))
+    why = F.col("why")
+    text = F.when(why == TRAILER, F.col("line")).when(why == BAD, F.col("fault"))
+    kept = ("key", "day", "nanoseconds", *VALUES[kind_of(sources)])
+    return marked.select(
+        *PLACE,
+        "why",
+        text.alias("text"),
+        *[F.when(why.isNull(), F.col(name)).alias(name) for name in kept],
+    )
+
+
+def _why(sources: Sequence[Source], reason: Column) -> Column:
+    """Return what a line is; headers and the like have faults as rows, so good ones cost least."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    line = F.col("line")
+    headers = sorted({source.header for source in sources if source.header is not None})
+    why = F.when(F.col("fault").isNull(), reason)
+    why = why.when(line.isin(*headers), HEADER) if headers else why
+    if sources[0].format.has_trailer:
+        why = why.when(line.startswith(TRAILER_START), TRAILER)
+    return why.when(F.trim(line) == "", BLANK).otherwise(BAD)
+
+
+def _write(frame: DataFrame, folder: Path, sources: Sequence[Source]) -> None:
+    """Write a frame; if that fails, say which compressed file is broken and where."""
+    try:
+        with failures_named("reading TAQ files"):
+            frame.write.parquet(str(folder))
+    except JobFailedError:
+        for source in sources:
+            if source.is_gzip and (fault := gzip_fault(source.path)) is not None:
+                raise fault from None
+        raise
