@@ -1,0 +1,74 @@
+"""`python -m datasets taq-like`: a made-up trading day with the ends that the report tells."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..generators.trading_day import (
+    BUSIEST,
+    DEFAULT_DATE,
+    SHAPES,
+    SYMBOLS,
+    TradingDay,
+    parse_date,
+)
+from .generated import Generated, usage_errors, write_generated
+from .options import Cores, Json, Out, Seed
+from .stream_options import Partitions
+
+Symbols = Annotated[int, typer.Option("--symbols", help="How many symbols there are.")]
+Busiest = Annotated[
+    int, typer.Option("--busiest", help="How many updates the busiest has; the slowest has one.")
+]
+Shape = Annotated[
+    str,
+    typer.Option(
+        "--shape",
+        metavar="NAME",
+        help=f"How the updates fall from one end to the other: {' or '.join(SHAPES)}. A power law "
+        "gives most updates to few symbols; lognormal gives most to those in the middle, and "
+        "twelve times as many.",
+    ),
+]
+Day = Annotated[str, typer.Option("--date", metavar="YYYY-MM-DD", help="Which day it is.")]
+
+_MEANINGS = {
+    "time": "seconds since 1970, UTC",
+    "key": "the symbol, made up",
+    "price": "a random walk for each symbol",
+    "size": "in lots of a hundred, up to ten",
+}
+
+
+def generate_taq_like(
+    *,
+    out: Out,
+    symbols: Symbols = SYMBOLS,
+    busiest: Busiest = BUSIEST,
+    shape: Shape = "power-law",
+    date: Day = str(DEFAULT_DATE),
+    seed: Seed = 1,
+    partitions: Partitions = None,
+    cores: Cores = None,
+    is_json: Json = False,
+) -> None:
+    """Generate a trading day like that of the report's Figure 8, without a licence for TAQ.
+
+    So many symbols, the busiest of which has so many updates and the slowest one: exactly, whatever
+    the seed. They come from 9:30 to 16:00 New York time, most of them after the opening and before
+    the close. The output is as that of `taq`, with columns `time`, `key`, `price` and `size`.
+    """
+    with usage_errors():
+        day = TradingDay(symbols, busiest, shape, parse_date(date), seed)
+    stream = Generated(
+        command="taq-like",
+        title=f"Made-up trading day, {symbols:,} symbols, {shape}",
+        seed=seed,
+        options={"symbols": symbols, "busiest": busiest, "shape": shape, "date": str(day.date)},
+        meanings=_MEANINGS,
+        frame=lambda session: day.frame(session, partitions),
+        notes=("The report tells the two ends only. What lies between is a choice.",),
+    )
+    write_generated(stream, out, cores=cores, is_json=is_json)

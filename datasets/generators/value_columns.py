@@ -1,0 +1,124 @@
+"""The columns of values: their names and types, as an option says them, and what is in them.
+
+A double is a price, as most of these streams stand for market data: each key has its level, and its
+updates are within one per cent of it. The others are even, so that nothing can be read into them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ..errors import BadOptionError
+from .randomness import below, uniform
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+MOST_VALUES: Final = 250
+RESERVED: Final = ("time", "key")
+LOWEST_LEVEL: Final = 5.0
+HIGHEST_LEVEL: Final = 500.0
+DEVIATION: Final = 0.01
+"""How far a price is from the level of its key, at most, as a part of it."""
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class ValueColumn:
+    """A column of random values of a type, by Spark's name."""
+
+    name: str
+    kind: str
+
+    @property
+    def meaning(self) -> str:
+        """What the values are, in words."""
+        return _MEANINGS[self.kind]
+
+    def expression(self, row: Column, key: Column, *, seed: int) -> Column:
+        """Return the values, by the number of the row and of the key."""
+        return _MAKERS[self.kind](Draw(self.name, seed, row, key)).alias(self.name)
+
+
+def parse_values(text: str) -> tuple[ValueColumn, ...]:
+    """Return the columns of `NAME:TYPE[,NAME:TYPE…]`; BadOptionError if there are none such.
+
+    >>> [each.name for each in parse_values("price:double, size:int")]
+    ['price', 'size']
+    """
+    columns = tuple(_parsed(word.strip()) for word in text.split(","))
+    if len(columns) > MOST_VALUES:
+        raise BadOptionError("--value", f"({len(columns)} of them)", f"at most {MOST_VALUES}")
+    seen: set[str] = set()
+    for column in columns:
+        name = column.name.lower()  # Spark does not tell `Price` from `price`
+        if name in RESERVED:
+            raise BadOptionError("--value", column.name, "another name; this one is taken")
+        if name in seen:
+            raise BadOptionError("--value", column.name, "a name of its own for each")
+        seen.add(name)
+    return columns
+
+
+def _parsed(word: str) -> ValueColumn:
+    name, colon, kind = (part.strip() for part in word.partition(":"))
+    kind = kind.lower()
+    if not (colon and _NAME.fullmatch(name)):
+        expected = "NAME:TYPE[,NAME:TYPE…] with names of letters, digits and underscores"
+        raise BadOptionError("--value", repr(word), expected)
+    if kind not in _MAKERS:
+        raise BadOptionError("--value", repr(word), "one of the types " + ", ".join(_MAKERS))
+    return ValueColumn(name, kind)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """From what the values of a column are drawn."""
+
+    name: str
+    seed: int
+    row: Column
+    key: Column
+
+    def of_row(self) -> Column:
+        """Return a uniform number for each row."""
+        return uniform(self.seed, f"value {self.name}", self.row)
+
+    def of_key(self) -> Column:
+        """Return a uniform number for each key."""
+        return uniform(self.seed, f"level {self.name}", self.key)
+
+
+def _price(draw: Draw) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    level = LOWEST_LEVEL * F.pow(F.lit(HIGHEST_LEVEL / LOWEST_LEVEL), draw.of_key())
+    price = level * (1.0 + DEVIATION * (2.0 * draw.of_row() - 1.0))
+    return F.floor(price * 100.0 + 0.5) / 100.0  # `round` takes longer than all the rest
+
+
+def _text(draw: Draw) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    return F.lpad(F.hex(below(1 << 32, draw.of_row())), 8, "0")
+
+
+_MAKERS: Final[dict[str, Callable[[Draw], Column]]] = {
+    "double": _price,
+    "int": lambda draw: below(1_000, draw.of_row()).cast("int"),
+    "bigint": lambda draw: below(1_000_000_000_000, draw.of_row()),
+    "string": _text,
+    "boolean": lambda draw: draw.of_row() < 0.5,
+}
+_MEANINGS: Final = {
+    "double": f"a price, within {DEVIATION:.0%} of its key's level, which is from "
+    f"{LOWEST_LEVEL:g} to {HIGHEST_LEVEL:g}",
+    "int": "a number from 0 to 999",
+    "bigint": "a number from 0 to 999,999,999,999",
+    "string": "eight hexadecimal digits",
+    "boolean": "true or false, alike often",
+}
