@@ -2,7 +2,7 @@
 
 The frame that is written has its rows in order of time already, partition after partition. Each
 partition becomes a file, or several of at most `ROWS_PER_FILE`, so that a replay reads one after
-the other.
+the other. Their names count them, and do not tell how the frame was cut.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROWS_PER_FILE: Final = 1 << 20
 
-_PART: Final = re.compile(r"part-(\d+)-[0-9a-f-]+-c(\d+)\.(\w+)\.parquet")
+_PART: Final = re.compile(r"part-(\d+)-[0-9a-f-]+-c(\d+)\.snappy\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,8 @@ def write_trace(frame: DataFrame, folder: Path) -> None:
     files = folder / ".files"
     writer = frame.write.option("maxRecordsPerFile", ROWS_PER_FILE)
     writer.option("compression", "snappy").parquet(str(files))
-    for path in sorted(files.glob("part-*.parquet")):
-        found = _PART.fullmatch(path.name)
-        assert found is not None, path.name
-        part, chunk, codec = found.groups()
-        path.rename(folder / f"part-{part}-{chunk}.{codec}.parquet")
+    for number, path in enumerate(sorted(files.glob("part-*.parquet"), key=_place)):
+        path.rename(folder / f"part-{number:05d}.snappy.parquet")
     for path in files.iterdir():
         path.unlink()
     files.rmdir()
@@ -91,6 +88,13 @@ def measure_trace(
             share_of_busiest_10_percent=_share(counts, len(counts), updates),
         ),
     )
+
+
+def _place(path: Path) -> tuple[int, int]:
+    """Return of which partition a file is, and where in it."""
+    found = _PART.fullmatch(path.name)
+    assert found is not None, path.name
+    return int(found[1]), int(found[2])
 
 
 def _share(counts: list[tuple[str, int]], busiest: int, updates: int) -> float:
