@@ -292,6 +292,10 @@ class Client:
 
     # What they are made of
 
+    def call(self, request: Request[T]) -> T:
+        """Send a request of `upstream.client.requests`, or one like them; return what it means."""
+        return self._call(request)
+
     def close(self) -> None:
         """Close the connections; calls that are under way raise ClosedError as they end."""
         self._closed.set()

@@ -2,3 +2,7 @@
 
 Needs the extra `spark`; nothing of Spark is imported before something here is used.
 """
+
+from .conflation import ConflationMetrics, conflate
+
+__all__ = ["ConflationMetrics", "conflate"]

@@ -1,0 +1,103 @@
+"""What the data source refuses, each with an error that says which option, column or key it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from reprlib import repr as shorten
+
+from upstream.client.addresses import without_password
+from upstream.errors import UpStreamError
+
+
+class OptionError(UpStreamError, ValueError):
+    """An option is missing, unknown, or has a value that makes no sense.
+
+    >>> print(OptionError("partitions", "is 0: expected a whole number from 1 on"))
+    option `partitions` is 0: expected a whole number from 1 on
+    """
+
+    def __init__(self, option: str, fault: str) -> None:
+        self.option = option
+        super().__init__(f"option `{option}` {fault}")
+
+
+class ColumnError(UpStreamError, TypeError):
+    """A column cannot be what updates have; the message says what it may be."""
+
+    def __init__(self, column: str, fault: str) -> None:
+        self.column = column
+        super().__init__(f"column `{column}` {fault}")
+
+
+class ValueMisfitError(UpStreamError, ValueError):
+    """A value does not fit the column that the schema has for it.
+
+    >>> print(ValueMisfitError("IBM", "price", "high", "double"))
+    column `price` of key 'IBM': 'high' does not fit double; give another schema, such as string, \
+which takes any value
+    """
+
+    def __init__(self, key: object, column: str, value: object, expected: str) -> None:
+        self.key = key
+        self.column = column
+        super().__init__(
+            f"column `{column}` of key {shorten(key)}: {shorten(value)} does not fit {expected}; "
+            "give another schema, such as string, which takes any value"
+        )
+
+
+class QueueUnfitError(UpStreamError, ValueError):
+    """A queue of the service cannot be read as a stream."""
+
+
+class BatchLostError(UpStreamError, RuntimeError):
+    """A batch is to be repeated, but the service does not keep the answers that it was."""
+
+    def __init__(self, url: str, queue: str, batch: int) -> None:
+        self.batch = batch
+        super().__init__(
+            f"batch {batch} of queue {queue!r} at {without_password(url)} cannot be repeated: the "
+            "service did not keep its answers, as they were too large. What it had waits again "
+            "when the service has forgotten them (after 600 seconds by default): start the query "
+            "again then, with a smaller option `max_updates`, or a service with more "
+            "UPSTREAM_IDEMPOTENCY_BYTES"
+        )
+
+
+class OffsetError(UpStreamError, ValueError):
+    """The checkpoint of a query is not of this data source, or of a later version of it."""
+
+    def __init__(self, offset: object) -> None:
+        super().__init__(
+            f"the checkpoint has an offset that is not of format upstream: {shorten(offset)}; use "
+            "another checkpointLocation for this query"
+        )
+
+
+class RowsRejectedError(UpStreamError, ValueError):
+    """The service did not take some of the rows; all others are in."""
+
+    def __init__(self, stream: str, sent: int, rejected: int, reasons: Sequence[str]) -> None:
+        self.sent = sent
+        self.rejected = rejected
+        self.reasons = tuple(reasons)
+        super().__init__(rejection_text(stream, sent, rejected, reasons))
+
+
+def rejection_text(stream: str, sent: int, rejected: int, reasons: Iterable[str]) -> str:
+    """Return how many rows were not taken, and why."""
+    return (
+        f"stream {stream!r} rejected {rejected} of {sent} rows ({'; '.join(reasons)}); the others "
+        "are in. Correct these rows, or set option `on_rejected` to `warn`"
+    )
+
+
+class StreamMissingError(UpStreamError, LookupError):
+    """There is no such stream."""
+
+    def __init__(self, url: str, stream: str) -> None:
+        self.stream = stream
+        super().__init__(
+            f"there is no stream {stream!r} at {without_password(url)}; make it, such as by "
+            f"Client(url).create_stream({stream!r})"
+        )

@@ -1,0 +1,135 @@
+"""Fitting single values to the types of columns: where whole columns cannot be parsed at once.
+
+Slower than parsing natively, and more lenient: a column of strings takes any value, as its JSON.
+It is also what finds the value that does not fit.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Fitted: TypeAlias = object
+
+
+class MisfitError(ValueError):
+    """A value does not fit; says which part of it, and what was expected."""
+
+    def __init__(self, value: object, expected: object) -> None:
+        self.value = value
+        self.expected = str(expected)
+        super().__init__(f"{value!r} is no {expected}")
+
+
+def fit(value: object, kind: pa.DataType) -> Fitted:
+    """Return a parsed JSON value as Arrow takes it for a type; MisfitError if it does not fit.
+
+    >>> import pyarrow as pa
+    >>> fit({"bid": 3}, pa.string()), fit(3, pa.float64()), fit(3.0, pa.int32())
+    ('{"bid":3}', 3.0, 3)
+    """
+    from pyarrow import types
+
+    if value is None:
+        return None
+    if types.is_string(kind):
+        return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    if types.is_boolean(kind):
+        return _checked(value, kind, is_fit=isinstance(value, bool))
+    if types.is_integer(kind):
+        return _integer(value, kind)
+    if types.is_floating(kind):
+        return float(_number(value, kind))
+    if types.is_decimal(kind):
+        return _decimal(value, kind)
+    if types.is_date32(kind) or types.is_timestamp(kind):
+        return _moment(value, kind)
+    return _nested(value, kind)
+
+
+def fit_text(text: bytes, kind: pa.DataType) -> Fitted:
+    """Return what JSON says as Arrow takes it for a type; numbers stay as written in strings.
+
+    >>> import pyarrow as pa
+    >>> fit_text(b"1.10", pa.string()), fit_text(b"1.10", pa.float64())
+    ('1.10', 1.1)
+    """
+    from pyarrow import types
+
+    if types.is_string(kind) and text[:1] not in (b'"', b"n"):
+        return text.decode()
+    return fit(msgspec.json.decode(text), kind)
+
+
+def _nested(value: object, kind: pa.DataType) -> Fitted:
+    from pyarrow import types
+
+    if types.is_list(kind):
+        if not isinstance(value, list):
+            raise MisfitError(value, kind)
+        return [fit(element, kind.value_type) for element in value]
+    if not isinstance(value, dict):
+        raise MisfitError(value, kind)
+    if types.is_map(kind):
+        return [(name, fit(member, kind.item_type)) for name, member in value.items()]
+    fields = [kind.field(place) for place in range(kind.num_fields)]
+    return {field.name: fit(value.get(field.name), field.type) for field in fields}
+
+
+def _checked(value: object, kind: pa.DataType, *, is_fit: bool) -> object:
+    if not is_fit:
+        raise MisfitError(value, kind)
+    return value
+
+
+def _number(value: object, kind: pa.DataType) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise MisfitError(value, kind)
+    return value
+
+
+def _integer(value: object, kind: pa.DataType) -> int:
+    number = _number(value, kind)
+    whole = int(number)
+    most = 2 ** (kind.bit_width - 1)
+    if whole != number or not -most <= whole < most:
+        raise MisfitError(value, kind)
+    return whole
+
+
+def _decimal(value: object, kind: pa.DataType) -> Decimal:
+    import pyarrow as pa
+
+    try:
+        exact = Decimal(value if isinstance(value, str) else str(_number(value, kind)))
+        return _as_decimal(pa.scalar(exact).cast(kind).as_py())
+    except (InvalidOperation, pa.ArrowInvalid) as error:
+        raise MisfitError(value, kind) from error
+
+
+def _as_decimal(value: object) -> Decimal:
+    assert isinstance(value, Decimal)
+    return value
+
+
+def _moment(value: object, kind: pa.DataType) -> dt.date:
+    from pyarrow import types
+
+    if not isinstance(value, str):
+        raise MisfitError(value, kind)
+    try:
+        if types.is_date32(kind):
+            return dt.date.fromisoformat(value)
+        moment = dt.datetime.fromisoformat(value)
+    except ValueError as error:
+        raise MisfitError(value, kind) from error
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=None if kind.tz is None else dt.UTC)
+    moment = moment.astimezone(dt.UTC)
+    return moment if kind.tz is not None else moment.replace(tzinfo=None)

@@ -1,0 +1,86 @@
+"""What the columns of a schema are: the key, the time, the deletion, and those of the values.
+
+Schemas are Arrow's here, as Spark makes them of its own, so that nothing of this needs Spark.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from .errors import ColumnError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KEY: Final = "key"
+TIME: Final = "time"
+DELETED: Final = "deleted"
+VALUE: Final = "value"
+OF_UPDATES: Final = frozenset({KEY, TIME, DELETED})
+"""Columns that are an update's own, and not of its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A schema, and which of its columns have a part of the value."""
+
+    schema: pa.Schema
+    values: tuple[str, ...]
+    """By name; what they hold is looked for in the value under this name."""
+
+    @property
+    def is_one_value(self) -> bool:
+        """Whether there is a column `value` for the whole value, rather than for its members."""
+        return self.values == (VALUE,)
+
+
+def readable_layout(schema: pa.Schema) -> Layout:
+    """Return what a schema that is read has; ColumnError if updates cannot be read into it."""
+    for field in schema:
+        check, expected = _CHECKS.get(field.name, (_is_value, _VALUES))
+        if not check(field.type):
+            raise ColumnError(field.name, f"cannot be {field.type}: expected {expected}")
+    return Layout(schema, tuple(name for name in schema.names if name not in OF_UPDATES))
+
+
+def _is_key(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_integer(kind))
+
+
+def _is_time(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_float64(kind) or types.is_timestamp(kind))
+
+
+def _is_boolean(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_boolean(kind))
+
+
+def _is_value(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    if types.is_list(kind):
+        return _is_value(kind.value_type)
+    if types.is_struct(kind):
+        return all(_is_value(kind.field(place).type) for place in range(kind.num_fields))
+    if types.is_map(kind):
+        return bool(types.is_string(kind.key_type)) and _is_value(kind.item_type)
+    plain = (types.is_string, types.is_boolean, types.is_integer, types.is_floating)
+    others = (types.is_decimal, types.is_date32, types.is_timestamp)
+    return any(test(kind) for test in plain + others)
+
+
+_VALUES: Final = (
+    "string, boolean, a number, date or timestamp, or arrays, structs or maps by strings of these"
+)
+_CHECKS: Final = {
+    KEY: (_is_key, "string or a whole number"),
+    TIME: (_is_time, "double or timestamp"),
+    DELETED: (_is_boolean, "boolean"),
+}

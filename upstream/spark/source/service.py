@@ -1,0 +1,78 @@
+"""The service as the data source uses it: what is asked of queues and streams, and what is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from upstream.client import Client, Counts, NotFoundError, QueueView, StreamView, requests
+from upstream.client.addresses import without_password
+from upstream.client.encoding import ARROW
+from upstream.client.exchange import Request
+
+from .errors import QueueUnfitError, StreamMissingError
+from .raw_updates import RawUpdate, leases_of, raw_updates
+from .taking import Taken
+
+LEASES_AT_ONCE: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceQueue:
+    """A queue of the service, by its name."""
+
+    client: Client
+    url: str
+    name: str
+
+    def look(self) -> QueueView:
+        """Return the queue as it is; QueueUnfitError if it is not there."""
+        try:
+            return self.client.queue(self.name)
+        except NotFoundError as error:
+            raise QueueUnfitError(
+                f"there is no queue {self.name!r} at {without_password(self.url)}; make it, such "
+                f"as by Client(url).create_queue({self.name!r}, stream=..., lease_seconds=60)"
+            ) from error
+
+    def take(self, limit: int, retry_key: str) -> Taken:
+        """Dequeue, or return what was dequeued under the same key before."""
+        asked = requests.dequeue(self.name, limit=limit, wait=0.0, idempotency_key=retry_key)
+        return self.client.call(
+            Request("POST", asked.path, _taken, idempotency_key=asked.idempotency_key)
+        )
+
+    def deliver(self, leases: Iterable[str]) -> None:
+        """Tell that updates were used; leases that have ended do not matter."""
+        remaining = iter(leases)
+        while some := list(islice(remaining, LEASES_AT_ONCE)):
+            self.client.deliver(self.name, leases=some)
+
+
+def check_stream(client: Client, url: str, name: str) -> StreamView:
+    """Return a stream; StreamMissingError if it is not there."""
+    try:
+        return client.stream(name)
+    except NotFoundError as error:
+        raise StreamMissingError(url, name) from error
+
+
+def snapshot(client: Client, url: str, stream: str) -> list[RawUpdate]:
+    """Return the newest updates of a stream, the newest arrival last."""
+    asked = requests.snapshot(stream)
+    try:
+        return client.call(Request(asked.method, asked.path, raw_updates))
+    except NotFoundError as error:
+        raise StreamMissingError(url, stream) from error
+
+
+def put_arrow(client: Client, stream: str, body: bytes, retry_key: str) -> Counts:
+    """Send an Arrow body under a key: it counts once, however often it is sent."""
+    return client.call(replace(requests.put_body(stream, body, ARROW), idempotency_key=retry_key))
+
+
+def _taken(body: bytes) -> Taken:
+    leases = leases_of(body)
+    return Taken(body, tuple(lease for lease in leases if lease is not None))

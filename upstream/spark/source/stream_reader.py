@@ -1,0 +1,89 @@
+"""Reading a queue as a stream: batches are taken on the driver, and parsed by the tasks.
+
+The service hands out updates from one thread, so nothing is gained by asking it from several
+places; parsing is what costs, and each answer of the service becomes a task of its own. A task that
+is repeated has its answer with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+
+from .columns import record_batches
+from .layout import Layout
+from .offsets import Offset
+from .options import QueueOptions
+from .raw_updates import raw_updates
+from .service import ServiceQueue
+from .taking import BatchTaker
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class AnswerPartition(InputPartition):
+    """One answer of the service."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__(None)
+        self.body = body
+
+    def __repr__(self) -> str:
+        return f"AnswerPartition({len(self.body)} bytes)"
+
+
+class QueueReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads a queue; see `taking` for what holds when batches are repeated."""
+
+    def __init__(self, options: QueueOptions, layout: Layout) -> None:
+        self._options = options
+        self._layout = layout
+        self._batches: BatchTaker | None = None
+
+    def initialOffset(self) -> dict[str, object]:  # noqa: N802 - Spark's names, here and below
+        """Return where a query starts that has no checkpoint."""
+        return self._taker().initial().as_dict()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """Return how many updates a batch has at most, unless the trigger wants all."""
+        return ReadMaxRows(self._options.max_updates)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Let the query end when it has taken as many updates as wait now."""
+        self._taker().stop_after_what_waits()
+
+    def latestOffset(  # noqa: N802
+        self, start: dict[str, object], limit: ReadLimit
+    ) -> dict[str, object]:
+        """Take the next batch, and return its end; `start` if nothing waits."""
+        most = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        return self._taker().next(Offset.of(start), most).as_dict()
+
+    def partitions(
+        self, start: dict[str, object], end: dict[str, object]
+    ) -> Sequence[InputPartition]:
+        """Return the answers that a batch is made of."""
+        if start == end:
+            return []
+        return [AnswerPartition(body) for body in self._taker().answers(Offset.of(end))]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the updates of one answer."""
+        assert isinstance(partition, AnswerPartition)
+        return record_batches(raw_updates(partition.body), self._layout)
+
+    def _taker(self) -> BatchTaker:
+        """Return what takes batches; it stays in the one process that Spark asks for offsets."""
+        if self._batches is None:
+            address = self._options.address
+            queue = ServiceQueue(address.client(), address.url, self._options.queue)
+            self._batches = BatchTaker(queue, self._options)
+        return self._batches

@@ -1,0 +1,119 @@
+"""Writing rows to a stream of the service: tables, and the batches of a streaming query."""
+
+from __future__ import annotations
+
+import uuid
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+
+from pyspark import TaskContext
+from pyspark.sql.datasource import (
+    DataSourceArrowWriter,
+    DataSourceStreamArrowWriter,
+    WriterCommitMessage,
+)
+
+from upstream.client import Counts
+
+from .errors import OptionError, RowsRejectedError, rejection_text
+from .options import WriteOptions
+from .sending import Sent, send_all
+from .service import check_stream
+from .writable import check_writable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+QUERY_PROPERTY: Final = "sql.streaming.queryId"
+BATCH_PROPERTY: Final = "streaming.sql.batchId"
+"""What Spark tells tasks of the streaming query that they are run for."""
+
+
+class SentMessage(WriterCommitMessage):
+    """What became of the rows of a task, for the driver."""
+
+    def __init__(self, sent: Sent) -> None:
+        self.sent = sent
+
+
+class TableWriter(DataSourceArrowWriter):
+    """Writes a table; within `foreachBatch`, a repeated batch counts once."""
+
+    def __init__(self, options: WriteOptions, schema: StructType, *, overwrite: bool) -> None:
+        if overwrite:
+            raise OptionError(
+                "mode",
+                "cannot be overwrite: what is written replaces what it has newer updates "
+                "for, and nothing else; use append",
+            )
+        self._rows = _Rows(options, schema)
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> SentMessage:
+        """Send the rows of a task."""
+        return self._rows.send(iterator)
+
+    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        """Look at what became of the rows; RowsRejectedError if some are not in."""
+        self._rows.check(messages)
+
+
+class StreamWriter(DataSourceStreamArrowWriter):
+    """Writes the batches of a streaming query; a batch that is repeated counts once."""
+
+    def __init__(self, options: WriteOptions, schema: StructType) -> None:
+        self._rows = _Rows(options, schema)
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> SentMessage:
+        """Send the rows of a task."""
+        return self._rows.send(iterator)
+
+    def commit(
+        self,
+        messages: Sequence[WriterCommitMessage | None],
+        batchId: int,  # noqa: N803 - Spark's name
+    ) -> None:
+        """Look at what became of the rows; RowsRejectedError if some are not in."""
+        self._rows.check(messages)
+
+
+class _Rows:
+    """What both do: rows on their way, and what is said of them."""
+
+    def __init__(self, options: WriteOptions, schema: StructType) -> None:
+        check_writable(schema)
+        with options.address.client() as client:
+            check_stream(client, options.address.url, options.stream)
+        self._options = options
+        self._write = uuid.uuid4().hex
+
+    def send(self, batches: Iterable[pa.RecordBatch]) -> SentMessage:
+        options = self._options
+        with options.address.client() as client:
+            sent = send_all(
+                client, options.stream, batches, rows=options.batch_rows, identity=self._identity()
+            )
+        return SentMessage(sent)
+
+    def check(self, messages: Iterable[WriterCommitMessage | None]) -> None:
+        parts = [message.sent for message in messages if isinstance(message, SentMessage)]
+        sent = reduce(Sent.plus, parts, Sent(0, Counts()))
+        rejected = sent.counts.rejected
+        if not rejected:
+            return
+        stream = self._options.stream
+        if self._options.does_fail:
+            raise RowsRejectedError(stream, sent.rows, rejected, sent.reasons())
+        said = rejection_text(stream, sent.rows, rejected, sent.reasons())
+        warnings.warn(said, RuntimeWarning, stacklevel=2)
+
+    def _identity(self) -> str:
+        """Return what a task writes: a part of a query's batch, or of this one table."""
+        context = TaskContext.get()
+        assert context is not None, "rows are sent by tasks"
+        query = context.getLocalProperty(QUERY_PROPERTY)
+        batch = context.getLocalProperty(BATCH_PROPERTY)
+        what = self._write if query is None or batch is None else f"{query}-{batch}"
+        return f"spark-{what}-{context.partitionId()}"
