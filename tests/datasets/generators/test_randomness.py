@@ -1,0 +1,67 @@
+"""Random numbers by hash: even, independent, and the same wherever a row is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from datasets.generators.randomness import below, driver_random, number_of, uniform
+
+from .chi_square import chi_square_p, upper_tail
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+ROWS = 100_000
+
+
+@pytest.fixture(scope="module")
+def drawn(spark: SparkSession) -> pa.Table:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    row = F.col("id")
+    frame = spark.range(0, ROWS, 1, 3).select(
+        uniform(1, "keys", row).alias("keys"),
+        uniform(1, "times", row).alias("times"),
+        uniform(2, "keys", row).alias("other_seed"),
+        uniform(1, "keys", row, F.lit(5)).alias("two_numbers"),
+        below(7, uniform(1, "keys", row)).alias("below_7"),
+    )
+    return frame.toArrow()
+
+
+def test_the_p_values_are_those_of_the_tables() -> None:
+    assert upper_tail(18.307, 10) == pytest.approx(0.05, abs=0.001)
+    assert upper_tail(124.342, 100) == pytest.approx(0.05, abs=0.001)
+    assert upper_tail(149.449, 100) == pytest.approx(0.001, abs=0.0002)
+
+
+def test_numbers_are_even_from_0_to_1(drawn: pa.Table) -> None:
+    numbers = drawn["keys"].to_numpy()
+    assert numbers.min() >= 0
+    assert numbers.max() < 1
+    counts, _ = np.histogram(numbers, bins=200, range=(0, 1))
+    assert chi_square_p(counts, np.full(200, ROWS / 200)) > 0.001
+
+
+def test_numbers_of_other_purposes_seeds_and_rows_are_independent(drawn: pa.Table) -> None:
+    numbers = drawn["keys"].to_numpy()
+    others = [drawn[name].to_numpy() for name in ("times", "other_seed", "two_numbers")]
+    for other in [*others, np.roll(numbers, 1)]:
+        counts, _, _ = np.histogram2d(numbers, other, bins=10, range=((0, 1), (0, 1)))
+        assert chi_square_p(counts.ravel(), np.full(100, ROWS / 100)) > 0.001
+
+
+def test_whole_numbers_below_a_count_are_even(drawn: pa.Table) -> None:
+    counts = np.bincount(drawn["below_7"].to_numpy())
+    assert chi_square_p(counts, np.full(7, ROWS / 7)) > 0.001
+
+
+def test_numbers_are_the_same_in_every_version_of_this_project(drawn: pa.Table) -> None:
+    assert number_of(1, "keys") == 5077111243895479767
+    assert drawn["keys"][0].as_py() == pytest.approx(0.0, abs=1)
+    assert driver_random(1, "blocks").random() == driver_random(1, "blocks").random()
+    assert driver_random(1, "blocks").random() != driver_random(2, "blocks").random()
