@@ -33,8 +33,8 @@ KINDS: Final = tuple(kind.name.lower() for kind in EventKind)
 Columns = tuple[Sequence[int], Sequence[float], Sequence[str], Sequence[str], Sequence[int]]
 
 _MANY_WAIT: Final = {"append": "many", "append-shedding": "many", "adaptive": "either"}
-_MISTAKEN: Final = re.compile(r'-?\d+$|[\["]')
-"""What a string must not look like, to be told from an integer or a tuple."""
+_MISTAKEN: Final = re.compile(r'$|-?\d+$|[\["]|.*[\r\n\0]', re.DOTALL)
+"""What a string must not look like: nothing, an integer or a tuple, or more than one line."""
 
 
 def key_text(key: Key) -> str:

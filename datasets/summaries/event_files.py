@@ -1,0 +1,98 @@
+"""The files of all runs as one Spark frame, after a look at each file's header.
+
+Spark reads a Parquet file without a column as if the column were empty, and a CSV by the places of
+its columns; so names and types are checked before, file by file. All files with the same columns
+are read by one scan, and a small table by the path of the file says which run a row is of: a scan
+for each run would be compiled run by run, which takes longer than reading most of them.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+from ..errors import BadFileError
+from ..spark.paths import path_to_read
+from .log_format import COLUMNS
+from .runs import Run
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_ARROW_TYPES: Final = {"bigint": "int64", "double": "double", "string": "string"}
+
+
+def read_events(session: SparkSession, runs: Iterable[Run]) -> DataFrame:
+    """Return the events of all runs, `COLUMNS` and `run`, in any order; values are not checked."""
+    alike: dict[tuple[str, tuple[str, ...]], dict[Path, int]] = {}
+    for run in runs:
+        for path in run.files:
+            names = check_header(path)
+            alike.setdefault((path.suffix, names), {})[path.absolute()] = run.number
+    frames = [_read(session, *how, of) for how, of in alike.items()]
+    return reduce(lambda one, other: one.union(other), frames)
+
+
+def _read(
+    session: SparkSession, suffix: str, names: tuple[str, ...], run_of: dict[Path, int]
+) -> DataFrame:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    paths = [path_to_read(path) for path in run_of]
+    if suffix == ".csv":
+        frame = session.read.csv(
+            paths, schema=_schema(names), header=True, escape='"', mode="PERMISSIVE"
+        )
+    else:
+        frame = session.read.schema(_schema(tuple(COLUMNS))).parquet(*paths)
+    own = [path.replace("file:///", "file:/", 1) for path in frame.inputFiles()]  # as in rows
+    rows = [(path, run_of[Path(unquote(path.removeprefix("file:")))]) for path in own]
+    runs = F.broadcast(session.createDataFrame(rows, "path string, run int"))
+    events = frame.select(*COLUMNS, F.col("_metadata.file_path").alias("path"))
+    return events.join(runs, "path").select(*COLUMNS, "run")
+
+
+def check_header(path: Path) -> tuple[str, ...]:
+    """Return the names of a file's columns; BadFileError unless those that are read are there."""
+    names = csv_header(path) if path.suffix == ".csv" else _parquet_names(path)
+    missing = [name for name in COLUMNS if name not in names]
+    if missing:
+        found = ", ".join(names) or "none"
+        line = 1 if path.suffix == ".csv" else None
+        raise BadFileError(path, f"there is no column {missing[0]}; it has {found}", line=line)
+    return names
+
+
+def csv_header(path: Path) -> tuple[str, ...]:
+    """Return the first line of a CSV file as names."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return tuple(next(csv.reader(file), ()))
+    except UnicodeDecodeError as error:
+        raise BadFileError(path, "is not text in UTF-8", line=1) from error
+
+
+def _parquet_names(path: Path) -> tuple[str, ...]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise BadFileError(path, f"is no whole Parquet file: {reason}") from error
+    for name, kind in COLUMNS.items():
+        if name in schema.names and str(schema.field(name).type) != _ARROW_TYPES[kind]:
+            found = schema.field(name).type
+            reason = f"the column {name} is {found}, and should be {_ARROW_TYPES[kind]}"
+            raise BadFileError(path, reason)
+    return tuple(schema.names)
+
+
+def _schema(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}` {COLUMNS.get(name, 'string')}" for name in names)

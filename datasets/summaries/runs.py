@@ -1,0 +1,88 @@
+"""The runs to summarise: which folders and files there are, and what `run.json` says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import BadFileError, BadOptionError
+from .description import Description, read_description
+from .log_format import DESCRIPTION, FILES, SUFFIXES
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: its files in their order, and what is known of it."""
+
+    number: int
+    folder: Path
+    """The folder, or the file where that is all there is."""
+    files: tuple[Path, ...]
+    described: Description
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of its files."""
+        return self.files[0].suffix
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """What the user says of runs that have no description."""
+
+    policy: str | None = None
+    end: float | None = None
+
+
+def find_runs(places: Sequence[Path], assumed: Assumed) -> list[Run]:
+    """Return the runs in these folders and below them, and those that are a file each.
+
+    BadFileError if there is none in one of them.
+    """
+    found: dict[Path, tuple[Path, ...]] = {}
+    for place in places:
+        if not place.exists():
+            raise BadFileError(place, "there is no such file or folder")
+        runs = dict([(place, (place,))] if place.is_file() else _runs_below(place))
+        if not runs:
+            what = f"no event log: neither {DESCRIPTION} nor {FILES}{' or '.join(SUFFIXES)}"
+            raise BadFileError(place, what)
+        found |= {folder.resolve(): files for folder, files in runs.items()}
+    runs_found = [
+        _run(number, folder, files, assumed) for number, (folder, files) in enumerate(found.items())
+    ]
+    if assumed != Assumed() and not any(run.described.is_assumed for run in runs_found):
+        option, value = ("--policy", assumed.policy) if assumed.policy else ("--end", assumed.end)
+        raise BadOptionError(option, value, f"no such option, as every run has a {DESCRIPTION}")
+    return runs_found
+
+
+def _runs_below(folder: Path) -> Iterator[tuple[Path, tuple[Path, ...]]]:
+    """Yield the folders with a run in them, and its files."""
+    files = tuple(sorted(_event_files(folder.iterdir())))
+    if files or (folder / DESCRIPTION).exists():
+        yield folder, files
+    for below in sorted(folder.iterdir()):
+        if below.is_dir() and not below.is_symlink() and not below.name.startswith("."):
+            yield from _runs_below(below)
+
+
+def _event_files(paths: Iterable[Path]) -> Iterator[Path]:
+    return (path for path in paths if path.match(FILES) and path.suffix in SUFFIXES)
+
+
+def _run(number: int, folder: Path, files: tuple[Path, ...], assumed: Assumed) -> Run:
+    if not files:
+        raise BadFileError(folder, "the run has no events: there are no files of them")
+    suffixes = {path.suffix for path in files}
+    if len(suffixes) > 1:
+        raise BadFileError(folder, "has events as CSV and as Parquet; which of them is the log?")
+    if not suffixes <= set(SUFFIXES):
+        raise BadFileError(folder, f"is no file of events: expected {' or '.join(SUFFIXES)}")
+    path = folder / DESCRIPTION
+    if folder.is_dir() and path.exists():
+        return Run(number, folder, files, read_description(path))
+    name = assumed.policy or folder.stem
+    described = Description(name=name, policy=name, end=assumed.end)
+    return Run(number, folder, files, replace(described, is_assumed=True))
