@@ -10,6 +10,7 @@ from .commands.generate import (
     generate_uniform,
     generate_zipf,
 )
+from .commands.linear_road import generate_linear_road
 from .commands.taq import load_taq
 from .commands.taq_like import generate_taq_like
 
@@ -34,3 +35,4 @@ app.command("uniform")(generate_uniform)
 app.command("two-class")(generate_two_class)
 app.command("bursts")(generate_bursts)
 app.command("taq-like")(generate_taq_like)
+app.command("linear-road")(generate_linear_road)
