@@ -92,8 +92,7 @@ class EstimatedRates:
             self._intervals[index] = mean
             self._seen_version[index] = cell.version
             self._seen_arrival[index] = cell.arrival
-        intervals = min(self._seen_version[index] - 1, max(2.0, 1 / self._forgetting))
-        return (1 - 1 / intervals) / mean if mean > 0 and intervals > 1 else None
+        return expected_rate(mean, self._seen_version[index], self._forgetting)
 
     def rate(self, cell: KeyCell) -> float | None:
         """Return one over the mean interval between arrivals, None before the second one.
@@ -110,9 +109,28 @@ class EstimatedRates:
         elapsed = cell.arrival - self._seen_arrival[index]
         if intervals <= 0 or elapsed <= 0:
             return mean
-        fading = 1 - (1 - self._forgetting) ** intervals
-        share = max(intervals / (cell.version - 1), fading)
-        return mean + share * (elapsed / intervals - mean)
+        return folded_interval(mean, intervals, elapsed, cell.version, self._forgetting)
+
+
+def folded_interval(
+    mean: float, intervals: int, elapsed: float, version: int, forgetting: float
+) -> float:
+    """Return the mean interval of a key after `intervals` more, the last one ending in `version`.
+
+    They took `elapsed` seconds together.
+    """
+    fading = 1 - (1 - forgetting) ** intervals
+    share = max(intervals / (version - 1), fading)
+    return mean + share * (elapsed / intervals - mean)
+
+
+def expected_rate(mean: float, version: int, forgetting: float) -> float | None:
+    """Return the rate to expect where the mean interval up to `version` is `mean`, None if unknown.
+
+    One over a mean of few intervals is too high on average (`EstimatedRates.observe`).
+    """
+    intervals = min(version - 1, max(2.0, 1 / forgetting))
+    return (1 - 1 / intervals) / mean if mean > 0 and intervals > 1 else None
 
 
 class GivenRates:

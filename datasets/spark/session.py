@@ -69,7 +69,7 @@ def spark_session(
         given = {
             **_SETTINGS,
             "spark.driver.memory": memory,
-            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log_settings}",
+            "spark.driver.extraJavaOptions": f"{_STACK} -Dlog4j2.configurationFile={log_settings}",
             "spark.local.dir": folder,
             "spark.sql.warehouse.dir": str(Path(folder) / "warehouse"),
             **(settings or {}),
@@ -84,6 +84,10 @@ def spark_session(
             session.stop()
 
 
+_STACK: Final = "-Xss16m"
+"""Spark looks through the message of a query's error by a regular expression that recurs for each
+character; a long message, as of a query that is stopped amid Python code, overflows a usual stack.
+"""
 _SETTINGS: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

@@ -12,8 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .columns import BLOCK_ROWS, Codes, Floats, Integers, blocks
+
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +75,12 @@ class _Known:
         self.counts += np.bincount(codes, minlength=len(self.counts))
 
     def add_shuffled(self, rows: Integers, codes: Integers, times: Floats) -> None:
-        """Add rows in any order: by key first, in their order within a key.
-
-        A row is accepted if no row before it in its key is newer, that is, if it is the maximum up
-        to itself. NumPy compares complex numbers by their real parts first, so one running maximum
-        of `code + time * i` does for all keys: it starts anew where a greater code begins.
-        """
-        order = _stable_order(codes, len(self.newest))
+        """Add rows in any order: by key first, in their order within a key."""
+        order = stable_order(codes, len(self.newest))
         codes, rows, times = codes[order], rows[order], times[order]
-        starts = _starts(codes)
-        maximum = np.empty(len(codes), dtype=np.complex128)
-        maximum.real = codes
-        maximum.imag = times
-        maximum.imag[starts] = np.maximum(times[starts], self.newest[codes[starts]])
-        np.maximum.accumulate(maximum, out=maximum)
-        is_accepted = times == maximum.imag
+        is_accepted = newest_so_far(codes, times, self.newest)
         rows, codes, times = rows[is_accepted], codes[is_accepted], times[is_accepted]
-        starts = _starts(codes)
+        starts = starts_of(codes)
         counts = np.diff(starts, append=len(codes))
         ends = starts + counts - 1
         codes = codes[starts]
@@ -102,14 +94,30 @@ class _Known:
         self.first_rows[codes[is_first][::-1]] = rows[is_first][::-1]
 
 
-def _starts(codes: Integers) -> Integers:
+def newest_so_far(codes: Codes, times: Floats, newest: Floats) -> Flags:
+    """Tell, of rows by key in their order within a key, which are older than none before them.
+
+    `newest` is each code's newest time so far. NumPy compares complex numbers by their real parts
+    first, so one running maximum of `code + time * i` does for all keys: it starts anew where a
+    greater code begins.
+    """
+    starts = starts_of(codes)
+    maximum = np.empty(len(codes), dtype=np.complex128)
+    maximum.real = codes
+    maximum.imag = times
+    maximum.imag[starts] = np.maximum(times[starts], newest[codes[starts]])
+    np.maximum.accumulate(maximum, out=maximum)
+    return np.asarray(times == maximum.imag)
+
+
+def starts_of(codes: Codes) -> Integers:
     """Return where each run of equal codes starts."""
     is_start = np.ones(len(codes), dtype=np.bool_)
     np.not_equal(codes[1:], codes[:-1], out=is_start[1:])
     return np.flatnonzero(is_start)
 
 
-def _stable_order(codes: Integers, size: int) -> Integers:
+def stable_order(codes: Codes, size: int) -> Integers:
     """Return the rows by code, those of one code in their order.
 
     NumPy sorts 16-bit integers by radix, several times as fast as longer ones.

@@ -4,5 +4,6 @@ Needs the extra `spark`; nothing of Spark is imported before something here is u
 """
 
 from .conflation import ConflationMetrics, conflate
+from .source import register
 
-__all__ = ["ConflationMetrics", "conflate"]
+__all__ = ["ConflationMetrics", "conflate", "register"]

@@ -1,0 +1,286 @@
+"""`conflate`: a stream of updates in, the newest of each key out, no more than can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from upstream.errors import ParameterError
+from upstream.statistics import check_count
+
+from .bucket_queue import POLICIES
+from .metrics import DEFAULT_NAME, BucketCounts
+from .partition_conflation import COUNTED, DELETED, TIME, PartitionConflation
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import DataType, StructType
+
+    from .processor import BucketSettings
+
+RESERVED: Final = "__upstream_"
+ROCKSDB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+PROVIDER: Final = "spark.sql.streaming.stateStore.providerClass"
+_KEY_TYPES: Final = {
+    *("string", "tinyint", "smallint", "int", "bigint", "boolean", "date"),
+    *("timestamp", "timestamp_ntz"),
+}
+_TIME_TYPES: Final = {
+    *("tinyint", "smallint", "int", "bigint", "float", "double"),
+    *("timestamp", "timestamp_ntz", "date"),
+}
+
+
+def conflate(
+    stream: DataFrame,
+    key: str | Sequence[str] | None = None,
+    time: str | None = None,
+    policy: str = "index",
+    budget: int | None = None,
+    *,
+    deleted: str | None = None,
+    partitions: int | None = None,
+    name: str = DEFAULT_NAME,
+) -> DataFrame:
+    """Keep the newest update of each key, and let at most `budget` keys through per trigger.
+
+    What is returned has the columns of `stream`, and a struct `upstream` of what is known of each
+    update: `waiting_since`, `served`, `staleness_seconds`, `superseded`, `mean_staleness_seconds`.
+    Write it with a trigger, such as `.trigger(processingTime="1 second")`: in each of them keys
+    that wait are served, whether something comes or not.
+
+    `key` and `time` name columns; no key means one key for the whole stream, no time that a later
+    row is newer. Where the budget does not do for all keys that wait, `policy` chooses: `index`
+    those whose service lowers mean staleness most, `in-place` those that wait longest, `fifo` those
+    that were updated least recently. Keys are divided over `partitions` by their hash, by default
+    as many as `spark.sql.shuffle.partitions`, and so is the budget; each partition chooses among
+    its keys. A row for which the boolean column `deleted` is true is let through like any other,
+    and then its key is forgotten.
+
+    Counters and staleness are observed metrics, called `name`: see `ConflationMetrics.of`.
+    """
+    if not stream.isStreaming:
+        raise ParameterError("stream", "a table", "a streaming DataFrame, from spark.readStream")
+    if policy not in POLICIES:
+        raise ParameterError("policy", policy, " or ".join(POLICIES))
+    session = stream.sparkSession
+    if partitions is None:
+        partitions = int(str(session.conf.get("spark.sql.shuffle.partitions")))
+    check_count("partitions", partitions, least=1)
+    if budget is not None:
+        check_count("budget", budget, least=partitions)
+    if session.conf.get(PROVIDER, None) != ROCKSDB:
+        raise ParameterError(PROVIDER, session.conf.get(PROVIDER, None), repr(ROCKSDB))
+    keys = (key,) if isinstance(key, str) else tuple(key or ())
+    _check_columns(stream.schema, keys, time, deleted)
+    buckets = _bucket_ids(session, partitions)
+    return _Plan(stream, keys, time, deleted).build(buckets, policy, budget, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The plan of a query, from the stream to what is let through."""
+
+    stream: DataFrame
+    keys: tuple[str, ...]
+    time: str | None
+    deleted: str | None
+
+    def build(
+        self, buckets: Sequence[int], policy: str, budget: int | None, name: str
+    ) -> DataFrame:
+        """Return what is let through; each of `buckets` goes to a partition of its own."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        from .processor import BUCKET, COUNTS, BucketProcessor, turn_schema
+
+        kept = self._kept()
+        processor = BucketProcessor(self._settings(kept, policy, _shares(buckets, budget)))
+        turns = (
+            self._with_buckets(kept, buckets)
+            .groupBy(BUCKET)
+            .transformWithState(processor, turn_schema(kept), "Append", "ProcessingTime")
+        )
+        sums = [F.sum(f"{COUNTS}.{each}").alias(each) for each in BucketCounts._fields]
+        served = turns.observe(name, *sums).where(F.col(COUNTS).isNull())
+        return self._as_given(served)
+
+    def _settings(
+        self, kept: StructType, policy: str, shares: dict[int, int | None]
+    ) -> BucketSettings:
+        from .processor import BucketSettings
+
+        return BucketSettings(
+            policy=policy,
+            columns=tuple(f"{each.name} {each.dataType.simpleString()}" for each in kept),
+            names=tuple(kept.names),
+            keys=tuple(kept.names.index(each) for each in self.keys),
+            shares=shares,
+        )
+
+    def _kept(self) -> StructType:
+        """Return the columns as they are kept: timestamps as numbers, which no time zone moves."""
+        from pyspark.sql.types import LongType, StructField, StructType, TimestampType
+
+        kinds = {each.name: each.dataType for each in self.stream.schema}
+        return StructType(
+            [
+                StructField(name, LongType() if isinstance(kind, TimestampType) else kind)
+                for name, kind in kinds.items()
+            ]
+        )
+
+    def _with_buckets(self, kept: StructType, buckets: Sequence[int]) -> DataFrame:
+        """Return a row per key of each partition of a micro-batch, with its bucket."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        from .processor import BUCKET, HASH, counted_schema
+
+        helped = self.stream.select(
+            *(
+                F.unix_micros(_column(each.name)).alias(each.name)
+                if _is_timestamp(each.dataType)
+                else _column(each.name)
+                for each in self.stream.schema
+            ),
+            self._seconds().alias(TIME),
+            self._is_deletion().alias(DELETED),
+        )
+        conflation = PartitionConflation(tuple(kept.names), self.keys)
+        rows = helped.mapInArrow(conflation, counted_schema(kept))
+        hashed = F.xxhash64(*map(_column, self.keys)) if self.keys else F.lit(0).cast("bigint")
+        numbers = F.array(*map(F.lit, buckets))
+        chosen = F.element_at(numbers, (F.pmod(hashed, F.lit(len(buckets))) + 1).cast("int"))
+        return rows.select(
+            chosen.cast("bigint").alias(BUCKET),
+            F.shiftrightunsigned(hashed, 16).alias(HASH),
+            *COUNTED,
+            *map(_column, kept.names),
+        )
+
+    def _seconds(self) -> Column:
+        """Return the time of a row in seconds."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        if self.time is None:
+            return F.lit(0.0)
+        time = _column(self.time)
+        kind = self.stream.schema[self.time].dataType.simpleString()
+        if kind == "timestamp":
+            return F.unix_micros(time) / 1e6
+        if kind == "timestamp_ntz":
+            epoch = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
+            return F.expr(f"timestampdiff(MICROSECOND, {epoch}, {_quoted(self.time)})") / 1e6
+        if kind == "date":
+            return F.unix_date(time) * 86_400.0
+        return time.cast("double")
+
+    def _is_deletion(self) -> Column:
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        if self.deleted is None:
+            return F.lit(False)
+        return F.coalesce(_column(self.deleted), F.lit(False))
+
+    def _as_given(self, served: DataFrame) -> DataFrame:
+        """Return the columns as they came, and what is known of each update."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        from .processor import SERVED
+
+        columns = [
+            F.timestamp_micros(_column(each.name)).alias(each.name)
+            if _is_timestamp(each.dataType)
+            else _column(each.name)
+            for each in self.stream.schema
+        ]
+        known = F.struct(
+            F.timestamp_millis(f"{SERVED}.waiting_since").alias("waiting_since"),
+            F.timestamp_millis(f"{SERVED}.served").alias("served"),
+            f"{SERVED}.staleness_seconds",
+            f"{SERVED}.superseded",
+            f"{SERVED}.mean_staleness_seconds",
+        )
+        return served.select(*columns, known.alias(SERVED))
+
+
+def _shares(buckets: Sequence[int], budget: int | None) -> dict[int, int | None]:
+    """Divide a budget over buckets.
+
+    >>> _shares([4, 0, 7], 11)
+    {4: 3, 0: 4, 7: 4}
+    """
+    count = len(buckets)
+    return {
+        bucket: None if budget is None else budget * (place + 1) // count - budget * place // count
+        for place, bucket in enumerate(buckets)
+    }
+
+
+def _bucket_ids(session: SparkSession, partitions: int) -> list[int]:
+    """Return a number for each partition that Spark's hash sends there, so that each has one.
+
+    The expression has no input, so it is computed without a job.
+    """
+    enough = 64 + 20 * partitions
+    text = f"transform(sequence(0L, {enough}L), number -> pmod(hash(number), {partitions}))"
+    row = session.sql(f"SELECT {text} AS places").first()
+    assert row is not None
+    places: list[int] = row["places"]
+    missing = set(range(partitions)) - set(places)
+    assert not missing, "numbers whose hashes miss a partition"
+    return [places.index(partition) for partition in range(partitions)]
+
+
+def _check_columns(
+    schema: StructType, keys: tuple[str, ...], time: str | None, deleted: str | None
+) -> None:
+    """Raise ParameterError for columns that are missing, or of types that will not do."""
+    from .processor import SERVED
+
+    names = schema.names
+    twice = [name for name in names if [each.lower() for each in names].count(name.lower()) > 1]
+    if twice:
+        expected = "distinct, whatever their case"
+        raise ParameterError("the names of the stream's columns", twice[0], expected)
+    for name in names:
+        if name == SERVED or name.startswith(RESERVED):
+            raise ParameterError("a column of the stream", name, "called otherwise; rename it")
+        if _has_inner_timestamp(schema[name].dataType):
+            expected = "a type with no timestamps inside; make them columns of their own"
+            raise ParameterError(f"the column {name!r}", schema[name].dataType, expected)
+    wanted = {
+        "key": keys,
+        "time": (time,) if time else (),
+        "deleted": (deleted,) if deleted else (),
+    }
+    types = {"key": _KEY_TYPES, "time": _TIME_TYPES, "deleted": {"boolean"}}
+    for parameter, columns in wanted.items():
+        for name in columns:
+            if name not in names:
+                raise ParameterError(parameter, name, "one of the columns " + ", ".join(names))
+            kind = schema[name].dataType.simpleString()
+            if kind not in types[parameter]:
+                expected = "one of the types " + ", ".join(sorted(types[parameter])) + "; cast it"
+                raise ParameterError(f"the type of {parameter}={name!r}", kind, expected)
+
+
+def _has_inner_timestamp(kind: DataType) -> bool:
+    """Tell whether there are timestamps in a type that is none itself."""
+    text = kind.simpleString()
+    return "timestamp" in text and text not in {"timestamp", "timestamp_ntz"}
+
+
+def _is_timestamp(kind: DataType) -> bool:
+    return kind.simpleString() == "timestamp"
+
+
+def _column(name: str) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    return F.col(_quoted(name))
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

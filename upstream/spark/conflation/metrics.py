@@ -1,0 +1,102 @@
+"""What `conflate` counts, as a streaming query reports it: exact counters, and staleness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import NamedTuple, Protocol
+
+DEFAULT_NAME = "upstream"
+
+
+class BucketCounts(NamedTuple):
+    """The counters of one bucket so far, at the moment of a trigger."""
+
+    arrived: int
+    dequeued: int
+    superseded: int
+    late: int
+    rejected: int
+    waiting: int
+    keys: int
+    forgotten: int
+    staleness_key_seconds: float
+    """The staleness of all keys now, added up."""
+    staleness_integral: float
+    """The integral over time of the staleness of all keys, in key times seconds squared."""
+    lifetimes_seconds: float
+    """The time since the first arrival, of all keys together."""
+
+    @property
+    def staleness_seconds_mean(self) -> float:
+        """The queue staleness, averaged over keys and the time since each first arrived."""
+        return self.staleness_integral / self.lifetimes_seconds if self.lifetimes_seconds else 0.0
+
+
+class _Progress(Protocol):
+    """A `StreamingQueryProgress`, or what else has the observed metrics of a trigger."""
+
+    @property
+    def observedMetrics(self) -> Mapping[str, object]: ...  # noqa: N802 - as Spark calls it
+
+
+@dataclass(frozen=True, slots=True)
+class ConflationMetrics:
+    """The counters of a query so far, all buckets together.
+
+    At every trigger `arrived` equals `dequeued + superseded + late + rejected + waiting`.
+    """
+
+    arrived: int
+    """Updates that reached the queue."""
+    dequeued: int
+    """Updates let through."""
+    superseded: int
+    """Values that waited and were replaced by a newer one."""
+    late: int
+    """Updates older than the newest known for their key."""
+    rejected: int
+    """Rows with no key, or with no time that is a finite number."""
+    waiting: int
+    """Keys that wait."""
+    keys: int
+    """Keys that are known."""
+    forgotten: int
+    """Keys whose deletion was let through."""
+    staleness_key_seconds: float
+    """The staleness of all keys at this trigger, added up."""
+    staleness_integral: float
+    """The integral over time of the staleness of all keys, in key times seconds squared."""
+    lifetimes_seconds: float
+    """The time since its first arrival, of all keys together."""
+
+    @classmethod
+    def of(cls, progress: _Progress, name: str = DEFAULT_NAME) -> ConflationMetrics | None:
+        """Return what a query's progress says, None if it does not yet.
+
+        `name` is what `conflate` was given. Spark calls a `StreamingQueryListener` with each
+        progress, and keeps the last ones in `query.recentProgress`.
+        """
+        observed = progress.observedMetrics.get(name)
+        if observed is None:
+            return None
+        counted = {each.name: getattr(observed, each.name) for each in fields(cls)}
+        if counted["arrived"] is None:
+            return None  # no bucket has seen anything yet
+        return cls(**counted)
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether every update is accounted for."""
+        gone = self.dequeued + self.superseded + self.late + self.rejected
+        return self.arrived == gone + self.waiting
+
+    @property
+    def staleness_seconds_mean(self) -> float:
+        """The queue staleness, averaged over keys and the time since each first arrived."""
+        return self.staleness_integral / self.lifetimes_seconds if self.lifetimes_seconds else 0.0
+
+    @property
+    def staleness_seconds_now(self) -> float:
+        """The mean over the keys of the queue staleness at this trigger."""
+        return self.staleness_key_seconds / self.keys if self.keys else 0.0
