@@ -1,0 +1,144 @@
+"""The processor's turns, on PySpark's own tester: timers, checkpoints, and clocks that go back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+
+from pyspark.sql import Row
+from pyspark.sql.streaming.tws_tester import TwsTester
+from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
+
+from upstream.spark.conflation.metrics import BucketCounts
+from upstream.spark.conflation.partition_conflation import COUNTED
+from upstream.spark.conflation.processor import (
+    BUCKET,
+    COUNTS,
+    HASH,
+    SERVED,
+    BucketProcessor,
+    BucketSettings,
+    CheckpointMismatchError,
+    counted_schema,
+    turn_schema,
+)
+
+BUCKETS = {3: 2, 5: 1}
+
+
+def settings(**changed: Any) -> BucketSettings:
+    given: dict[str, Any] = {
+        "policy": "in-place",
+        "columns": ("key string", "value bigint"),
+        "names": ("key", "value"),
+        "keys": (0,),
+        "shares": BUCKETS,
+        **changed,
+    }
+    return BucketSettings(**given)
+
+
+def in_memory(**changed: Any) -> TwsTester:
+    return TwsTester(BucketProcessor(settings(**changed)), timeMode="ProcessingTime")
+
+
+def row(key: str, value: int, *, position: int = 0, bucket: int = 3) -> Row:
+    numbers = np.array([float(value)]).tobytes(), np.array([position]).tobytes()
+    make = Row(BUCKET, HASH, *COUNTED, "key", "value")
+    return make(bucket, len(key) * 77, 0, 0, 0, *numbers, False, key, value)
+
+
+def served(rows: list[Any]) -> list[tuple[str, int]]:
+    return [(each.key, each.value) for each in rows if each[COUNTS] is None]
+
+
+def counted(rows: list[Row]) -> BucketCounts:
+    (counts,) = (each[COUNTS] for each in rows if each[COUNTS] is not None)
+    return BucketCounts(*counts)
+
+
+def test_a_turn_lets_the_share_of_its_bucket_through_and_counts_in_its_last_row() -> None:
+    processor = in_memory()
+    processor.setProcessingTime(1_000)
+    rows = [row(name, place, position=place) for place, name in enumerate(("x", "yy", "zzz"))]
+    found = processor.test(3, rows)
+    assert served(found) == [("x", 0), ("yy", 1)]
+    assert found[-1][SERVED] is None
+    assert counted(found).waiting == 1
+
+
+def test_a_bucket_that_gets_nothing_has_its_turn_all_the_same() -> None:
+    processor = in_memory()
+    processor.setProcessingTime(1_000)
+    processor.test(3, [row(name, place, position=place) for place, name in enumerate("abc")])
+    found = list(processor.setProcessingTime(4_000))
+    assert all(isinstance(each, Row) for each in found)
+    assert served(found) == [("c", 2)]
+    (since, now, staleness, superseded, mean) = found[0][SERVED]
+    assert (since, now, staleness, superseded, mean) == (1_000, 4_000, 3.0, 0, 1.5)
+
+
+def test_a_bucket_has_one_turn_in_a_trigger() -> None:
+    processor = in_memory()
+    processor.setProcessingTime(1_000)
+    processor.test(3, [row("a", 1)])
+    processor._currentProcessingTimeMs = 2_000  # as in Spark, where rows come before timers
+    found = processor.test(3, [row("b", 1)])
+    assert counted(found).arrived == 2
+    assert processor._handleExpiredTimers() == []
+
+
+def test_a_clock_that_is_set_back_moves_nothing() -> None:
+    processor = in_memory()
+    processor.setProcessingTime(10_000)
+    processor.test(3, [row(name, place, position=place) for place, name in enumerate("abc")])
+    processor._currentProcessingTimeMs = 4_000
+    found = processor.test(3, [])
+    assert found[0][SERVED][:3] == (10_000, 10_000, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"policy": "fifo"}, "policy in-place, and this one has fifo"),
+        ({"shares": {3: 5}}, "number of partitions 2, and this one has 1"),
+        ({"columns": ("key string", "value string")}, "columns"),
+        ({"keys": (1,)}, "key"),
+    ],
+)
+def test_a_checkpoint_of_a_query_that_was_made_otherwise_is_refused(
+    changed: dict[str, Any], what: str
+) -> None:
+    before, after = in_memory(), in_memory(**changed)
+    before.test(3, [row("a", 1)])
+    state = before.peekValueState("summary", 3)
+    assert state is not None
+    after.updateValueState("summary", 3, state)
+    with pytest.raises(CheckpointMismatchError, match=what):
+        after.test(3, [row("a", 2)])
+
+
+def test_another_budget_is_not_refused() -> None:
+    before, after = in_memory(), in_memory(shares={3: 7, 5: 7})
+    before.test(3, [row("a", 1)])
+    state = before.peekValueState("summary", 3)
+    assert state is not None
+    after.updateValueState("summary", 3, state)
+    after.updateMapState("blocks", 3, before.peekMapState("blocks", 3))
+    assert counted(after.test(3, [row("a", 2)])).arrived == 2
+
+
+def test_the_schemas_name_what_the_rows_have() -> None:
+    kept = StructType([StructField("key", StringType()), StructField("value", LongType())])
+    assert counted_schema(kept).names == ["key", "value", *COUNTED]
+    turn = turn_schema(kept)
+    assert turn.names == ["key", "value", SERVED, COUNTS]
+    counts = turn[COUNTS].dataType
+    assert isinstance(counts, StructType)
+    assert counts.names == list(BucketCounts._fields)
+    assert counts["arrived"].dataType == LongType()
+    assert counts["staleness_integral"].dataType == DoubleType()
