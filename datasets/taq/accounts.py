@@ -31,6 +31,11 @@ class Sort:
     text: str | None
     """Of the first: the line of a trailer, or what is wrong with a bad row."""
 
+    def with_more(self, other: Sort) -> Sort:
+        """Return this with lines of the same sort from another split of the file."""
+        first, last = min(self.first, other.first), max(self.last, other.last)
+        return Sort(self.count + other.count, first, last, self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -77,26 +82,35 @@ class Account:
 
 
 def account_for(staged: DataFrame, sources: Sequence[Source]) -> list[Account]:
-    """Count what was staged, file by file."""
+    """Count what was staged, file by file; by split first, so that Spark compares numbers only."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    file, *place = PLACE
-    position = F.struct(*place)
-    counted = staged.groupBy(file, "why").agg(
-        F.count("*").alias("count"),
-        F.min(position).alias("first"),
-        F.max(position).alias("last"),
-        F.min_by("text", position).alias("text"),
+    file, at, row = PLACE
+    counted = staged.groupBy(file, at, "why").agg(
+        F.count("*").alias("count"), F.min(row).alias("first"), F.max(row).alias("last")
     )
+    texts = _texts(staged)
     sorts: list[dict[str | None, Sort]] = [{} for _ in sources]
-    for row in counted.orderBy(file, F.col("why").asc_nulls_first()).collect():
-        sorts[row[file]][row["why"]] = Sort(
-            row["count"], tuple(row["first"]), tuple(row["last"]), row["text"]
-        )
+    for found in counted.collect():
+        number, why = found[file], found["why"]
+        first, last = (found[at], found["first"]), (found[at], found["last"])
+        sort = Sort(found["count"], first, last, texts.get((number, why)))
+        known = sorts[number].get(why)
+        sorts[number][why] = sort if known is None else known.with_more(sort)
     return [
         Account(source, sorts[number], staged.where(F.col(file) == number))
         for number, source in enumerate(sources)
     ]
+
+
+def _texts(staged: DataFrame) -> dict[tuple[int, str], str]:
+    """Return the first text of each file and sort that has any."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    file, *place = PLACE
+    said = staged.where(F.col("why").isin(BAD, TRAILER)).groupBy(file, "why")
+    rows = said.agg(F.min_by("text", F.struct(*place)).alias("text")).collect()
+    return {(row[file], row["why"]): row["text"] for row in rows}
 
 
 def dropped_by_reason(accounts: Sequence[Account], blanks: int) -> dict[str, int]:

@@ -40,8 +40,9 @@ def _of_separators(lines: DataFrame, source: Source) -> tuple[DataFrame, tuple[s
     line = F.col("line")
     if source.format.is_monthly:  # some tools put text in quotation marks; there are none in it
         line = F.replace(line, F.lit('"'), F.lit(""))
-    separator = source.format.value.separator
-    split = lines.withColumn("parts", F.split(line, f"[{separator}]", -1))
+    # Written so, Java splits without a regular expression.
+    separator = {"|": r"\|", ",": ","}[source.format.value.separator or ""]
+    split = lines.withColumn("parts", F.split(line, separator, -1))
     count = F.size("parts")
     fields = {
         field: text if field == "condition" else F.trim(text)

@@ -60,7 +60,11 @@ def with_values(lines: DataFrame, source: Source) -> DataFrame:
     parses = {name: _parse(name, source) for name in fields}
     columns = [parse(F.col(name)).alias(f"value of {name}") for name, (parse, _) in parses.items()]
     parsed = texts.select("*", *columns)
-    faults = [F.col("torn"), F.when(~F.col("line").rlike(_PRINTABLE), _unprintable(F.col("line")))]
+    texts_kept = F.concat(*[F.col(name) for name in ("symbol", "exchange", "condition")])
+    unprintable = F.concat(
+        F.lit("there are bytes that are no printable ASCII: "), shown(texts_kept)
+    )
+    faults = [F.col("torn"), F.when(~texts_kept.rlike(_PRINTABLE), unprintable)]
     for name, (_, expected) in parses.items():
         said = F.concat(F.lit(f"the {_called(name)} is {expected}: "), shown(F.col(name)))
         faults.append(F.when(F.col(f"value of {name}").isNull(), said))
@@ -96,8 +100,8 @@ def _parse(name: str, source: Source) -> Parse:
         "symbol": (_not_empty, "empty"),
         "exchange": (_text, "missing"),
         "condition": (_text, "missing"),
-        "correction": (partial(_whole, digits=2), "no number of one or two digits"),
-        "g127": (partial(_whole, digits=3), "no whole number"),
+        "correction": (partial(_whole, below=100), "no number of one or two digits"),
+        "g127": (partial(_whole, below=1000), "no whole number"),
         "sequence": (_number_if_any, "no number") if fixed else (_number_or_none, "no number"),
         "size": (_whole, "no whole number"),
         "bid_size": (_whole, "no whole number"),
@@ -121,12 +125,6 @@ def _called(name: str) -> str:
     return {"g127": "G127"}.get(name, name.replace("_", " "))
 
 
-def _unprintable(line: Column) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    return F.concat(F.lit("there are bytes that are no printable ASCII: "), shown(line))
-
-
 def _text(text: Column) -> Column:
     return text
 
@@ -137,23 +135,24 @@ def _not_empty(text: Column) -> Column:
     return F.nullif(text, F.lit(""))
 
 
-def _whole(text: Column, digits: int = 15) -> Column:
+def _whole(text: Column, below: int = 10**15) -> Column:
     from pyspark.sql import functions as F  # noqa: N812
 
-    return F.when(text.rlike(rf"\A[0-9]{{1,{digits}}}\z"), text.try_cast("bigint"))
+    number = text.try_cast("bigint")
+    return F.when((number >= 0) & (number < below), number)
 
 
 def _number_or_none(text: Column) -> Column:
     """Return -1 for none, as null is for what is no number."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    return F.when(text == "", F.lit(-1).cast("bigint")).otherwise(_whole(text, digits=18))
+    return F.when(text == "", F.lit(-1).cast("bigint")).otherwise(_whole(text, below=10**18))
 
 
 def _number_if_any(text: Column) -> Column:
     from pyspark.sql import functions as F  # noqa: N812
 
-    return F.coalesce(_whole(text, digits=18), F.lit(-1).cast("bigint"))
+    return F.coalesce(_whole(text, below=10**18), F.lit(-1).cast("bigint"))
 
 
 def _decimal(text: Column) -> Column:

@@ -82,10 +82,11 @@ def _check_distinct(paths: Sequence[Path]) -> None:
             found = path.stat()
         except OSError:
             continue  # the one who opens it says so
-        twin = seen.setdefault((found.st_dev, found.st_ino), path)
-        if twin is not path:
+        place = found.st_dev, found.st_ino
+        if (twin := seen.get(place)) is not None:
             same = "it is named twice" if twin == path else f"it is the same file as {twin}"
             raise BadFileError(path, f"{same}; name each file once")
+        seen[place] = path
 
 
 def _recognised(path: Path, named: Format | None) -> Source:

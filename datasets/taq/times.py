@@ -22,7 +22,7 @@ _DATES: Final = {
     r"\A[0-9]{8}\z": "yyyyMMdd",
     r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}\z": "yyyy-MM-dd",
     r"\A[0-9]{4}/[0-9]{2}/[0-9]{2}\z": "yyyy/MM/dd",
-    r"\A[0-9]{2}[A-Z][a-z]{2}[0-9]{4}\z": "ddMMMyyyy",
+    r"\A[0-9]{2}[A-Za-z]{3}[0-9]{4}\z": "ddMMMyyyy",
 }
 
 
@@ -52,9 +52,8 @@ def days_of(text: Column) -> Column:
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    written = F.initcap(text)  # Java knows Jan, not JAN
     dates = [
-        F.when(written.rlike(pattern), F.try_to_date(written, format_))
+        F.when(text.rlike(pattern), F.try_to_date(text, format_))
         for pattern, format_ in _DATES.items()
     ]
     return F.unix_date(F.coalesce(*dates))
