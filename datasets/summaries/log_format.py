@@ -41,7 +41,7 @@ Members of `run.json`; only the first two are needed:
 | `unit` | what times count, "s" unless given |
 | `start`, `end` | of the run, by the clock of `time`; null: that of the first, the last event |
 | `events`, `is_finished` | how many rows there are at `end`; whether the run ended by itself |
-| `processing_cost`, `servers` | what an update takes a consumer (null: measured), and their number |
+| `processing_cost`, `servers` | what an update takes a consumer (null: measured); how many |
 | `waiting_per_key` | "one" for update queues, "many" for append queues, "either" for adaptive |
 | `not_told` | `{"queue": […], "application": […]}`: why that staleness cannot be recomputed |
 | `integrated` | `queue_staleness`, `application_staleness` (means over keys), `keys`, `counters` |

@@ -1,0 +1,131 @@
+"""`python -m datasets summarize`: what became of update streams, from the logs of their events."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ..errors import BadOptionError
+from ..output.folder import output_folder
+from ..spark.progress import job_progress
+from ..summaries.by_time import DEFAULT_BUCKETS
+from ..summaries.plots import draw_plots
+from ..summaries.report import doubts, show
+from ..summaries.runs import Assumed, find_runs
+from ..summaries.summary import Asked
+from ..summaries.summary import summarize as summarize_runs
+from ..summaries.tables import as_json, write_tables
+from .job import errors_shown, job
+from .options import Cores, Json
+
+Results = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RESULTS…",
+        help="Folders of event logs, and folders of such folders; or single files of events.",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="The folder to write tables and plots to; there must be none as yet. "
+        "[default: only print]",
+    ),
+]
+Buckets = Annotated[
+    int, typer.Option("--buckets", min=1, max=10_000, help="Into how many parts a run is cut.")
+]
+Worst = Annotated[
+    int, typer.Option("--worst", min=0, max=1_000, help="How many of the stalest keys to show.")
+]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        metavar="NAME",
+        help="The run that the others are compared with. [default: in-place, or the first]",
+    ),
+]
+Policy = Annotated[
+    str | None,
+    typer.Option("--policy", help="Of runs without run.json. [default: the name of the folder]"),
+]
+End = Annotated[
+    float | None,
+    typer.Option("--end", help="When runs without run.json ended. [default: their last event]"),
+]
+
+
+def summarize(
+    results: Results,
+    *,
+    out: Out = None,
+    buckets: Buckets = DEFAULT_BUCKETS,
+    worst: Worst = 3,
+    against: Against = None,
+    policy: Policy = None,
+    end: End = None,
+    cores: Cores = None,
+    is_json: Json = False,
+) -> None:
+    """Summarise event logs: how stale keys were, by policy, by key and in the course of time.
+
+    Logs are written by `python -m simulator run --events DIR`, and by the service with
+    `UPSTREAM_EVENT_LOG=DIR`. Staleness is recomputed from the raw events by the report's
+    definition, and held against what the queue integrated; beside it stands the lower bound for
+    memoryless arrivals. Policies with the same setting are compared, by seeds where they share
+    them, with 95 % intervals of Student's t distribution.
+
+    A log is a folder with `run.json` and files `events-*.parquet` or `events-*.csv`, of which the
+    columns are `event` (0, 1, 2 …), `time`, `kind`, `key`, `number` (which update). Kinds are
+    `arrival`, `late`, `rejected`, `dequeue`, `delivery`, `return`, `shed`; and, of append queues
+    whose sources are out of order, `old` and `old-delivery`. datasets/summaries/log_format.py has
+    it in full.
+
+    With `--out`: `by_key/` (Parquet; a row for each key of each run), `runs`, `by_time` and
+    `comparisons` as CSV and Parquet, `summary.json`, and a plot of each.
+    """
+    with errors_shown():
+        if end is not None and not math.isfinite(end):
+            raise BadOptionError("--end", end, "a finite time")
+        runs = find_runs(results, Assumed(policy=policy, end=end))
+    asked = Asked(buckets=buckets, worst=worst, against=against)
+    with errors_shown(), _folder(out) as folder, job("summarising", cores=cores) as session:
+        events = "events of one run" if len(runs) == 1 else f"events of {len(runs)} runs"
+        with job_progress(session, f"Recomputing staleness from the {events}"):
+            summary = summarize_runs(session, runs, folder, asked)
+        if out is not None:
+            write_tables(summary, folder)
+            draw_plots(summary, folder)
+    if is_json:
+        found = {"out": None if out is None else str(out), **as_json(summary)}
+        found["doubts"] = list(doubts(summary.runs))
+        sys.stdout.write(json.dumps(found, indent=2, allow_nan=False) + "\n")
+        return
+    console = Console(highlight=False)
+    show(summary, console)
+    if out is not None:
+        console.print(f"\nWritten to {out}.", markup=False)
+
+
+@contextmanager
+def _folder(out: Path | None) -> Iterator[Path]:
+    """Give a folder to write to: that of the output, or one that goes again."""
+    if out is not None:
+        with output_folder(out) as folder:
+            yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="upstream-summary-") as place:
+        yield Path(place)

@@ -1,0 +1,124 @@
+"""Runs side by side: means over seeds with their intervals, and ratios paired by seed.
+
+Runs are compared that have the same setting. The mean over seeds has an interval of Student's t
+distribution. What is better is told by pairs: runs with the same seed had the same arrivals, so the
+ratio of their staleness varies much less than either; its interval is that of the mean logarithm,
+again of Student's t. With one seed there are values and ratios, and no intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, stdev
+from typing import Final
+
+from ..errors import BadOptionError
+from .log_format import STALENESS
+from .student import quantile
+
+CONFIDENCE: Final = 0.95
+PREFERRED: Final = "in-place"
+"""What the others are compared with, unless another is asked for, or it is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What one run contributes to a comparison."""
+
+    setting: str
+    name: str
+    seed: int | None
+    values: dict[str, float | None] = field(default_factory=dict)
+    """Its mean staleness, by kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean, and where the true one is with 95 % confidence; None without a second run."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One policy, or queue, in one setting, and how it does against another one."""
+
+    setting: str
+    name: str
+    of: str
+    """The kind of staleness."""
+    value: Interval
+    against: str
+    ratio: Interval | None
+    """Of its staleness to that of `against`, over seeds that both have; None if there are none."""
+
+
+def compare(samples: Sequence[Sample], *, against: str | None = None) -> list[Comparison]:
+    """Return a row for each setting, kind of staleness and name, in this order."""
+    if against is not None and against not in {sample.name for sample in samples}:
+        names = ", ".join(sorted({sample.name for sample in samples}))
+        raise BadOptionError("--against", against, f"the name of a run: {names}")
+    rows: list[Comparison] = []
+    for setting in dict.fromkeys(sample.setting for sample in samples):
+        here = [sample for sample in samples if sample.setting == setting]
+        present = sorted({sample.name for sample in here})
+        wanted = PREFERRED if against is None else against
+        other = wanted if wanted in present else present[0]
+        for of in STALENESS:
+            found = (_row(here, setting, of, name, other) for name in present)
+            rows += [row for row in found if row is not None]
+    return rows
+
+
+def _row(
+    samples: Sequence[Sample], setting: str, of: str, name: str, against: str
+) -> Comparison | None:
+    values = [
+        value
+        for sample in samples
+        if sample.name == name and (value := sample.values[of]) is not None
+    ]
+    if not values:
+        return None
+    ratio = None if name == against else _ratio(samples, of, name, against)
+    return Comparison(setting, name, of, interval(values), against, ratio)
+
+
+def _ratio(samples: Sequence[Sample], of: str, name: str, against: str) -> Interval | None:
+    """Return the ratio over the runs with the same seeds, or of the only runs without any."""
+    one, other = (_by_seed(samples, of, each) for each in (name, against))
+    logarithms = [math.log(one[seed] / other[seed]) for seed in one if seed in other]
+    if not logarithms:
+        return None
+    found = interval(logarithms)
+    low, high = (None if bound is None else math.exp(bound) for bound in (found.low, found.high))
+    return Interval(math.exp(found.mean), low, high, found.runs)
+
+
+def _by_seed(samples: Sequence[Sample], of: str, name: str) -> dict[int | None, float]:
+    """Return what can be divided, by seed; nothing where several runs have the same one."""
+    mine = [sample for sample in samples if sample.name == name]
+    seeds = [sample.seed for sample in mine]
+    return {
+        sample.seed: value
+        for sample in mine
+        if (value := sample.values[of]) and seeds.count(sample.seed) == 1
+    }
+
+
+def interval(values: Sequence[float]) -> Interval:
+    """Return the mean of values with its interval.
+
+    >>> interval([1.0, 2.0, 3.0]).high.__round__(3)
+    4.484
+    """
+    mean, runs = fmean(values), len(values)
+    if runs < 2:
+        return Interval(mean, None, None, runs)
+    half = quantile(CONFIDENCE, runs - 1) * stdev(values) / math.sqrt(runs)
+    return Interval(mean, mean - half, mean + half, runs)
