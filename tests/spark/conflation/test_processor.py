@@ -75,7 +75,7 @@ def test_a_bucket_that_gets_nothing_has_its_turn_all_the_same() -> None:
     processor = in_memory()
     processor.setProcessingTime(1_000)
     processor.test(3, [row(name, place, position=place) for place, name in enumerate("abc")])
-    found = list(processor.setProcessingTime(4_000))
+    found: list[Any] = list(processor.setProcessingTime(4_000))
     assert all(isinstance(each, Row) for each in found)
     assert served(found) == [("c", 2)]
     (since, now, staleness, superseded, mean) = found[0][SERVED]

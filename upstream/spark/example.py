@@ -1,0 +1,161 @@
+"""A worked example: a million keys, and a consumer who can use a part of their updates.
+
+Updates are made up by Spark, `--rate` of them in each trigger: keys of unequal rates, each update
+with a price. `conflate` keeps the newest of each key and lets `--budget` keys through per trigger;
+what is let through goes nowhere here, or as Parquet to `--out`. After each trigger its counters and
+its staleness are printed.
+
+On this machine, two partitions:
+
+    python -m upstream.spark.example --keys 1000000 --partitions 2 --triggers 20
+
+On a cluster, with the wheel for the executors; the file is the one in the wheel:
+
+    spark-submit --master spark://HOST:7077 \
+        --py-files upstream_update_queues-0.1.0-py3-none-any.whl \
+        example.py --keys 1000000 --partitions 64 --checkpoint hdfs://HOST/checkpoints/example
+
+Executors need NumPy, pyarrow and protobuf; `--archives` with a packed environment carries them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Final
+
+from upstream.spark import ConflationMetrics, conflate
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
+    from pyspark.sql.streaming.query import StreamingQuery
+
+POLICIES: Final = ("index", "in-place", "fifo")
+STATE_STORE: Final = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    # What changed in a trigger is stored, rather than all of it.
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+HEADINGS: Final = (
+    *("trigger", "updates", "let through", "waiting", "keys", "staleness now", "mean so far"),
+    *("seconds", "updates/s"),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the example as the command line says."""
+    given = _parser().parse_args(arguments)
+    with ExitStack() as stack:
+        session = _session(given.partitions)
+        stack.callback(session.stop)
+        checkpoint = given.checkpoint or stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="upstream-example-", ignore_cleanup_errors=True)
+        )
+        stream = made_up_prices(session, keys=given.keys, rate=given.rate)
+        conflated = conflate(
+            stream, "key", "time", given.policy, given.budget, partitions=given.partitions
+        )
+        writer = conflated.writeStream.format("parquet" if given.out else "noop")
+        if given.out:
+            writer = writer.option("path", given.out)
+        writer = writer.option("checkpointLocation", checkpoint)
+        query = writer.trigger(processingTime=f"{given.interval} seconds").start()
+        stack.callback(query.stop)
+        _report(query, triggers=given.triggers)
+
+
+def made_up_prices(session: SparkSession, *, keys: int, rate: int) -> DataFrame:
+    """Return a stream of `rate` updates in each trigger, `time`, `key` and `price`.
+
+    The key of rank r has its share in proportion to 1 / r, about.
+    """
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    numbers = session.readStream.format("rate-micro-batch").option("rowsPerBatch", rate)
+    numbers = numbers.option("numPartitions", session.sparkContext.defaultParallelism)
+    drawn = F.pmod(F.xxhash64("value"), F.lit(1 << 40)) / (1 << 40)
+    return numbers.load().select(
+        F.col("value").cast("double").alias("time"),
+        F.floor(F.pow(F.lit(keys), drawn)).cast("bigint").alias("key"),
+        (F.pmod(F.hash("value"), F.lit(10_000)) / 100).alias("price"),
+    )
+
+
+def _session(partitions: int) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # started by itself, and not by spark-submit
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("upstream conflate")
+    for name, value in STATE_STORE.items():
+        builder = builder.config(name, value)
+    return builder.config("spark.sql.shuffle.partitions", partitions).getOrCreate()
+
+
+def _report(query: StreamingQuery, *, triggers: int | None) -> None:
+    """Print a line for each trigger, until there were so many."""
+    print_line = sys.stdout.write
+    print_line("  ".join(f"{heading:>13}" for heading in HEADINGS) + "\n")
+    told = -1
+    before = 0
+    while not query.awaitTermination(1):
+        for progress in query.recentProgress:
+            metrics = ConflationMetrics.of(progress)
+            if progress.batchId <= told or metrics is None:
+                continue
+            told = progress.batchId
+            print_line(_line(progress, metrics, metrics.arrived - before) + "\n")
+            sys.stdout.flush()
+            before = metrics.arrived
+        if triggers is not None and told + 1 >= triggers:
+            return
+    error = query.exception()
+    if error is not None:
+        raise error
+
+
+def _line(progress: StreamingQueryProgress, metrics: ConflationMetrics, updates: int) -> str:
+    seconds = progress.durationMs["triggerExecution"] / 1000
+    numbers = (
+        *(progress.batchId, updates, metrics.dequeued, metrics.waiting, metrics.keys),
+        *(round(metrics.staleness_seconds_now, 3), round(metrics.staleness_seconds_mean, 3)),
+        *(seconds, round(updates / seconds)),
+    )
+    return "  ".join(f"{number:>13,}" for number in numbers)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m upstream.spark.example",
+        description="Conflate made-up prices on Spark, and print counters and staleness.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--keys", type=_positive, default=1_000_000, help="how many keys there are")
+    add("--rate", type=_positive, default=200_000, help="updates in each trigger")
+    add("--budget", type=_positive, default=10_000, help="keys let through per trigger")
+    add("--policy", choices=POLICIES, default="index", help="which keys go first")
+    add("--partitions", type=_positive, default=2, help="of the state; fixed by a checkpoint")
+    add("--interval", type=float, default=1.0, help="seconds between triggers")
+    add("--triggers", type=_positive, help="how many, before it ends; for ever if not given")
+    add("--checkpoint", help="a folder to go on from; a temporary one if not given")
+    add("--out", help="a folder for what is let through, as Parquet")
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+    return number
+
+
+if __name__ == "__main__":
+    main()
