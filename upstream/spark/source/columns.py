@@ -8,7 +8,7 @@ finds the key and the column at fault.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ROWS_AT_ONCE: Final = 10_000
 _MICROSECONDS: Final = 1_000_000
-_NULL: Final = msgspec.Raw(b"null")
+_NULL: Final = b"null"
 _read_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
@@ -132,7 +132,7 @@ def _fitted_columns(updates: Sequence[RawUpdate], layout: Layout) -> dict[str, p
         members = {layout.values[0]: update.value} if layout.is_one_value else _members(update)
         for field in fields:
             try:
-                fitted = fit_text(members.get(field.name, _NULL), field.type)
+                fitted = fit_text(bytes(members.get(field.name, _NULL)), field.type)
             except MisfitError as misfit:
                 raise ValueMisfitError(
                     update.key, field.name, misfit.value, misfit.expected
@@ -141,8 +141,8 @@ def _fitted_columns(updates: Sequence[RawUpdate], layout: Layout) -> dict[str, p
     return {field.name: pa.array(columns[field.name], field.type) for field in fields}
 
 
-def _members(update: RawUpdate) -> dict[str, msgspec.Raw]:
-    if update.value == _NULL:
+def _members(update: RawUpdate) -> Mapping[str, bytes]:
+    if bytes(update.value) == _NULL:
         return {}
     try:
         return _read_members(update.value)

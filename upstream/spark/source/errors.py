@@ -33,8 +33,8 @@ class ValueMisfitError(UpStreamError, ValueError):
     """A value does not fit the column that the schema has for it.
 
     >>> print(ValueMisfitError("IBM", "price", "high", "double"))
-    column `price` of key 'IBM': 'high' does not fit double; give another schema, such as string, \
-which takes any value
+    column `price` of key 'IBM': 'high' does not fit double; give another schema: a column of \
+strings takes any value, and one column `value` takes values as a whole
     """
 
     def __init__(self, key: object, column: str, value: object, expected: str) -> None:
@@ -42,7 +42,8 @@ which takes any value
         self.column = column
         super().__init__(
             f"column `{column}` of key {shorten(key)}: {shorten(value)} does not fit {expected}; "
-            "give another schema, such as string, which takes any value"
+            "give another schema: a column of strings takes any value, and one column `value` "
+            "takes values as a whole"
         )
 
 

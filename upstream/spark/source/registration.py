@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def register(spark: SparkSession) -> None:
-    """Let a session read and write `format("upstream")`; to do so again changes nothing."""
+    """Let a session read and write `format("upstream")`; to do so again changes nothing.
+
+    Spark takes it for the active session only, which a session of `newSession()` is not at first.
+    """
     from .data_source import UpstreamDataSource
 
     spark.dataSource.register(UpstreamDataSource)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from upstream.client import Client, Counts, NotFoundError, QueueView, StreamView, requests
+from upstream.client import (
+    Client,
+    Counts,
+    InvalidRequestError,
+    NotFoundError,
+    QueueView,
+    StreamView,
+    requests,
+)
 from upstream.client.addresses import without_password
 from upstream.client.encoding import ARROW
 from upstream.client.exchange import Request
@@ -29,26 +38,40 @@ class ServiceQueue:
 
     def look(self) -> QueueView:
         """Return the queue as it is; QueueUnfitError if it is not there."""
-        try:
+        with self._named():
             return self.client.queue(self.name)
-        except NotFoundError as error:
-            raise QueueUnfitError(
-                f"there is no queue {self.name!r} at {without_password(self.url)}; make it, such "
-                f"as by Client(url).create_queue({self.name!r}, stream=..., lease_seconds=60)"
-            ) from error
 
     def take(self, limit: int, retry_key: str) -> Taken:
         """Dequeue, or return what was dequeued under the same key before."""
         asked = requests.dequeue(self.name, limit=limit, wait=0.0, idempotency_key=retry_key)
-        return self.client.call(
-            Request("POST", asked.path, _taken, idempotency_key=asked.idempotency_key)
-        )
+        with self._named():
+            return self.client.call(
+                Request("POST", asked.path, _taken, idempotency_key=asked.idempotency_key)
+            )
 
     def deliver(self, leases: Iterable[str]) -> None:
         """Tell that updates were used; leases that have ended do not matter."""
         remaining = iter(leases)
         while some := list(islice(remaining, LEASES_AT_ONCE)):
-            self.client.deliver(self.name, leases=some)
+            with self._named():
+                self.client.deliver(self.name, leases=some)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Let refusals say of which queue they are, and what to do."""
+        url = without_password(self.url)
+        try:
+            yield
+        except NotFoundError as error:
+            raise QueueUnfitError(
+                f"there is no queue {self.name!r} at {url}; make it, such as by "
+                f"Client(url).create_queue({self.name!r}, stream=..., lease_seconds=60)"
+            ) from error
+        except InvalidRequestError as error:
+            raise QueueUnfitError(
+                f"queue {self.name!r} at {url} cannot be asked for so much at once: {error}; set "
+                "option `max_updates` to less, or `partitions` to more"
+            ) from error
 
 
 def check_stream(client: Client, url: str, name: str) -> StreamView:

@@ -17,6 +17,8 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from upstream.client import Client
+
 from .columns import record_batches
 from .layout import Layout
 from .offsets import Offset
@@ -46,6 +48,7 @@ class QueueReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: QueueOptions, layout: Layout) -> None:
         self._options = options
         self._layout = layout
+        self._client: Client | None = None
         self._batches: BatchTaker | None = None
 
     def initialOffset(self) -> dict[str, object]:  # noqa: N802 - Spark's names, here and below
@@ -80,10 +83,16 @@ class QueueReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         assert isinstance(partition, AnswerPartition)
         return record_batches(raw_updates(partition.body), self._layout)
 
+    def stop(self) -> None:
+        """Close the connections to the service."""
+        if self._client is not None:
+            self._client.close()
+
     def _taker(self) -> BatchTaker:
         """Return what takes batches; it stays in the one process that Spark asks for offsets."""
         if self._batches is None:
             address = self._options.address
-            queue = ServiceQueue(address.client(), address.url, self._options.queue)
+            self._client = address.client()
+            queue = ServiceQueue(self._client, address.url, self._options.queue)
             self._batches = BatchTaker(queue, self._options)
         return self._batches

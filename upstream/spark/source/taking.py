@@ -74,6 +74,7 @@ class BatchTaker:
         self._may_have_taken = True
         """Whether an earlier process may have taken the next batch already."""
         self._remaining: int | None = None
+        """How many more updates to take at all."""
 
     def initial(self) -> Offset:
         """Return where a query starts that has no checkpoint."""
@@ -92,24 +93,20 @@ class BatchTaker:
         self._deliver(start)
         if self._last is not None and self._last.batch == start.batch + 1:
             return self._last  # Spark has asked before, and not used it yet
-        wanted = self._wanted(start, most)
+        view = self._look()
+        may_have_taken, self._may_have_taken = self._may_have_taken, False
+        if may_have_taken and start.query != self._query and view.in_process:
+            # An earlier process may have died with this batch in its hands.
+            wanted = view.waiting + view.in_process if most is None else most
+            self._last = self._take_batch(start, wanted, most)
+            return self._last
+        bounds = (view.waiting, self._remaining, most)
+        wanted = min(bound for bound in bounds if bound is not None)
         if wanted == 0:
             return start
-        answers = None if most is None else self._options.most_answers
-        offset = Offset(start.query, start.batch + 1, 0, self._options.answer_limit)
-        taken: list[Taken] = []
-        total = 0
-        while total < wanted and (answers is None or len(taken) < answers):
-            answer = self._take(offset, len(taken))
-            taken.append(answer)
-            total += len(answer.leases)
-            if not answer.leases:
-                break  # others took the rest
-        leases = to_ranges(lease for answer in taken for lease in answer.leases)
-        self._last = replace(offset, answers=len(taken), leases=leases)
-        self._taken[offset.batch] = taken
+        self._last = self._take_batch(start, wanted, most)
         if self._remaining is not None:
-            self._remaining = max(0, self._remaining - total)
+            self._remaining = max(0, self._remaining - sum(self._last.leases.values()))
         return self._last
 
     def answers(self, offset: Offset) -> list[bytes]:
@@ -121,21 +118,27 @@ class BatchTaker:
             self._taken[offset.batch] = taken
         return [answer.body for answer in taken if answer.leases]
 
+    def _take_batch(self, start: Offset, wanted: int, most: int | None) -> Offset:
+        answers = None if most is None else self._options.most_answers
+        offset = Offset(start.query, start.batch + 1, 0, self._options.answer_limit)
+        taken: list[Taken] = []
+        total = 0
+        while total < wanted and (answers is None or len(taken) < answers):
+            answer = self._take(offset, len(taken))
+            taken.append(answer)
+            total += len(answer.leases)
+            if not answer.leases:
+                break  # others took the rest
+        leases = to_ranges(lease for answer in taken for lease in answer.leases)
+        self._taken[offset.batch] = taken
+        return replace(offset, answers=len(taken), leases=leases)
+
     def _take(self, offset: Offset, answer: int) -> Taken:
         try:
             return self._queue.take(offset.limit, offset.retry_key(answer))
         except ConflictError as error:
             options = self._options
             raise BatchLostError(options.address.url, options.queue, offset.batch) from error
-
-    def _wanted(self, start: Offset, most: int | None) -> int:
-        view = self._look()
-        is_first, self._may_have_taken = self._may_have_taken, False
-        if is_first and start.query != self._query and view.in_process:
-            # An earlier process may have died with this batch in its hands.
-            return view.waiting + view.in_process if most is None else most
-        bounds = (view.waiting, self._remaining, most)
-        return min(bound for bound in bounds if bound is not None)
 
     def _look(self) -> QueueView:
         view = self._queue.look()
