@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from datasets.errors import ExtraMissingError, JavaMissingError
+from datasets.spark.java import find_java
 from datasets.spark.session import spark_session
 
 if TYPE_CHECKING:
@@ -33,6 +34,18 @@ settings.register_profile("thorough", _patient, max_examples=2_000)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
 )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the notebooks that start Spark where there is no Java."""
+    on_spark = [item for item in items if "conflation_on_spark.ipynb" in item.nodeid]
+    if not on_spark:
+        return
+    try:
+        find_java()
+    except JavaMissingError as error:
+        for item in on_spark:
+            item.add_marker(pytest.mark.skip(reason=str(error)))
 
 
 @pytest.fixture(scope="session")
