@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import BadOptionError
 from ..generators.arrivals import Arrivals
-from ..generators.bursts import BurstArrivals
+from ..generators.bursts import MOST_BURSTING, BurstArrivals
 from ..generators.key_shares import EvenShares, TwoClassShares, ZipfShares
 from ..generators.update_stream import STEADY_ARRIVALS
 from .generated import usage_errors, write_generated
@@ -157,7 +157,8 @@ def generate_bursts(
     """
     with usage_errors():
         options = StreamOptions(updates, rate, start, value, key_prefix, seed, partitions)
-        together = max(1, keys // 10) if bursting is None else bursting
+        tenth = min(max(1, keys // 10), MOST_BURSTING)
+        together = tenth if bursting is None else bursting
         shares = ZipfShares(keys, theta)
         stream = options.generated(
             "bursts",

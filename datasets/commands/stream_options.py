@@ -93,7 +93,8 @@ Partitions = Annotated[
     typer.Option(
         "--partitions",
         min=1,
-        help="In how many parts Spark does it; the data are the same. [default: one per file]",
+        help="In how many parts Spark does it, at most one per file; the data are the same. "
+        "[default: one per file]",
     ),
 ]
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MOST_BURSTING: Final = 1_000_000
-"""A burst is in memory at once, to be sorted by time."""
+MOST_BURSTING: Final = 100_000
+"""A task has a burst in memory at once, or two, to sort it by time."""
 MOST_BURSTS: Final = 5_000_000
 """The driver holds when each begins."""
 _BURSTS_AT_ONCE: Final = 100_000

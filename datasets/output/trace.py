@@ -58,34 +58,33 @@ def measure_trace(
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     frame = session.read.parquet(path_to_read(folder))
-    counted = frame.groupBy("key").agg(
+    by_key = frame.groupBy("key").agg(
         F.count("*").alias("updates"), F.min("time").alias("first"), F.max("time").alias("last")
     )
-    counted = counted.cache()
-    row = counted.agg(
-        F.sum("updates"), F.count("*"), F.min("first"), F.max("last"), F.min("updates")
-    ).first()
-    assert row is not None
-    updates, keys, first_time, last_time, slowest = row
-    if not updates:
+    # By their updates, as keys can be too many for the driver; of numbers of updates there are few.
+    alike = by_key.groupBy("updates").agg(
+        F.count("*").alias("keys"), F.min("key"), F.min("first"), F.max("last")
+    )
+    rows = sorted(alike.collect(), reverse=True)
+    if not rows:
         raise BadFileError(folder, "there are no updates in it")
-    busiest = counted.orderBy(F.desc("updates"), "key").limit(-(-keys // 10))
-    counts = [(str(row["key"]), int(row["updates"])) for row in busiest.collect()]
-    counted.unpersist()
+    counts = [(int(updates), int(keys)) for updates, keys, *_ in rows]
+    updates = sum(updates * keys for updates, keys in counts)
+    keys = sum(keys for _, keys in counts)
     said = meanings or {}
     kinds = ((field.name, field.dataType.simpleString()) for field in frame.schema)
     return Trace(
-        updates=int(updates),
-        keys=int(keys),
-        first_time=float(first_time),
-        last_time=float(last_time),
+        updates=updates,
+        keys=keys,
+        first_time=float(min(row[3] for row in rows)),
+        last_time=float(max(row[4] for row in rows)),
         columns=tuple(Column(name, kind, said.get(name, "")) for name, kind in kinds),
         skew=Skew(
-            busiest_key=counts[0][0],
-            busiest_updates=counts[0][1],
-            slowest_updates=int(slowest),
-            share_of_busiest_1_percent=_share(counts, -(-keys // 100), updates),
-            share_of_busiest_10_percent=_share(counts, len(counts), updates),
+            busiest_key=str(rows[0][2]),
+            busiest_updates=counts[0][0],
+            slowest_updates=counts[-1][0],
+            share_of_busiest_1_percent=_of_busiest(counts, -(-keys // 100)) / updates,
+            share_of_busiest_10_percent=_of_busiest(counts, -(-keys // 10)) / updates,
         ),
     )
 
@@ -97,5 +96,11 @@ def _place(path: Path) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _share(counts: list[tuple[str, int]], busiest: int, updates: int) -> float:
-    return sum(count for _, count in counts[:busiest]) / updates
+def _of_busiest(counts: list[tuple[int, int]], busiest: int) -> int:
+    """Return the updates of the busiest keys, from how many keys have how many, descending."""
+    found = 0
+    for updates, keys in counts:
+        taken = min(keys, busiest)
+        found += taken * updates
+        busiest -= taken
+    return found

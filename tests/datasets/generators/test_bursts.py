@@ -165,6 +165,11 @@ def test_a_burst_is_of_some_of_the_keys(bursting: int) -> None:
         BurstArrivals(SHARES, bursting)
 
 
+def test_a_burst_is_not_larger_than_a_task_can_sort() -> None:
+    with pytest.raises(BadOptionError, match=r"--bursting 100001: .* from 1 to 100,000"):
+        BurstArrivals(ZipfShares(1_000_000, 0.5), 100_001)
+
+
 @pytest.mark.parametrize("seconds", [-0.1, 1.5, float("nan")])
 def test_a_burst_takes_no_longer_than_it_is_to_the_next(seconds: float) -> None:
     interval = BurstArrivals(SHARES, BURSTING).interval(SPAN.rate)

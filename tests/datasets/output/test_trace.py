@@ -29,12 +29,12 @@ def test_files_are_in_order_by_their_names_and_none_is_too_large(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trace, "ROWS_PER_FILE", 100)
-    write_trace(in_order(spark, 2_500, 2), tmp_path)  # 1,250 rows are 13 files
+    write_trace(in_order(spark, 1_100, 2), tmp_path)  # 550 rows are 6 files
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == [f"part-{number:05d}.snappy.parquet" for number in range(26)]
+    assert names == [f"part-{number:05d}.snappy.parquet" for number in range(12)]
     tables = [pq.read_table(tmp_path / name) for name in names]
     assert max(len(table) for table in tables) == 100
-    assert pa.concat_tables(tables)["value"].to_pylist() == list(range(2_500))
+    assert pa.concat_tables(tables)["value"].to_pylist() == list(range(1_100))
     assert tables[0].column_names == ["time", "key", "value"]
 
 
