@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import httpx2
 import numpy as np
@@ -24,6 +25,7 @@ from upstream.client import (
     ServiceFailedError,
     ServiceUnavailableError,
     ServiceUnreachableError,
+    requests,
 )
 
 from .scripted_service import COUNTS, URL, ScriptedService, answer, problem, targets
@@ -335,3 +337,11 @@ def test_retries_are_a_number_or_a_policy() -> None:
         Client(URL, retries=-1)
     with Client(URL, retries=RetryPolicy(0)) as client:
         assert client is not None
+
+
+def test_a_request_of_ones_own_is_sent_as_others_are() -> None:
+    service = ScriptedService(httpx2.ReadError("reset"), COUNTS)
+    request = requests.put_body("s", b"[]", "application/json")
+    with service.client() as client:
+        assert client.call(replace(request, idempotency_key="mine")).waiting == 1
+    assert service.keys == ["mine", "mine"]

@@ -288,6 +288,10 @@ class AsyncClient:
 
     # What they are made of
 
+    async def call(self, request: Request[T]) -> T:
+        """Send a request of `upstream.client.requests`, or one like them; return what it means."""
+        return await self._call(request)
+
     async def close(self) -> None:
         """Close the connections; calls that are under way raise ClosedError as they end."""
         self._closed.set()

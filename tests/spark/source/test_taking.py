@@ -173,7 +173,7 @@ def test_asked_again_before_a_batch_is_used_it_is_the_same(
     client.put_many(options.queue, [("a", 1)])
     taker = a_taker(client, options)
     first = taker.next(taker.initial(), 4)
-    client.put_many(options.queue, [("b", 1)])
+    assert first.batch == 1
     assert taker.next(taker.initial(), 4) == first
 
 
@@ -249,6 +249,19 @@ def test_a_query_may_go_on_with_other_sizes(client: Client, options: QueueOption
     assert [len(rows) for rows in checkpoint.sink.values()] == [4, 6]
     assert checkpoint.newest() == {f"k{number}": number for number in range(10)}
     assert_balanced(client, options.queue)
+
+
+def test_what_was_taken_in_other_sizes_and_not_written_down_is_no_obstacle(
+    client: Client, options: QueueOptions
+) -> None:
+    checkpoint = Checkpoint()
+    run(a_taker(client, options), checkpoint)
+    client.put_many(options.queue, [(f"k{number}", number) for number in range(10)])
+    a_taker(client, options).next(Offset.of(json.loads(checkpoint.offsets[-1])), 4)
+    larger = QueueOptions(options.address, options.queue, max_updates=100)
+    run(a_taker(client, larger), checkpoint, most=100)
+    assert len(checkpoint.newest()) == 6
+    assert client.queue(options.queue).in_process == 4, "until the service forgets their keys"
 
 
 def test_a_queue_without_leases_is_refused(client: Client, url: str, name: str) -> None:

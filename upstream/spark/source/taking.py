@@ -113,7 +113,6 @@ class BatchTaker:
         """Return the answers that the batch which ends at `offset` is made of."""
         taken = self._taken.get(offset.batch)
         if taken is None:
-            self._may_have_taken = False  # what is to be repeated was the last that was taken
             taken = [self._take(offset, answer) for answer in range(offset.answers)]
             self._taken[offset.batch] = taken
         return [answer.body for answer in taken if answer.leases]
