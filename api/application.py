@@ -64,6 +64,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     tasks = [asyncio.create_task(Monitor(service).run(), name="monitor")]
     if service.settings.demo:
         tasks.append(asyncio.create_task(DemoFeed(service).run(), name="demo"))
+    if service.event_log is not None:
+        tasks.append(asyncio.create_task(service.event_log.run(), name="event log"))
     service.is_ready = True
     try:
         yield

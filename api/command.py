@@ -53,7 +53,12 @@ def run(
     configure(loaded)
     for warning in warnings_of():
         logging.getLogger("api").warning(warning)
-    if not serve(loaded):
+    try:
+        has_started = serve(loaded)
+    except SettingsError as error:  # a folder that cannot be written, for instance
+        typer.echo(error, err=True)
+        raise typer.Exit(2) from None
+    if not has_started:
         raise typer.Exit(1)
 
 

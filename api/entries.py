@@ -32,6 +32,7 @@ from .definitions import (
     Wrap,
 )
 from .deletions import Deletions
+from .event_log import EventLog, QueueLog, StreamLog
 from .leases import Leases
 from .push.subscription import Subscription
 from .queue_reports import QueueReports
@@ -62,11 +63,15 @@ class StreamEntry:
             start=stream.now(), is_gone=lambda key: self.stream.read(key) is None
         )
         self.is_dropped = False
+        self.log: StreamLog | None = None
+        """What notes what arrives, if the service keeps an event log."""
         self._idle = WakeList()
 
     def take_in(self, keys: Column, values: Column, times: Column | None = None) -> BatchOutcome:
         """Enqueue a batch, and wake who waits for it."""
         outcome = self.stream.enqueue_many(keys, values, times)
+        if self.log is not None:
+            self.log.arrived(keys, times, outcome)
         self._idle.wake_all()
         return outcome
 
@@ -86,6 +91,8 @@ class StreamEntry:
             outcome = self.stream.enqueue(key, value, time)
         except PagePoolFullError:
             outcome = Outcome.REJECTED
+        if self.log is not None:
+            self.log.arrived_one(key, time, outcome)
         self._idle.wake_all()
         return outcome
 
@@ -142,6 +149,8 @@ class QueueEntry:
                 lease_seconds, give_back=self._give_back_one, most=IN_PROCESS_LIMIT
             )
         self.is_dropped = False
+        self.log: QueueLog | None = None
+        """What notes what is handed out and delivered, if the queue's events are logged."""
         self.reports = QueueReports(self.source)
         self._idle = WakeList()
         self._timer: asyncio.TimerHandle | None = None
@@ -156,7 +165,7 @@ class QueueEntry:
     def take(self, limit: int, most_bytes: int) -> list[Update]:
         """Dequeue up to `limit` updates, fewer if their values are large."""
         self.catch_up()
-        dequeue = self.queue.dequeue
+        dequeue = self.queue.dequeue if self.log is None else self.log.dequeue
         updates: list[Update] = []
         while len(updates) < limit and most_bytes > 0 and (update := dequeue()) is not None:
             updates.append(update)
@@ -199,6 +208,8 @@ class QueueEntry:
             except NotInProcessError:  # so many were handed out since that it was given up
                 continue
             delivered += 1
+            if self.log is not None:
+                self.log.delivered(update)
         return delivered
 
     def give_back(self, updates: Iterable[Update]) -> None:
@@ -211,6 +222,26 @@ class QueueEntry:
         """Give back what consumers have had for too long."""
         if self.leases is not None and self.leases.expire(self.stream.stream.now()):
             self._idle.wake_all()
+
+    def keep_log(self, log: EventLog) -> None:
+        """Note from now on what becomes of updates, where that can be told (see `event_log`).
+
+        Called right after the queue was attached.
+        """
+        definition, stream, queue = self.definition, self.stream.log, self.queue
+        keeps_all = definition.kind == "append"
+        drops = definition.capacity is not None or definition.time_to_live is not None
+        is_told = definition.kind == "update" or (keeps_all and not drops)
+        if stream is None or isinstance(queue, WindowResults) or not is_told:
+            return
+        described = {
+            "name": self.name,
+            "policy": "append" if keeps_all else definition.scheduler,
+            "waiting_per_key": "many" if keeps_all else "one",
+            "stream": definition.stream,
+            "definition": definition.model_dump(mode="json"),
+        }
+        self.log = log.queue(f"{self.name}-{self.identity}", queue, stream, described)
 
     def attach_private(
         self, wrap: Wrap | None = None, *, snapshot: bool = False, since: float | None = None
@@ -265,6 +296,11 @@ class QueueEntry:
             return  # it was given up since, and counted as delivered
         except PagePoolFullError:
             self.queue.deliver(update)  # nobody has room for it; it is counted as handed out
+            note = None if self.log is None else self.log.delivered
+        else:
+            note = None if self.log is None else self.log.returned
+        if note is not None:
+            note(update)
 
     def _set_timer(self) -> None:
         """Wake up when the next lease runs out."""

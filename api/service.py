@@ -10,16 +10,17 @@ import asyncio
 import secrets
 from typing import TypeVar
 
-from upstream import StorageManager, SystemClock, UnknownNameError, UpStreamError
+from upstream import Clock, StorageManager, SystemClock, UnknownNameError, UpStreamError
 
 from .bodies import Limits, StoredValueCodec, UpdateReader
 from .definitions import Definition, PoolTooLargeError, QueueDefinition, StreamDefinition
 from .entries import QueueEntry, StreamEntry
+from .event_log import EventLog, NotedClock
 from .idempotency import IdempotentAnswers
 from .metrics import Metrics, RequestMeter
 from .push.subscription import Ending
 from .push.turns import Turns
-from .settings import Settings
+from .settings import Settings, SettingsError, variable
 from .window_results import WindowResults
 
 Known = TypeVar("Known", StreamEntry, QueueEntry)
@@ -51,10 +52,20 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.clock = SystemClock()
+        self.clock: Clock = SystemClock()
+        noted = None
+        if settings.event_log is not None:
+            self.clock = noted = NotedClock(self.clock)
         self.started_at = self.clock.now()
         self.run = secrets.token_hex(6)
         """What tells this run of the service from others: streams do not outlive it."""
+        self.event_log: EventLog | None = None
+        if noted is not None and settings.event_log is not None:
+            try:
+                self.event_log = EventLog(settings.event_log, run=self.run, clock=noted)
+            except OSError as error:
+                reason = f"{variable('event_log')}: nothing can be written there: {error.strerror}"
+                raise SettingsError([reason]) from error
         self.storage = StorageManager(clock=self.clock)
         self.streams: dict[str, StreamEntry] = {}
         self.queues: dict[str, QueueEntry] = {}
@@ -109,6 +120,8 @@ class Service:
             forget_after=definition.forget_after,
         )
         entry = self.streams[name] = StreamEntry(name, stream, definition, run=self.run)
+        if self.event_log is not None:
+            entry.log = self.event_log.stream(stream)
         return entry, True
 
     def define_queue(self, name: str, definition: QueueDefinition) -> tuple[QueueEntry, bool]:
@@ -136,6 +149,8 @@ class Service:
             stream=stream.name,
             snapshot=definition.snapshot,
         )
+        if self.event_log is not None:
+            entry.keep_log(self.event_log)
         self.queues[name] = stream.queues[name] = entry
         return entry, True
 
@@ -145,6 +160,8 @@ class Service:
         for subscription in [*entry.stream.subscribers]:
             if subscription.queue == name:
                 subscription.close()
+        if entry.log is not None:
+            entry.log.finish()
         final = self.storage.drop_queue(name)
         del self.queues[name], entry.stream.queues[name]
         entry.drop()
@@ -163,6 +180,8 @@ class Service:
     def begin_shutdown(self) -> None:
         """Let everybody who waits for updates end."""
         self.closing.set()
+        if self.event_log is not None:
+            self.event_log.finish()
         for stream in self.streams.values():
             for subscription in [*stream.subscribers]:
                 subscription.close(Ending.SHUTDOWN)

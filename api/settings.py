@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated, Final, Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
-from pydantic import BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -31,6 +32,9 @@ FROM_KUBERNETES: Final = re.compile(r"UPSTREAM_(SERVICE_(HOST|PORT)|PORT_\d+_)")
 KIB: Final = 1_024
 MIB: Final = 1_024 * KIB
 GIB: Final = 1_024 * MIB
+
+LONGEST_NAME: Final = 255
+"""How long the names of files and folders may be, in bytes, with all usual file systems."""
 
 _size = TypeAdapter(ByteSize)
 
@@ -51,10 +55,17 @@ def _parse_origins(given: object) -> object:
     return tuple(filter(None, names))
 
 
+def _check_folder(folder: Path) -> Path:
+    if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in folder.parts):
+        raise PydanticCustomError("folder", "a name that is too long")
+    return folder
+
+
 IS_SIZE: Final = BeforeValidator(_parse_size)
 Bytes = Annotated[int, IS_SIZE]
 Origin = Annotated[str, Field(pattern=r"^[a-z][a-z0-9+.-]*://[^/?#@\s]+$")]
 Origins = Annotated[tuple[Origin, ...], NoDecode, BeforeValidator(_parse_origins)]
+Folder = Annotated[Path, AfterValidator(_check_folder)]
 Seconds = Annotated[float, Field(allow_inf_nan=False)]
 LogLevel = Literal["critical", "error", "warning", "info", "debug"]
 
@@ -97,6 +108,12 @@ class Settings(BaseSettings):
     )
     access_log: bool = Field(
         default=False, description="Log every request; the busiest routes get slower."
+    )
+
+    event_log: Folder | None = Field(
+        default=None,
+        description="Write what arrives, is dequeued and delivered to files, for "
+        "`python -m datasets summarize`.",
     )
 
     max_body_bytes: Bytes = Field(
@@ -269,6 +286,8 @@ def _expected(field: FieldInfo) -> str:
         return "true or false"
     if field.annotation is str:
         return "an address or the name of a host"
+    if field.annotation == Folder | None:
+        return "a folder, which is made if there is none"
     if get_origin(field.annotation) is tuple:
         return "origins such as https://example.org, with commas between them"
     is_size = _is_size(field)
@@ -294,6 +313,8 @@ def _shown(number: object, is_size: bool = False) -> str:
     """Return a default or a bound as one would write it in the environment."""
     if isinstance(number, bool):
         return str(number).lower()
+    if number is None:
+        return ""
     if isinstance(number, tuple):
         return ",".join(number)
     if is_size and isinstance(number, int) and number:

@@ -1,0 +1,316 @@
+"""The event log: what arrived, was handed out and was delivered, queue by queue, in files.
+
+There is one only if the setting `event_log` names a folder. `python -m datasets summarize` reads
+it; datasets/summaries/log_format.py describes the format, and a test writes with this and reads
+with that. Each queue has a folder of its own, with `run.json` and Parquet files that appear whole:
+one for each `EVENTS_PER_FILE` events, or each `FLUSH_SECONDS` in which there were any. So a service
+that is killed loses what came after its last files, and one that ends in peace nothing.
+
+Times are those that the queues counted with, to the last bit: where there is a log, the service's
+clock remembers what it told last, and an event is noted right after the call that it is of.
+
+Logged are update queues and append queues that keep everything; not adaptive ones, windows, private
+queues of connections, and append queues that drop what is old or too much, since nobody hears what
+they drop. What else cannot be told from the events is said in `run.json`: expired, forgotten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from upstream import (
+    BatchOutcome,
+    Clock,
+    Key,
+    Outcome,
+    QueueStatistics,
+    Stream,
+    StreamQueue,
+    Update,
+)
+from upstream.queues.columns import Column, as_list, read_times
+
+from .event_files import EventFiles
+
+EVENTS_PER_FILE: Final = 1 << 16
+FLUSH_SECONDS: Final = 20.0
+SPARE_KEYS: Final = 1_000
+
+_log = logging.getLogger("upstream.event_log")
+
+
+class NotedClock:
+    """A clock that remembers what it told last: the time of what was just done."""
+
+    __slots__ = ("_clock", "last")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.last = clock.now()
+
+    def now(self) -> float:
+        """Return the time in seconds."""
+        self.last = self._clock.now()
+        return self.last
+
+
+class Handed(NamedTuple):
+    """An update that was handed out; the log holds on to it, so that its identity is its own."""
+
+    update: Update
+    number: int
+    is_old: bool
+
+
+class EventLog:
+    """The logs of a service's queues."""
+
+    __slots__ = ("_clock", "_folder", "_queues", "_run")
+
+    def __init__(self, folder: Path, *, run: str, clock: NotedClock) -> None:
+        self._folder = folder / run
+        self._run = run
+        self._clock = clock
+        self._queues: list[QueueLog] = []
+        self._folder.mkdir(parents=True, exist_ok=True)  # now, rather than when it is too late
+
+    def stream(self, stream: Stream) -> StreamLog:
+        """Return the log of a new stream."""
+        return StreamLog(stream, self._clock)
+
+    def queue(
+        self, folder: str, queue: StreamQueue, stream: StreamLog, described: Mapping[str, object]
+    ) -> QueueLog | None:
+        """Return the log of a queue that was attached just now, None if it cannot be written.
+
+        `described` goes to its `run.json`.
+        """
+        attached_at = self._clock.last
+        setting = {"service": self._run, "stream": described["stream"]}
+        try:
+            files = EventFiles(self._folder / folder, {**described, "setting": setting})
+            log = QueueLog(files, queue, stream, keeps_all=described["policy"] == "append")
+            log.begin(attached_at)
+        except OSError:
+            _log.exception("an event log cannot be written")
+            return None
+        stream.queues.append(log)
+        self._queues.append(log)
+        return log
+
+    async def run(self) -> None:
+        """Write what was not written yet, every `FLUSH_SECONDS`, until cancelled."""
+        while True:
+            await asyncio.sleep(FLUSH_SECONDS)
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was not written yet."""
+        self._queues = [log for log in self._queues if not log.is_finished]
+        for log in self._queues:
+            log.flush()
+
+    def finish(self) -> None:
+        """End all logs."""
+        for log in self._queues:
+            log.finish()
+
+
+class StreamLog:
+    """What a stream's queues have in common: the numbers of its updates, and the newest by key."""
+
+    __slots__ = ("_newest", "_next", "_stream", "clock", "queues")
+
+    def __init__(self, stream: Stream, clock: NotedClock) -> None:
+        self._stream = stream
+        self.clock = clock
+        self.queues: list[QueueLog] = []
+        self._newest: dict[Key, tuple[float, int]] = {}
+        self._next = 0
+
+    def newest(self, key: Key) -> int:
+        """Return the number of the newest update that was accepted of a key."""
+        return self._newest[key][1]
+
+    def arrived_one(self, key: Key, time: float | None, outcome: Outcome) -> None:
+        """Note one update, and what became of it."""
+        now = self.clock.last
+        self._arrived(key, now if time is None else time, now, outcome is Outcome.REJECTED)
+
+    def arrived(self, keys: Column, times: Column | None, outcome: BatchOutcome) -> None:
+        """Note a batch, and what became of it."""
+        now = self.clock.last
+        names = as_list("keys", keys)
+        moments = [now] * len(names) if times is None else read_times(times).tolist()
+        rejected = frozenset(outcome.rejected_rows)
+        for row, (key, time) in enumerate(zip(names, moments, strict=True)):
+            self._arrived(key, time, now, row in rejected)
+
+    def tidy(self) -> None:
+        """Forget keys that the stream has forgotten, once there may be as many as it knows."""
+        if len(self._newest) > 2 * len(self._stream) + SPARE_KEYS:
+            find = self._stream.find
+            known = {key: newest for key, newest in self._newest.items() if find(key) is not None}
+            self._newest = known
+
+    def _arrived(self, key: Key, time: float, now: float, is_rejected: bool) -> None:
+        number = self._next
+        self._next += 1
+        known = self._newest.get(key)
+        is_late = known is not None and time < known[0]
+        if not (is_late or is_rejected):
+            self._newest[key] = (time, number)
+        for queue in self.queues:
+            queue.arrived(key, number, now, is_late=is_late, is_rejected=is_rejected)
+
+
+class QueueLog:
+    """The log of one queue."""
+
+    __slots__ = (
+        *("_dequeue", "_files", "_handed", "_keeps_all", "_queue", "_rejected", "_stream"),
+        *("_waiting", "is_finished"),
+    )
+
+    def __init__(
+        self, files: EventFiles, queue: StreamQueue, stream: StreamLog, *, keeps_all: bool
+    ) -> None:
+        self._files = files
+        self._queue = queue
+        self._stream = stream
+        self._keeps_all = keeps_all
+        self._dequeue: Callable[[], Update | None] = queue.dequeue
+        self._handed: dict[int, Handed] = {}
+        self._waiting: dict[Key, deque[tuple[int, bool]]] = {}
+        """Of a queue that keeps every update: those of each key that wait, and which are old."""
+        self._rejected = 0
+        self.is_finished = False
+
+    def begin(self, now: float) -> None:
+        """Note what the queue took over from its stream, which arrived now."""
+        for update in self._queue.snapshot():
+            number = self._stream.newest(update.key)
+            self.arrived(update.key, number, now, is_late=False, is_rejected=False)
+        self._files.describe({"start": now, "is_finished": False})
+
+    def arrived(
+        self, key: Key, number: int, now: float, *, is_late: bool, is_rejected: bool
+    ) -> None:
+        """Note an update that reached the queue."""
+        kind = "arrival"
+        if is_rejected:
+            kind = "rejected"
+            self._rejected += 1
+        elif is_late:
+            kind = "old" if self._keeps_all else "late"
+        if self._keeps_all and not is_rejected:
+            self._waiting.setdefault(key, deque()).append((number, is_late))
+        self._note(now, kind, key, number)
+
+    def dequeue(self) -> Update | None:
+        """Dequeue an update, and note that."""
+        update = self._dequeue()
+        if update is None or self.is_finished:
+            return update
+        number, is_old = self._stream.newest(update.key), False
+        if self._keeps_all:
+            waiting = self._waiting[update.key]
+            number, is_old = waiting.popleft()
+            if not waiting:
+                del self._waiting[update.key]
+        self._handed[id(update)] = Handed(update, number, is_old)
+        self._note(self._stream.clock.last, "dequeue", update.key, number)
+        return update
+
+    def delivered(self, update: Update) -> None:
+        """Note that an update was delivered just now."""
+        handed = self._handed.pop(id(update), None)
+        if handed is not None:
+            kind = "old-delivery" if handed.is_old else "delivery"
+            self._note(self._stream.clock.last, kind, update.key, handed.number)
+
+    def returned(self, update: Update) -> None:
+        """Note that an update was given back just now."""
+        handed = self._handed.pop(id(update), None)
+        if handed is not None:
+            if self._keeps_all:
+                waiting = self._waiting.setdefault(update.key, deque())
+                waiting.appendleft((handed.number, handed.is_old))
+            self._note(self._stream.clock.last, "return", update.key, handed.number)
+
+    def flush(self) -> None:
+        """Write what was not written yet, and what can be said of it."""
+        if self.is_finished or not self._files.has_unwritten:
+            return
+        with self._given_up_on_failure():
+            statistics = self._queue.statistics()
+            self._files.flush()
+            self._describe(statistics, {"is_finished": False, "integrated": None})
+            self._stream.tidy()
+
+    def finish(self) -> None:
+        """Write what is left, and what the queue itself says, as of now; note nothing from now on.
+
+        O(keys).
+        """
+        if self.is_finished:
+            return
+        with self._given_up_on_failure():
+            statistics = self._queue.statistics()
+            means = self._queue.mean_staleness(self._queue.key_staleness())
+            integrated = {
+                "queue_staleness": means[0],
+                "application_staleness": means[1],
+                "keys": statistics.keys + statistics.forgotten,
+                "counters": asdict(statistics),
+            }
+            self._files.flush()
+            self._describe(statistics, {"is_finished": True, "integrated": integrated})
+        self.is_finished = True
+        self._stream.queues.remove(self)
+        self._handed.clear()
+
+    def _note(self, now: float, kind: str, key: Key, number: int) -> None:
+        if not self.is_finished:
+            self._files.note(now, kind, key, number)
+            if self._files.unwritten >= EVENTS_PER_FILE:
+                self.flush()
+
+    def _describe(self, statistics: QueueStatistics, rest: Mapping[str, object]) -> None:
+        self._files.describe(
+            {
+                "end": self._stream.clock.last,
+                "events": self._files.events,
+                "processing_cost": self._queue.processing_cost,
+                "not_told": self._not_told(statistics),
+                **rest,
+            }
+        )
+
+    def _not_told(self, counted: QueueStatistics) -> dict[str, list[str]]:
+        """Return why staleness of either kind cannot be recomputed from the events."""
+        both = {
+            "keys were forgotten": counted.forgotten,
+            "updates were taken as delivered": counted.taken_as_delivered,
+            "updates were rejected here that others took": counted.rejected - self._rejected,
+        }
+        reasons = [f"{count:,} {what}" for what, count in both.items() if count]
+        expired = [f"{counted.expired:,} updates expired"] if counted.expired else []
+        return {"queue": reasons + expired, "application": reasons}
+
+    @contextmanager
+    def _given_up_on_failure(self) -> Iterator[None]:
+        """Log no more events, rather than end the service, where they cannot be written."""
+        try:
+            yield
+        except OSError:
+            _log.exception("an event log cannot be written, and ends here")
+            self.is_finished = True
+            self._files.drop()

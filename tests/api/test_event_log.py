@@ -1,0 +1,269 @@
+"""The event log of the service: what is noted of which queue, and what cannot be told."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from api import event_log
+from api.definitions import QueueDefinition, StreamDefinition
+from api.entries import QueueEntry, StreamEntry
+from api.service import Service
+from api.settings import Settings, SettingsError
+
+MANY_BYTES = 1 << 20
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Service:
+    return Service(Settings(demo=False, event_log=tmp_path / "log"))
+
+
+@pytest.fixture
+def stream(service: Service) -> StreamEntry:
+    return service.define_stream("trades", StreamDefinition())[0]
+
+
+def queue_of(service: Service, name: str = "q", **definition: object) -> QueueEntry:
+    given = QueueDefinition.model_validate({"stream": "trades", **definition})
+    return service.define_queue(name, given)[0]
+
+
+def folder_of(service: Service, queue: QueueEntry) -> Path:
+    assert service.settings.event_log is not None
+    return service.settings.event_log / service.run / f"{queue.name}-{queue.identity}"
+
+
+def events_of(service: Service, queue: QueueEntry) -> list[tuple[str, str, int]]:
+    """Return kind, key and number of all events that were written."""
+    files = sorted(folder_of(service, queue).glob("events-*.parquet"))
+    rows = [row for path in files for row in pq.read_table(path).to_pylist()]
+    assert [row["event"] for row in rows] == list(range(len(rows)))
+    assert [row["time"] for row in rows] == sorted(row["time"] for row in rows)
+    return [(row["kind"], row["key"], row["number"]) for row in rows]
+
+
+def described(service: Service, queue: QueueEntry) -> dict[str, Any]:
+    found = json.loads((folder_of(service, queue) / "run.json").read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def test_each_thing_that_happens_to_an_update_is_noted(
+    service: Service, stream: StreamEntry
+) -> None:
+    queue = queue_of(service, lease_seconds=60.0, scheduler="in-place")
+    stream.take_in_one("IBM", 1, 10.0)
+    stream.take_in(["IBM", "IBM"], [2, 3], [12.0, 11.0])
+    (ibm,) = queue.take(1, MANY_BYTES)
+    queue.give_back([ibm])
+    queue.deliver(queue.take(1, MANY_BYTES))
+    service.begin_shutdown()
+    assert events_of(service, queue) == [
+        ("arrival", "IBM", 0),
+        ("arrival", "IBM", 1),
+        ("late", "IBM", 2),
+        ("dequeue", "IBM", 1),
+        ("return", "IBM", 1),
+        ("dequeue", "IBM", 1),
+        ("delivery", "IBM", 1),
+    ]
+
+
+def test_columns_of_arrow_are_noted_as_lists_are(service: Service, stream: StreamEntry) -> None:
+    queue = queue_of(service)
+    keys = pa.array(["IBM", "GM"]).dictionary_encode()
+    stream.take_in(keys, pa.array([1, 2]), pa.array([1.0, 2.0]))
+    service.begin_shutdown()
+    assert events_of(service, queue) == [("arrival", "IBM", 0), ("arrival", "GM", 1)]
+
+
+def test_an_append_queue_hands_out_every_update_also_the_old_ones(
+    service: Service, stream: StreamEntry
+) -> None:
+    queue = queue_of(service, kind="append", lease_seconds=60.0)
+    stream.take_in(["IBM", "IBM"], [1, 2], [10.0, 5.0])
+    first, second = queue.take(2, MANY_BYTES)
+    queue.give_back([first])
+    (again,) = queue.take(1, MANY_BYTES)
+    queue.deliver([second, again])
+    service.begin_shutdown()
+    assert [(kind, number) for kind, _, number in events_of(service, queue)] == [
+        ("arrival", 0),
+        ("old", 1),
+        ("dequeue", 0),
+        ("dequeue", 1),
+        ("return", 0),
+        ("dequeue", 0),
+        ("old-delivery", 1),
+        ("delivery", 0),
+    ]
+    assert described(service, queue)["waiting_per_key"] == "many"
+
+
+def test_a_queue_that_begins_with_a_snapshot_has_its_keys_arrive_then(
+    service: Service, stream: StreamEntry
+) -> None:
+    stream.take_in(["IBM", "GM", "IBM"], [1, 2, 3], [1.0, 1.0, 2.0])
+    queue = queue_of(service, snapshot=True)
+    queue.deliver(queue.take(1, MANY_BYTES))
+    service.begin_shutdown()
+    kinds = [(kind, number) for kind, _, number in events_of(service, queue)]
+    assert sorted(kinds[:2]) == [("arrival", 1), ("arrival", 2)]
+    assert [kind for kind, _ in kinds[2:]] == ["dequeue", "delivery"]
+
+
+def test_what_found_no_room_is_rejected(service: Service) -> None:
+    stream, _ = service.define_stream("trades", StreamDefinition(pool_bytes=4_096))
+    queue = queue_of(service)
+    stream.take_in(list("abc"), [b"x" * 3_000] * 3)
+    stream.take_in_one("d", b"x" * 3_000)
+    service.begin_shutdown()
+    assert [kind for kind, _, _ in events_of(service, queue)] == ["arrival", *["rejected"] * 3]
+    assert described(service, queue)["not_told"] == {"queue": [], "application": []}
+
+
+def test_the_end_says_what_the_queue_integrated(service: Service, stream: StreamEntry) -> None:
+    queue = queue_of(service)
+    stream.take_in(["IBM", "IBM", "GM"], [1, 2, 3])
+    queue.deliver(queue.take(1, MANY_BYTES))
+    service.begin_shutdown()
+    run = described(service, queue)
+    assert run["is_finished"]
+    assert run["events"] == len(events_of(service, queue)) == 5
+    integrated = run["integrated"]
+    assert integrated["keys"] == 2
+    assert integrated["counters"]["superseded"] == 1
+    assert 0 < integrated["queue_staleness"] < integrated["application_staleness"]
+    assert run["setting"] == {"service": service.run, "stream": "trades"}
+
+
+def test_a_service_that_is_killed_leaves_what_was_flushed(
+    service: Service, stream: StreamEntry
+) -> None:
+    queue = queue_of(service)
+    stream.take_in_one("IBM", 1)
+    assert service.event_log is not None
+    service.event_log.flush()
+    stream.take_in_one("IBM", 2)
+    assert len(events_of(service, queue)) == 1
+    run = described(service, queue)
+    assert (run["is_finished"], run["events"], run["integrated"]) == (False, 1, None)
+
+
+def test_memory_is_bounded_by_files(
+    service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_log, "EVENTS_PER_FILE", 10)
+    queue = queue_of(service)
+    for number in range(25):
+        stream.take_in_one("IBM", number)
+    assert len(events_of(service, queue)) == 20
+
+
+@pytest.mark.parametrize(
+    ("definition", "reason"),
+    [({"time_to_live": 0.001}, "expired"), ({"capacity": 1}, "others took")],
+)
+def test_what_the_events_do_not_tell_is_said(
+    service: Service, stream: StreamEntry, definition: dict[str, object], reason: str
+) -> None:
+    given = QueueDefinition.model_validate({"stream": "trades", **definition})
+    queue, other = service.define_queue("q", given)[0], queue_of(service, "other")
+    stream.take_in(["IBM", "GM"], [1, 2])
+    until = service.clock.now() + 0.01
+    while service.clock.now() < until:
+        pass
+    service.begin_shutdown()
+    assert reason in " ".join(described(service, queue)["not_told"]["queue"])
+    assert described(service, other)["not_told"]["queue"] == []
+
+
+def test_forgotten_keys_are_said_and_make_no_log_grow(
+    service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_log, "SPARE_KEYS", 10)
+    queue = queue_of(service)
+    assert service.event_log is not None
+    assert stream.log is not None
+    for key in range(100):
+        stream.take_in_one(key, 1)
+        stream.stream.forget(key)
+        service.event_log.flush()
+    assert len(stream.log._newest) <= 11
+    service.begin_shutdown()
+    assert described(service, queue)["not_told"]["application"] == ["100 keys were forgotten"]
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        {"kind": "adaptive"},
+        {"kind": "append", "capacity": 3},
+        {"kind": "append", "time_to_live": 1.0},
+        {"kind": "window", "window": {"size": 1.0}},
+    ],
+)
+def test_queues_that_drop_what_nobody_hears_of_are_not_logged(
+    service: Service, stream: StreamEntry, definition: dict[str, object]
+) -> None:
+    given = QueueDefinition.model_validate({"stream": "trades", **definition})
+    queue, _ = service.define_queue("q", given)
+    stream.take_in(["IBM"], [1.0])
+    queue.take(1, MANY_BYTES)
+    assert queue.log is None
+    assert not folder_of(service, queue).exists()
+
+
+def test_a_queue_that_is_dropped_ends_its_log_and_one_of_its_name_begins_another(
+    service: Service, stream: StreamEntry
+) -> None:
+    first = queue_of(service)
+    stream.take_in(["IBM"], [1])
+    service.drop_queue("q")
+    second = queue_of(service)
+    stream.take_in(["GM"], [1])
+    service.begin_shutdown()
+    assert described(service, first)["is_finished"]
+    assert events_of(service, first) == [("arrival", "IBM", 0)]
+    assert events_of(service, second) == [("arrival", "GM", 1)]
+
+
+def test_a_log_that_cannot_be_written_ends_and_the_service_goes_on(
+    service: Service, stream: StreamEntry, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue = queue_of(service)
+    stream.take_in(["IBM"], [1])
+    folder = folder_of(service, queue)
+    (folder / "run.json").unlink()
+    folder.rmdir()
+    folder.write_text("no folder any more")
+    assert service.event_log is not None
+    with caplog.at_level(logging.ERROR):
+        service.event_log.flush()
+    assert "cannot be written" in caplog.text
+    stream.take_in(["IBM"], [2])
+    assert [update.value for update in queue.take(1, MANY_BYTES)] == [2]
+    service.begin_shutdown()
+
+
+def test_without_the_setting_there_is_no_log_and_the_clock_is_the_system_s() -> None:
+    service = Service(Settings(demo=False))
+    stream, _ = service.define_stream("trades", StreamDefinition())
+    queue = queue_of(service)
+    assert (service.event_log, stream.log, queue.log) == (None, None, None)
+    assert type(service.clock).__name__ == "SystemClock"
+
+
+def test_a_folder_that_cannot_be_made_is_refused_by_the_name_of_the_setting(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match="UPSTREAM_EVENT_LOG"):
+        Service(Settings(demo=False, event_log=tmp_path / "file" / "log"))
