@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from ..errors import BadFileError
 from .faults import fault_at, place_of_event
 from .log_format import STALENESS
 from .look import Extent
+from .runs import Run
 from .stretches import area
 
 if TYPE_CHECKING:
@@ -56,19 +58,14 @@ def by_key(events: DataFrame, extents: Sequence[Extent]) -> DataFrame:
     )
 
 
-def check_odd(table: DataFrame, extents: Sequence[Extent]) -> None:
-    """Raise BadFileError for the first event of an update that never arrived, or arrived twice."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    odd = table.groupBy("run").agg(F.min("odd").alias("event")).where("event is not null")
-    for row in odd.orderBy("run").collect():
-        run = next(extent.run for extent in extents if extent.run.number == row["run"])
-        path, place, cells = place_of_event(run, int(row["event"]))
-        what = f"{cells['kind']} of update {cells['number']} of key {cells['key']!r}"
-        why = "which has not arrived"
-        if cells["kind"] in ("arrival", "old"):
-            why = "whose number is not above those of the updates of the key that arrived before"
-        raise fault_at(path, place, f"{what}, {why}")
+def odd_event(run: Run, event: int) -> BadFileError:
+    """Return the error for an event of an update that never arrived, or arrived twice."""
+    path, place, cells = place_of_event(run, event)
+    what = f"{cells['kind']} of update {cells['number']} of key {cells['key']!r}"
+    why = "which has not arrived"
+    if cells["kind"] in ("arrival", "old"):
+        why = "whose number is not above those of the updates of the key that arrived before"
+    return fault_at(path, place, f"{what}, {why}")
 
 
 def _mean(of: str, extents: Sequence[Extent]) -> Column:

@@ -44,6 +44,8 @@ class Figures:
     """The staleness of the freshest key, of the one 1 % on, and so on to the stalest."""
     counters: dict[str, int]
     latency_mean: float | None
+    odd: int | None
+    """The first event of an update that never arrived, or arrived twice, if there is one."""
     worst: tuple[WorstKey, ...]
     rates: tuple[tuple[int, int], ...]
     """How many updates were accepted, and of how many keys just so many were."""
@@ -56,7 +58,7 @@ def figures(table: DataFrame, *, worst: int) -> dict[int, Figures]:
     """
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    known = table.where("accepted > 0").persist()
+    known = table.where("accepted > 0")
     shares = F.array(*(F.lit(point / POINTS) for point in range(POINTS + 1)))
     delivered = F.when(F.col("latency_mean").isNotNull(), F.col("delivered")).otherwise(0)
     of_runs = table.groupBy("run").agg(
@@ -65,25 +67,25 @@ def figures(table: DataFrame, *, worst: int) -> dict[int, Figures]:
         *(F.percentile(f"{of}_staleness", shares).alias(f"{of}_quantiles") for of in STALENESS),
         *(F.sum(name).alias(name) for name in ("accepted", "superseded", *COUNTERS)),
         (F.sum(F.col("latency_mean") * delivered) / F.sum(delivered)).alias("latency_mean"),
+        F.min("odd").alias("odd"),
     )
     rates: dict[int, list[tuple[int, int]]] = {}
     for row in known.groupBy("run", "accepted").count().orderBy("run", "accepted").collect():
         rates.setdefault(row["run"], []).append((row["accepted"], row["count"]))
     stalest = _worst(known, worst)
-    found = {
+    return {
         row["run"]: Figures(
             keys=row["keys"],
             means={of: row[of] for of in STALENESS},
             quantiles={of: tuple(row[f"{of}_quantiles"] or ()) for of in STALENESS},
             counters={name: row[name] for name in ("accepted", "superseded", *COUNTERS)},
             latency_mean=row["latency_mean"],
+            odd=row["odd"],
             worst=tuple(stalest.get(row["run"], ())),
             rates=tuple(rates.get(row["run"], ())),
         )
         for row in of_runs.collect()
     }
-    known.unpersist()
-    return found
 
 
 def lower_bound(found: Figures, *, seconds: float, cost: float, of: str) -> float | None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..errors import BadFileError
-from .by_key import by_key, check_odd
+from ..spark.paths import path_to_read
+from .by_key import by_key, odd_event
 from .by_time import Bucket, by_time
 from .comparison import Comparison, Sample, compare
 from .costs import measured_costs
@@ -127,10 +128,13 @@ def summarize(session: SparkSession, runs: list[Run], folder: Path, asked: Asked
     extents = look_over(session, runs)
     events = measured_events(session, extents).persist()
     table = _write_by_key(by_key(events, extents), extents, folder / "by_key")
-    check_odd(table, extents)
+    found = figures(table, worst=asked.worst)
+    for run in runs:
+        odd = found[run.number].odd
+        if odd is not None:
+            raise odd_event(run, odd)
     buckets = by_time(events, table, extents, asked.buckets)
     events.unpersist()
-    found = figures(table, worst=asked.worst)
     untold = [run for run in runs if run.described.processing_cost is None]
     costs = measured_costs(session, untold)
     summaries = [_summary(extent, found[extent.run.number], costs) for extent in extents]
@@ -168,7 +172,7 @@ def _write_by_key(table: DataFrame, extents: list[Extent], folder: Path) -> Data
     for path in folder.iterdir():  # Spark's checksums, and its note that it was done
         if path.name.startswith((".", "_")):
             path.unlink()
-    return session.read.parquet(str(folder))
+    return session.read.parquet(path_to_read(folder))
 
 
 def _summary(extent: Extent, found: Figures, costs: dict[int, float]) -> RunSummary:
