@@ -11,6 +11,7 @@ from .commands.generate import (
     generate_zipf,
 )
 from .commands.linear_road import generate_linear_road
+from .commands.profile_stream import profile_stream
 from .commands.summarize import summarize
 from .commands.taq import load_taq
 from .commands.taq_like import generate_taq_like
@@ -38,3 +39,4 @@ app.command("bursts")(generate_bursts)
 app.command("taq-like")(generate_taq_like)
 app.command("linear-road")(generate_linear_road)
 app.command("summarize")(summarize)
+app.command("profile")(profile_stream)

@@ -1,0 +1,1 @@
+"""How uneven a stream is: the report's Figure 8 for any stream, as numbers and as a plot."""

@@ -1,0 +1,86 @@
+"""The profile of a stream: what a program reads, and what a person reads."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from .arrivals import ArrivalProfile
+from .keys import KeyProfile
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How uneven a stream is, over keys and over time."""
+
+    name: str
+    keys: KeyProfile
+    arrivals: ArrivalProfile
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `--json` prints: flat where it is one number."""
+        keys, arrivals = asdict(self.keys), asdict(self.arrivals)
+        zipf = keys.pop("zipf") or {"theta": None, "keys": 0}
+        return {
+            "name": self.name,
+            "seconds": self.arrivals.seconds,
+            "mean_rate": self.arrivals.mean_rate,
+            **arrivals,
+            **keys,
+            "zipf_theta": zipf["theta"],
+            "zipf_keys": zipf["keys"],
+            "out_of_order_share": self.arrivals.out_of_order / self.arrivals.updates,
+            "duplicate_share": self.keys.duplicates / self.arrivals.updates,
+        }
+
+    def as_facts(self) -> list[tuple[str, str]]:
+        """Return what a person wants to know, in words."""
+        return [*_facts_of_keys(self.keys), *_facts_of_arrivals(self.arrivals, self.keys)]
+
+
+def _facts_of_keys(keys: KeyProfile) -> list[tuple[str, str]]:
+    busiest = keys.busiest[0]
+    percentiles = ", ".join(
+        f"{updates:,} ({percent} %)" for percent, updates in keys.percentiles.items()
+    )
+    zipf = "too few keys with ten updates to tell"
+    if keys.zipf is not None:
+        zipf = f"{keys.zipf.theta:.3f}, of the {keys.zipf.keys:,} keys with ten updates or more"
+    burstiness = ", ".join(
+        f"{key.key} {_shown(key.burstiness)}" for key in keys.busiest if key.burstiness is not None
+    )
+    return [
+        ("keys", f"{keys.keys:,}"),
+        ("busiest key", f"{busiest.key}, {busiest.updates:,} updates"),
+        ("slowest key", f"{keys.slowest_updates:,} updates"),
+        ("updates per key, mean", f"{keys.mean_updates:,.1f}"),
+        ("updates per key, percentiles", percentiles),
+        ("share of the busiest 1 % of keys", f"{keys.share_of_busiest_1_percent:.1%}"),
+        ("share of the busiest 10 %", f"{keys.share_of_busiest_10_percent:.1%}"),
+        ("Gini coefficient", f"{keys.gini:.3f} (0: all keys alike)"),
+        ("theta of Zipf's law", zipf),
+        ("burstiness of keys, median", f"{_shown(keys.burstiness_median)} (-1 even, 0 memoryless)"),
+        ("burstiness of the busiest", burstiness or "too few updates to tell"),
+    ]
+
+
+def _facts_of_arrivals(arrivals: ArrivalProfile, keys: KeyProfile) -> list[tuple[str, str]]:
+    mean = arrivals.mean_rate
+    share = arrivals.out_of_order / arrivals.updates
+    duplicates = keys.duplicates / arrivals.updates
+    per = f"per {arrivals.interval:g} s"
+    return [
+        ("updates", f"{arrivals.updates:,}"),
+        ("first and last time", f"{arrivals.first_time:.9g} s, {arrivals.last_time:.9g} s"),
+        ("length", f"{arrivals.seconds:,.3f} s"),
+        ("mean rate", "no time passes" if mean is None else f"{mean:,.6g}/s"),
+        (f"peak rate, {per}", f"{_shown(arrivals.peak_rate)}/s"),
+        ("peak over mean", _shown(arrivals.peak_over_mean)),
+        (f"dispersion of counts {per}", f"{_shown(arrivals.dispersion)} (1 memoryless)"),
+        ("variation of times between", f"{_shown(arrivals.gap_variation)} (1 memoryless)"),
+        ("before the row above", f"{arrivals.out_of_order:,} updates, {share:.3%}"),
+        ("same key and time as another", f"{keys.duplicates:,} updates, {duplicates:.3%}"),
+    ]
+
+
+def _shown(number: float | None) -> str:
+    return "-" if number is None else f"{number:,.4g}"

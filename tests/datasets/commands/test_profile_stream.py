@@ -1,0 +1,69 @@
+"""`python -m datasets profile`: what it shows, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from datasets.cli import app
+
+ROWS = "SYM,T\n" + "".join(f"key {row % 3 * (row % 2)},{row * 500}\n" for row in range(60))
+
+
+@pytest.mark.usefixtures("spark")
+def test_it_shows_numbers_and_writes_keys_ranks_and_the_plot(tmp_path: Path) -> None:
+    path, out = tmp_path / "x.csv", tmp_path / "profile"
+    path.write_text(ROWS)
+    words = ["profile", str(path), "--time", "T", "--time-unit", "ms", "--key", "SYM", "--json"]
+    run = CliRunner().invoke(app, [*words, "--out", str(out), "--plot", str(tmp_path / "p.png")])
+    assert run.exit_code == 0, run.output
+    shown = json.loads(run.stdout)
+    assert (shown["updates"], shown["keys"], shown["seconds"]) == (60, 3, 29.5)
+    assert shown == json.loads((out / "profile.json").read_text(encoding="utf-8"))
+    assert [row["updates"] for row in shown["busiest"]] == [40, 10, 10]
+    keys = pq.read_table(out / "keys").to_pylist()
+    assert {row["key"]: row["updates"] for row in keys} == {"key 0": 40, "key 1": 10, "key 2": 10}
+    assert (out / "ranks.csv").read_text() == "rank,updates\n1,40\n2,10\n3,10\n"
+    for plot in (out / "profile.png", tmp_path / "p.png"):
+        assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("time,key\n1,a\nx,b\n", "x.csv, line 3: time 'x' is not a number"),
+        ("time,key\n", "x.csv: there are no updates in it"),
+    ],
+)
+def test_a_bad_stream_is_one_line_and_nothing_is_written(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    run = CliRunner().invoke(app, ["profile", str(path), "--out", str(tmp_path / "out")])
+    assert run.exit_code == 1
+    error = run.stderr.splitlines()[-1]
+    assert error.startswith("Error: ")
+    assert says in error
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--time-unit", "h"],
+        ["--plot", "x.pdf"],
+        ["--plot", "nowhere/x.png"],
+        ["--interval", "0"],
+        ["--interval", "nan"],
+    ],
+)
+def test_options_that_make_no_sense_are_usage_errors(tmp_path: Path, words: list[str]) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(ROWS)
+    assert CliRunner().invoke(app, ["profile", str(path), *words]).exit_code == 2

@@ -1,0 +1,31 @@
+"""The drawn stream, and Spark's rows of it, once for all tests here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+from datasets.profile.source import Source
+from datasets.profile.times import TimeColumn
+
+from .drawn import draw, write_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@pytest.fixture(scope="session")
+def stream() -> pd.DataFrame:
+    return draw()
+
+
+@pytest.fixture(scope="session")
+def rows(
+    spark: SparkSession, stream: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory
+) -> DataFrame:
+    folder: Path = tmp_path_factory.mktemp("profile") / "stream"
+    write_files(stream, folder)
+    return Source.find(folder, time=TimeColumn(), key="key").read(spark)

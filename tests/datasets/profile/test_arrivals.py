@@ -1,0 +1,115 @@
+"""How updates come: each number against a plain computation, and against theory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from datasets.profile.arrivals import (
+    BUCKETS,
+    ArrivalProfile,
+    count_falls,
+    default_interval,
+    profile_arrivals,
+)
+from datasets.profile.source import Source
+from datasets.profile.times import TimeColumn
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@pytest.fixture(scope="module")
+def found(rows: DataFrame) -> ArrivalProfile:
+    profile = profile_arrivals(rows, interval=2.0)
+    assert profile is not None
+    return profile
+
+
+def test_counts_and_ends_are_those_of_the_stream(
+    found: ArrivalProfile, stream: pd.DataFrame
+) -> None:
+    assert found.updates == len(stream)
+    assert (found.first_time, found.last_time) == (stream["time"].min(), stream["time"].max())
+    assert found.mean_rate == pytest.approx(len(stream) / found.seconds)
+
+
+def test_dispersion_and_peak_count_empty_intervals_too(
+    found: ArrivalProfile, stream: pd.DataFrame
+) -> None:
+    parts = np.floor((stream["time"] - stream["time"].min()) / 2.0).astype(int)
+    counts = np.bincount(parts)[:-1]
+    assert counts.min() == 0
+    assert found.dispersion == pytest.approx(counts.var() / counts.mean())
+    assert found.peak_rate == counts.max() / 2
+    assert found.peak_over_mean == pytest.approx(counts.max() / 2 / (6_000 / found.seconds))
+
+
+def test_the_variation_of_gaps_is_exact(found: ArrivalProfile, stream: pd.DataFrame) -> None:
+    gaps = np.diff(np.sort(stream["time"].to_numpy()))
+    assert found.gap_variation == pytest.approx(gaps.std() / gaps.mean(), rel=1e-9)
+    assert gaps.std() > 2 * gaps.mean()
+
+
+def test_the_buckets_are_of_equal_length_and_have_all_updates(found: ArrivalProfile) -> None:
+    starts = [start for start, _ in found.buckets]
+    assert len(starts) == BUCKETS
+    assert starts[0] == found.first_time
+    assert np.allclose(np.diff(starts), found.seconds / BUCKETS)
+    assert sum(count for _, count in found.buckets) == found.updates
+
+
+def test_updates_before_the_row_above_are_counted_within_each_file(
+    found: ArrivalProfile, stream: pd.DataFrame
+) -> None:
+    parts = np.array_split(stream["time"].to_numpy(), 3)
+    assert found.out_of_order == sum(int((np.diff(part) < 0).sum()) for part in parts) > 150
+
+
+def test_a_fall_between_two_blocks_of_a_file_is_seen(spark: SparkSession, tmp_path: Path) -> None:
+    times = [5.0, 6.0, 1.0, 2.0, 9.0, 3.0] * 2_000
+    path = tmp_path / "x.csv"
+    path.write_text("time,key\n" + "".join(f"{time},a\n" for time in times))
+    before = str(spark.conf.get("spark.sql.files.maxPartitionBytes"))
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "10000")
+    try:
+        rows = Source.find(path, time=TimeColumn(), key="key").read(spark)
+        assert rows.rdd.getNumPartitions() > 3
+        found = profile_arrivals(rows)
+    finally:
+        spark.conf.set("spark.sql.files.maxPartitionBytes", before)
+    assert found is not None
+    assert found.out_of_order == int((np.diff(times) < 0).sum())
+
+
+def test_falls_are_counted_within_runs_only() -> None:
+    batch = pa.RecordBatch.from_pydict(
+        {"time": [3.0, 2.0, 1.0, 5.0, 4.0], "file": [1, 1, 2, 2, 2], "block": [0, 0, 0, 0, 7]}
+    )
+    (runs,) = count_falls(iter([batch, batch.slice(0, 0)]))
+    assert runs.to_pydict() == {
+        "file": [1, 2, 2],
+        "block": [0, 0, 7],
+        "falls": [1, 0, 0],
+        "first": [3.0, 1.0, 4.0],
+        "last": [2.0, 5.0, 4.0],
+    }
+
+
+def test_an_instant_has_no_rate_and_nothing_no_profile(rows: DataFrame) -> None:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    found = profile_arrivals(rows.limit(3).withColumn("time", F.lit(5.0)))
+    assert found is not None
+    assert (found.mean_rate, found.dispersion, found.gap_variation) == (None, None, None)
+    assert (found.updates, found.seconds, found.buckets) == (3, 0, ())
+    assert profile_arrivals(rows.where("false")) is None
+
+
+def test_the_interval_is_a_second_or_a_hundredth_of_what_is_short() -> None:
+    assert [default_interval(seconds) for seconds in (1e6, 100.0, 5.0)] == [1.0, 1.0, 0.05]
