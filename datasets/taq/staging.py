@@ -7,12 +7,13 @@ is dropped takes hardly any room, as its values are null.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..errors import JobFailedError
+from ..errors import BadFileError, JobFailedError
 from ..spark.failure import failures_named
 from ..spark.paths import path_to_read
 from .bytes_of_files import gzip_fault
@@ -43,8 +44,9 @@ def stage(
     folder.mkdir()
     links = link_files(sources, folder / "files")
     staged = folder / "rows"
-    frame = reduce(lambda a, b: a.unionByName(b), _frames(session, sources, links, filters))
-    _write(frame, staged, sources)
+    with _broken_files_named(sources):
+        frame = reduce(lambda a, b: a.unionByName(b), _frames(session, sources, links, filters))
+        frame.write.parquet(str(staged))
     return session.read.schema(frame.schema).parquet(path_to_read(staged))
 
 
@@ -97,13 +99,16 @@ def _why(sources: Sequence[Source], reason: Column) -> Column:
     return why.when(F.trim(line) == "", BLANK).otherwise(BAD)
 
 
-def _write(frame: DataFrame, folder: Path, sources: Sequence[Source]) -> None:
-    """Write a frame; if that fails, say which compressed file is broken and where."""
+@contextmanager
+def _broken_files_named(sources: Sequence[Source]) -> Iterator[None]:
+    """If Spark cannot read the files, say which one is broken and where."""
     try:
         with failures_named("reading TAQ files"):
-            frame.write.parquet(str(folder))
+            yield
     except JobFailedError:
         for source in sources:
+            if not source.path.exists():
+                raise BadFileError(source.path, "the file has gone away") from None
             if source.is_gzip and (fault := gzip_fault(source.path)) is not None:
                 raise fault from None
         raise

@@ -22,7 +22,8 @@ from datasets.taq.options import (
 
 def test_nothing_said_means_the_usual_filters() -> None:
     assert filters_of(Kind.TRADES) == Filters()
-    assert format_of(None) is date_of(None) is symbols_of(None) is second_of("--to", None) is None
+    nothing = [format_of(None), date_of(None), symbols_of(None), second_of("--to", None)]
+    assert nothing == [None] * 4
 
 
 def test_quotes_are_not_filtered_unless_it_is_said() -> None:
