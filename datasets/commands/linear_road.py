@@ -120,15 +120,23 @@ def generate_linear_road(
         folder = stack.enter_context(output_folder(out))
         tolls = stack.enter_context(output_folder(history)) if history is not None else None
         session = stack.enter_context(job("generating linear-road", cores=cores))
-        with job_progress(session, "Driving"):
-            write_trace(generate(session, run, partitions=partitions), folder)
-        card = _card(session, folder, run)
-        card.write(folder)
-        if tolls is not None:
-            with job_progress(session, "Writing what cars paid before"):
-                cars = session.read.parquet(path_to_read(folder)).select("key").distinct()
-                write_history(toll_history(cars, run), tolls)
+        card = _write(session, run, partitions, folder, tolls)
     show_card(card, out, is_json=is_json)
+
+
+def _write(
+    session: SparkSession, run: Run, partitions: int | None, folder: Path, tolls: Path | None
+) -> DataCard:
+    """Write the tuples and their card, and what cars paid before if there is a folder for it."""
+    with job_progress(session, "Driving"):
+        write_trace(generate(session, run, partitions=partitions), folder)
+    card = _card(session, folder, run)
+    card.write(folder)
+    if tolls is not None:
+        with job_progress(session, "Writing what cars paid before"):
+            cars = session.read.parquet(path_to_read(folder)).select("key").distinct()
+            write_history(toll_history(cars, run), tolls)
+    return card
 
 
 def _card(session: SparkSession, folder: Path, run: Run) -> DataCard:

@@ -70,7 +70,7 @@ def _facts_of_arrivals(arrivals: ArrivalProfile, keys: KeyProfile) -> list[tuple
     per = f"per {arrivals.interval:g} s"
     return [
         ("updates", f"{arrivals.updates:,}"),
-        ("first and last time", f"{arrivals.first_time:.9g} s, {arrivals.last_time:.9g} s"),
+        ("first and last time", f"{arrivals.first_time:,.3f} s, {arrivals.last_time:,.3f} s"),
         ("length", f"{arrivals.seconds:,.3f} s"),
         ("mean rate", "no time passes" if mean is None else f"{mean:,.6g}/s"),
         (f"peak rate, {per}", f"{_shown(arrivals.peak_rate)}/s"),

@@ -1,0 +1,37 @@
+"""The command line as a whole: which commands there are, and that help needs no Spark."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import typer.main
+from typer.testing import CliRunner
+
+from datasets.cli import app
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMANDS = typer.main.get_group(app).commands
+
+
+def test_each_command_has_a_page_of_help_that_says_what_it_does() -> None:
+    assert {"zipf", "taq", "taq-like", "linear-road", "profile"} <= set(COMMANDS)
+    for name in COMMANDS:
+        run = CliRunner().invoke(app, [name, "--help"])
+        assert run.exit_code == 0
+        assert "--json" in run.output
+
+
+def test_help_is_shown_without_spark_and_what_it_needs() -> None:
+    code = (
+        "import sys\n"
+        "for name in ('pyspark', 'pandas', 'pyarrow', 'matplotlib'): sys.modules[name] = None\n"
+        "from datasets.cli import app\n"
+        "app(['linear-road', '--help'])\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert run.returncode == 0, run.stderr
+    assert "--xways" in run.stdout
