@@ -154,6 +154,35 @@ def milliseconds_of(row: Any) -> int:
     return round(moment.timestamp() * 1000)
 
 
+@pytest.mark.slow
+def test_rows_of_any_types_come_out_as_they_went_in(session: SparkSession, tmp_path: Path) -> None:
+    expressions = [
+        "CAST(id % 2 AS INT) AS half",
+        "concat('key', id) AS name",
+        "timestamp_micros(1700000000123456 + 1000000 * id) AS moment",
+        "TIMESTAMP_NTZ'2026-10-25 02:30:00' AS local",
+        "DATE'2026-11-19' AS day",
+        "CAST(1.25 AS DECIMAL(20, 5)) AS amount",
+        "CAST('bytes' AS BINARY) AS raw",
+        "named_struct('a', id, 'b', array(id, NULL)) AS nested",
+        "map('x', id) AS pairs",
+        "CAST(NULL AS STRING) AS nothing",
+        "id = 3 AS gone",
+        "CAST('NaN' AS FLOAT) AS `no number`",
+    ]
+    given = session.range(8).selectExpr(*expressions)
+    given.coalesce(1).write.parquet(str(tmp_path / "in"))
+    stream = session.readStream.schema(given.schema).parquet(str(tmp_path / "in"))
+    conflated = conflate(stream, ["half", "name"], "moment", deleted="gone", partitions=2)
+    writer = conflated.writeStream.format("parquet").option("path", str(tmp_path / "out"))
+    query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+    metrics = run_until(query, lambda m: m.dequeued == 8)
+    assert (metrics.keys, metrics.forgotten) == (7, 1)
+    found = session.read.parquet(str(tmp_path / "out")).orderBy("name").drop("upstream")
+    assert found.schema.simpleString() == given.schema.simpleString()
+    assert str(found.collect()) == str(given.orderBy("name").collect())  # NaN is not equal to NaN
+
+
 def test_each_bucket_has_a_partition_of_its_own(spark: SparkSession) -> None:
     buckets = _bucket_ids(spark, 7)
     frame = spark.createDataFrame([(bucket,) for bucket in buckets], "bucket bigint")
