@@ -6,7 +6,7 @@ import msgspec
 import pyarrow as pa
 import pytest
 
-from upstream.client import Client
+from upstream.client import Client, ServiceUnreachableError
 from upstream.client.arrow_bodies import arrow_bodies
 from upstream.spark.source.errors import QueueUnfitError, StreamMissingError
 from upstream.spark.source.raw_updates import raw_updates
@@ -55,6 +55,14 @@ def test_a_queue_or_stream_that_is_not_there_is_named_with_the_address(
     for look in (check_stream, snapshot):
         with pytest.raises(StreamMissingError, match=f"no stream '{name}' at {url}"):
             look(client, url, name)
+
+
+def test_a_service_that_went_down_is_named_with_its_address() -> None:
+    with Client("http://127.0.0.1:9", retries=0) as nobody:
+        queue = ServiceQueue(nobody, "http://127.0.0.1:9", "prices")
+        for use in (queue.look, lambda: queue.take(1, "key"), lambda: queue.deliver(["a-1"])):
+            with pytest.raises(ServiceUnreachableError, match=r"http://127\.0\.0\.1:9"):
+                use()
 
 
 def test_a_snapshot_has_the_newest_values(queue: ServiceQueue, client: Client, url: str) -> None:

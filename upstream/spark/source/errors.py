@@ -82,15 +82,14 @@ class RowsRejectedError(UpStreamError, ValueError):
         self.sent = sent
         self.rejected = rejected
         self.reasons = tuple(reasons)
-        super().__init__(rejection_text(stream, sent, rejected, reasons))
+        said = rejection_text(stream, sent, rejected, reasons)
+        super().__init__(f"{said}. Correct these rows, or set option `on_rejected` to `warn`")
 
 
 def rejection_text(stream: str, sent: int, rejected: int, reasons: Iterable[str]) -> str:
     """Return how many rows were not taken, and why."""
-    return (
-        f"stream {stream!r} rejected {rejected} of {sent} rows ({'; '.join(reasons)}); the others "
-        "are in. Correct these rows, or set option `on_rejected` to `warn`"
-    )
+    why = "; ".join(reasons)
+    return f"stream {stream!r} rejected {rejected} of {sent} rows ({why}); the others are in"
 
 
 class StreamMissingError(UpStreamError, LookupError):

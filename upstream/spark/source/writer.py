@@ -107,7 +107,9 @@ class _Rows:
         if self._options.does_fail:
             raise RowsRejectedError(stream, sent.rows, rejected, sent.reasons())
         said = rejection_text(stream, sent.rows, rejected, sent.reasons())
-        warnings.warn(said, RuntimeWarning, stacklevel=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")  # each batch is worth a line, though it says the same
+            warnings.warn(said, RuntimeWarning, stacklevel=3)
 
     def _identity(self) -> str:
         """Return what a task writes: a part of a query's batch, or of this one table."""
