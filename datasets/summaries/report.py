@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from rich.console import Console
@@ -97,9 +97,9 @@ def _comparison_table(comparisons: Sequence[Comparison]) -> Table:
             each.name,
             str(each.value.runs),
             number(each.value.mean),
-            _bounds(each.value),
+            _bounds(each.value, number),
             "" if ratio is None else f"{ratio.mean:.4g}",
-            "" if ratio is None else _bounds(ratio),
+            "" if ratio is None else _bounds(ratio, "{:.4g}".format),
         )
     return table
 
@@ -128,13 +128,16 @@ def number(value: float | None) -> str:
     """Return a time as it is shown."""
     if value is None:
         return "-"
-    return f"{value:,.0f}" if value >= 1_000 else f"{value:.4g}"
+    if value >= 1_000:
+        return f"{value:,.0f}"
+    digits = 4 if value >= 0.01 else 3 if value >= 0.001 else 2  # seven characters at most
+    return f"{value:.{digits}g}"
 
 
 def _table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, collapse_padding=True)
     for name in names:
-        table.add_column(name, overflow="ellipsis", no_wrap=True)
+        table.add_column(name, overflow="fold")  # where it is too wide, these give way
     return table
 
 
@@ -143,10 +146,10 @@ def _ratio(each: RunSummary, times: float | None) -> str:
     return "-" if times is None or each.has_skipped else f"{times:.3g}"
 
 
-def _bounds(found: Interval) -> str:
+def _bounds(found: Interval, shown: Callable[[float], str]) -> str:
     if found.low is None or found.high is None:
         return "-"
-    return f"{found.low:.4g} to {found.high:.4g}"
+    return f"{shown(found.low)} to {shown(found.high)}"
 
 
 def _key_staleness(key: WorstKey) -> float:

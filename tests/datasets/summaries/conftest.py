@@ -12,6 +12,7 @@ from datasets.spark.paths import path_to_read
 from datasets.summaries.runs import Assumed, find_runs
 from datasets.summaries.summary import Asked, RunSummary, Summary, summarize
 
+from .hand_written import write_all
 from .logged_runs import ByKey, serve, simulate_all
 
 if TYPE_CHECKING:
@@ -35,11 +36,16 @@ class Summarized:
         ]
         return found
 
+    def key(self, end_of_folder: str, key: str) -> Row:
+        """Return the row of a key of such a run."""
+        return self.by_key[str(self.run(end_of_folder).run.folder)][key]
+
 
 @pytest.fixture(scope="session")
 def summarized(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Summarized:
     place: Path = tmp_path_factory.mktemp("logs [of] 50 % é")
     integrated = simulate_all(place / "simulated") | serve(place / "served")
+    write_all(place / "by hand")
     runs = find_runs([place], Assumed())
     out = place / "out"
     summary = summarize(spark, runs, out, Asked(buckets=10, worst=2))

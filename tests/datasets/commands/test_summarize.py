@@ -1,0 +1,57 @@
+"""`summarize` from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from datasets.cli import app
+from datasets.commands import job as jobs
+
+from ..summaries.hand_written import RETURNED
+from ..summaries.logged_runs import write_log
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(
+        app, ["summarize", *arguments], env={"COLUMNS": "90", "NO_COLOR": "1"}
+    )
+
+
+def assert_refused(result: Result, *words: str) -> None:
+    assert result.exit_code == 1, result.output
+    assert result.stderr.startswith("Error: ")
+    for word in words:
+        assert word in result.stderr
+    assert "Traceback" not in result.output
+
+
+@pytest.fixture
+def _no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make sure that what is refused is refused before Spark starts, which takes seconds."""
+
+    def start(**_: object) -> None:
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(jobs, "spark_session", start)
+
+
+def test_the_help_says_what_a_log_is() -> None:
+    text = " ".join(invoke("--help").output.split())
+    for word in ("run.json", "arrival", "dequeue", "delivery", "UPSTREAM_EVENT_LOG", "--events"):
+        assert word in text
+
+
+@pytest.mark.usefixtures("_no_spark")
+def test_what_cannot_be_read_is_refused_in_one_line(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    missing = invoke(str(tmp_path / "missing"), "--out", str(out))
+    assert_refused(missing, "missing: there is no such file or folder")
+    assert len(missing.stderr.strip().splitlines()) == 1
+    folder = write_log(tmp_path / "log", RETURNED)
+    assert_refused(invoke(str(folder), "--end", "nan"), "--end nan: expected a finite time")
+    out.mkdir()
+    assert_refused(invoke(str(folder), "--out", str(out)), "exists already")
+    assert not list(out.iterdir())

@@ -1,0 +1,60 @@
+"""Headers of files of events; how they are read is seen where they are summarised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from datasets.errors import BadFileError
+from datasets.summaries.event_files import check_header
+from datasets.summaries.log_format import COLUMNS
+
+from .logged_runs import write_rows
+
+ROWS = [(0, 0.5, "arrival", "k", 0)]
+
+
+def test_further_columns_and_another_order_are_fine(tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    path.write_text("kind,source_time,event,number,key,time\n")
+    assert set(check_header(path)) == {*COLUMNS, "source_time"}
+    write_rows(tmp_path / "events.parquet", ROWS)
+    assert check_header(tmp_path / "events.parquet") == tuple(COLUMNS)
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    path.write_text("event,time,kind,key\n")
+    reason = "events.csv, line 1: there is no column number; it has event, time, kind, key"
+    with pytest.raises(BadFileError, match=reason):
+        check_header(path)
+    path.write_text("")
+    with pytest.raises(BadFileError, match="no column event; it has none"):
+        check_header(path)
+    path.write_bytes(b"\xff\xfe\n")
+    with pytest.raises(BadFileError, match="UTF-8"):
+        check_header(path)
+    parquet = tmp_path / "events.parquet"
+    pq.write_table(pa.table({"event": [1]}), parquet)
+    with pytest.raises(BadFileError, match=r"events.parquet: there is no column time"):
+        check_header(parquet)
+
+
+def test_a_parquet_file_that_is_cut_off_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "events.parquet"
+    write_rows(path, ROWS)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(BadFileError, match=r"events.parquet: is no whole Parquet file") as error:
+        check_header(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_column_of_another_type_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "events.parquet"
+    columns = {"event": [0], "time": [1], "kind": ["arrival"], "key": ["k"], "number": [0]}
+    pq.write_table(pa.table(columns), path)
+    with pytest.raises(BadFileError, match="the column time is int64, and should be double"):
+        check_header(path)

@@ -1,0 +1,104 @@
+"""The first look at logs: their extent, and what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from datasets.errors import BadFileError
+from datasets.summaries.log_format import KINDS
+from datasets.summaries.look import _stretches, look_over
+from datasets.summaries.runs import Assumed, find_runs
+
+from . import hand_written as by_hand
+from .conftest import Summarized
+from .logged_runs import write_log, write_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+GOOD = [(0.0, "arrival", "k", 0), (1.0, "dequeue", "k", 0)]
+
+
+def stretches(*events: tuple[int, float, int]) -> list[tuple[int, int, bool]]:
+    """Return first and last event of each stretch of one run, and whether it is bad."""
+    numbers, times, codes = zip(*events, strict=True)
+    batch = pa.record_batch(
+        {
+            "run": pa.array([0] * len(events), pa.int32()),
+            "event": pa.array(numbers, pa.int64()),
+            "time": pa.array(times, pa.float64()),
+            "code": pa.array(codes, pa.int32()),
+        }
+    )
+    return [
+        (row["first_event"], row["last_event"], row["is_bad"])
+        for found in _stretches([batch])
+        for row in found.to_pylist()
+    ]
+
+
+def test_a_stretch_ends_where_events_do_not_follow_one_another() -> None:
+    assert stretches((0, 1.0, 0), (1, 1.0, 4), (2, 2.0, 5)) == [(0, 2, False)]
+    assert stretches((0, 1.0, 0), (2, 1.0, 4), (3, 2.0, 5)) == [(0, 0, False), (2, 3, False)]
+    assert stretches((0, 1.0, 0), (1, 0.5, 4)) == [(0, 0, False), (1, 1, False)]
+    assert stretches((0, 1.0, 0), (1, 1.0, -1)) == [(0, 1, True)]
+
+
+def test_the_extent_of_a_run_is_that_of_its_events_or_what_is_said_of_it(
+    summarized: Summarized,
+) -> None:
+    extent = summarized.run("by hand/returned").extent
+    assert (extent.events, extent.start, extent.end) == (12, 0.0, 12.0)
+    counted = {kind: count for kind, count in extent.counts.items() if count}
+    assert counted == {"arrival": 3, "late": 1, "dequeue": 4, "delivery": 2, "return": 2}
+    assert tuple(extent.counts) == KINDS
+    later = summarized.run("by hand/later").extent
+    assert (later.start, later.end) == (by_hand.SINCE_1970, by_hand.SINCE_1970 + 12.0)
+    assert summarized.run("by hand/shed").extent.end == 8.0
+
+
+def test_what_is_given_back_where_many_may_wait_cannot_be_recomputed(
+    summarized: Summarized,
+) -> None:
+    assert summarized.run("by hand/returned").extent.why_not("queue") == ()
+    assert summarized.run("by hand/expired").extent.why_not("queue") == ("3 updates expired",)
+
+
+@pytest.mark.parametrize(
+    ("rows", "described", "reason"),
+    [
+        ([*GOOD, (0.5, "delivery", "k", 0)], {}, "row 1: the time 0.5 is before"),
+        ([*GOOD, (2.0, "arival", "k", 0)], {}, "row 1: there is no kind 'arival'"),
+        ([(1.0, "late", "k", 0)], {}, "nothing arrived"),
+        (GOOD, {"events": 3, "end": 2.0}, "it has 2 events, and its run.json says 3"),
+        (GOOD, {"end": 0.5}, "the last event, at 1.0, is after its end"),
+        (GOOD, {"start": 0.5}, "the first event, at 0.0, is before its `start`"),
+    ],
+)
+def test_a_log_that_cannot_be_summarised_is_refused(
+    spark: SparkSession,
+    tmp_path: Path,
+    rows: list[tuple[float, str, str, int]],
+    described: dict[str, object],
+    reason: str,
+) -> None:
+    folder = write_log(tmp_path / "log", rows, per_file=2, described=described)
+    with pytest.raises(BadFileError) as error:
+        look_over(spark, find_runs([folder], Assumed()))
+    assert reason in str(error.value)
+
+
+def test_a_log_without_events_or_with_some_twice_is_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    write_rows(tmp_path / "empty" / "events-0.parquet", [])
+    twice = write_log(tmp_path / "twice", GOOD)
+    (twice / "events-9.parquet").write_bytes((twice / "events-000000.parquet").read_bytes())
+    for name, reason in (("empty", "there are no events"), ("twice", "event 0 where 2 should be")):
+        with pytest.raises(BadFileError, match=reason):
+            look_over(spark, find_runs([tmp_path / name], Assumed()))
