@@ -44,10 +44,17 @@ class ServiceQueue:
     def take(self, limit: int, retry_key: str) -> Taken:
         """Dequeue, or return what was dequeued under the same key before."""
         asked = requests.dequeue(self.name, limit=limit, wait=0.0, idempotency_key=retry_key)
+        request = Request("POST", asked.path, bytes, idempotency_key=asked.idempotency_key)
         with self._named():
-            return self.client.call(
-                Request("POST", asked.path, _taken, idempotency_key=asked.idempotency_key)
+            body = self.client.call(request)
+        leases = leases_of(body)
+        granted = tuple(lease for lease in leases if lease is not None)
+        if len(granted) < len(leases):
+            raise QueueUnfitError(
+                f"queue {self.name!r} at {without_password(self.url)} was made again, without "
+                "leases: make it with lease_seconds"
             )
+        return Taken(body, granted)
 
     def deliver(self, leases: Iterable[str]) -> None:
         """Tell that updates were used; leases that have ended do not matter."""
@@ -94,8 +101,3 @@ def snapshot(client: Client, url: str, stream: str) -> list[RawUpdate]:
 def put_arrow(client: Client, stream: str, body: bytes, retry_key: str) -> Counts:
     """Send an Arrow body under a key: it counts once, however often it is sent."""
     return client.call(replace(requests.put_body(stream, body, ARROW), idempotency_key=retry_key))
-
-
-def _taken(body: bytes) -> Taken:
-    leases = leases_of(body)
-    return Taken(body, tuple(lease for lease in leases if lease is not None))
