@@ -49,7 +49,7 @@ def beginning(path: Path) -> list[str]:
     text = text.removeprefix(codecs.BOM_UTF8)
     if not text.strip():
         raise BadFileError(path, "there is nothing but blanks in it" if text else "it is empty")
-    lines = text.decode("ascii", errors="replace").split("\n")
+    lines = text.decode("utf-8", errors="replace").split("\n")
     if len(text) >= BEGINNING_BYTES - len(codecs.BOM_UTF8):
         lines.pop()  # it may go on
     if not lines:
