@@ -19,14 +19,16 @@ def to_ranges(leases: Iterable[str]) -> dict[str, int]:
     {'5f1c-8': 3, 'other': 1}
     """
     ranges: dict[str, int] = {}
-    first = following = None
+    first, prefix, following = "", "", -1
     for lease in leases:
-        if first is not None and lease == following:
+        if following >= 0 and lease == f"{prefix}{following}":
             ranges[first] += 1
+            following += 1
         else:
             first = lease
             ranges[first] = 1
-        following = _next(lease)
+            prefix, number = _parts(lease)
+            following = number + 1 if number >= 0 else -1
     return ranges
 
 
@@ -37,14 +39,13 @@ def from_ranges(ranges: Mapping[str, int]) -> Iterator[str]:
     ['5f1c-8', '5f1c-9', '5f1c-10', 'other']
     """
     for first, count in ranges.items():
-        lease: str | None = first
-        for _ in range(count):
-            assert lease is not None, "a name without a number begins no run"
-            yield lease
-            lease = _next(lease)
+        yield first
+        prefix, number = _parts(first)
+        assert count == 1 or number >= 0, "a name without a number begins no run"
+        yield from (f"{prefix}{following}" for following in range(number + 1, number + count))
 
 
-def _next(lease: str) -> str | None:
-    """Return the name after this one, None if it has no number."""
+def _parts(lease: str) -> tuple[str, int]:
+    """Return what comes before the number of a name, and the number; -1 if it has none."""
     found = _NUMBERED.fullmatch(lease)
-    return None if found is None else f"{found[1]}{int(found[2]) + 1}"
+    return ("", -1) if found is None else (found[1], int(found[2]))
