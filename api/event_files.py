@@ -67,11 +67,12 @@ class EventFiles:
         if not self._times:
             return
         end = self.events + len(self._times)
+        texts = {key: key_text(key) for key in set(self._keys)}
         columns = {
             "event": pa.array(range(self.events, end), pa.int64()),
             "time": pa.array(self._times, pa.float64()),
             "kind": pa.array(self._kinds, pa.string()),
-            "key": pa.array(map(key_text, self._keys), pa.string()),
+            "key": pa.array([texts[key] for key in self._keys], pa.string()),
             "number": pa.array(self._numbers, pa.int64()),
         }
         with self._appearing(f"events-{self.events:012}.parquet") as path:

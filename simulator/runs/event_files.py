@@ -161,7 +161,9 @@ class EventFiles:
     def _columns(self) -> Columns:
         events = range(self._events, self._events + len(self._times))
         kinds = [KINDS[kind] for kind in self._kinds]
-        return events, self._times, kinds, list(map(key_text, self._keys)), self._numbers
+        texts = {key: key_text(key) for key in set(self._keys)}
+        keys = [texts[key] for key in self._keys]
+        return events, self._times, kinds, keys, self._numbers
 
     @contextmanager
     def _appearing(self, name: str) -> Iterator[Path]:
