@@ -151,10 +151,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
+    if not (text.isdecimal() and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
-    return number
+    return int(text)
 
 
 if __name__ == "__main__":
