@@ -232,7 +232,8 @@ class QueueEntry:
         keeps_all = definition.kind == "append"
         drops = definition.capacity is not None or definition.time_to_live is not None
         is_told = definition.kind == "update" or (keeps_all and not drops)
-        if stream is None or isinstance(queue, WindowResults) or not is_told:
+        is_own = self.name.startswith("_")  # the service's, of which clients need not hear
+        if stream is None or isinstance(queue, WindowResults) or not is_told or is_own:
             return
         described = {
             "name": self.name,

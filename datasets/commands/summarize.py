@@ -20,7 +20,7 @@ from ..spark.progress import job_progress
 from ..summaries.by_time import DEFAULT_BUCKETS
 from ..summaries.plots import draw_plots
 from ..summaries.report import doubts, show
-from ..summaries.runs import Assumed, find_runs
+from ..summaries.runs import Assumed, empty_runs, find_runs
 from ..summaries.summary import Asked
 from ..summaries.summary import summarize as summarize_runs
 from ..summaries.tables import as_json, write_tables
@@ -101,6 +101,7 @@ def summarize(
         if end is not None and not math.isfinite(end):
             raise BadOptionError("--end", end, "a finite time")
         runs = find_runs(results, Assumed(policy=policy, end=end))
+        left_out = [f"{folder}: left out, as it has no events." for folder in empty_runs(results)]
     asked = Asked(buckets=buckets, worst=worst, against=against)
     with errors_shown(), _folder(out) as folder, job("summarising", cores=cores) as session:
         events = "events of one run" if len(runs) == 1 else f"events of {len(runs)} runs"
@@ -111,11 +112,13 @@ def summarize(
             draw_plots(summary, folder)
     if is_json:
         found = {"out": None if out is None else str(out), **as_json(summary)}
-        found["doubts"] = list(doubts(summary.runs))
+        found["doubts"] = [*doubts(summary.runs), *left_out]
         sys.stdout.write(json.dumps(found, indent=2, allow_nan=False) + "\n")
         return
     console = Console(highlight=False)
     show(summary, console)
+    for line in left_out:
+        console.print(f"\n{line}", markup=False)
     if out is not None:
         console.print(f"\nWritten to {out}.", markup=False)
 

@@ -45,6 +45,8 @@ def find_runs(places: Sequence[Path], assumed: Assumed) -> list[Run]:
         if not place.exists():
             raise BadFileError(place, "there is no such file or folder")
         runs = dict([(place, (place,))] if place.is_file() else _runs_below(place))
+        if not runs and place.is_dir() and (place / DESCRIPTION).exists():
+            raise BadFileError(place, "the run has no events: there are no files of them")
         if not runs:
             what = f"no event log: neither {DESCRIPTION} nor {FILES}{' or '.join(SUFFIXES)}"
             raise BadFileError(place, what)
@@ -58,14 +60,30 @@ def find_runs(places: Sequence[Path], assumed: Assumed) -> list[Run]:
     return runs_found
 
 
+def empty_runs(places: Sequence[Path]) -> list[Path]:
+    """Return the folders of runs of which nothing was written but what they are."""
+    folders = (folder for place in places if place.is_dir() for folder in _folders(place))
+    return [
+        folder
+        for folder in folders
+        if (folder / DESCRIPTION).exists() and not any(_event_files(folder.iterdir()))
+    ]
+
+
 def _runs_below(folder: Path) -> Iterator[tuple[Path, tuple[Path, ...]]]:
     """Yield the folders with a run in them, and its files."""
-    files = tuple(sorted(_event_files(folder.iterdir())))
-    if files or (folder / DESCRIPTION).exists():
-        yield folder, files
+    for below in _folders(folder):
+        files = tuple(sorted(_event_files(below.iterdir())))
+        if files:
+            yield below, files
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    """Yield a folder, and those below it."""
+    yield folder
     for below in sorted(folder.iterdir()):
         if below.is_dir() and not below.is_symlink() and not below.name.startswith("."):
-            yield from _runs_below(below)
+            yield from _folders(below)
 
 
 def _event_files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -73,8 +91,6 @@ def _event_files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _run(number: int, folder: Path, files: tuple[Path, ...], assumed: Assumed) -> Run:
-    if not files:
-        raise BadFileError(folder, "the run has no events: there are no files of them")
     suffixes = {path.suffix for path in files}
     if len(suffixes) > 1:
         raise BadFileError(folder, "has events as CSV and as Parquet; which of them is the log?")

@@ -221,6 +221,10 @@ def test_queues_that_drop_what_nobody_hears_of_are_not_logged(
     assert not folder_of(service, queue).exists()
 
 
+def test_the_service_s_own_queues_are_not_logged(service: Service, stream: StreamEntry) -> None:
+    assert queue_of(service, "_own").log is None
+
+
 def test_a_queue_that_is_dropped_ends_its_log_and_one_of_its_name_begins_another(
     service: Service, stream: StreamEntry
 ) -> None:

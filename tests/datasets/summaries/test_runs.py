@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from datasets.errors import BadFileError, BadOptionError
-from datasets.summaries.runs import Assumed, find_runs
+from datasets.summaries.runs import Assumed, empty_runs, find_runs
 
 from .logged_runs import write_log
 
@@ -31,6 +31,14 @@ def test_runs_are_found_below_a_folder_each_once_and_in_order(tmp_path: Path) ->
     ]
     assert [run.described.is_assumed for run in runs] == [True, False]
     assert [run.described.name for run in runs] == ["deep", "index"]
+
+
+def test_runs_without_events_are_left_out_and_can_be_told(tmp_path: Path) -> None:
+    write_log(tmp_path / "one", ROWS, described=DESCRIBED)
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "run.json").write_text("{}")
+    assert [run.folder.name for run in find_runs([tmp_path], Assumed())] == ["one"]
+    assert empty_runs([tmp_path, tmp_path / "missing"]) == [tmp_path / "none"]
 
 
 def test_a_single_file_is_a_run_of_which_nothing_is_known(tmp_path: Path) -> None:
