@@ -204,13 +204,13 @@ def run_policies(
         logs = None if events is None else EventLogs(events, events_format, setting)
         report = PolicyReport(measure_all([replace(run, policy=name) for name in names], logs))
         write_plot(report, plot)
+    _print(report, run, load, is_json=is_json)
+
+
+def _print(report: PolicyReport, run: PolicyRun, load: float, *, is_json: bool) -> None:
     if is_json:
         sys.stdout.write(json.dumps(report.as_json(), indent=2, allow_nan=False) + "\n")
-    else:
-        _print(report, run, load)
-
-
-def _print(report: PolicyReport, run: PolicyRun, load: float) -> None:
+        return
     console = Console(highlight=False)
     console.print(f"Seed {run.seed}, load {load:g}.\n")
     console.print(report.as_table())
