@@ -21,7 +21,7 @@ BROKEN = 1
 def checkout(tmp_path: Path) -> Path:
     """Copy what the import linter reads."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for package in ("upstream", "api", "simulator"):
+    for package in ("upstream", "api", "simulator", "datasets"):
         shutil.copytree(
             ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__")
         )
@@ -50,6 +50,8 @@ def lint_imports(checkout: Path) -> subprocess.CompletedProcess[str]:
         ("upstream/queues/spoilt.py", "simulator", "Applications stand on the library"),
         ("api/spoilt.py", "math", "The layers of the service"),
         ("api/bodies/spoilt.py", "api.http", "The layers of the service"),
+        ("datasets/taq/spoilt.py", "datasets.generators", "The layers of the jobs"),
+        ("datasets/output/spoilt.py", "simulator", "Applications stand on the library"),
         ("upstream/client/spoilt.py", "upstream.cli", "The layers of the library"),
         ("upstream/queues/spoilt.py", "pandas", "The library has no web"),
         ("upstream/queues/spoilt.py", "socket", "The library does no input or output"),
