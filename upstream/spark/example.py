@@ -55,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with ExitStack() as stack:
         session = _session(given.partitions)
         stack.callback(session.stop)
+        session.sparkContext.setLogLevel("ERROR")
         checkpoint = given.checkpoint or stack.enter_context(
             tempfile.TemporaryDirectory(prefix="upstream-example-", ignore_cleanup_errors=True)
         )
@@ -69,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         query = writer.trigger(processingTime=f"{given.interval} seconds").start()
         stack.callback(query.stop)
         _report(query, triggers=given.triggers)
+        session.sparkContext.setLogLevel("OFF")  # to stop amid a trigger is no error here
 
 
 def made_up_prices(session: SparkSession, *, keys: int, rate: int) -> DataFrame:
@@ -96,6 +98,7 @@ def _session(partitions: int) -> SparkSession:
     builder = SparkSession.builder.appName("upstream conflate")
     for name, value in STATE_STORE.items():
         builder = builder.config(name, value)
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
     return builder.config("spark.sql.shuffle.partitions", partitions).getOrCreate()
 
 
