@@ -9,11 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 JSON_NAME: Final = "_data_card.json"
 PAGE_NAME: Final = "_data_card.md"
+
+EARLIEST_DATE: Final = 3e8
+"""Of 1979: what is below counts from a start of its own."""
+LATEST_DATE: Final = 1e11
 
 Cell = bool | int | float | str | None
 
@@ -96,7 +101,8 @@ class DataCard:
         facts = {
             "updates": f"{self.updates:,}",
             "keys": f"{self.keys:,}",
-            "time": f"from {self.first_time:.9g} to {self.last_time:.9g} s, {seconds:,.3f} s long",
+            "first": _shown_time(self.first_time),
+            "last": f"{_shown_time(self.last_time)}, {seconds:,.3f} s later",
             "busiest key": f"{skew.busiest_key}, {skew.busiest_updates:,} updates",
             "slowest key": f"{skew.slowest_updates:,} updates",
             "share of the busiest 1 % of keys": f"{skew.share_of_busiest_1_percent:.1%}",
@@ -114,3 +120,14 @@ def _row(*cells: Cell) -> str:
     """Return a row of a Markdown table; a cell is in one line, and its bars are no borders."""
     texts = (" ".join(str(cell).split()).replace("|", r"\|") for cell in cells)
     return f"| {' | '.join(texts)} |"
+
+
+def _shown_time(seconds: float) -> str:
+    """Return a time for people: what must be seconds since 1970 as a date.
+
+    >>> _shown_time(1.5), _shown_time(1477315800.5)
+    ('1.5 s', '2016-10-24 13:30:00.500000 UTC')
+    """
+    if not EARLIEST_DATE <= seconds <= LATEST_DATE:
+        return f"{seconds:.9g} s"
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S.%f} UTC"

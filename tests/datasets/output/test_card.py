@@ -41,7 +41,8 @@ def test_the_page_says_what_a_person_asks(tmp_path: Path) -> None:
     for line in (
         "# Trades of a day",
         "- updates: 90",
-        "- time: from 1.5 to 3601.5 s, 3,600.000 s long",
+        "- first: 1.5 s",
+        "- last: 3601.5 s, 3,600.000 s later",
         "- busiest key: IBM é, 50 updates",
         "- share of the busiest 1 % of keys: 55.5%",
         "- seed: 3",
