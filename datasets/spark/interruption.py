@@ -36,10 +36,12 @@ class ToldToEndError(KeyboardInterrupt):
 class Interruption:
     """What signals do: cancel the jobs of the session, if there is one yet, and end the body."""
 
-    __slots__ = ("session",)
+    __slots__ = ("number", "session")
 
     def __init__(self) -> None:
         self.session: SparkSession | None = None
+        self.number: int | None = None
+        """The signal that came."""
 
     def watch(self, session: SparkSession) -> None:
         """Cancel this session's jobs from now on; PySpark has put its own handler in place."""
@@ -55,6 +57,7 @@ class Interruption:
     def _end(self, number: int, _frame: FrameType | None) -> None:
         for each in SIGNALS:
             signal.signal(each, signal.SIG_IGN)  # a second Ctrl-C must not break the cleaning up
+        self.number = number
         if self.session is not None:
             cancel = self.session.sparkContext.cancelAllJobs
             canceller = threading.Thread(target=cancel, daemon=True)
@@ -74,6 +77,11 @@ def interruption() -> Iterator[Interruption]:
     interrupted.install()
     try:
         yield interrupted
+    except Exception as error:
+        if interrupted.number is None:
+            raise
+        # PySpark cleans up by calls to Java, which may fail once a call was interrupted.
+        raise ToldToEndError(interrupted.number) from error
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -81,7 +82,9 @@ def spark_session(
         try:
             yield session
         finally:
-            session.stop()
+            with warnings.catch_warnings():  # of a Java that has died, which is told as an error
+                warnings.simplefilter("ignore", RuntimeWarning)
+                session.stop()
 
 
 _STACK: Final = "-Xss16m"

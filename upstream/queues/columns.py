@@ -356,5 +356,5 @@ def _one_array(column: pa.Array) -> pa.Array:
 def _arrow_list(name: str, column: pa.Array) -> list[object]:
     try:
         return cast(list[object], column.to_pylist())
-    except (TypeError, ValueError) as error:  # such as nanoseconds that no datetime can hold
+    except (OverflowError, TypeError, ValueError) as error:  # such as dates after 9999
         raise ColumnTypeError(name, str(error)) from error

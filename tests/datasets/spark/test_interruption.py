@@ -29,6 +29,23 @@ def test_a_signal_ends_the_body_with_the_status_that_shells_expect(number: signa
     assert handlers() == before
 
 
+def test_what_fails_after_a_signal_is_no_error_of_its_own() -> None:
+    def fail_to_clean_up() -> None:
+        with interruption():
+            try:
+                signal.raise_signal(signal.SIGTERM)
+            finally:
+                raise OSError("the connection is gone")
+
+    with pytest.raises(ToldToEndError, match="SIGTERM"):
+        fail_to_clean_up()
+
+
+def test_an_error_without_a_signal_stays_what_it_is() -> None:
+    with pytest.raises(OSError, match="disk"), interruption():
+        raise OSError("the disk is full")
+
+
 def test_a_second_signal_does_not_break_the_cleaning_up() -> None:
     cleaned = []
 
