@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from upstream.spark.example import HEADINGS, made_up_prices
+from upstream.spark.example import HEADINGS, STATE_STORE, _parser, made_up_prices
+from upstream.spark.example import run as run_example
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,12 +26,17 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_it_prints_a_line_for_each_trigger_and_ends(spark: SparkSession) -> None:
+def test_it_prints_a_line_for_each_trigger_and_ends(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in STATE_STORE.items():
+        spark.conf.set(name, value)
     options = {"keys": 500, "rate": 1_000, "budget": 40, "partitions": 2, "triggers": 2}
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    found = run(*words, "--interval", "0")
-    assert found.returncode == 0, found.stderr
-    heading, *lines = found.stdout.splitlines()
+    run_example(spark, _parser().parse_args([*words, "--interval", "0"]))
+    for name in STATE_STORE:
+        spark.conf.unset(name)
+    heading, *lines = capsys.readouterr().out.splitlines()
     assert heading.split() == " ".join(HEADINGS).split()
     numbers = [[float(cell.replace(",", "")) for cell in line.split()] for line in lines]
     for trigger, (number, updates, through, waiting, keys, *_) in enumerate(numbers):

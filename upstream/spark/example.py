@@ -52,10 +52,17 @@ HEADINGS: Final = (
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the example as the command line says."""
     given = _parser().parse_args(arguments)
+    session = _session(given.partitions)
+    session.sparkContext.setLogLevel("ERROR")
+    try:
+        run(session, given)
+    finally:
+        session.stop()
+
+
+def run(session: SparkSession, given: argparse.Namespace) -> None:
+    """Run the query, and print a line for each trigger."""
     with ExitStack() as stack:
-        session = _session(given.partitions)
-        stack.callback(session.stop)
-        session.sparkContext.setLogLevel("ERROR")
         checkpoint = given.checkpoint or stack.enter_context(
             tempfile.TemporaryDirectory(prefix="upstream-example-", ignore_cleanup_errors=True)
         )

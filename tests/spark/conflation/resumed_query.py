@@ -23,7 +23,7 @@ def main(folder: str, out: str, checkpoint: str, arrivals: int) -> None:
     """Run the query until it is done."""
     with spark_session(cores=2, settings=SETTINGS) as session:
         files = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-        conflated = conflate(files.parquet(folder), "key", "time", "in-place", budget=40)
+        conflated = conflate(files.parquet(folder), "key", "time", "in-place", budget=60)
         writer = conflated.writeStream.format("parquet").option("path", out)
         query = writer.option("checkpointLocation", checkpoint).start()
         told = -1

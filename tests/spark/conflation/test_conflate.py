@@ -110,10 +110,10 @@ def run_until(
 def test_a_query_lets_through_what_a_queue_of_the_library_would(
     session: SparkSession, tmp_path: Path
 ) -> None:
-    files = [made_up_rows(number, rows=400, keys=60) for number in range(5)]
+    files = [made_up_rows(number, rows=400, keys=60) for number in range(4)]
     write_files(tmp_path / "in", files)
     conflated = conflate(
-        stream_of(session, tmp_path / "in"), "key", "time", "index", budget=9, partitions=1
+        stream_of(session, tmp_path / "in"), "key", "time", "index", budget=14, partitions=1
     )
     batches: dict[int, list[Any]] = {}
 
@@ -202,7 +202,7 @@ def started(*arguments: object) -> subprocess.Popen[str]:
 def test_a_query_that_is_killed_goes_on_where_it_was_and_loses_nothing(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    files = [made_up_rows(number, rows=300, keys=150) for number in range(5)]
+    files = [made_up_rows(number, rows=300, keys=150) for number in range(4)]
     write_files(tmp_path / "in", files)
     arrived = sum(map(len, files))
     places = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint", arrived
