@@ -32,6 +32,8 @@ ROOT = Path(__file__).resolve().parents[3]
 SECONDS = 150
 """How long a query may take on a slow machine; it is stopped as soon as it is done."""
 
+NO_DATA_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
+
 Rows = list[dict[str, Any]]
 
 
@@ -175,9 +177,16 @@ def test_rows_of_any_types_come_out_as_they_went_in(session: SparkSession, tmp_p
     stream = session.readStream.schema(given.schema).parquet(str(tmp_path / "in"))
     conflated = conflate(stream, ["half", "name"], "moment", deleted="gone", partitions=2)
     writer = conflated.writeStream.format("parquet").option("path", str(tmp_path / "out"))
-    query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
-    metrics = run_until(query, lambda m: m.dequeued == 8)
-    assert (metrics.keys, metrics.forgotten) == (7, 1)
+    writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    session.conf.set(NO_DATA_BATCHES, "false")
+    query = writer.trigger(availableNow=True).start()
+    assert query.awaitTermination(SECONDS)
+    session.conf.unset(NO_DATA_BATCHES)
+    progress = query.lastProgress
+    assert progress is not None
+    metrics = ConflationMetrics.of(progress)
+    assert metrics is not None
+    assert (metrics.dequeued, metrics.keys, metrics.forgotten) == (8, 7, 1)
     found = session.read.parquet(str(tmp_path / "out")).orderBy("name").drop("upstream")
     assert found.schema.simpleString() == given.schema.simpleString()
     assert str(found.collect()) == str(given.orderBy("name").collect())  # NaN is not equal to NaN

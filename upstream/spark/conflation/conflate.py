@@ -48,7 +48,9 @@ def conflate(
     What is returned has the columns of `stream`, and a struct `upstream` of what is known of each
     update: `waiting_since`, `served`, `staleness_seconds`, `superseded`, `mean_staleness_seconds`.
     Write it with a trigger, such as `.trigger(processingTime="1 second")`: in each of them keys
-    that wait are served, whether something comes or not.
+    that wait are served, whether something comes or not. So a query with `availableNow` never ends,
+    unless `spark.sql.streaming.noDataMicroBatches.enabled` is false: then it ends when all that is
+    there has come, and what still waits is served when it is run again.
 
     `key` and `time` name columns; no key means one key for the whole stream, no time that a later
     row is newer. Where the budget does not do for all keys that wait, `policy` chooses: `index`
