@@ -7,7 +7,8 @@ from ..generators.arrivals import Arrivals
 from ..generators.bursts import MOST_BURSTING, BurstArrivals
 from ..generators.key_shares import EvenShares, TwoClassShares, ZipfShares
 from ..generators.update_stream import STEADY_ARRIVALS
-from .generated import usage_errors, write_generated
+from .generated import write_generated
+from .job import usage_errors
 from .options import Cores, Json, Out, Seed
 from .stream_options import (
     DEFAULT_KEYS,

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from ..errors import BadOptionError
 from ..output.card import Cell, DataCard
 from ..output.folder import output_folder
 from ..output.trace import Trace, measure_trace, write_trace
@@ -73,12 +69,3 @@ def write_generated(stream: Generated, out: Path, *, cores: int | None, is_json:
         card = stream.card(trace)
         card.write(folder)
     show_card(card, out, is_json=is_json)
-
-
-@contextmanager
-def usage_errors() -> Iterator[None]:
-    """Show options that make no sense as usage errors."""
-    try:
-        yield
-    except BadOptionError as error:
-        raise typer.BadParameter(str(error)) from error

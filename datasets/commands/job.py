@@ -15,6 +15,7 @@ from rich.table import Table
 
 from upstream import UpStreamError
 
+from ..errors import BadOptionError
 from ..output.card import DataCard
 from ..spark.failure import failures_named
 from ..spark.interruption import ToldToEndError, interruption
@@ -37,6 +38,15 @@ def errors_shown() -> Iterator[None]:
     except (UpStreamError, OSError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from error
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Show options that make no sense as usage errors, which end with 2."""
+    try:
+        yield
+    except BadOptionError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 @contextmanager

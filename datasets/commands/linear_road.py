@@ -19,8 +19,7 @@ from ..output.folder import output_folder
 from ..output.trace import Trace, measure_trace, write_trace
 from ..spark.paths import path_to_read
 from ..spark.progress import job_progress
-from .generated import usage_errors
-from .job import errors_shown, job, show_card
+from .job import errors_shown, job, show_card, usage_errors
 from .options import Cores, Json, Out, Seed
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from ..profile.report import Profile
 from ..profile.source import Source
 from ..profile.times import SECONDS_PER_UNIT, TimeColumn
 from ..spark.progress import job_progress
-from .generated import usage_errors
-from .job import errors_shown, job
+from .job import errors_shown, job, usage_errors
 from .options import Cores, Json
 
 if TYPE_CHECKING:

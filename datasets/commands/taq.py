@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..errors import BadOptionError
 from ..output.folder import output_folder
 from ..taq.checks import Allowance
 from ..taq.conditions import USUALLY_DROPPED
@@ -20,7 +17,7 @@ from ..taq.formats import FORMATS
 from ..taq.load import Wanted, load
 from ..taq.options import date_of, filters_of, format_of
 from ..taq.sources import kind_of, recognise
-from .job import errors_shown, job, show_card
+from .job import errors_shown, job, show_card, usage_errors
 from .options import Cores, Json, Out
 
 Files = Annotated[
@@ -129,7 +126,7 @@ def load_taq(
     and ` 4 B`. Trades with corrections, G127 or prices that are not usual are dropped, too. All
     that is dropped is counted, by the first reason.
     """
-    with errors_shown(), _usage_errors():
+    with errors_shown(), usage_errors():
         sources = recognise(files, format_of(format_name))
         filters = filters_of(
             kind_of(sources),
@@ -151,15 +148,12 @@ def load_taq(
     show_card(card, out, is_json=is_json)
 
 
-@contextmanager
-def _usage_errors() -> Iterator[None]:
-    """Show options that make no sense as usage errors."""
-    try:
-        yield
-    except BadOptionError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
 def _command() -> str:
-    """Return what the user typed."""
-    return shlex.join(["python", "-m", "datasets", *sys.argv[1:]])
+    """Return what the user typed, but for where the output went."""
+    words = sys.argv[1:]
+    for place, word in enumerate(words):
+        if word == "--out" and place + 1 < len(words):
+            words[place + 1] = "DIR"
+        elif word.startswith("--out="):
+            words[place] = "--out=DIR"
+    return shlex.join(["python", "-m", "datasets", *words])

@@ -14,7 +14,8 @@ from ..generators.trading_day import (
     TradingDay,
     parse_date,
 )
-from .generated import Generated, usage_errors, write_generated
+from .generated import Generated, write_generated
+from .job import usage_errors
 from .options import Cores, Json, Out, Seed
 from .stream_options import Partitions
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 import typer
 
-from datasets.commands.generated import Generated, usage_errors, write_generated
+from datasets.commands.generated import Generated, write_generated
+from datasets.commands.job import usage_errors
 from datasets.errors import BadFileError, BadOptionError
 from datasets.generators.arrivals import PoissonArrivals, Span
 from datasets.generators.blocks import Cut

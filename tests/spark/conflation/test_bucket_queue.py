@@ -21,7 +21,7 @@ from upstream.spark.conflation.bucket_queue import (
 )
 from upstream.spark.conflation.conflated_row import ConflatedRow
 from upstream.spark.conflation.key_pages import KEYS_PER_PAGE
-from upstream.spark.conflation.metrics import BucketCounts
+from upstream.spark.conflation.metrics import ConflationMetrics
 from upstream.spark.conflation.waiting_lines import SEGMENT
 
 TICK = 125
@@ -83,7 +83,7 @@ class Bucket:
 
     def trigger(
         self, rows: Sequence[ConflatedRow], budget: int | None, now: int
-    ) -> tuple[list[Served], BucketCounts]:
+    ) -> tuple[list[Served], ConflationMetrics]:
         queue = BucketQueue(self.store, policy=self.policy, state=self.state)
         queue.take_in(rows, now=now)
         served = list(queue.serve(budget, now=now))

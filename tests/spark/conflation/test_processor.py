@@ -13,7 +13,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.tws_tester import TwsTester
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
-from upstream.spark.conflation.metrics import BucketCounts
+from upstream.spark.conflation.metrics import ConflationMetrics
 from upstream.spark.conflation.partition_conflation import COUNTED
 from upstream.spark.conflation.processor import (
     BUCKET,
@@ -56,9 +56,9 @@ def served(rows: list[Any]) -> list[tuple[str, int]]:
     return [(each.key, each.value) for each in rows if each[COUNTS] is None]
 
 
-def counted(rows: list[Row]) -> BucketCounts:
+def counted(rows: list[Row]) -> ConflationMetrics:
     (counts,) = (each[COUNTS] for each in rows if each[COUNTS] is not None)
-    return BucketCounts(*counts)
+    return ConflationMetrics(*counts)
 
 
 def test_a_turn_lets_the_share_of_its_bucket_through_and_counts_in_its_last_row() -> None:
@@ -139,6 +139,6 @@ def test_the_schemas_name_what_the_rows_have() -> None:
     assert turn.names == ["key", "value", SERVED, COUNTS]
     counts = turn[COUNTS].dataType
     assert isinstance(counts, StructType)
-    assert counts.names == list(BucketCounts._fields)
+    assert counts.names == ConflationMetrics.names()
     assert counts["arrived"].dataType == LongType()
     assert counts["staleness_integral"].dataType == DoubleType()

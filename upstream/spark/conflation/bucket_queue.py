@@ -17,7 +17,7 @@ from .block_store import BlockStore
 from .conflated_row import ConflatedRow
 from .key_pages import KeyPages, Page
 from .key_state import KeyState, restored
-from .metrics import BucketCounts
+from .metrics import ConflationMetrics
 from .waiting_lines import Entry, WaitingLines, class_of
 
 POLICIES: Final = ("index", "in-place", "fifo")
@@ -132,7 +132,7 @@ class BucketQueue:
         state = (self._pages.keys, self._pages.pages, self._lines.state(), counted)
         return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
 
-    def counts(self, now: int) -> BucketCounts:
+    def counts(self, now: int) -> ConflationMetrics:
         """Return the counters, and the staleness so far."""
         totals = self._totals
         waiting = totals.waiting
@@ -140,7 +140,7 @@ class BucketQueue:
         doubled += totals.waiting_since_squared + totals.doubled_staleness
         keys = self._pages.keys
         lifetimes = keys * now - totals.first_arrivals + totals.lifetimes_of_forgotten
-        return BucketCounts(
+        return ConflationMetrics(
             arrived=totals.arrived,
             dequeued=totals.dequeued,
             superseded=totals.superseded,

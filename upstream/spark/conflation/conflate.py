@@ -10,7 +10,7 @@ from upstream.errors import ParameterError
 from upstream.statistics import check_count
 
 from .bucket_queue import POLICIES
-from .metrics import DEFAULT_NAME, BucketCounts
+from .metrics import DEFAULT_NAME, ConflationMetrics
 from .partition_conflation import COUNTED, DELETED, TIME, PartitionConflation
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class _Plan:
             .groupBy(BUCKET)
             .transformWithState(processor, turn_schema(kept), "Append", "ProcessingTime")
         )
-        sums = [F.sum(f"{COUNTS}.{each}").alias(each) for each in BucketCounts._fields]
+        sums = [F.sum(f"{COUNTS}.{each}").alias(each) for each in ConflationMetrics.names()]
         served = turns.observe(name, *sums).where(F.col(COUNTS).isNull())
         return self._as_given(served)
 

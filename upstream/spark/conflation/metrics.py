@@ -3,34 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import NamedTuple, Protocol
+from dataclasses import astuple, dataclass, fields
+from typing import Protocol
 
 DEFAULT_NAME = "upstream"
-
-
-class BucketCounts(NamedTuple):
-    """The counters of one bucket so far, at the moment of a trigger."""
-
-    arrived: int
-    dequeued: int
-    superseded: int
-    late: int
-    rejected: int
-    waiting: int
-    keys: int
-    forgotten: int
-    staleness_key_seconds: float
-    """The staleness of all keys now, added up."""
-    staleness_integral: float
-    """The integral over time of the staleness of all keys, in key times seconds squared."""
-    lifetimes_seconds: float
-    """The time since the first arrival, of all keys together."""
-
-    @property
-    def staleness_seconds_mean(self) -> float:
-        """The queue staleness, averaged over keys and the time since each first arrived."""
-        return self.staleness_integral / self.lifetimes_seconds if self.lifetimes_seconds else 0.0
 
 
 class _Progress(Protocol):
@@ -42,7 +18,7 @@ class _Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ConflationMetrics:
-    """The counters of a query so far, all buckets together.
+    """The counters of a query so far, or of one of its buckets.
 
     At every trigger `arrived` equals `dequeued + superseded + late + rejected + waiting`.
     """
@@ -80,10 +56,19 @@ class ConflationMetrics:
         observed = progress.observedMetrics.get(name)
         if observed is None:
             return None
-        counted = {each.name: getattr(observed, each.name) for each in fields(cls)}
+        counted = {name: getattr(observed, name) for name in cls.names()}
         if counted["arrived"] is None:
             return None  # no bucket has seen anything yet
         return cls(**counted)
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Return the names of what is counted, in order."""
+        return [each.name for each in fields(cls)]
+
+    def numbers(self) -> tuple[float, ...]:
+        """Return what is counted, in the order of the names."""
+        return astuple(self)
 
     @property
     def is_balanced(self) -> bool:

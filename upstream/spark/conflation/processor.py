@@ -33,7 +33,7 @@ from upstream.updates import Key
 
 from .bucket_queue import FORMAT, BucketQueue, Served
 from .conflated_row import ConflatedRow
-from .metrics import BucketCounts
+from .metrics import ConflationMetrics
 from .partition_conflation import COUNTED, DELETED
 
 BUCKET: Final = "__upstream_bucket"
@@ -100,8 +100,8 @@ def turn_schema(kept: StructType) -> StructType:
         "superseded": whole,
         "mean_staleness_seconds": real,
     }
-    hints = get_type_hints(BucketCounts)
-    counts = {name: whole if hints[name] is int else real for name in BucketCounts._fields}
+    hints = get_type_hints(ConflationMetrics)
+    counts = {name: whole if hints[name] is int else real for name in ConflationMetrics.names()}
     known = [
         StructField(name, StructType([StructField(each, kind) for each, kind in fields.items()]))
         for name, fields in ((SERVED, served), (COUNTS, counts))
@@ -162,7 +162,7 @@ class BucketProcessor(StatefulProcessor):
         stored = (self._settings.identity(), queue.save(), now, batch_time + 1)
         self._summary.update((pickle.dumps(stored, pickle.HIGHEST_PROTOCOL),))
         nothing = (None,) * len(self._settings.names)
-        yield self._row(*nothing, None, tuple(queue.counts(now)))
+        yield self._row(*nothing, None, queue.counts(now).numbers())
 
     def _restore(self) -> tuple[bytes | None, int, int | None]:
         found = self._summary.get()
