@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run(*options: str) -> subprocess.CompletedProcess[str]:
+def run(*options: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "upstream.spark.example", *options]
+    environment = None if path is None else {"PATH": path}
     return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=200
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=200
     )
 
 
@@ -49,6 +50,7 @@ def test_it_prints_a_line_for_each_trigger_and_ends(
     [
         (["--keys", "0"], "0 is not a number above 0"),
         (["--policy", "append"], "invalid choice: 'append'"),
+        (["--budget", "1"], "--budget has to be at least --partitions"),
         (["--budget", "some"], "some is not a number above 0"),
     ],
 )
@@ -58,6 +60,13 @@ def test_options_that_make_no_sense_are_refused_before_spark_starts(
     found = run(*options)
     assert found.returncode == 2
     assert said in found.stderr
+
+
+def test_where_there_is_no_java_it_says_so_in_one_line() -> None:
+    found = run(path="/nowhere")
+    assert found.returncode == 1
+    assert found.stderr.strip().splitlines()[-1].startswith("Spark needs Java 17")
+    assert "Traceback" not in found.stderr
 
 
 def test_prices_are_of_all_keys_and_mostly_of_the_first(spark: SparkSession) -> None:

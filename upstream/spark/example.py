@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -44,14 +45,17 @@ STATE_STORE: Final = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 HEADINGS: Final = (
-    *("trigger", "updates", "let through", "waiting", "keys", "staleness now", "mean so far"),
+    *("trigger", "updates", "served so far", "waiting", "keys", "staleness now", "mean so far"),
     *("seconds", "updates/s"),
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the example as the command line says."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    if given.budget < given.partitions:
+        parser.error("--budget has to be at least --partitions: each has its share")
     session = _session(given.partitions)
     session.sparkContext.setLogLevel("ERROR")
     try:
@@ -102,6 +106,8 @@ def _session(partitions: int) -> SparkSession:
 
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # started by itself, and not by spark-submit
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+            sys.exit("Spark needs Java 17 or newer: install one, or name its folder in JAVA_HOME")
     builder = SparkSession.builder.appName("upstream conflate")
     for name, value in STATE_STORE.items():
         builder = builder.config(name, value)
@@ -114,25 +120,26 @@ def _report(query: StreamingQuery, *, triggers: int | None) -> None:
     print_line = sys.stdout.write
     print_line("  ".join(f"{heading:>13}" for heading in HEADINGS) + "\n")
     told = -1
-    before = 0
+    printed = 0
     while not query.awaitTermination(1):
         for progress in query.recentProgress:
             metrics = ConflationMetrics.of(progress)
             if progress.batchId <= told or metrics is None:
                 continue
             told = progress.batchId
-            print_line(_line(progress, metrics, metrics.arrived - before) + "\n")
+            print_line(_line(progress, metrics) + "\n")
             sys.stdout.flush()
-            before = metrics.arrived
-        if triggers is not None and told + 1 >= triggers:
-            return
+            printed += 1
+            if printed == triggers:
+                return
     error = query.exception()
     if error is not None:
         raise error
 
 
-def _line(progress: StreamingQueryProgress, metrics: ConflationMetrics, updates: int) -> str:
+def _line(progress: StreamingQueryProgress, metrics: ConflationMetrics) -> str:
     seconds = progress.durationMs["triggerExecution"] / 1000
+    updates = progress.numInputRows
     numbers = (
         *(progress.batchId, updates, metrics.dequeued, metrics.waiting, metrics.keys),
         *(round(metrics.staleness_seconds_now, 3), round(metrics.staleness_seconds_mean, 3)),

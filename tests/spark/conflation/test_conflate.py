@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -22,10 +23,10 @@ import pytest
 from upstream import UpdateQueue, make_scheduler
 from upstream.errors import ParameterError
 from upstream.spark import ConflationMetrics, conflate
-from upstream.spark.conflation.conflate import PROVIDER, ROCKSDB, _bucket_ids
+from upstream.spark.conflation.conflate import PROVIDER, ROCKSDB, _bucket_ids, _Plan
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -168,6 +169,8 @@ def test_rows_of_any_types_come_out_as_they_went_in(session: SparkSession, tmp_p
         "CAST('bytes' AS BINARY) AS raw",
         "named_struct('a', id, 'b', array(id, NULL)) AS nested",
         "map('x', id) AS pairs",
+        "named_struct('timestamp', id) AS stamped",
+        "date_from_unix_date(5000000) AS never",  # in the year 15,659, which Python has not
         "CAST(NULL AS STRING) AS nothing",
         "id = 3 AS gone",
         "CAST('NaN' AS FLOAT) AS `no number`",
@@ -189,7 +192,37 @@ def test_rows_of_any_types_come_out_as_they_went_in(session: SparkSession, tmp_p
     assert (metrics.dequeued, metrics.keys, metrics.forgotten) == (8, 7, 1)
     found = session.read.parquet(str(tmp_path / "out")).orderBy("name").drop("upstream")
     assert found.schema.simpleString() == given.schema.simpleString()
+    assert {row.days for row in found.selectExpr("unix_date(never) AS days").collect()} == {5000000}
+    found, given = found.drop("never"), given.drop("never")
     assert str(found.collect()) == str(given.orderBy("name").collect())  # NaN is not equal to NaN
+
+
+@pytest.mark.parametrize(
+    ("expression", "first"),
+    [
+        ("TIMESTAMP_NTZ'2026-03-08 00:00:00.5' + make_dt_interval(0, 0, id * 10)", 1772928000.5),
+        ("TIMESTAMP'2026-03-08 00:00:00.5Z' + make_dt_interval(0, 0, id * 10)", 1772928000.5),
+        ("date_add(DATE'2026-03-08', CAST(id AS INT))", 1772928000.0),
+        ("id * 1.5D", 0.0),
+    ],
+)
+def test_times_keep_their_order_in_any_time_zone(
+    spark: SparkSession, expression: str, first: float
+) -> None:
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")  # where that day has 23 hours
+    frame = spark.range(48).select(sql_expression(expression).alias("moment"))
+    seconds = _Plan(frame, (), "moment", None)._seconds()
+    found = [row.seconds for row in frame.select(seconds.alias("seconds")).collect()]
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert found[0] == first
+    steps = {round(after - before, 6) for before, after in itertools.pairwise(found)}
+    assert len(steps) == 1
+
+
+def sql_expression(text: str) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    return F.expr(text)
 
 
 def test_each_bucket_has_a_partition_of_its_own(spark: SparkSession) -> None:

@@ -19,6 +19,7 @@ COUNTED = ConflationMetrics(
     staleness_key_seconds=8.0,
     staleness_integral=30.0,
     lifetimes_seconds=60.0,
+    buckets=2,
 )
 
 

@@ -112,6 +112,21 @@ def test_a_long_partition_is_conflated_a_part_at_a_time(monkeypatch: pytest.Monk
     assert [each for found_ones in positions for each in found_ones] == list(range(50))
 
 
+def test_wide_rows_are_conflated_fewer_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partition_conflation, "BYTES_AT_ONCE", 200)
+    rows: list[Row] = [("IBM", 0, float(number), number) for number in range(50)]
+    found = conflated(rows, ("a",), sizes=10)
+    assert len(found) > 1
+    assert found[-1]["value"] == 49
+
+
+def test_a_batch_of_the_whole_partition_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partition_conflation, "ROWS_AT_ONCE", 20)
+    rows: list[Row] = [("IBM", 0, float(number), number) for number in range(50)]
+    found = conflated(rows, ("a",), sizes=50)
+    assert [row["value"] for row in found] == [19, 39, 49]
+
+
 def test_many_columns_of_many_values_make_keys_that_are_told_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -36,6 +36,7 @@ def settings(**changed: Any) -> BucketSettings:
         "columns": ("key string", "value bigint"),
         "names": ("key", "value"),
         "keys": (0,),
+        "time": "value",
         "shares": BUCKETS,
         **changed,
     }
@@ -108,6 +109,7 @@ def test_a_clock_that_is_set_back_moves_nothing() -> None:
         ({"shares": {3: 5}}, "number of partitions 2, and this one has 1"),
         ({"columns": ("key string", "value string")}, "columns"),
         ({"keys": (1,)}, "key"),
+        ({"time": None}, "time value, and this one has None"),
     ],
 )
 def test_a_checkpoint_of_a_query_that_was_made_otherwise_is_refused(

@@ -152,6 +152,7 @@ class BucketQueue:
             staleness_key_seconds=(waiting * now - totals.waiting_since) / 1_000,
             staleness_integral=doubled / 2_000_000,
             lifetimes_seconds=lifetimes / 1_000,
+            buckets=1,
         )
 
     def _is_littered(self) -> bool:

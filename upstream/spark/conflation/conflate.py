@@ -15,7 +15,7 @@ from .partition_conflation import COUNTED, DELETED, TIME, PartitionConflation
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import DataType, StructType
+    from pyspark.sql.types import DataType, StructField, StructType
 
     from .processor import BucketSettings
 
@@ -48,17 +48,24 @@ def conflate(
     What is returned has the columns of `stream`, and a struct `upstream` of what is known of each
     update: `waiting_since`, `served`, `staleness_seconds`, `superseded`, `mean_staleness_seconds`.
     Write it with a trigger, such as `.trigger(processingTime="1 second")`: in each of them keys
-    that wait are served, whether something comes or not. So a query with `availableNow` never ends,
-    unless `spark.sql.streaming.noDataMicroBatches.enabled` is false: then it ends when all that is
-    there has come, and what still waits is served when it is run again.
+    that wait are served, whether something comes or not. (Of a query that goes on from a checkpoint
+    the first trigger is the first one for which something comes.) So a query with `availableNow`
+    never ends, unless `spark.sql.streaming.noDataMicroBatches.enabled` is false: then it ends when
+    all that is there has come, and what still waits is served when more comes.
 
     `key` and `time` name columns; no key means one key for the whole stream, no time that a later
-    row is newer. Where the budget does not do for all keys that wait, `policy` chooses: `index`
-    those whose service lowers mean staleness most, `in-place` those that wait longest, `fifo` those
-    that were updated least recently. Keys are divided over `partitions` by their hash, by default
-    as many as `spark.sql.shuffle.partitions`, and so is the budget; each partition chooses among
-    its keys. A row for which the boolean column `deleted` is true is let through like any other,
-    and then its key is forgotten.
+    row is newer: later in its partition of the micro-batch, and of several the one with the higher
+    number. So it is with rows of equal times. Where the budget does not do for all keys that wait,
+    `policy` chooses: `index` those whose service lowers mean staleness most, `in-place` those that
+    wait longest, `fifo` those that were updated least recently. Keys are divided over `partitions`
+    by their hash, by default as many as `spark.sql.shuffle.partitions`, and so is the budget; each
+    partition chooses among its keys. A row for which the boolean column `deleted` is true is let
+    through like any other, and then its key is forgotten.
+
+    A key is known until its deletion is let through, so the state grows with the keys that there
+    are. In a trigger, a partition holds the rows of the keys that changed in Python's memory, about
+    2 kB each beside their values: take more partitions, or bound what comes in a trigger, if they
+    are too many.
 
     Counters and staleness are observed metrics, called `name`: see `ConflationMetrics.of`.
     """
@@ -118,17 +125,22 @@ class _Plan:
             columns=tuple(f"{each.name} {each.dataType.simpleString()}" for each in kept),
             names=tuple(kept.names),
             keys=tuple(kept.names.index(each) for each in self.keys),
+            time=self.time,
             shares=shares,
         )
 
     def _kept(self) -> StructType:
-        """Return the columns as they are kept: timestamps as numbers, which no time zone moves."""
-        from pyspark.sql.types import LongType, StructField, StructType, TimestampType
+        """Return the columns as they are kept: times as numbers.
 
+        No time zone moves these, and Python has no dates after 9999.
+        """
+        from pyspark.sql.types import IntegerType, LongType, StructField, StructType
+
+        numbers = {"timestamp": LongType(), "date": IntegerType()}
         kinds = {each.name: each.dataType for each in self.stream.schema}
         return StructType(
             [
-                StructField(name, LongType() if isinstance(kind, TimestampType) else kind)
+                StructField(name, numbers.get(kind.simpleString(), kind))
                 for name, kind in kinds.items()
             ]
         )
@@ -140,12 +152,7 @@ class _Plan:
         from .processor import BUCKET, HASH, counted_schema
 
         helped = self.stream.select(
-            *(
-                F.unix_micros(_column(each.name)).alias(each.name)
-                if _is_timestamp(each.dataType)
-                else _column(each.name)
-                for each in self.stream.schema
-            ),
+            *(_to_kept(each).alias(each.name) for each in self.stream.schema),
             self._seconds().alias(TIME),
             self._is_deletion().alias(DELETED),
         )
@@ -171,9 +178,10 @@ class _Plan:
         kind = self.stream.schema[self.time].dataType.simpleString()
         if kind == "timestamp":
             return F.unix_micros(time) / 1e6
-        if kind == "timestamp_ntz":
-            epoch = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
-            return F.expr(f"timestampdiff(MICROSECOND, {epoch}, {_quoted(self.time)})") / 1e6
+        if kind == "timestamp_ntz":  # by its parts, which no time zone moves
+            seconds = F.expr(f"extract(SECOND FROM {_quoted(self.time)})").cast("double")
+            minutes = F.hour(time) * 60 + F.minute(time)
+            return F.unix_date(F.to_date(time)) * 86_400.0 + minutes * 60.0 + seconds
         if kind == "date":
             return F.unix_date(time) * 86_400.0
         return time.cast("double")
@@ -191,12 +199,7 @@ class _Plan:
 
         from .processor import SERVED
 
-        columns = [
-            F.timestamp_micros(_column(each.name)).alias(each.name)
-            if _is_timestamp(each.dataType)
-            else _column(each.name)
-            for each in self.stream.schema
-        ]
+        columns = [_from_kept(each).alias(each.name) for each in self.stream.schema]
         known = F.struct(
             F.timestamp_millis(f"{SERVED}.waiting_since").alias("waiting_since"),
             F.timestamp_millis(f"{SERVED}.served").alias("served"),
@@ -247,7 +250,7 @@ def _check_columns(
         expected = "distinct, whatever their case"
         raise ParameterError("the names of the stream's columns", twice[0], expected)
     for name in names:
-        if name == SERVED or name.startswith(RESERVED):
+        if name.lower() == SERVED or name.lower().startswith(RESERVED):
             raise ParameterError("a column of the stream", name, "called otherwise; rename it")
         if _has_inner_timestamp(schema[name].dataType):
             expected = "a type with no timestamps inside; make them columns of their own"
@@ -268,14 +271,36 @@ def _check_columns(
                 raise ParameterError(f"the type of {parameter}={name!r}", kind, expected)
 
 
-def _has_inner_timestamp(kind: DataType) -> bool:
-    """Tell whether there are timestamps in a type that is none itself."""
-    text = kind.simpleString()
-    return "timestamp" in text and text not in {"timestamp", "timestamp_ntz"}
+def _has_inner_timestamp(kind: DataType, *, is_inner: bool = False) -> bool:
+    """Tell whether there are timestamps inside of a type."""
+    from pyspark.sql.types import ArrayType, MapType, StructType, TimestampType
+
+    if isinstance(kind, StructType):
+        return any(_has_inner_timestamp(each.dataType, is_inner=True) for each in kind)
+    if isinstance(kind, ArrayType):
+        return _has_inner_timestamp(kind.elementType, is_inner=True)
+    if isinstance(kind, MapType):
+        inner = (kind.keyType, kind.valueType)
+        return any(_has_inner_timestamp(each, is_inner=True) for each in inner)
+    return is_inner and isinstance(kind, TimestampType)
 
 
-def _is_timestamp(kind: DataType) -> bool:
-    return kind.simpleString() == "timestamp"
+def _to_kept(column: StructField) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    numbers = {"timestamp": F.unix_micros, "date": F.unix_date}
+    convert = numbers.get(column.dataType.simpleString())
+    found = _column(column.name)
+    return found if convert is None else convert(found)
+
+
+def _from_kept(column: StructField) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    times = {"timestamp": F.timestamp_micros, "date": F.date_from_unix_date}
+    convert = times.get(column.dataType.simpleString())
+    found = _column(column.name)
+    return found if convert is None else convert(found)
 
 
 def _column(name: str) -> Column:

@@ -45,6 +45,12 @@ class ConflationMetrics:
     """The integral over time of the staleness of all keys, in key times seconds squared."""
     lifetimes_seconds: float
     """The time since its first arrival, of all keys together."""
+    buckets: int
+    """Those that had a turn, one per partition; the sums are over these.
+
+    All that have seen anything have one in each trigger, unless the clock of the machine was set
+    back: then some rest until it has caught up.
+    """
 
     @classmethod
     def of(cls, progress: _Progress, name: str = DEFAULT_NAME) -> ConflationMetrics | None:
@@ -78,7 +84,11 @@ class ConflationMetrics:
 
     @property
     def staleness_seconds_mean(self) -> float:
-        """The queue staleness, averaged over keys and the time since each first arrived."""
+        """The queue staleness, averaged over keys and the time since each first arrived.
+
+        Each key weighs as much as it is old, while `queue_staleness()` of the library's queues
+        gives all keys the same weight; for keys that are equally old the two are the same.
+        """
         return self.staleness_integral / self.lifetimes_seconds if self.lifetimes_seconds else 0.0
 
     @property

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE: Final = 1 << 20
 """How many rows are conflated together, and held in memory meanwhile."""
 
+BYTES_AT_ONCE: Final = 128 << 20
+"""Arrow's text has room for 2 GB in a column."""
+
 MOST_CODES: Final = 1 << 31
 """With more, the numbers of keys of several columns are made to have no gaps."""
 
@@ -180,16 +183,17 @@ def _as_binary(numbers: Floats | Integers, edges: Integers) -> pa.Array:
 
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """Yield the batches in groups of about `ROWS_AT_ONCE` rows."""
+    """Yield the batches in groups of about `ROWS_AT_ONCE` rows or `BYTES_AT_ONCE`."""
     gathered: list[pa.RecordBatch] = []
-    rows = 0
+    rows = size = 0
     for batch in batches:
-        if batch.num_rows == 0:
-            continue
-        gathered.append(batch)
-        rows += batch.num_rows
-        if rows >= ROWS_AT_ONCE:
-            yield gathered
-            gathered, rows = [], 0
+        for start in range(0, batch.num_rows, ROWS_AT_ONCE):
+            part = batch.slice(start, ROWS_AT_ONCE)
+            gathered.append(part)
+            rows += part.num_rows
+            size += part.nbytes
+            if rows >= ROWS_AT_ONCE or size >= BYTES_AT_ONCE:
+                yield gathered
+                gathered, rows, size = [], 0, 0
     if gathered:
         yield gathered

@@ -69,6 +69,8 @@ class BucketSettings:
     names: tuple[str, ...]
     keys: tuple[int, ...]
     """Which of them make the key."""
+    time: str | None
+    """Which of them is the time; None where the order of rows is."""
     shares: dict[int, int | None]
     """How many keys each bucket may let through per trigger."""
 
@@ -79,6 +81,7 @@ class BucketSettings:
             "policy": self.policy,
             "columns": list(self.columns),
             "key": [self.names[place] for place in self.keys],
+            "time": self.time,
             "number of partitions": len(self.shares),
         }
 
