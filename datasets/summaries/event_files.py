@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from ..errors import BadFileError
-from ..spark.paths import path_to_read
+from ..spark.paths import path_to_read, plain_path
 from .log_format import COLUMNS
 from .runs import Run
 
@@ -32,7 +32,7 @@ def read_events(session: SparkSession, runs: Iterable[Run]) -> DataFrame:
     for run in runs:
         for path in run.files:
             names = check_header(path)
-            alike.setdefault((path.suffix, names), {})[path.absolute()] = run.number
+            alike.setdefault((path.suffix, names), {})[plain_path(path)] = run.number
     frames = [_read(session, *how, of) for how, of in alike.items()]
     return reduce(lambda one, other: one.union(other), frames)
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from datasets.errors import BadFileError
-from datasets.summaries.event_files import check_header
+from datasets.summaries.event_files import check_header, read_events
 from datasets.summaries.log_format import COLUMNS
+from datasets.summaries.runs import Assumed, find_runs
 
-from .logged_runs import write_rows
+from .logged_runs import write_log, write_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROWS = [(0, 0.5, "arrival", "k", 0)]
 
@@ -58,3 +63,17 @@ def test_a_column_of_another_type_is_named(tmp_path: Path) -> None:
     pq.write_table(pa.table(columns), path)
     with pytest.raises(BadFileError, match="the column time is int64, and should be double"):
         check_header(path)
+
+
+def test_runs_are_told_apart_by_paths_with_dots_and_links_in_them(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [(0.0, "arrival", "k", 0)]
+    (tmp_path / "far" / "work").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "work")
+    write_log(tmp_path / "far" / "results", rows)
+    write_log(tmp_path / "near", rows * 2)
+    monkeypatch.chdir(tmp_path / "far")
+    places = [tmp_path / "link" / ".." / "results", Path("../near")]
+    events = read_events(spark, find_runs(places, Assumed()))
+    assert sorted(row.run for row in events.collect()) == [0, 1, 1]
