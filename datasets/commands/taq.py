@@ -140,7 +140,8 @@ def load_taq(
             from_time=from_time,
             to_time=to_time,
         )
-        allowance = Allowance(bad_rows, is_trailer_needed=not no_trailer, date=date_of(day))
+        date = date_of(day, [source.format for source in sources])
+        allowance = Allowance(bad_rows, is_trailer_needed=not no_trailer, date=date)
     wanted = Wanted(filters, allowance)
     with errors_shown(), output_folder(out) as folder, job("loading TAQ", cores=cores) as session:
         card = load(session, sources, folder, wanted, _command())

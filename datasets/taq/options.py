@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import date
 from typing import Final
 
@@ -26,10 +27,10 @@ def format_of(name: str | None) -> Format | None:
     return FORMATS[name]
 
 
-def date_of(text: str | None) -> date | None:
-    """Return the day of `--date`.
+def date_of(text: str | None, formats: Iterable[Format]) -> date | None:
+    """Return the day of `--date`, for files of these formats.
 
-    >>> date_of("2014-01-06")
+    >>> date_of("2014-01-06", [Format.FIXED_TRADES])
     datetime.date(2014, 1, 6)
     """
     if text is None:
@@ -37,6 +38,9 @@ def date_of(text: str | None) -> date | None:
     found = parsed_date(text.replace("-", ""))
     if found is None:
         raise BadOptionError("--date", repr(text), "a day such as 20140106")
+    if all(each.is_monthly for each in formats):
+        expected = "no such option with monthly files, in which each row has its date"
+        raise BadOptionError("--date", repr(text), expected)
     return found
 
 

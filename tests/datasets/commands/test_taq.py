@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from datasets.cli import app
 from datasets.commands.taq import _command
 
-from ..taq.daily_files import QUOTES_HEADER, daily, quote, trade, write
+from ..taq.daily_files import MONTHLY_QUOTES_HEADER, QUOTES_HEADER, daily, quote, trade, write
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -111,6 +111,13 @@ def test_options_that_make_no_sense_are_usage_errors(
     path = write(tmp_path / "trades", daily([trade()]))
     out = tmp_path / "out"
     assert_refused(invoke(path, "--out", out, *arguments), word, out=out, exit_code=2)
+
+
+def test_a_day_is_refused_with_files_in_which_each_row_has_its_own(tmp_path: Path) -> None:
+    path = write(tmp_path / "m", f"{MONTHLY_QUOTES_HEADER}\nA,20080307,9:30:00,1,2,3,4,12,N\n")
+    out = tmp_path / "out"
+    words = ("--date '20080307'", "no such option with monthly files")
+    assert_refused(invoke(path, "--out", out, "--date", "20080307"), *words, out=out, exit_code=2)
 
 
 def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:

@@ -22,7 +22,12 @@ from datasets.taq.options import (
 
 def test_nothing_said_means_the_usual_filters() -> None:
     assert filters_of(Kind.TRADES) == Filters()
-    nothing = [format_of(None), date_of(None), symbols_of(None), second_of("--to", None)]
+    nothing = [
+        format_of(None),
+        date_of(None, list(Format)),
+        symbols_of(None),
+        second_of("--to", None),
+    ]
     assert nothing == [None] * 4
 
 
@@ -44,7 +49,8 @@ def test_conditions_take_the_place_of_the_usual_ones() -> None:
 
 def test_each_option_means_what_it_says() -> None:
     assert format_of("fixed-quotes") is Format.FIXED_QUOTES
-    assert date_of("20140106") == date_of("2014-01-06") == date(2014, 1, 6)
+    mixed = [Format.MONTHLY_TRADES, Format.DAILY_TRADES]
+    assert date_of("20140106", mixed) == date_of("2014-01-06", mixed) == date(2014, 1, 6)
     assert symbols_of("IBM, BRK B,IBM") == ("IBM", "BRK B")
     assert second_of("--from", "16:00:01") == 16 * 3600 + 1
     assert corrections_of("00, 7,12") == (0, 7, 12)
@@ -84,4 +90,4 @@ def test_a_format_and_a_date_that_are_none_are_refused() -> None:
     with pytest.raises(BadOptionError, match="one of daily-trades"):
         format_of("csv")
     with pytest.raises(BadOptionError, match="a day such as"):
-        date_of("6 January")
+        date_of("6 January", [Format.DAILY_TRADES])
