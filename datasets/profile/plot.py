@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ..output.folder import NAME_SHOWN
 from .report import Profile
 
 if TYPE_CHECKING:
@@ -16,8 +18,13 @@ _DAY_SECONDS: Final = 86_400
 
 
 def save_plot(profile: Profile, path: Path) -> None:
-    """Write the plot as PNG."""
-    draw(profile).savefig(path, format="png", dpi=DOTS_PER_INCH)
+    """Write the plot as PNG, beside its place until it is whole."""
+    beside = path.with_name(f".{path.name[:NAME_SHOWN]}.{secrets.token_hex(4)}")
+    try:
+        draw(profile).savefig(beside, format="png", dpi=DOTS_PER_INCH)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def draw(profile: Profile) -> Figure:

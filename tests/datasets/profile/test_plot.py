@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from datasets.profile.plot import draw, save_plot
 
@@ -42,3 +43,24 @@ def test_a_stream_without_a_fit_or_a_length_is_drawn_all_the_same(tmp_path: Path
     path = tmp_path / "x.png"
     save_plot(replace(PROFILE, keys=keys, arrivals=arrivals), path)
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_plot_that_fails_half_way_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.png"
+    path.write_bytes(b"the one before")
+
+    def fill_the_disk(_: Figure, where: Path, **__: object) -> None:
+        where.write_bytes(b"half")
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Figure, "savefig", fill_the_disk)
+        with pytest.raises(OSError, match="No space left"):
+            save_plot(PROFILE, path)
+    assert path.read_bytes() == b"the one before"
+    assert list(tmp_path.iterdir()) == [path]
+    save_plot(PROFILE, path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [path]
