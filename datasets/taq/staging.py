@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..errors import BadFileError, JobFailedError
+from ..spark.broken_gzip import gzip_fault
 from ..spark.failure import failures_named
 from ..spark.paths import path_to_read
-from .bytes_of_files import gzip_fault
 from .filters import Filters
 from .lines import PLACE, link_files, read_lines
 from .rows import VALUES, with_values
