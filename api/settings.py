@@ -113,7 +113,8 @@ class Settings(BaseSettings):
     event_log: Folder | None = Field(
         default=None,
         description="Write what arrives, is dequeued and delivered to files, for "
-        "`python -m datasets summarize`.",
+        "`python -m datasets summarize`. It slows intake: with one queue, a batch of 1,000 rows "
+        "takes 3.0 ms rather than 110 µs. Files are kept until somebody removes them.",
     )
 
     max_body_bytes: Bytes = Field(
