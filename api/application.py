@@ -74,6 +74,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        service.finish()
 
 
 def _respond(problem: Problem) -> Response:

@@ -206,6 +206,8 @@ class QueueEntry:
             try:
                 self.queue.deliver(update)
             except NotInProcessError:  # so many were handed out since that it was given up
+                if self.log is not None:
+                    self.log.given_up(update)
                 continue
             delivered += 1
             if self.log is not None:
@@ -293,8 +295,8 @@ class QueueEntry:
             return
         try:
             self.queue.give_back(update)
-        except NotInProcessError:
-            return  # it was given up since, and counted as delivered
+        except NotInProcessError:  # it was given up since, and counted as delivered
+            note = None if self.log is None else self.log.given_up
         except PagePoolFullError:
             self.queue.deliver(update)  # nobody has room for it; it is counted as handed out
             note = None if self.log is None else self.log.delivered

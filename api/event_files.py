@@ -21,6 +21,11 @@ _MISTAKEN: Final = re.compile(r'$|-?\d+$|[\["]')
 """What a string must not look like: nothing, an integer or a tuple."""
 
 
+def load_arrow() -> None:
+    """Import what files are written with, which takes a while."""
+    import pyarrow.parquet  # noqa: F401
+
+
 class EventFiles:
     """The folder of one queue's log: columns in memory, and the files that they are written to."""
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -37,7 +37,8 @@ from upstream import (
 )
 from upstream.queues.columns import Column, as_list, read_times
 
-from .event_files import EventFiles
+from .definitions import IN_PROCESS_LIMIT
+from .event_files import EventFiles, load_arrow
 
 EVENTS_PER_FILE: Final = 1 << 16
 FLUSH_SECONDS: Final = 20.0
@@ -80,6 +81,7 @@ class EventLog:
         self._clock = clock
         self._queues: list[QueueLog] = []
         self._folder.mkdir(parents=True, exist_ok=True)  # now, rather than when it is too late
+        load_arrow()  # likewise: it takes a second, in which nobody would be answered
 
     def stream(self, stream: Stream) -> StreamLog:
         """Return the log of a new stream."""
@@ -96,35 +98,52 @@ class EventLog:
         setting = {"service": self._run, "stream": described["stream"]}
         try:
             files = EventFiles(self._folder / folder, {**described, "setting": setting})
-            log = QueueLog(files, queue, stream, keeps_all=described["policy"] == "append")
-            log.begin(attached_at)
         except OSError:
             _log.exception("an event log cannot be written")
             return None
-        stream.queues.append(log)
+        log = QueueLog(files, queue, stream, keeps_all=described["policy"] == "append")
+        log.begin(attached_at)
+        if log.is_finished:
+            return None
         self._queues.append(log)
         return log
+
+    def drop(self, log: QueueLog) -> None:
+        """End the log of a queue that is about to go, and forget it."""
+        log.finish()
+        self._forget_finished()
 
     async def run(self) -> None:
         """Write what was not written yet, every `FLUSH_SECONDS`, until cancelled."""
         while True:
             await asyncio.sleep(FLUSH_SECONDS)
-            self.flush()
+            for log in [*self._queues]:
+                log.flush()
+                await asyncio.sleep(0)  # others have their turn between two files
+            self._forget_finished()
 
     def flush(self) -> None:
         """Write what was not written yet."""
-        self._queues = [log for log in self._queues if not log.is_finished]
         for log in self._queues:
             log.flush()
+        self._forget_finished()
 
     def finish(self) -> None:
         """End all logs."""
         for log in self._queues:
             log.finish()
+        self._forget_finished()
+
+    def _forget_finished(self) -> None:
+        self._queues = [log for log in self._queues if not log.is_finished]
 
 
 class StreamLog:
-    """What a stream's queues have in common: the numbers of its updates, and the newest by key."""
+    """What a stream's queues have in common: the numbers of its updates, and the newest by key.
+
+    While no queue is logged it notes nothing. The first one finds the keys that the stream has
+    then, with numbers in no order: what came before is one update for each key.
+    """
 
     __slots__ = ("_newest", "_next", "_stream", "clock", "queues")
 
@@ -139,19 +158,41 @@ class StreamLog:
         """Return the number of the newest update that was accepted of a key."""
         return self._newest[key][1]
 
+    def add(self, queue: QueueLog) -> None:
+        """Let a queue hear of what arrives from now on. O(keys) if it is the only one."""
+        if not self.queues:
+            for cell in self._stream.cells():
+                self._newest[cell.key] = (cell.time, self._next)
+                self._next += 1
+        self.queues.append(queue)
+
+    def remove(self, queue: QueueLog) -> None:
+        """Let a queue hear of no more, if it did."""
+        if queue in self.queues:
+            self.queues.remove(queue)
+        if not self.queues:
+            self._newest = {}
+            self._next = 0
+
     def arrived_one(self, key: Key, time: float | None, outcome: Outcome) -> None:
         """Note one update, and what became of it."""
+        if not self.queues:
+            return
         now = self.clock.last
         self._arrived(key, now if time is None else time, now, outcome is Outcome.REJECTED)
+        self._flush_full()
 
     def arrived(self, keys: Column, times: Column | None, outcome: BatchOutcome) -> None:
         """Note a batch, and what became of it."""
+        if not self.queues:
+            return
         now = self.clock.last
         names = as_list("keys", keys)
         moments = [now] * len(names) if times is None else read_times(times).tolist()
         rejected = frozenset(outcome.rejected_rows)
         for row, (key, time) in enumerate(zip(names, moments, strict=True)):
             self._arrived(key, time, now, row in rejected)
+        self._flush_full()
 
     def tidy(self) -> None:
         """Forget keys that the stream has forgotten, once there may be as many as it knows."""
@@ -170,6 +211,11 @@ class StreamLog:
         for queue in self.queues:
             queue.arrived(key, number, now, is_late=is_late, is_rejected=is_rejected)
 
+    def _flush_full(self) -> None:
+        """Write what fills a file: after a whole batch, as queues have counted all of it."""
+        for queue in [*self.queues]:  # one that cannot be written leaves
+            queue.flush_full()
+
 
 class QueueLog:
     """The log of one queue."""
@@ -187,23 +233,26 @@ class QueueLog:
         self._stream = stream
         self._keeps_all = keeps_all
         self._dequeue: Callable[[], Update | None] = queue.dequeue
-        self._handed: dict[int, Handed] = {}
+        self._handed: OrderedDict[int, Handed] = OrderedDict()
         self._waiting: dict[Key, deque[tuple[int, bool]]] = {}
         """Of a queue that keeps every update: those of each key that wait, and which are old."""
         self._rejected = 0
         self.is_finished = False
 
     def begin(self, now: float) -> None:
-        """Note what the queue took over from its stream, which arrived now."""
+        """Note what the queue took over from its stream, which arrived now, and listen to it."""
+        self._stream.add(self)
         for update in self._queue.snapshot():
             number = self._stream.newest(update.key)
             self.arrived(update.key, number, now, is_late=False, is_rejected=False)
-        self._files.describe({"start": now, "is_finished": False})
+        with self._given_up_on_failure():
+            self._files.describe({"start": now, "is_finished": False})
+        self.flush_full()
 
     def arrived(
         self, key: Key, number: int, now: float, *, is_late: bool, is_rejected: bool
     ) -> None:
-        """Note an update that reached the queue."""
+        """Note an update that reached the queue, and write nothing yet."""
         kind = "arrival"
         if is_rejected:
             kind = "rejected"
@@ -226,7 +275,10 @@ class QueueLog:
             if not waiting:
                 del self._waiting[update.key]
         self._handed[id(update)] = Handed(update, number, is_old)
+        if len(self._handed) > IN_PROCESS_LIMIT:  # the queue has taken it as delivered, too
+            self._handed.popitem(last=False)
         self._note(self._stream.clock.last, "dequeue", update.key, number)
+        self.flush_full()
         return update
 
     def delivered(self, update: Update) -> None:
@@ -235,6 +287,11 @@ class QueueLog:
         if handed is not None:
             kind = "old-delivery" if handed.is_old else "delivery"
             self._note(self._stream.clock.last, kind, update.key, handed.number)
+            self.flush_full()
+
+    def given_up(self, update: Update) -> None:
+        """Forget an update of which the queue knows no more."""
+        self._handed.pop(id(update), None)
 
     def returned(self, update: Update) -> None:
         """Note that an update was given back just now."""
@@ -244,6 +301,12 @@ class QueueLog:
                 waiting = self._waiting.setdefault(update.key, deque())
                 waiting.appendleft((handed.number, handed.is_old))
             self._note(self._stream.clock.last, "return", update.key, handed.number)
+            self.flush_full()
+
+    def flush_full(self) -> None:
+        """Write what was not written yet, if it is enough for a file."""
+        if self._files.unwritten >= EVENTS_PER_FILE:
+            self.flush()
 
     def flush(self) -> None:
         """Write what was not written yet, and what can be said of it."""
@@ -273,15 +336,19 @@ class QueueLog:
             }
             self._files.flush()
             self._describe(statistics, {"is_finished": True, "integrated": integrated})
+        self._end()
+
+    def _end(self) -> None:
+        """Hear of nothing any more, and hold on to nothing."""
         self.is_finished = True
-        self._stream.queues.remove(self)
+        self._stream.remove(self)
         self._handed.clear()
+        self._waiting.clear()
+        self._files.drop()
 
     def _note(self, now: float, kind: str, key: Key, number: int) -> None:
         if not self.is_finished:
             self._files.note(now, kind, key, number)
-            if self._files.unwritten >= EVENTS_PER_FILE:
-                self.flush()
 
     def _describe(self, statistics: QueueStatistics, rest: Mapping[str, object]) -> None:
         self._files.describe(
@@ -310,7 +377,6 @@ class QueueLog:
         """Log no more events, rather than end the service, where they cannot be written."""
         try:
             yield
-        except OSError:
+        except Exception:  # noqa: BLE001 - no client should hear of what is wrong with a log
             _log.exception("an event log cannot be written, and ends here")
-            self.is_finished = True
-            self._files.drop()
+            self._end()

@@ -160,8 +160,8 @@ class Service:
         for subscription in [*entry.stream.subscribers]:
             if subscription.queue == name:
                 subscription.close()
-        if entry.log is not None:
-            entry.log.finish()
+        if self.event_log is not None and entry.log is not None:
+            self.event_log.drop(entry.log)
         final = self.storage.drop_queue(name)
         del self.queues[name], entry.stream.queues[name]
         entry.drop()
@@ -178,16 +178,24 @@ class Service:
         return final
 
     def begin_shutdown(self) -> None:
-        """Let everybody who waits for updates end."""
+        """Let everybody who waits for updates end.
+
+        Event logs are written, and go on: clients deliver while requests under way may end.
+        """
         self.closing.set()
-        if self.event_log is not None:
-            self.event_log.finish()
         for stream in self.streams.values():
             for subscription in [*stream.subscribers]:
                 subscription.close(Ending.SHUTDOWN)
             stream.wake_waiting()
         for queue in self.queues.values():
             queue.wake_waiting()
+        if self.event_log is not None:
+            self.event_log.flush()  # at last: it takes time, and who waits need not
+
+    def finish(self) -> None:
+        """End the event logs, as no more requests come."""
+        if self.event_log is not None:
+            self.event_log.finish()
 
 
 def _named(kind: str, name: str, known: dict[str, Known]) -> Known:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fastapi import FastAPI
 
-from api import event_log
+from api import definitions, event_log
+from api.application import _lifespan
 from api.definitions import QueueDefinition, StreamDefinition
 from api.entries import QueueEntry, StreamEntry
+from api.event_files import EventFiles
 from api.service import Service
 from api.settings import Settings, SettingsError
 
@@ -64,7 +70,7 @@ def test_each_thing_that_happens_to_an_update_is_noted(
     (ibm,) = queue.take(1, MANY_BYTES)
     queue.give_back([ibm])
     queue.deliver(queue.take(1, MANY_BYTES))
-    service.begin_shutdown()
+    service.finish()
     assert events_of(service, queue) == [
         ("arrival", "IBM", 0),
         ("arrival", "IBM", 1),
@@ -80,7 +86,7 @@ def test_columns_of_arrow_are_noted_as_lists_are(service: Service, stream: Strea
     queue = queue_of(service)
     keys = pa.array(["IBM", "GM"]).dictionary_encode()
     stream.take_in(keys, pa.array([1, 2]), pa.array([1.0, 2.0]))
-    service.begin_shutdown()
+    service.finish()
     assert events_of(service, queue) == [("arrival", "IBM", 0), ("arrival", "GM", 1)]
 
 
@@ -93,7 +99,7 @@ def test_an_append_queue_hands_out_every_update_also_the_old_ones(
     queue.give_back([first])
     (again,) = queue.take(1, MANY_BYTES)
     queue.deliver([second, again])
-    service.begin_shutdown()
+    service.finish()
     assert [(kind, number) for kind, _, number in events_of(service, queue)] == [
         ("arrival", 0),
         ("old", 1),
@@ -113,9 +119,9 @@ def test_a_queue_that_begins_with_a_snapshot_has_its_keys_arrive_then(
     stream.take_in(["IBM", "GM", "IBM"], [1, 2, 3], [1.0, 1.0, 2.0])
     queue = queue_of(service, snapshot=True)
     queue.deliver(queue.take(1, MANY_BYTES))
-    service.begin_shutdown()
+    service.finish()
     kinds = [(kind, number) for kind, _, number in events_of(service, queue)]
-    assert sorted(kinds[:2]) == [("arrival", 1), ("arrival", 2)]
+    assert sorted(kinds[:2]) == [("arrival", 0), ("arrival", 1)]
     assert [kind for kind, _ in kinds[2:]] == ["dequeue", "delivery"]
 
 
@@ -124,7 +130,7 @@ def test_what_found_no_room_is_rejected(service: Service) -> None:
     queue = queue_of(service)
     stream.take_in(list("abc"), [b"x" * 3_000] * 3)
     stream.take_in_one("d", b"x" * 3_000)
-    service.begin_shutdown()
+    service.finish()
     assert [kind for kind, _, _ in events_of(service, queue)] == ["arrival", *["rejected"] * 3]
     assert described(service, queue)["not_told"] == {"queue": [], "application": []}
 
@@ -133,7 +139,7 @@ def test_the_end_says_what_the_queue_integrated(service: Service, stream: Stream
     queue = queue_of(service)
     stream.take_in(["IBM", "IBM", "GM"], [1, 2, 3])
     queue.deliver(queue.take(1, MANY_BYTES))
-    service.begin_shutdown()
+    service.finish()
     run = described(service, queue)
     assert run["is_finished"]
     assert run["events"] == len(events_of(service, queue)) == 5
@@ -180,7 +186,7 @@ def test_what_the_events_do_not_tell_is_said(
     until = service.clock.now() + 0.01
     while service.clock.now() < until:
         pass
-    service.begin_shutdown()
+    service.finish()
     assert reason in " ".join(described(service, queue)["not_told"]["queue"])
     assert described(service, other)["not_told"]["queue"] == []
 
@@ -197,7 +203,7 @@ def test_forgotten_keys_are_said_and_make_no_log_grow(
         stream.stream.forget(key)
         service.event_log.flush()
     assert len(stream.log._newest) <= 11
-    service.begin_shutdown()
+    service.finish()
     assert described(service, queue)["not_told"]["application"] == ["100 keys were forgotten"]
 
 
@@ -233,7 +239,7 @@ def test_a_queue_that_is_dropped_ends_its_log_and_one_of_its_name_begins_another
     service.drop_queue("q")
     second = queue_of(service)
     stream.take_in(["GM"], [1])
-    service.begin_shutdown()
+    service.finish()
     assert described(service, first)["is_finished"]
     assert events_of(service, first) == [("arrival", "IBM", 0)]
     assert events_of(service, second) == [("arrival", "GM", 1)]
@@ -254,7 +260,200 @@ def test_a_log_that_cannot_be_written_ends_and_the_service_goes_on(
     assert "cannot be written" in caplog.text
     stream.take_in(["IBM"], [2])
     assert [update.value for update in queue.take(1, MANY_BYTES)] == [2]
+    service.finish()
+
+
+def test_a_log_that_ended_on_a_full_disk_holds_on_to_nothing(
+    service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_files: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    queue, other = queue_of(service, kind="append"), queue_of(service, "other")
+    assert service.event_log is not None
+    assert stream.log is not None
+    assert queue.log is not None
+    stream.take_in(["IBM", "GM"], [1, 2])
+    queue.take(1, MANY_BYTES)
+    with monkeypatch.context() as patch:
+        patch.setattr(event_log, "EVENTS_PER_FILE", 1)
+        patch.setattr(EventFiles, "flush", fail)
+        stream.take_in_one("IBM", 3)  # both end, while the stream goes through them
+    assert (stream.log.queues, stream.log._newest) == ([], {})
+    for number in range(20):
+        stream.take_in(["IBM", number], [1, 2])
+        queue.deliver(queue.take(1, MANY_BYTES))
+    assert not queue.log._waiting
+    assert not queue.log._handed
+    assert queue.log._files.unwritten == 0
+    service.event_log.flush()
+    assert service.event_log._queues == []
+    assert other.log is not None
+    assert other.log.is_finished
+
+
+def test_a_log_that_cannot_begin_leaves_nothing(
+    service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(EventFiles, "describe", fail)
+    stream.take_in_one("IBM", 1)
+    assert queue_of(service, snapshot=True).log is None
+    assert service.event_log is not None
+    assert stream.log is not None
+    assert (service.event_log._queues, stream.log.queues, stream.log._newest) == ([], [], {})
+
+
+def test_keys_that_cannot_be_written_end_the_log_and_not_the_service(
+    service: Service, stream: StreamEntry
+) -> None:
+    queue = queue_of(service)
+    stream.take_in_one("\ud800", 1)
     service.begin_shutdown()
+    assert queue.log is not None
+    assert queue.log.is_finished
+
+
+def test_a_queue_that_is_dropped_leaves_nothing(service: Service, stream: StreamEntry) -> None:
+    queue = queue_of(service, kind="append", lease_seconds=60.0)
+    assert service.event_log is not None
+    assert stream.log is not None
+    assert queue.log is not None
+    stream.take_in(["IBM", "GM"], [1, 2])
+    queue.take(1, MANY_BYTES)
+    service.drop_queue("q")
+    assert not queue.log._waiting
+    assert not queue.log._handed
+    assert (service.event_log._queues, stream.log.queues, stream.log._newest) == ([], [], {})
+
+
+def test_what_was_taken_as_delivered_is_not_held_on_to(
+    service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (definitions, event_log):
+        monkeypatch.setattr(module, "IN_PROCESS_LIMIT", 3)
+    queue = queue_of(service, lease_seconds=60.0)
+    stream.take_in(list(range(10)), list(range(10)))
+    taken = queue.take(10, MANY_BYTES)
+    assert queue.log is not None
+    assert [handed.update for handed in queue.log._handed.values()] == taken[-3:]
+    queue.deliver(taken)
+    service.finish()
+    kinds = [kind for kind, _, _ in events_of(service, queue)]
+    assert kinds.count("delivery") == 3
+
+
+@pytest.mark.parametrize("end", ["deliver", "give_back"])
+def test_what_the_queue_gave_up_is_not_held_on_to(
+    service: Service, stream: StreamEntry, end: str
+) -> None:
+    queue = queue_of(service, lease_seconds=60.0)
+    stream.take_in_one("IBM", 1)
+    taken = queue.take(1, MANY_BYTES)
+    assert queue.log is not None
+    assert len(queue.log._handed) == 1
+    queue.queue.deliver(taken[0])  # behind the log's back
+    getattr(queue, end)(taken)
+    assert not queue.log._handed
+
+
+def test_a_stream_without_queues_notes_nothing_and_the_first_finds_what_it_knows(
+    service: Service, stream: StreamEntry
+) -> None:
+    assert stream.log is not None
+    stream.take_in(["IBM", "GM"], [1, 2], [5.0, 5.0])
+    stream.take_in_one("IBM", 3, 6.0)
+    assert not stream.log._newest
+    queue = queue_of(service, snapshot=True)
+    stream.take_in(["IBM", "IBM", "X"], [1, 2, 3], [5.5, 6.5, 1.0])
+    service.finish()
+    events = events_of(service, queue)
+    assert sorted(events[:2], key=lambda event: event[2]) == [
+        ("arrival", "IBM", 0),
+        ("arrival", "GM", 1),
+    ]
+    assert events[2:] == [("late", "IBM", 2), ("arrival", "IBM", 3), ("arrival", "X", 4)]
+
+
+def test_a_file_that_is_full_within_a_batch_is_written_after_it(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_log, "EVENTS_PER_FILE", 3)
+    stream, _ = service.define_stream("trades", StreamDefinition(pool_bytes=4_096))
+    queue = queue_of(service)
+    stream.take_in(list("abcd"), [b"x" * 3_000] * 4)
+    assert described(service, queue)["events"] == 4
+    assert described(service, queue)["not_told"] == {"queue": [], "application": []}
+
+
+def test_what_files_are_written_with_is_there_from_the_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "pyarrow.parquet")
+    Service(Settings(demo=False))
+    assert "pyarrow.parquet" not in sys.modules
+    Service(Settings(demo=False, event_log=tmp_path / "log"))
+    assert "pyarrow.parquet" in sys.modules
+
+
+def test_others_have_their_turn_between_the_files_of_two_queues(
+    service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[str] = []
+    log = service.event_log
+    assert log is not None
+    monkeypatch.setattr(event_log, "FLUSH_SECONDS", 0.0)
+    monkeypatch.setattr(event_log.QueueLog, "flush", lambda _log: turns.append("write"))
+    for name in ("one", "two"):
+        queue_of(service, name)
+
+    async def watch() -> None:
+        writing = asyncio.create_task(log.run())
+        while turns.count("write") < 4:
+            turns.append("other")
+            await asyncio.sleep(0)
+        writing.cancel()
+
+    asyncio.run(watch())
+    assert ("write", "write") not in set(pairwise(turns))
+
+
+def test_what_is_delivered_in_the_time_of_grace_is_noted(
+    service: Service, stream: StreamEntry
+) -> None:
+    queue = queue_of(service, lease_seconds=60.0)
+    app = FastAPI()
+    app.state.service = service
+
+    async def live() -> None:
+        async with _lifespan(app):
+            stream.take_in_one("IBM", 1)
+            taken = queue.take(1, MANY_BYTES)
+            service.begin_shutdown()
+            assert described(service, queue)["events"] == 2
+            queue.deliver(taken)
+            assert not described(service, queue)["is_finished"]
+
+    asyncio.run(live())
+    assert [kind for kind, _, _ in events_of(service, queue)] == ["arrival", "dequeue", "delivery"]
+    assert described(service, queue)["is_finished"]
+
+
+def test_who_waits_is_woken_though_a_log_cannot_be_written(
+    service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_log: object) -> None:
+        raise RuntimeError("a bug")
+
+    woken: list[bool] = []
+    queue = queue_of(service)
+    queue.wake_on_update(lambda: woken.append(True))
+    monkeypatch.setattr(event_log.EventLog, "flush", fail)
+    with pytest.raises(RuntimeError):
+        service.begin_shutdown()
+    assert woken
 
 
 def test_without_the_setting_there_is_no_log_and_the_clock_is_the_system_s() -> None:

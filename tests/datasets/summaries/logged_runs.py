@@ -128,7 +128,7 @@ def serve(folder: Path, *, steps: int = 400) -> dict[str, ByKey]:
             served.stream.take_in(batch, list(range(3)), times)
         _consume(chance.choice(queues), chance)
     found = {f"{queue.name}-{queue.identity}": queue for queue in queues}
-    served.service.begin_shutdown()
+    served.service.finish()
     run = served.service.run
     return {
         str(folder / run / name): _as_logged(folder / run / name, queue)
