@@ -4,6 +4,9 @@ Runs are compared that have the same setting. The mean over seeds has an interva
 distribution. What is better is told by pairs: runs with the same seed had the same arrivals, so the
 ratio of their staleness varies much less than either; its interval is that of the mean logarithm,
 again of Student's t. With one seed there are values and ratios, and no intervals.
+
+Runs without a seed are not independent: two lives of a service's queue are no two draws. So they
+have no interval, however many there are, and a ratio only where there is one run of either name.
 """
 
 from __future__ import annotations
@@ -56,6 +59,8 @@ class Comparison:
     against: str
     ratio: Interval | None
     """Of its staleness to that of `against`, over seeds that both have; None if there are none."""
+    is_seeded: bool
+    """Whether each run has a seed; if not, there is no interval."""
 
 
 def compare(samples: Sequence[Sample], *, against: str | None = None) -> list[Comparison]:
@@ -78,15 +83,14 @@ def compare(samples: Sequence[Sample], *, against: str | None = None) -> list[Co
 def _row(
     samples: Sequence[Sample], setting: str, of: str, name: str, against: str
 ) -> Comparison | None:
-    values = [
-        value
-        for sample in samples
-        if sample.name == name and (value := sample.values[of]) is not None
-    ]
+    mine = [sample for sample in samples if sample.name == name]
+    values = [value for sample in mine if (value := sample.values[of]) is not None]
     if not values:
         return None
+    is_seeded = all(sample.seed is not None for sample in mine)
+    mean = interval(values) if is_seeded else Interval(fmean(values), None, None, len(values))
     ratio = None if name == against else _ratio(samples, of, name, against)
-    return Comparison(setting, name, of, interval(values), against, ratio)
+    return Comparison(setting, name, of, mean, against, ratio, is_seeded)
 
 
 def _ratio(samples: Sequence[Sample], of: str, name: str, against: str) -> Interval | None:
@@ -101,13 +105,18 @@ def _ratio(samples: Sequence[Sample], of: str, name: str, against: str) -> Inter
 
 
 def _by_seed(samples: Sequence[Sample], of: str, name: str) -> dict[int | None, float]:
-    """Return what can be divided, by seed; nothing where several runs have the same one."""
+    """Return what can be divided, by seed; nothing where several runs have the same one.
+
+    A run without a seed counts if it is the only one.
+    """
     mine = [sample for sample in samples if sample.name == name]
     seeds = [sample.seed for sample in mine]
     return {
         sample.seed: value
         for sample in mine
-        if (value := sample.values[of]) and seeds.count(sample.seed) == 1
+        if (value := sample.values[of])
+        and seeds.count(sample.seed) == 1
+        and (sample.seed is not None or len(mine) == 1)
     }
 
 

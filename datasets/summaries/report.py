@@ -20,6 +20,11 @@ EXPLANATION = (
     "arrival to delivery. Check: by which share it differs from what the queue integrated."
 )
 
+NOT_SEEDED = (
+    "Runs of one name without seeds, such as two lives of a service's queue, are not independent: "
+    "they have no interval, and count for no ratio."
+)
+
 
 def show(summary: Summary, console: Console) -> None:
     """Print a summary."""
@@ -35,6 +40,8 @@ def show(summary: Summary, console: Console) -> None:
             "Student's t distribution over the runs.",
             markup=False,
         )
+        if any(row.value.runs > 1 and not row.is_seeded for row in summary.comparisons):
+            console.print(f"\n{NOT_SEEDED}", markup=False)
     if any(each.figures.worst for each in summary.runs):
         console.print()
         console.print(_worst_table(summary.runs))

@@ -70,6 +70,7 @@ def comparison_row(each: Comparison) -> Row:
         "setting": each.setting,
         "staleness": each.of,
         "name": each.name,
+        "is_seeded": each.is_seeded,
         **_interval("mean", each.value),
         "against": each.against,
         **_interval("ratio", each.ratio),

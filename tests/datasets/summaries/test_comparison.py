@@ -59,6 +59,24 @@ def test_queues_of_one_service_are_compared_though_nothing_was_seeded() -> None:
     assert (ratio.mean, ratio.low) == (0.5, None)
 
 
+def test_two_lives_of_a_queue_are_no_two_seeds() -> None:
+    lives = [sample("a", None, 8.0), sample("a", None, 6.0)]
+    rows = queue_rows([*lives, sample("b", None, 4.0)])
+    found = rows["a"].value
+    assert (found.mean, found.low, found.high, found.runs) == (7.0, None, None, 2)
+    assert not rows["a"].is_seeded
+    assert rows["b"].ratio is None
+
+
+def test_a_run_without_a_seed_is_no_further_seed_beside_those_that_have_one() -> None:
+    seeds = [1, 2, None]
+    rows = queue_rows([sample(name, seed, 8.0) for name in "ab" for seed in seeds])
+    assert rows["b"].value.low is None
+    assert rows["b"].ratio is not None
+    assert rows["b"].ratio.runs == 2
+    assert queue_rows([sample("a", 1, 8.0), sample("a", 2, 8.0)])["a"].is_seeded
+
+
 def test_only_runs_with_the_same_setting_are_compared() -> None:
     rows = compare([sample("a", 1, 8.0, "{1}"), sample("b", 1, 4.0, "{2}")])
     assert all(row.ratio is None for row in rows)

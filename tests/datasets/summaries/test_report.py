@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
 
-from datasets.summaries.report import doubts, number, show
+from datasets.summaries.comparison import Sample, compare
+from datasets.summaries.report import NOT_SEEDED, doubts, number, show
 
 from .conftest import Summarized
 
@@ -27,6 +29,17 @@ def test_the_tables_fit_a_terminal_and_no_number_is_cut(summarized: Summarized) 
     assert "…" not in text
     assert "memoryless" in text
     assert "Student" in text
+
+
+def test_runs_without_seeds_are_said_to_have_no_interval(summarized: Summarized) -> None:
+    lives = [
+        Sample("{}", "a", seed, {"queue": 1.0, "application": 1.0}) for seed in (None, None, 1, 2)
+    ]
+    for samples, is_said in ((lives[:2], True), (lives[2:], False)):
+        summary = replace(summarized.summary, comparisons=compare(samples))
+        file = StringIO()
+        show(summary, Console(file=file, width=WIDTH, highlight=False))
+        assert (NOT_SEEDED in " ".join(file.getvalue().split())) is is_said
 
 
 def test_what_ought_to_be_doubted_is_said(summarized: Summarized) -> None:

@@ -50,7 +50,9 @@ def test_the_json_is_strict_and_has_everything(summarized: Summarized) -> None:
     assert expired["not_told"]["queue"] == ["3 updates expired"]
     assert expired["worst_keys"][0]["key"] == "k"
     assert found["by_time"] == bucket_rows(summarized.summary)
-    assert {"setting", "name", "mean", "mean_low", "ratio"} <= found["comparisons"][0].keys()
+    assert {"setting", "name", "is_seeded", "mean", "mean_low", "ratio"} <= found["comparisons"][
+        0
+    ].keys()
 
 
 def test_an_interval_that_there_is_not_has_its_columns_all_the_same() -> None:
