@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +15,7 @@ from ..taq.formats import FORMATS
 from ..taq.load import Wanted, load
 from ..taq.options import date_of, filters_of, format_of
 from ..taq.sources import kind_of, recognise
+from .command_line import command_line
 from .job import errors_shown, job, show_card, usage_errors
 from .options import Cores, Json, Out
 
@@ -144,17 +143,6 @@ def load_taq(
         allowance = Allowance(bad_rows, is_trailer_needed=not no_trailer, date=date)
     wanted = Wanted(filters, allowance)
     with errors_shown(), output_folder(out) as folder, job("loading TAQ", cores=cores) as session:
-        card = load(session, sources, folder, wanted, _command())
+        card = load(session, sources, folder, wanted, command_line())
         card.write(folder)
     show_card(card, out, is_json=is_json)
-
-
-def _command() -> str:
-    """Return what the user typed, but for where the output went."""
-    words = sys.argv[1:]
-    for place, word in enumerate(words):
-        if word == "--out" and place + 1 < len(words):
-            words[place + 1] = "DIR"
-        elif word.startswith("--out="):
-            words[place] = "--out=DIR"
-    return shlex.join(["python", "-m", "datasets", *words])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from datasets.cli import app
-from datasets.commands.taq import _command
 
 from ..taq.daily_files import MONTHLY_QUOTES_HEADER, QUOTES_HEADER, daily, quote, trade, write
 
@@ -135,17 +133,3 @@ def test_help_names_the_formats_and_the_filters() -> None:
     assert result.exit_code == 0
     for word in ("fixed widths", "--drop-conditions", "--no-trailer", "--bad-rows"):
         assert word in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["taq", "a b.txt", "--out", "/x/y"], "python -m datasets taq 'a b.txt' --out DIR"),
-        (["taq", "--out=/x/y", "a.txt"], "python -m datasets taq --out=DIR a.txt"),
-    ],
-)
-def test_the_card_tells_the_command_but_not_where_its_output_went(
-    monkeypatch: pytest.MonkeyPatch, words: list[str], told: str
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["datasets", *words])
-    assert _command() == told
