@@ -13,19 +13,22 @@ from rich.console import Console
 from rich.table import Table
 
 from ..errors import BadFileError, BadOptionError
+from ..output.card import Cell, DataCard
 from ..output.folder import output_folder
 from ..profile.arrivals import profile_arrivals
+from ..profile.card import card_of
 from ..profile.keys import key_table, profile_keys
 from ..profile.plot import save_plot
 from ..profile.report import Profile
 from ..profile.source import Source
 from ..profile.times import SECONDS_PER_UNIT, TimeColumn
 from ..spark.progress import job_progress
+from .command_line import command_line
 from .job import errors_shown, job, usage_errors
 from .options import Cores, Json
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def plot_path(path: Path | None) -> Path | None:
@@ -86,7 +89,7 @@ OutFolder = Annotated[
         "--out",
         metavar="DIR",
         help="A folder to write: `keys/`, Parquet with each key's updates, first and last time, "
-        "duplicates and burstiness; `ranks.csv`, `profile.json` and `profile.png`.",
+        "duplicates and burstiness; `ranks.csv`, `profile.json`, `profile.png`, and a data card.",
     ),
 ]
 
@@ -132,18 +135,34 @@ def profile_stream(
 def _measure(
     session: SparkSession, source: Source, interval: float | None, folder: Path | None
 ) -> Profile:
-    with job_progress(session, "Reading times"):
-        rows = source.read(session)
-        arrivals = profile_arrivals(rows, interval=interval)
-    if arrivals is None:
-        raise BadFileError(source.path, "there are no updates in it")
-    with job_progress(session, "Counting keys"):
-        table = key_table(rows).cache()
-        keys = profile_keys(table)
-        if folder is not None:
-            table.write.parquet(str(folder / "keys"))
-        table.unpersist()
-    return Profile(source.path.absolute().name, keys, arrivals)
+    name = source.path.absolute().name
+    with ExitStack() as stack:
+        with job_progress(session, "Reading times"):
+            rows = stack.enter_context(source.read(session))
+            arrivals = profile_arrivals(rows, interval=interval)
+        if arrivals is None:
+            raise BadFileError(source.path, "there are no updates in it")
+        with job_progress(session, "Counting keys"):
+            table = key_table(rows).cache()
+            keys = profile_keys(table)
+            if folder is not None:
+                table.write.parquet(str(folder / "keys"))
+                _card(source, Profile(name, keys, arrivals), table).write(folder)
+            table.unpersist()
+    return Profile(name, keys, arrivals)
+
+
+def _card(source: Source, profile: Profile, table: DataFrame) -> DataCard:
+    parameters: dict[str, Cell] = {
+        "path": str(source.path),
+        "files": len(source.files),
+        "format": source.kind,
+        "time": source.time.name,
+        "time-unit": source.time.unit,
+        "key": source.key,
+        "interval": profile.arrivals.interval,
+    }
+    return card_of(profile, table.schema, command_line(), parameters)
 
 
 def _write(profile: Profile, folder: Path) -> None:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
-from ..errors import BadFileError
+from ..errors import BadFileError, JobFailedError
+from ..spark.broken_gzip import gzip_fault
+from ..spark.failure import failures_named
 from ..spark.paths import path_to_read
-from .times import TimeColumn, as_seconds, is_of_nanoseconds
+from .csv_lines import csv_header, encoding_fault, line_with
+from .times import TimeColumn, as_seconds, is_of_nanoseconds, kind_of_times
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ENDINGS: Final = {".parquet": "parquet", ".csv": "csv", ".csv.gz": "csv"}
 NANOSECONDS_AS_NUMBERS: Final = "spark.sql.legacy.parquet.nanosAsLong"
+REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,74 +44,135 @@ class Source:
         source._check_columns()
         return source
 
-    def read(self, session: SparkSession) -> DataFrame:
-        """Return `time`, `key`, and `file` and `block`, which say from where a row is.
+    @contextmanager
+    def read(self, session: SparkSession) -> Iterator[DataFrame]:
+        """Give `time`, `key`, and `file` and `block`, which say from where a row is.
 
-        BadFileError names the first row that has no time or no key.
+        The frame is for the body only. BadFileError names the first row that has no time or no
+        key, and a file that is broken.
         """
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        paths = [path_to_read(file) for file in self.files]
-        if self.kind == "csv":
-            # One line is one row, or blocks of a file could not be read side by side.
-            frame = session.read.csv(paths, header=True, escape='"', mode="PERMISSIVE")
-            is_nanoseconds = False
-        else:
-            session.conf.set(NANOSECONDS_AS_NUMBERS, "true")
-            frame = session.read.parquet(*paths)
-            is_nanoseconds = is_of_nanoseconds(self.files[0], self.time.name)
-        rows = frame.select(
-            as_seconds(frame, self.time, is_nanoseconds=is_nanoseconds).alias("time"),
-            F.col(quoted(self.key)).alias("key"),
-            F.col(quoted(self.time.name)).cast("string").alias("text"),
-            F.col("_metadata.file_path").alias("path"),
-            F.xxhash64("_metadata.file_path").alias("file"),
-            F.col("_metadata.file_block_start").alias("block"),
-        )
-        self._check_rows(rows)
-        return rows.select("time", "key", "file", "block")
+        is_nanoseconds = self.kind == "parquet" and is_of_nanoseconds(self.files[0], self.time.name)
+        settings = {NANOSECONDS_AS_NUMBERS: "true"} if is_nanoseconds else {}
+        with _set_for_now(session, settings), self._broken_files_named():
+            paths = [path_to_read(file) for file in self.files]
+            if self.kind == "csv":
+                # One line is one row, or blocks of a file could not be read side by side.
+                frame = session.read.csv(paths, header=True, escape='"', mode="PERMISSIVE")
+            else:
+                frame = session.read.parquet(*paths)
+            rows = frame.select(
+                as_seconds(frame, self.time, is_nanoseconds=is_nanoseconds).alias("time"),
+                F.col(quoted(self.key)).alias("key"),
+                F.col(quoted(self.time.name)).cast("string").alias("text"),
+                F.col("_metadata.file_path").alias("path"),
+                F.xxhash64("_metadata.file_path").alias("file"),
+                F.col("_metadata.file_block_start").alias("block"),
+            )
+            self._check_rows(rows)
+            yield rows.select("time", "key", "file", "block")
 
     def _check_columns(self) -> None:
-        """Raise BadFileError unless each file has both columns."""
+        """Raise BadFileError unless each file has both columns, and all have them alike."""
+        first: tuple[object, ...] | None = None
         for file in self.files:
-            names = _csv_header(file) if self.kind == "csv" else _parquet_names(file)
+            names = csv_header(file) if self.kind == "csv" else _parquet_names(file)
             for option, name in (("--time", self.time.name), ("--key", self.key)):
                 if name not in names:
                     known = ", ".join(names)
                     reason = f"there is no column {name}, but {known}; name it by {option}"
                     raise BadFileError(file, reason, line=1 if self.kind == "csv" else None)
+            alike = self._of_all_files(file, names)
+            first = first or alike
+            if alike != first:
+                raise self._differs(file, alike, first)
+
+    def _of_all_files(self, file: Path, names: Sequence[str]) -> tuple[object, ...]:
+        """Return what must be the same in all files, or Spark would take one thing for another.
+
+        It finds columns of CSV by the places that they have in one of the files, and takes times
+        of Parquet for what they are in one of them.
+        """
+        if self.kind == "csv":
+            return tuple(names.index(name) + 1 for name in (self.time.name, self.key))
+        return (kind_of_times(file, self.time.name),)
+
+    def _differs(
+        self, file: Path, here: tuple[object, ...], there: tuple[object, ...]
+    ) -> BadFileError:
+        if self.kind == "csv":
+            names = (self.time.name, self.key)
+            places = zip(names, here, there, strict=True)
+            name, place, other = next(each for each in places if each[1] != each[2])
+            what = f"column {name} is number {place} here, and number {other} in {self.files[0]}"
+            reason = f"{what}; give all files the same header, or profile them one by one"
+            return BadFileError(file, reason, line=1)
+        what = f"the times are {here[0]} here, and {there[0]} in {self.files[0]}"
+        return BadFileError(file, f"{what}; write all files alike, or profile them one by one")
 
     def _check_rows(self, rows: DataFrame) -> None:
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         is_bad = F.col("time").isNull() | F.isnan("time") | F.col("key").isNull()
         is_bad |= F.abs("time") == float("inf")
-        bad = rows.where(is_bad).select("path", "text", F.col("key").isNull().alias("no_key"))
-        row = bad.first()
+        bad = rows.select("path", "text", "key", is_bad.alias("is_bad"))
+        is_odd = F.lit(False)
+        if self.kind == "csv":  # Spark puts this for bytes that are no UTF-8: keys would be mixed
+            is_odd = F.col("key").cast("string").contains(REPLACEMENT)
+        row = bad.where(is_bad | is_odd).first()
+        if row is not None and not row["is_bad"]:
+            file = self._file_of(row["path"])
+            if (fault := encoding_fault(file)) is not None:
+                raise fault
+            row = bad.where(is_bad).first()  # the file has that character itself
         if row is None:
             return
-        file = next((each for each in self.files if each.name == _name(row["path"])), self.path)
-        text = row["text"]
+        file, text = self._file_of(row["path"]), row["text"]
         if text is None:
             reason = "a row has no time"
-        elif row["no_key"]:
+        elif row["key"] is None:
             reason = f"the row of time {text} has no key"
         else:
             reason = f"time {text!r} is not a number, nor a time of the kind of the first row"
         raise BadFileError(file, reason, line=self._line_of(file, text))
 
+    def _file_of(self, url: str) -> Path:
+        return next((each for each in self.files if each.absolute() == _path(url)), self.path)
+
     def _line_of(self, file: Path, text: str | None) -> int | None:
         """Return the first line of a CSV file that has this time, or none."""
         if self.kind != "csv" or (file == self.path and not file.is_file()):
             return None
-        with _opened(file) as lines:
-            reader = csv.reader(lines)
-            header = next(reader)
-            place = header.index(self.time.name)
-            for row in reader:
-                if (row[place].strip() if place < len(row) else "") == (text or "").strip():
-                    return reader.line_num
-        return None
+        return line_with(file, self.time.name, text)
+
+    @contextmanager
+    def _broken_files_named(self) -> Iterator[None]:
+        """If Spark cannot read the files, say which one is broken and where."""
+        try:
+            with failures_named("reading the stream"):
+                yield
+        except JobFailedError:
+            for file in self.files:
+                if file.suffix.lower() == ".gz" and (fault := gzip_fault(file)) is not None:
+                    raise fault from None
+            raise
+
+
+@contextmanager
+def _set_for_now(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Change settings of a session, which may be the caller's, and put them back."""
+    before = {name: session.conf.get(name, None) for name in settings}
+    try:
+        for name, value in settings.items():
+            session.conf.set(name, value)
+        yield
+    finally:
+        for name, earlier in before.items():
+            if earlier is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, earlier)
 
 
 def quoted(name: str) -> str:
@@ -153,21 +217,7 @@ def _parquet_names(file: Path) -> Sequence[str]:
         raise BadFileError(file, "it is no Parquet file") from error
 
 
-def _csv_header(file: Path) -> Sequence[str]:
-    try:
-        with _opened(file) as lines:
-            return next(csv.reader(lines), [])
-    except (EOFError, gzip.BadGzipFile, UnicodeDecodeError, csv.Error) as error:
-        raise BadFileError(file, f"it cannot be read as CSV: {error}", line=1) from error
+def _path(url: str) -> Path:
+    from urllib.parse import unquote, urlsplit
 
-
-def _opened(file: Path) -> IO[str]:
-    if file.suffix.lower() == ".gz":
-        return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
-    return file.open(encoding="utf-8-sig", newline="")
-
-
-def _name(url: str) -> str:
-    from urllib.parse import unquote
-
-    return unquote(url.rpartition("/")[2])
+    return Path(unquote(urlsplit(url).path))

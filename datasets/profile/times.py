@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 SECONDS_PER_UNIT: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+NANOSECONDS: Final = "timestamps of nanoseconds"
 _TIME_OF_DAY: Final = r"^\d{1,2}:\d\d"
 
 
@@ -54,9 +55,18 @@ def as_seconds(frame: DataFrame, time: TimeColumn, *, is_nanoseconds: bool = Fal
 
 def is_of_nanoseconds(file: Path, name: str) -> bool:
     """Tell whether a Parquet file has timestamps of nanoseconds, which Spark reads as numbers."""
+    return kind_of_times(file, name) == NANOSECONDS
+
+
+def kind_of_times(file: Path, name: str) -> str:
+    """Return in words what the times of a Parquet file are, as far as they can be read together."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return str(pq.read_schema(file).field(name).type).startswith("timestamp[ns")
+    kind = pq.read_schema(file).field(name).type
+    if pa.types.is_timestamp(kind):
+        return NANOSECONDS if kind.unit == "ns" else "timestamps"
+    return "whole numbers" if pa.types.is_integer(kind) else f"of type {kind}"
 
 
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")

@@ -40,4 +40,4 @@ def gzip_fault(path: Path) -> BadFileError | None:
     if decompressor.eof:
         return None
     reason = "the gzip data ends here, in the middle; the file is not whole"
-    return BadFileError(path, reason, line=lines + (last != b"\n"))
+    return BadFileError(path, reason, line=max(1, lines + (last != b"\n")))

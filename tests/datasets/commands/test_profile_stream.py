@@ -28,6 +28,13 @@ def test_it_shows_numbers_and_writes_keys_ranks_and_the_plot(tmp_path: Path) -> 
     keys = pq.read_table(out / "keys").to_pylist()
     assert {row["key"]: row["updates"] for row in keys} == {"key 0": 40, "key 1": 10, "key 2": 10}
     assert (out / "ranks.csv").read_text() == "rank,updates\n1,40\n2,10\n3,10\n"
+    card = json.loads((out / "_data_card.json").read_text(encoding="utf-8"))
+    assert (card["read"], card["updates"], card["keys"], card["dropped"]) == (60, 60, 3, {})
+    assert (card["first_time"], card["last_time"]) == (0.0, 29.5)
+    assert card["skew"]["busiest_key"] == "key 0"
+    assert [each["name"] for each in card["columns"]] == list(keys[0])
+    assert (card["parameters"]["time"], card["parameters"]["time-unit"]) == ("T", "ms")
+    assert (out / "_data_card.md").read_text(encoding="utf-8").startswith("# Profile of x.csv\n")
     for plot in (out / "profile.png", tmp_path / "p.png"):
         assert plot.read_bytes().startswith(b"\x89PNG")
 

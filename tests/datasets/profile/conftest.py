@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,8 @@ def stream() -> pd.DataFrame:
 @pytest.fixture(scope="session")
 def rows(
     spark: SparkSession, stream: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory
-) -> DataFrame:
+) -> Iterator[DataFrame]:
     folder: Path = tmp_path_factory.mktemp("profile") / "stream"
     write_files(stream, folder)
-    return Source.find(folder, time=TimeColumn(), key="key").read(spark)
+    with Source.find(folder, time=TimeColumn(), key="key").read(spark) as frame:
+        yield frame

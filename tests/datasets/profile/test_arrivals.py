@@ -78,9 +78,9 @@ def test_a_fall_between_two_blocks_of_a_file_is_seen(spark: SparkSession, tmp_pa
     before = str(spark.conf.get("spark.sql.files.maxPartitionBytes"))
     spark.conf.set("spark.sql.files.maxPartitionBytes", "10000")
     try:
-        rows = Source.find(path, time=TimeColumn(), key="key").read(spark)
-        assert rows.rdd.getNumPartitions() > 3
-        found = profile_arrivals(rows)
+        with Source.find(path, time=TimeColumn(), key="key").read(spark) as rows:
+            assert rows.rdd.getNumPartitions() > 3
+            found = profile_arrivals(rows)
     finally:
         spark.conf.set("spark.sql.files.maxPartitionBytes", before)
     assert found is not None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from datasets.errors import BadFileError
-from datasets.profile.source import Source
+from datasets.profile.source import NANOSECONDS_AS_NUMBERS, Source
 from datasets.profile.times import TimeColumn
 
 if TYPE_CHECKING:
@@ -35,7 +38,8 @@ def test_a_folder_is_all_its_files_but_those_that_are_no_data(
     (folder / "z.csv.gz").write_bytes(gzip.compress(b'key,"the, time"\n"say ""c""",3\n'))
     write(folder / "_data_card.json", "{}")
     write(folder / ".hidden" / "x.csv", "nothing")
-    rows = find(folder, "the, time").read(spark).collect()
+    with find(folder, "the, time").read(spark) as frame:
+        rows = frame.collect()
     assert sorted((row["time"], row["key"]) for row in rows) == [
         (1.0, "a, b"),
         (2.0, "b"),
@@ -46,7 +50,8 @@ def test_a_folder_is_all_its_files_but_those_that_are_no_data(
 
 def test_columns_may_have_odd_names(spark: SparkSession, tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "a.b,c`d\n1,x\n")
-    row = find(path, "a.b", "c`d").read(spark).first()
+    with find(path, "a.b", "c`d").read(spark) as rows:
+        row = rows.first()
     assert row is not None
     assert (row["time"], row["key"]) == (1.0, "x")
 
@@ -69,8 +74,8 @@ def test_a_bad_row_is_named_by_file_and_line(
     spark: SparkSession, tmp_path: Path, text: str, line: int, says: str
 ) -> None:
     path = write(tmp_path / "in" / "x.csv", text)
-    with pytest.raises(BadFileError) as caught:
-        find(path.parent).read(spark)
+    with pytest.raises(BadFileError) as caught, find(path.parent).read(spark):
+        pass
     assert (caught.value.path, caught.value.line) == (path, line)
     assert says in caught.value.reason
 
@@ -87,7 +92,88 @@ def test_what_is_no_stream_is_refused(tmp_path: Path) -> None:
         (both, "there are both Parquet and CSV files"),
         (write(tmp_path / "x.json", "{}"), "its name ends in none of .parquet, .csv, .csv.gz"),
         (write(tmp_path / "x.parquet", "PAR1 no"), "it is no Parquet file"),
-        (gz, "it cannot be read as CSV"),
+        (gz, "line 1: the gzip data ends here"),
     ):
         with pytest.raises(BadFileError, match=says):
             find(path)
+
+
+@pytest.mark.parametrize("is_gzip", [False, True])
+def test_headers_of_other_orders_are_refused(tmp_path: Path, is_gzip: bool) -> None:
+    first = write(tmp_path / "a.csv", "time,key\n1,2\n")
+    write(tmp_path / "b.csv", "time,key,price\n1,2,3\n")
+    other = tmp_path / ("c.csv.gz" if is_gzip else "c.csv")
+    content = b"key,time\n1,2\n"
+    other.write_bytes(gzip.compress(content) if is_gzip else content)
+    with pytest.raises(BadFileError) as caught:
+        find(tmp_path)
+    assert (caught.value.path, caught.value.line) == (other, 1)
+    reason = f"column time is number 2 here, and number 1 in {first}; give all files the same"
+    assert caught.value.reason.startswith(reason)
+
+
+def test_times_of_nanoseconds_beside_others_are_refused(tmp_path: Path) -> None:
+    for name, unit in (("a", "us"), ("b", "ms"), ("c", "ns")):
+        times = pa.array([1], pa.timestamp(unit))
+        pq.write_table(pa.table({"time": times, "key": ["x"]}), tmp_path / f"{name}.parquet")
+    with pytest.raises(BadFileError) as caught:
+        find(tmp_path)
+    assert caught.value.path == tmp_path / "c.parquet"
+    kinds = f"timestamps of nanoseconds here, and timestamps in {tmp_path / 'a.parquet'};"
+    assert kinds in caught.value.reason
+
+
+@pytest.mark.parametrize("before", ["false", None])
+def test_the_session_is_left_as_it_was(
+    spark: SparkSession, tmp_path: Path, before: str | None
+) -> None:
+    path = tmp_path / "x.parquet"
+    times = pa.array([1_500_000_000, None], pa.timestamp("ns"))
+    pq.write_table(pa.table({"time": times, "key": ["a", "a"]}), path)
+    found = spark.conf.get(NANOSECONDS_AS_NUMBERS, None)
+    if before is not None:
+        spark.conf.set(NANOSECONDS_AS_NUMBERS, before)
+    try:
+        with pytest.raises(BadFileError, match="a row has no time"), find(path).read(spark):
+            pass
+        assert spark.conf.get(NANOSECONDS_AS_NUMBERS, None) == (before or found)
+    finally:
+        spark.conf.unset(NANOSECONDS_AS_NUMBERS)
+
+
+@pytest.mark.parametrize("rows", [b"1,a\n2,caf\xe9\n", b"1,caf\xe9\nx,b\n", b"1,caf\xe9\n2,\n"])
+def test_bytes_that_are_no_utf_8_are_refused_by_their_line(
+    spark: SparkSession, tmp_path: Path, rows: bytes
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"time,key\n" + rows)
+    with pytest.raises(BadFileError, match="0xe9 is no UTF-8") as caught, find(path).read(spark):
+        pass
+    assert (caught.value.path, caught.value.line) == (path, 3 if b"2,caf" in rows else 2)
+
+
+def test_a_key_may_have_the_character_for_bytes_that_are_no_text(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("time,key\n1,\ufffd\n", encoding="utf-8")
+    with find(path).read(spark) as rows:
+        assert [row["key"] for row in rows.collect()] == ["\ufffd"]
+
+
+@pytest.mark.parametrize("bad", [b"", b"x,b\n"])
+def test_a_file_that_is_cut_is_named_with_its_line(
+    spark: SparkSession, tmp_path: Path, bad: bytes
+) -> None:
+    write(tmp_path / "a.csv", "time,key\n1,a\n")
+    numbers = random.Random(1)
+    lines = [b"%d,%d\n" % (row, numbers.randrange(10**9)) for row in range(30_000)]
+    path = tmp_path / "b.csv.gz"
+    content = gzip.compress(b"time,key\n" + b"".join(lines) + bad)
+    path.write_bytes(content[: len(content) - 100])
+    ends = "the gzip data ends here"
+    with pytest.raises(BadFileError, match=ends) as caught, find(tmp_path).read(spark):
+        pass
+    assert caught.value.path == path
+    assert caught.value.line is not None
+    assert 29_000 < caught.value.line <= 30_001

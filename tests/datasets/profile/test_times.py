@@ -24,8 +24,9 @@ NAIVE = MOMENT.replace(tzinfo=None)
 
 
 def read(spark: SparkSession, path: Path, unit: str = "s") -> list[float]:
-    rows = Source.find(path, time=TimeColumn("time", unit), key="key").read(spark)
-    return [row["time"] for row in rows.collect()]
+    source = Source.find(path, time=TimeColumn("time", unit), key="key")
+    with source.read(spark) as rows:
+        return [row["time"] for row in rows.collect()]
 
 
 @pytest.mark.parametrize(

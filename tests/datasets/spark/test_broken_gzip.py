@@ -37,6 +37,7 @@ def test_a_file_that_is_cut_is_broken_in_its_last_line(tmp_path: Path) -> None:
     assert cut.line is not None
     assert 8_000 < cut.line < 12_000
     assert fault(tmp_path, PACKED[:-3]).line == 20_000  # all data, and half of its checksum
+    assert fault(tmp_path, PACKED[:12]).line == 1  # nothing but the header
 
 
 def test_bytes_that_were_changed_are_noticed(tmp_path: Path) -> None:
