@@ -86,10 +86,10 @@ class DataCard:
         lines = [f"# {self.title}", "", f"Made by `{self.command}`.", ""]
         lines += [f"- {name}: {value}" for name, value in self.as_facts().items()]
         lines += ["", "| column | type | meaning |", "| --- | --- | --- |"]
-        lines += [_row(f"`{each.name}`", each.kind, each.meaning) for each in self.columns]
+        lines += [row_of_page(f"`{each.name}`", each.kind, each.meaning) for each in self.columns]
         if self.parameters:
             lines += ["", "| parameter | value |", "| --- | --- |"]
-            lines += [_row(name, value) for name, value in self.parameters.items()]
+            lines += [row_of_page(name, value) for name, value in self.parameters.items()]
         if self.notes:
             lines += ["", *self.notes]
         return "\n".join(lines) + "\n"
@@ -116,7 +116,7 @@ class DataCard:
         return facts
 
 
-def _row(*cells: Cell) -> str:
+def row_of_page(*cells: Cell) -> str:
     """Return a row of a Markdown table; a cell is in one line, and its bars are no borders."""
     texts = (" ".join(str(cell).split()).replace("|", r"\|") for cell in cells)
     return f"| {' | '.join(texts)} |"

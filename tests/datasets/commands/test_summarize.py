@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from datasets.cli import app
 from datasets.commands import job as jobs
+from datasets.commands.summarize import MEANINGS
 
 from ..summaries.hand_written import RETURNED
 from ..summaries.logged_runs import write_log
@@ -55,3 +57,27 @@ def test_what_cannot_be_read_is_refused_in_one_line(tmp_path: Path) -> None:
     out.mkdir()
     assert_refused(invoke(str(folder), "--out", str(out)), "exists already")
     assert not list(out.iterdir())
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_card_is_written_beside_the_tables(tmp_path: Path) -> None:
+    write_log(tmp_path / "logs" / "one", RETURNED)
+    empty = tmp_path / "logs" / "two"
+    empty.mkdir()
+    (empty / "run.json").write_text('{"format": "upstream-events", "version": 1}')
+    out = tmp_path / "out"
+    run = invoke(str(tmp_path / "logs"), "--out", str(out), "--buckets", "3", "--json")
+    assert run.exit_code == 0, run.output
+    card = json.loads((out / "_data_card.json").read_text(encoding="utf-8"))
+    assert card["read"] == {"runs": 1, "files": 1, "events": len(RETURNED)}
+    assert card["dropped"] == {"runs without events": 1}
+    assert card["parameters"] == {"buckets": 3, "worst": 3}
+    tables = {each["name"]: each for each in card["tables"]}
+    assert {"by_key": 1, "by_time.parquet": 3, "runs.parquet": 1}.items() <= {
+        name: table["rows"] for name, table in tables.items()
+    }.items()
+    meant = {each["name"]: each["meaning"] for each in tables["by_key"]["columns"]}
+    assert meant["shed"] == "updates dropped to make room"
+    names = {each["name"] for table in tables.values() for each in table["columns"]}
+    assert names >= MEANINGS.keys()
+    assert "## by_key, 1 rows" in (out / "_data_card.md").read_text(encoding="utf-8")
