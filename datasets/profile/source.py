@@ -116,7 +116,7 @@ class Source:
 
         is_bad = F.col("time").isNull() | F.isnan("time") | F.col("key").isNull()
         is_bad |= F.abs("time") == float("inf")
-        bad = rows.select("path", "text", "key", is_bad.alias("is_bad"))
+        bad = rows.withColumn("is_bad", is_bad)
         is_odd = F.lit(False)
         if self.kind == "csv":  # Spark puts this for bytes that are no UTF-8: keys would be mixed
             is_odd = F.col("key").cast("string").contains(REPLACEMENT)
