@@ -49,7 +49,7 @@ def conflate(
     update: `waiting_since`, `served`, `staleness_seconds`, `superseded`, `mean_staleness_seconds`.
     Write it with a trigger, such as `.trigger(processingTime="1 second")`: in each of them keys
     that wait are served, whether something comes or not. (Of a query that goes on from a checkpoint
-    the first trigger may be the first one for which something comes.) So a query with `availableNow`
+    the first trigger may be the first one for which something comes.) So one with `availableNow`
     never ends, unless `spark.sql.streaming.noDataMicroBatches.enabled` is false: then it ends when
     all that is there has come, and what still waits is served when more comes.
 
