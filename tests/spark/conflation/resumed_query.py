@@ -1,7 +1,7 @@
-"""A query in a process of its own, for a test to kill: conflates files, and prints its counters.
+"""A query that conflates files, here or in a process of its own, for a test to kill.
 
-Run as `python -m tests.spark.conflation.resumed_query IN OUT CHECKPOINT ARRIVALS`; ends when so
-many rows have arrived and nothing waits.
+Run as `python -m tests.spark.conflation.resumed_query IN OUT CHECKPOINT` it prints its counters
+after each trigger, and goes on for ever.
 """
 
 from __future__ import annotations
@@ -9,39 +9,42 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from datasets.spark.session import spark_session
 from upstream.spark import ConflationMetrics, conflate
 from upstream.spark.conflation.conflate import PROVIDER, ROCKSDB
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
 SCHEMA = "key string, time double, value bigint"
-SETTINGS = {PROVIDER: ROCKSDB, "spark.sql.shuffle.partitions": "2"}
+BUDGET = 60
 
 
-def main(folder: str, out: str, checkpoint: str, arrivals: int) -> None:
-    """Run the query until it is done."""
-    with spark_session(cores=2, settings=SETTINGS) as session:
-        files = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-        conflated = conflate(files.parquet(folder), "key", "time", "in-place", budget=60)
-        writer = conflated.writeStream.format("parquet").option("path", out)
-        query = writer.option("checkpointLocation", checkpoint).start()
+def start(session: SparkSession, folder: str, out: str, checkpoint: str) -> StreamingQuery:
+    """Start the query, or go on with it."""
+    files = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(folder)
+    conflated = conflate(files, "key", "time", "in-place", BUDGET, partitions=2)
+    writer = conflated.writeStream.format("parquet").option("path", out)
+    return writer.option("checkpointLocation", checkpoint).start()
+
+
+def main(folder: str, out: str, checkpoint: str) -> None:
+    """Print the counters of each trigger."""
+    settings = {PROVIDER: ROCKSDB, "spark.sql.shuffle.partitions": "2"}
+    with spark_session(cores=2, settings=settings) as session:
+        query = start(session, folder, out, checkpoint)
         told = -1
         while not query.awaitTermination(1):
-            progress = query.lastProgress
-            if progress is None or progress.batchId == told:
-                continue
-            told = progress.batchId
-            metrics = ConflationMetrics.of(progress)
-            if metrics is None:
-                continue
-            sys.stdout.write(json.dumps({"batch": told, **asdict(metrics)}) + "\n")
-            sys.stdout.flush()
-            if metrics.arrived == arrivals and metrics.waiting == 0:
-                break
-        query.stop()
+            for progress in query.recentProgress:
+                metrics = ConflationMetrics.of(progress)
+                if progress.batchId > told and metrics is not None:
+                    told = progress.batchId
+                    sys.stdout.write(json.dumps({"batch": told, **asdict(metrics)}) + "\n")
+                    sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    folder, out, checkpoint, arrivals = sys.argv[1:]
-    main(str(Path(folder)), out, checkpoint, int(arrivals))
+    main(*sys.argv[1:])

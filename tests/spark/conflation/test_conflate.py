@@ -25,6 +25,8 @@ from upstream.errors import ParameterError
 from upstream.spark import ConflationMetrics, conflate
 from upstream.spark.conflation.conflate import PROVIDER, ROCKSDB, _bucket_ids, _Plan
 
+from . import resumed_query
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
@@ -232,37 +234,31 @@ def test_each_bucket_has_a_partition_of_its_own(spark: SparkSession) -> None:
     assert sorted(row.place for row in places) == list(range(7))
 
 
-def started(*arguments: object) -> subprocess.Popen[str]:
-    """Start the query of `resumed_query`; what it starts can be killed together."""
-    command = [sys.executable, "-m", "tests.spark.conflation.resumed_query", *map(str, arguments)]
-    return subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-
-
 @pytest.mark.slow
 def test_a_query_that_is_killed_goes_on_where_it_was_and_loses_nothing(
-    spark: SparkSession, tmp_path: Path
+    session: SparkSession, tmp_path: Path
 ) -> None:
     files = [made_up_rows(number, rows=300, keys=150) for number in range(4)]
     write_files(tmp_path / "in", files)
     arrived = sum(map(len, files))
-    places = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint", arrived
+    places = str(tmp_path / "in"), str(tmp_path / "out"), str(tmp_path / "checkpoint")
 
-    with started(*places) as first:
+    command = [sys.executable, "-m", "tests.spark.conflation.resumed_query", *places]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as first:
         assert first.stdout is not None
-        before = [json.loads(first.stdout.readline()) for _ in range(2)]
-        os.killpg(first.pid, signal.SIGKILL)  # it and its Java, amid the next batch
-    assert before[-1]["arrived"] < arrived
-    assert before[-1]["waiting"] > 0
+        before = json.loads(first.stdout.readline())
+        os.killpg(first.pid, signal.SIGKILL)  # it and its Java, amid another batch
+    assert before["arrived"] < arrived
+    assert before["waiting"] > 0
 
-    printed, _ = started(*places).communicate(timeout=SECONDS)
-    after = [json.loads(line) for line in printed.splitlines()]
-    assert after[0]["batch"] > before[-1]["batch"] - 1
-    assert after[-1]["arrived"] == arrived
+    query = resumed_query.start(session, *places)
+    after = run_until(query, lambda m: m.arrived == arrived and m.waiting == 0)
+    assert query.recentProgress[0].batchId > before["batch"]
 
-    rows = [row.asDict() for row in spark.read.parquet(str(tmp_path / "out")).collect()]
-    assert len(rows) == after[-1]["dequeued"]
+    rows = [row.asDict() for row in session.read.parquet(places[1]).collect()]
+    assert len(rows) == after.dequeued
     assert newest_of(rows) == newest_of(row for file in files for row in file)
 
 
