@@ -30,17 +30,16 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from upstream.spark import ConflationMetrics, conflate
+from upstream.spark.conflation.bucket_queue import POLICIES
+from upstream.spark.conflation.conflate import PROVIDER, ROCKSDB
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.listener import StreamingQueryProgress
     from pyspark.sql.streaming.query import StreamingQuery
 
-POLICIES: Final = ("index", "in-place", "fifo")
 STATE_STORE: Final = {
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
+    PROVIDER: ROCKSDB,
     # What changed in a trigger is stored, rather than all of it.
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }

@@ -9,6 +9,7 @@ the keys that changed and the keys that are let through, not to the keys that th
 from __future__ import annotations
 
 import pickle
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -171,7 +172,7 @@ class BucketQueue:
             totals.first_arrivals += now
         else:
             state = restored(stored)
-            first = _first_from(times, state.time)
+            first = bisect_left(times, state.time)
             totals.late += first
         accepted = len(times) - first
         if accepted == 0:
@@ -251,10 +252,3 @@ class BucketQueue:
             state.payload = None
             page[entry.key] = state.stored()
         return served
-
-
-def _first_from(times: Sequence[float], newest: float) -> int:
-    """Return the first of ascending times that is not older than `newest`."""
-    if times[0] >= newest:  # mostly
-        return 0
-    return sum(time < newest for time in times)
