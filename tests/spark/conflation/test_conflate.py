@@ -275,6 +275,7 @@ def newest_of(rows: Iterable[dict[str, Any]]) -> dict[str, int]:
     ("changed", "said"),
     [
         ({"key": "symbol"}, "key must be one of the columns key, time, price, not 'symbol'"),
+        ({"time": ""}, "time must be one of the columns key, time, price, not ''"),
         ({"time": "key"}, "time='key' must be one of .*double.*; cast it, not 'string'"),
         ({"key": ["key", "price"]}, "key='price' must be one of .*string.*, not 'double'"),
         ({"policy": "append"}, "index or in-place or fifo, not 'append'"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,13 +15,16 @@ from .partition_conflation import COUNTED, DELETED, TIME, PartitionConflation
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import DataType, StructField, StructType
+    from pyspark.sql.types import DataType, StructType
 
     from .processor import BucketSettings
 
 RESERVED: Final = "__upstream_"
 ROCKSDB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER: Final = "spark.sql.streaming.stateStore.providerClass"
+_TO_KEPT: Final = {"timestamp": "unix_micros", "date": "unix_date"}
+"""How times become numbers, which no time zone moves; and Python has no dates after 9999."""
+_FROM_KEPT: Final = {"timestamp": "timestamp_micros", "date": "date_from_unix_date"}
 _KEY_TYPES: Final = {
     *("string", "tinyint", "smallint", "int", "bigint", "boolean", "date"),
     *("timestamp", "timestamp_ntz"),
@@ -130,20 +133,11 @@ class _Plan:
         )
 
     def _kept(self) -> StructType:
-        """Return the columns as they are kept: times as numbers.
+        """Return the columns as they are kept; any of them may be null, as in rejected rows."""
+        from pyspark.sql.types import StructField, StructType
 
-        No time zone moves these, and Python has no dates after 9999.
-        """
-        from pyspark.sql.types import IntegerType, LongType, StructField, StructType
-
-        numbers = {"timestamp": LongType(), "date": IntegerType()}
-        kinds = {each.name: each.dataType for each in self.stream.schema}
-        return StructType(
-            [
-                StructField(name, numbers.get(kind.simpleString(), kind))
-                for name, kind in kinds.items()
-            ]
-        )
+        converted = self.stream.select(*_converted(self.stream.schema, _TO_KEPT)).schema
+        return StructType([StructField(each.name, each.dataType) for each in converted])
 
     def _with_buckets(self, kept: StructType, buckets: Sequence[int]) -> DataFrame:
         """Return a row per key of each partition of a micro-batch, with its bucket."""
@@ -152,7 +146,7 @@ class _Plan:
         from .processor import BUCKET, HASH, counted_schema
 
         helped = self.stream.select(
-            *(_to_kept(each).alias(each.name) for each in self.stream.schema),
+            *_converted(self.stream.schema, _TO_KEPT),
             self._seconds().alias(TIME),
             self._is_deletion().alias(DELETED),
         )
@@ -199,7 +193,7 @@ class _Plan:
 
         from .processor import SERVED
 
-        columns = [_from_kept(each).alias(each.name) for each in self.stream.schema]
+        columns = _converted(self.stream.schema, _FROM_KEPT)
         known = F.struct(
             F.timestamp_millis(f"{SERVED}.waiting_since").alias("waiting_since"),
             F.timestamp_millis(f"{SERVED}.served").alias("served"),
@@ -257,8 +251,8 @@ def _check_columns(
             raise ParameterError(f"the column {name!r}", schema[name].dataType, expected)
     wanted = {
         "key": keys,
-        "time": (time,) if time else (),
-        "deleted": (deleted,) if deleted else (),
+        "time": () if time is None else (time,),
+        "deleted": () if deleted is None else (deleted,),
     }
     types = {"key": _KEY_TYPES, "time": _TIME_TYPES, "deleted": {"boolean"}}
     for parameter, columns in wanted.items():
@@ -285,22 +279,17 @@ def _has_inner_timestamp(kind: DataType, *, is_inner: bool = False) -> bool:
     return is_inner and isinstance(kind, TimestampType)
 
 
-def _to_kept(column: StructField) -> Column:
+def _converted(schema: StructType, functions: Mapping[str, str]) -> list[Column]:
+    """Return the columns, those of some types through the function of the type."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    numbers = {"timestamp": F.unix_micros, "date": F.unix_date}
-    convert = numbers.get(column.dataType.simpleString())
-    found = _column(column.name)
-    return found if convert is None else convert(found)
-
-
-def _from_kept(column: StructField) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    times = {"timestamp": F.timestamp_micros, "date": F.date_from_unix_date}
-    convert = times.get(column.dataType.simpleString())
-    found = _column(column.name)
-    return found if convert is None else convert(found)
+    columns = []
+    for each in schema:
+        found = _column(each.name)
+        function = functions.get(each.dataType.simpleString())
+        converted = found if function is None else F.call_function(function, found)
+        columns.append(converted.alias(each.name))
+    return columns
 
 
 def _column(name: str) -> Column:
