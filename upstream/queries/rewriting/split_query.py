@@ -1,0 +1,91 @@
+"""What a query is split into: a partial per step, a merge over partials, and a finish.
+
+Everything is a sqlglot tree over relations with fixed names, which are lent when it runs:
+`chunk_0`, `chunk_1`, … the rows of the query's windows; `merged_0`, … what a leaf's partials were
+merged to. Columns that are ours begin with two underscores; the groups of a partial are `__g0`, …,
+its states `__s0`, ….
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from ..window_clause import WindowClause
+
+STEP = "__step"  # the number of the basic window that a row belongs to
+
+
+class StateKind(StrEnum):
+    """How the columns of a state are merged, for those who do it without SQL.
+
+    SUM: one column, added; NULL only if all are NULL. MINIMUM, MAXIMUM: one column, in DuckDB's
+    order (NaN is the greatest), NULLs ignored. MOMENTS: count, mean, sum of squared deviations.
+    CO_MOMENTS: count, mean of x, mean of y, sum of products of deviations. OTHER: by `merge` only.
+    """
+
+    SUM = "sum"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+    MOMENTS = "moments"
+    CO_MOMENTS = "co-moments"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Columns of a partial that are merged together.
+
+    `merge` are aggregates over rows of partials, of which each has these columns; one for each
+    column, of the same type as the column.
+    """
+
+    kind: StateKind
+    columns: tuple[str, ...]
+    merge: tuple[exp.Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One part of a query that is evaluated step by step.
+
+    `partial` reads the rows of one step from the relations `chunk_i` for i in `windows`, and gives
+    the columns `groups`, then those of `states`; or, where `groups` is None, rows that are merged
+    by putting one after the other. `partial_by_step` does so for many steps at once: its chunks
+    have a column `__step`, and so has its result, in front. With several windows (a join of
+    streams) the step of a result is the oldest of the steps it was made from, since it expires with
+    that. `reason` says why the leaf is not split deeper, and is empty if it is split to the end.
+    """
+
+    relation: str
+    windows: tuple[int, ...]
+    partial: exp.Query
+    partial_by_step: exp.Query
+    groups: tuple[str, ...] | None
+    states: tuple[State, ...]
+    rule: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitQuery:
+    """A query in parts.
+
+    `finish` reads the merged relations of the leaves, each with the columns of its partial and one
+    row per group (where there are no groups: one row or none). `direct` are pairs of result column
+    and merged column, if the finish is no more than that; then it need not run. `whole` is the
+    query as it was, over the chunks: re-evaluation. `row_wise` says that each row of the result
+    comes from one row of a stream, so that the result over more rows is the results one after the
+    other.
+    """
+
+    windows: tuple[WindowClause, ...]
+    leaves: tuple[Leaf, ...]
+    finish: exp.Query
+    direct: tuple[tuple[str, str], ...] | None
+    whole: exp.Query
+    row_wise: bool

@@ -1,0 +1,54 @@
+"""A window of a query: `hop(trades, INTERVAL '10 minutes', INTERVAL '1 minute')` and its like.
+
+Sizes are whole numbers of the window's own unit: rows, or the unit of the stream's time column
+(microseconds for a TIMESTAMP). Windows are aligned to zero of that unit, so the window of number i
+covers `[i * slide, i * slide + size)`. What all windows of a query are made of are *steps*: the
+basic windows of the DataCell paper, of which each is gcd(size, slide) long.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import gcd
+
+
+class WindowKind(StrEnum):
+    """The table functions that name windows; STREAM is a stream without one."""
+
+    TUMBLE = "tumble"
+    HOP = "hop"
+    ROWS = "rows"
+    LATEST = "latest"
+    LANDMARK = "landmark"
+    STREAM = "stream"
+
+
+class Axis(StrEnum):
+    """What a window is measured along: the stream's time column, arrival, or the count of rows."""
+
+    SOURCE = "source"
+    ARRIVAL = "arrival"
+    ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowClause:
+    """One window function of a query, over one stream.
+
+    `slide` is 0 where results come whenever they are asked for (a landmark without a slide, latest,
+    a stream without a window). `rows` and `per` are those of `latest`.
+    """
+
+    kind: WindowKind
+    stream: str
+    axis: Axis = Axis.ROWS
+    size: int = 0
+    slide: int = 0
+    rows: int = 0
+    per: tuple[str, ...] = ()
+
+    @property
+    def step(self) -> int:
+        """How long a basic window is; 0 where there are none."""
+        return gcd(self.size, self.slide)
