@@ -208,6 +208,297 @@ class ValueNotEncodableError(UpStreamError, TypeError):
         return ValueNotEncodableError(self.value, self.reason, row)
 
 
+class QueryError(UpStreamError, ValueError):
+    """A statement cannot be understood, or not be run; the parent of those that say why.
+
+    `text` is the statement, `line` and `column` the place in it, counted from one, or None where
+    no place is known; `hint` is what to do instead, and may be empty.
+    """
+
+    def __init__(
+        self, reason: str, text: str = "", place: int | None = None, hint: str = ""
+    ) -> None:
+        self.reason = reason
+        self.text = text
+        self.hint = hint
+        self.line: int | None = None
+        self.column: int | None = None
+        if place is not None:
+            place = min(max(place, 0), len(text))
+            self.line = text.count("\n", 0, place) + 1
+            self.column = place - text.rfind("\n", 0, place)
+        super().__init__("\n".join([*self._headline(), *self._shown_line(), *self._advice()]))
+
+    def _headline(self) -> list[str]:
+        at = "" if self.line is None else f" (line {self.line}, column {self.column})"
+        return [self.reason + at]
+
+    def _shown_line(self) -> list[str]:
+        """Return the line with a caret under the place; of a long line what is around it."""
+        if self.line is None or self.column is None:
+            return []
+        line = self.text.split("\n")[self.line - 1]
+        start = max(0, self.column - 1 - _SHOWN_BEFORE)
+        shown = line[start : start + _SHOWN_WIDTH]
+        shown = "".join(sign if sign.isprintable() else " " for sign in shown)
+        return [f"  {shown.rstrip()}", f"  {' ' * (self.column - 1 - start)}^"]
+
+    def _advice(self) -> list[str]:
+        return [self.hint] if self.hint else []
+
+
+_SHOWN_BEFORE, _SHOWN_WIDTH = 60, 100
+"""How much of a line with a mistake is shown: before the place, and in all."""
+
+
+class QuerySyntaxError(QueryError):
+    """A statement does not parse."""
+
+
+class UnknownStreamError(QueryError, LookupError):
+    """A statement names a stream that does not exist."""
+
+
+class UnknownTableError(QueryError, LookupError):
+    """A statement names something that is neither a stream nor a table."""
+
+
+class UnknownColumnError(QueryError, LookupError):
+    """A statement names a column that does not exist."""
+
+
+class UnknownFunctionError(QueryError, LookupError):
+    """A statement calls a function that does not exist."""
+
+
+class WindowError(QueryError):
+    """A window function has arguments from which no window can be made."""
+
+
+class QueryKeyError(QueryError):
+    """An update query without a window drops the key by which its results supersede one another."""
+
+
+class UnboundedQueryError(QueryError):
+    """A query would have to remember all that ever came."""
+
+
+class QueryTypeError(QueryError):
+    """Types in a statement do not fit one another, or do not fit a stream."""
+
+
+class StatementError(QueryError):
+    """A statement of this kind is not for this place."""
+
+
+class StreamTypeError(UpStreamError, ValueError):
+    """Rows do not fit the stream that they are for; none of them was taken."""
+
+    def __init__(
+        self, stream: str, reason: str, *, column: str | None = None, row: int | None = None
+    ) -> None:
+        self.stream = stream
+        self.reason = reason
+        self.column = column
+        self.row = row
+        named = "" if column is None else f"column {column!r}: "
+        super().__init__(f"{_at(row)}{named}{reason} (stream {stream!r}; no row was taken)")
+
+
+class QueryError(UpStreamError, ValueError):
+    """A statement cannot be understood, or not be run; the parent of those that say why.
+
+    `text` is the statement, `line` and `column` the place in it, counted from one, or None where
+    no place is known; `hint` is what to do instead, and may be empty.
+    """
+
+    def __init__(
+        self, reason: str, text: str = "", place: int | None = None, hint: str = ""
+    ) -> None:
+        self.reason = reason
+        self.text = text
+        self.hint = hint
+        self.line: int | None = None
+        self.column: int | None = None
+        if place is not None:
+            place = min(max(place, 0), len(text))
+            self.line = text.count("\n", 0, place) + 1
+            self.column = place - text.rfind("\n", 0, place)
+        super().__init__("\n".join([*self._headline(), *self._shown_line(), *self._advice()]))
+
+    def _headline(self) -> list[str]:
+        at = "" if self.line is None else f" (line {self.line}, column {self.column})"
+        return [self.reason + at]
+
+    def _shown_line(self) -> list[str]:
+        """Return the line with a caret under the place; of a long line what is around it."""
+        if self.line is None or self.column is None:
+            return []
+        line = self.text.split("\n")[self.line - 1]
+        start = max(0, self.column - 1 - _SHOWN_BEFORE)
+        shown = line[start : start + _SHOWN_WIDTH]
+        shown = "".join(sign if sign.isprintable() else " " for sign in shown)
+        return [f"  {shown.rstrip()}", f"  {' ' * (self.column - 1 - start)}^"]
+
+    def _advice(self) -> list[str]:
+        return [self.hint] if self.hint else []
+
+
+_SHOWN_BEFORE, _SHOWN_WIDTH = 60, 100
+"""How much of a line with a mistake is shown: before the place, and in all."""
+
+
+class QuerySyntaxError(QueryError):
+    """A statement does not parse."""
+
+
+class UnknownStreamError(QueryError, LookupError):
+    """A statement names a stream that does not exist."""
+
+
+class UnknownTableError(QueryError, LookupError):
+    """A statement names something that is neither a stream nor a table."""
+
+
+class UnknownColumnError(QueryError, LookupError):
+    """A statement names a column that does not exist."""
+
+
+class UnknownFunctionError(QueryError, LookupError):
+    """A statement calls a function that does not exist."""
+
+
+class WindowError(QueryError):
+    """A window function has arguments from which no window can be made."""
+
+
+class QueryKeyError(QueryError):
+    """An update query without a window drops the key by which its results supersede one another."""
+
+
+class UnboundedQueryError(QueryError):
+    """A query would have to remember all that ever came."""
+
+
+class QueryTypeError(QueryError):
+    """Types in a statement do not fit one another, or do not fit a stream."""
+
+
+class StatementError(QueryError):
+    """A statement of this kind is not for this place."""
+
+
+class StreamTypeError(UpStreamError, ValueError):
+    """Rows do not fit the stream that they are for; none of them was taken."""
+
+    def __init__(
+        self, stream: str, reason: str, *, column: str | None = None, row: int | None = None
+    ) -> None:
+        self.stream = stream
+        self.reason = reason
+        self.column = column
+        self.row = row
+        named = "" if column is None else f"column {column!r}: "
+        super().__init__(f"{_at(row)}{named}{reason} (stream {stream!r}; no row was taken)")
+
+
+class QueryError(UpStreamError, ValueError):
+    """A statement cannot be understood, or not be run; the parent of those that say why.
+
+    `text` is the statement, `line` and `column` the place in it, counted from one, or None where
+    no place is known; `hint` is what to do instead, and may be empty.
+    """
+
+    def __init__(
+        self, reason: str, text: str = "", place: int | None = None, hint: str = ""
+    ) -> None:
+        self.reason = reason
+        self.text = text
+        self.hint = hint
+        self.line: int | None = None
+        self.column: int | None = None
+        if place is not None:
+            place = min(max(place, 0), len(text))
+            self.line = text.count("\n", 0, place) + 1
+            self.column = place - text.rfind("\n", 0, place)
+        super().__init__("\n".join([*self._headline(), *self._shown_line(), *self._advice()]))
+
+    def _headline(self) -> list[str]:
+        at = "" if self.line is None else f" (line {self.line}, column {self.column})"
+        return [self.reason + at]
+
+    def _shown_line(self) -> list[str]:
+        """Return the line with a caret under the place; of a long line what is around it."""
+        if self.line is None or self.column is None:
+            return []
+        line = self.text.split("\n")[self.line - 1]
+        start = max(0, self.column - 1 - _SHOWN_BEFORE)
+        shown = line[start : start + _SHOWN_WIDTH]
+        shown = "".join(sign if sign.isprintable() else " " for sign in shown)
+        return [f"  {shown.rstrip()}", f"  {' ' * (self.column - 1 - start)}^"]
+
+    def _advice(self) -> list[str]:
+        return [self.hint] if self.hint else []
+
+
+_SHOWN_BEFORE, _SHOWN_WIDTH = 60, 100
+"""How much of a line with a mistake is shown: before the place, and in all."""
+
+
+class QuerySyntaxError(QueryError):
+    """A statement does not parse."""
+
+
+class UnknownStreamError(QueryError, LookupError):
+    """A statement names a stream that does not exist."""
+
+
+class UnknownTableError(QueryError, LookupError):
+    """A statement names something that is neither a stream nor a table."""
+
+
+class UnknownColumnError(QueryError, LookupError):
+    """A statement names a column that does not exist."""
+
+
+class UnknownFunctionError(QueryError, LookupError):
+    """A statement calls a function that does not exist."""
+
+
+class WindowError(QueryError):
+    """A window function has arguments from which no window can be made."""
+
+
+class QueryKeyError(QueryError):
+    """An update query without a window drops the key by which its results supersede one another."""
+
+
+class UnboundedQueryError(QueryError):
+    """A query would have to remember all that ever came."""
+
+
+class QueryTypeError(QueryError):
+    """Types in a statement do not fit one another, or do not fit a stream."""
+
+
+class StatementError(QueryError):
+    """A statement of this kind is not for this place."""
+
+
+class StreamTypeError(UpStreamError, ValueError):
+    """Rows do not fit the stream that they are for; none of them was taken."""
+
+    def __init__(
+        self, stream: str, reason: str, *, column: str | None = None, row: int | None = None
+    ) -> None:
+        self.stream = stream
+        self.reason = reason
+        self.column = column
+        self.row = row
+        named = "" if column is None else f"column {column!r}: "
+        super().__init__(f"{_at(row)}{named}{reason} (stream {stream!r}; no row was taken)")
+
+
 def _at(row: int | None) -> str:
     return "" if row is None else f"row {row}: "
 
