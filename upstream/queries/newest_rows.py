@@ -1,4 +1,4 @@
-"""The newest rows of each group of a stream: what `latest(trades, rows => 3, per => symbol)` reads."""
+"""The newest rows of each group of a stream, which `latest(trades, rows => 3)` reads."""
 
 from __future__ import annotations
 
