@@ -1,0 +1,201 @@
+"""The reference against examples that were worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+import pytest
+
+from .reference import Answer, Reference, Standing, StreamOf, Window
+
+TICKS = StreamOf("ticks", pa.schema([("time", pa.int64()), ("x", pa.int64())]), "time", ("x",))
+DEALS = StreamOf("deals", pa.schema([("time", pa.int64()), ("x", pa.int64())]), "time", ("x",))
+STREAMS = {"ticks": TICKS, "deals": DEALS}
+TUMBLE = Window("tumble", "ticks", 10, 10)
+HOP = Window("hop", "ticks", 10, 5)
+SUM = "SELECT sum(x)::INTEGER AS total FROM {0} AS t"
+LIST = "SELECT x FROM {0} AS t"
+CAST = "SELECT sum(CASE WHEN x < 0 THEN error('negative') ELSE x END) AS total FROM {0} AS t"
+
+Make = Callable[[Standing], Reference]
+
+
+@pytest.fixture
+def reference() -> Iterator[Make]:
+    made: list[Reference] = []
+
+    def make(standing: Standing) -> Reference:
+        made.append(Reference(standing, STREAMS))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def rows(*pairs: tuple[int, int | None]) -> pa.Table:
+    times, values = zip(*pairs, strict=True)
+    return pa.table({"time": pa.array(times, pa.int64()), "x": pa.array(values, pa.int64())})
+
+
+def found(answers: list[Answer]) -> list[tuple[int | None, int | None, int, object]]:
+    """Return bounds, revision and values, of a single value without a list."""
+    return [(answer.start, answer.end, answer.revision, values(answer)) for answer in answers]
+
+
+def values(answer: Answer) -> object:
+    if answer.table is None:
+        return "failed"
+    column = answer.table.column(0).to_pylist()
+    return column[0] if len(column) == 1 else column
+
+
+def test_a_window_is_answered_once_when_time_has_passed_its_end(reference: Make) -> None:
+    each = reference(Standing(SUM, (TUMBLE,)))
+    each.append("ticks", rows((1, 1), (5, 2), (9, 4)), 0.0)
+    assert each.poll(0.0) == []
+    each.append("ticks", rows((10, 8)), 0.0)
+    assert found(each.poll(0.0)) == [(0, 10, 0, 7)]
+    assert each.poll(0.0) == []
+
+
+def test_windows_that_overlap_share_rows_and_empty_ones_are_skipped(reference: Make) -> None:
+    #   time    0    5    10   15   20   25   30   35
+    #   rows      1    2                        4    8
+    each = reference(Standing(SUM, (HOP,)))
+    each.append("ticks", rows((1, 1), (5, 2), (30, 4), (35, 8), (40, 16)), 0.0)
+    assert found(each.poll(0.0)) == [
+        (-5, 5, 0, 1),
+        (0, 10, 0, 3),
+        (5, 15, 0, 2),
+        (25, 35, 0, 4),
+        (30, 40, 0, 12),
+    ]
+
+
+def test_a_window_whose_rows_are_all_filtered_is_answered(reference: Make) -> None:
+    each = reference(Standing(f"{SUM} WHERE x > 100", (TUMBLE,)))
+    each.append("ticks", rows((1, 1), (10, 8)), 0.0)
+    assert found(each.poll(0.0)) == [(0, 10, 0, None)]
+
+
+def test_a_row_of_an_older_step_is_late_and_one_of_the_same_step_is_not(reference: Make) -> None:
+    each = reference(Standing(SUM, (HOP,)))  # steps of 5
+    each.append("ticks", rows((7, 1), (5, 2), (4, 4), (20, 8)), 0.0)
+    assert found(each.poll(0.0)) == [(0, 10, 0, 3), (5, 15, 0, 3)]
+    assert each.late == 1
+
+
+def test_lateness_is_told_row_by_row_within_a_batch(reference: Make) -> None:
+    each = reference(Standing(SUM, (TUMBLE,)))
+    each.append("ticks", rows((4, 1), (12, 2), (5, 4), (13, 8), (20, 16)), 0.0)
+    assert found(each.poll(0.0)) == [(0, 10, 0, 1), (10, 20, 0, 10)]
+    assert each.late == 1
+
+
+def test_a_late_row_that_is_allowed_revises_the_windows_that_cover_it(reference: Make) -> None:
+    each = reference(Standing(SUM, (HOP,), allowed_lateness=12))
+    each.append("ticks", rows((1, 1), (6, 2), (15, 4)), 0.0)
+    assert found(each.poll(0.0)) == [(-5, 5, 0, 1), (0, 10, 0, 3), (5, 15, 0, 2)]
+    each.append("ticks", rows((3, 8), (2, 16)), 0.0)  # the second is 13 behind
+    assert found(each.poll(0.0)) == [(-5, 5, 1, 9), (0, 10, 1, 11)]
+    assert each.late == 1
+    each.append("ticks", rows((4, 32)), 0.0)
+    assert [answer.revision for answer in each.poll(0.0)] == [2, 2]
+
+
+def test_a_late_row_in_a_window_that_was_empty_gives_its_first_answer(reference: Make) -> None:
+    each = reference(Standing(SUM, (TUMBLE,), allowed_lateness=100))
+    each.append("ticks", rows((1, 1), (30, 2)), 0.0)
+    assert found(each.poll(0.0)) == [(0, 10, 0, 1)]
+    each.append("ticks", rows((15, 4)), 0.0)
+    assert found(each.poll(0.0)) == [(10, 20, 0, 4)]
+
+
+def test_rows_that_come_late_take_their_place_in_the_order_of_steps(reference: Make) -> None:
+    each = reference(Standing(LIST, (HOP,), allowed_lateness=100))
+    each.append("ticks", rows((6, 1), (7, 2), (1, 4), (6, 8), (10, 16)), 0.0)
+    assert (0, 10, 0, [4, 1, 2, 8]) in found(each.poll(0.0))
+
+
+def test_update_semantics_skip_older_windows_and_never_rows(reference: Make) -> None:
+    each = reference(Standing(SUM, (TUMBLE,), semantics="update"))
+    each.append("ticks", rows((1, 1), (11, 2), (21, 4), (22, 8), (30, 16)), 0.0)
+    assert found(each.poll(0.0)) == [(20, 30, 0, 12)]
+    assert each.skipped == 2
+    assert each.poll(0.0) == []
+
+
+def test_windows_of_rows_are_answered_when_they_are_full(reference: Make) -> None:
+    each = reference(Standing(SUM, (Window("rows", "ticks", 3, 2),)))
+    each.append("ticks", rows((9, 1), (8, 2), (7, 4), (6, 8)), 0.0)
+    assert found(each.poll(0.0)) == [(0, 3, 0, 7)]
+    each.append("ticks", rows((5, 16)), 0.0)
+    assert found(each.poll(0.0)) == [(2, 5, 0, 28)]
+
+
+def test_windows_over_arrival_close_by_the_clock(reference: Make) -> None:
+    arrival = Window("tumble", "ticks", 2_000_000, 2_000_000, by_arrival=True)
+    each = reference(Standing(SUM, (arrival,)))
+    each.append("ticks", rows((900, 1), (100, 2)), 1.5)
+    each.append("ticks", rows((500, 4)), 2.0)
+    assert found(each.poll(2.0)) == [(0, 2_000_000, 0, 3)]
+    assert each.poll(3.9) == []
+    assert found(each.poll(4.0)) == [(2_000_000, 4_000_000, 0, 4)]
+    assert each.late == 0
+
+
+def test_a_landmark_answers_about_everything_when_there_is_something_new(reference: Make) -> None:
+    each = reference(Standing(SUM, (Window("landmark", "ticks"),)))
+    assert each.poll(0.0) == []
+    each.append("ticks", rows((9, 1), (3, 2)), 0.0)
+    assert [values(answer) for answer in each.poll(0.0)] == [3]
+    assert each.poll(0.0) == []
+    each.append("ticks", rows((1, 4)), 0.0)
+    assert [values(answer) for answer in each.poll(0.0)] == [7]
+
+
+def test_the_latest_rows_are_so_many_for_each_key_and_of_equal_times_the_last(
+    reference: Make,
+) -> None:
+    latest = Window("latest", "ticks", rows=2, per=("x % 2",))
+    each = reference(Standing(LIST, (latest,)))
+    each.append("ticks", rows((5, 1), (5, 3), (5, 5), (1, 7), (2, 2), (9, 4)), 0.0)
+    [answer] = each.poll(0.0)
+    assert values(answer) == [3, 5, 2, 4]
+
+
+def test_without_a_window_each_new_row_is_answered_once(reference: Make) -> None:
+    each = reference(Standing(LIST, (Window("stream", "ticks"),), is_row_wise=True))
+    each.append("ticks", rows((5, 1), (4, 2)), 0.0)
+    assert [values(answer) for answer in each.poll(0.0)] == [[1, 2]]
+    each.append("ticks", rows((9, 4)), 0.0)
+    assert [values(answer) for answer in each.poll(0.0)] == [4]
+
+
+def test_without_a_window_an_update_query_sees_the_newest_value_of_each_key(
+    reference: Make,
+) -> None:
+    each = reference(
+        Standing("SELECT sum(time) FROM {0} AS t", (Window("stream", "ticks"),), "update")
+    )
+    each.append("ticks", rows((5, 1), (4, 1), (7, 2)), 0.0)
+    assert [values(answer) for answer in each.poll(0.0)] == [12]
+    each.append("ticks", rows((8, 1)), 0.0)
+    assert [values(answer) for answer in each.poll(0.0)] == [15]
+
+
+def test_a_join_answers_when_time_has_passed_in_both_streams(reference: Make) -> None:
+    text = "SELECT sum(t.x * d.x)::INTEGER FROM {0} AS t JOIN {1} AS d ON t.time <= d.time"
+    each = reference(Standing(text, (TUMBLE, Window("tumble", "deals", 10, 10))))
+    each.append("ticks", rows((1, 1), (5, 10), (12, 100)), 0.0)
+    assert each.poll(0.0) == []
+    each.append("deals", rows((4, 2), (6, 3), (10, 4)), 0.0)
+    assert found(each.poll(0.0)) == [(0, 10, 0, 1 * 2 + 1 * 3 + 10 * 3)]
+
+
+def test_a_window_that_fails_stops_no_other(reference: Make) -> None:
+    each = reference(Standing(CAST, (TUMBLE,)))
+    each.append("ticks", rows((1, 1), (11, -1), (21, 4), (30, 0)), 0.0)
+    assert [values(answer) for answer in each.poll(0.0)] == [1, "failed", 4]
