@@ -1,16 +1,20 @@
 """What a stream of a query engine is: named columns with types, the key among them, and the time.
 
-Rows from outside are conformed to it before any of them is taken: a batch fits as a whole, or it
-is an error that names the column and the row.
+Times are whole numbers of the time column's own unit, in which windows are measured: microseconds
+for a TIMESTAMP and for DOUBLE seconds, days for a DATE, and the numbers themselves for integers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .conforming import conform
+from .stream_times import time_value, times_of, units_per_second
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,28 +32,50 @@ class StreamDefinition:
     def conform(self, data: pa.Table | pa.RecordBatch) -> pa.Table:
         """Return rows with exactly the columns of the schema; StreamTypeError if they do not fit.
 
-        Columns are found by name, in any order and case; what is missing is NULL, except for key
-        and time. Only conversions that lose nothing are made.
+        Columns are found by name, in any order and case; one that is missing is NULL, but key and
+        time must be there. Only conversions that lose nothing are made.
         """
-        raise NotImplementedError
+        table = conform(data, self.name, self.schema, self.required)
+        if self.time is not None:
+            times_of(table.column(self.time), self.name, self.time)
+        return table
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The columns that no row is without."""
+        return self.key if self.time is None or self.time in self.key else (*self.key, self.time)
 
     def times(self, rows: pa.Table) -> NDArray[np.int64]:
-        """Return the times of conformed rows, in the unit of the time column.
+        """Return the times of conformed rows in the unit of the time column; copies nothing.
 
-        Microseconds for TIMESTAMP and DOUBLE (seconds), days for DATE, else as they are.
+        (But for DOUBLE and DATE, and for rows that are in several chunks.)
         """
-        raise NotImplementedError
+        assert self.time is not None
+        return times_of(rows.column(self.time), self.name, self.time)
 
     def time_value(self, number: int) -> object:
-        """Return a time, given in the unit, as a scalar of Arrow in the time column's type."""
-        raise NotImplementedError
+        """Return a time that is given in the unit as a value of the time column's type."""
+        return time_value(number, self.time_type)
 
     @property
     def time_type(self) -> pa.DataType:
         """The type of the time column, which the bounds of windows have too."""
-        raise NotImplementedError
+        assert self.time is not None
+        return self.schema.field(self.time).type
+
+    @property
+    def units_per_second(self) -> Fraction | None:
+        """How many units of time a second has; None where times are mere numbers."""
+        return units_per_second(self.time_type)
 
     @property
     def seconds_per_unit(self) -> float:
         """How long a unit of time is; 1 where times are mere numbers."""
-        raise NotImplementedError
+        return float(1 / (self.units_per_second or Fraction(1)))
+
+    def column_named(self, name: str) -> str | None:
+        """Return the column of this name, in any case, as it is written in the schema."""
+        for column in self.schema.names:
+            if column.lower() == name.lower():
+                return str(column)
+        return None

@@ -1,0 +1,224 @@
+"""Rows from outside, brought to the columns of a stream: as a whole, or not at all.
+
+Arrow's own casts are too generous here: they read numbers out of strings, and round. A conversion
+is made where every value is the same afterwards, and is otherwise an error that names the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from reprlib import repr as shorten
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import StreamTypeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def conform(
+    data: pa.Table | pa.RecordBatch, stream: str, schema: pa.Schema, required: Sequence[str]
+) -> pa.Table:
+    """Return the rows with exactly this schema; in `required` columns nothing is NULL."""
+    import pyarrow as pa
+
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    if not isinstance(data, pa.Table):
+        reason = f"rows are a pyarrow Table or RecordBatch, not a {type(data).__name__}"
+        raise StreamTypeError(stream, reason)
+    places = _places(data.schema.names, schema.names, stream)
+    columns = []
+    for field in schema:
+        place = places.get(field.name)
+        if place is None and field.name in required:
+            reason = "is missing; each row needs its key and its time"
+            raise StreamTypeError(stream, reason, column=field.name)
+        if place is None:
+            column = pa.chunked_array([pa.nulls(data.num_rows, field.type)])
+        else:
+            column = _converted(data.column(place), field, stream)
+        if field.name in required and column.null_count:
+            row = _first(column.is_null().to_numpy())
+            reason = "is NULL; each row needs its key and its time"
+            raise StreamTypeError(stream, reason, column=field.name, row=row)
+        columns.append(column)
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _places(given: Sequence[str], wanted: Sequence[str], stream: str) -> dict[str, int]:
+    """Return where each wanted column is; StreamTypeError if one is unknown or there twice."""
+    by_lower = {name.lower(): name for name in wanted}
+    places: dict[str, int] = {}
+    for place, name in enumerate(given):
+        column = by_lower.get(name.lower())
+        if column is None:
+            reason = f"is not a column of the stream, which has {', '.join(wanted)}"
+            raise StreamTypeError(stream, reason, column=name)
+        if column in places:
+            raise StreamTypeError(stream, "is there twice", column=column)
+        places[column] = place
+    return places
+
+
+def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    if column.type == field.type:
+        return column
+    if not _may_become(column.type, field.type):
+        reason = f"{column.type} does not become {field.type}; cast it first"
+        raise StreamTypeError(stream, reason, column=field.name)
+    try:
+        converted = column.cast(field.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        row = _first_that_fails(column, lambda part: part.cast(field.type))
+        raise _misfit(column, field, stream, row) from error
+    if not pa.types.is_integer(column.type) and (
+        _may_round(column.type) or _may_round(field.type)
+    ):  # the cast of integers to floats is checked
+        row = _first_that_changed(column, converted)
+        if row is not None:
+            raise _misfit(column, field, stream, row)
+    return converted
+
+
+def _misfit(
+    column: pa.ChunkedArray, field: pa.Field, stream: str, row: int | None
+) -> StreamTypeError:
+    value = "a value" if row is None else _shown(column[row])
+    reason = f"{value} of type {column.type} does not fit into {field.type}"
+    return StreamTypeError(stream, reason, column=field.name, row=row)
+
+
+def _shown(value: pa.Scalar) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(value.type):  # Python may have none of such a precision
+        value = value.cast(pa.string())
+    return shorten(value.as_py())
+
+
+def _may_become(given: pa.DataType, wanted: pa.DataType) -> bool:
+    """Tell whether values of one type can be values of another without being read anew."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(given):
+        return _may_become(given.value_type, wanted)
+    if types.is_null(given) or given == wanted:
+        return True
+    if types.is_timestamp(given) and types.is_timestamp(wanted):
+        # A local time is no moment, and we cannot know of which place.
+        return (given.tz is None) == (wanted.tz is None)
+    if types.is_nested(given) or types.is_nested(wanted):
+        return _may_become_nested(given, wanted)
+    return any(is_kind(given) and is_kind(wanted) for is_kind in _kinds())
+
+
+def _may_become_nested(given: pa.DataType, wanted: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_struct(given) and types.is_struct(wanted):
+        return [each.name for each in given] == [each.name for each in wanted] and all(
+            _may_become(one.type, other.type) for one, other in zip(given, wanted, strict=True)
+        )
+    if _is_list(given) and _is_list(wanted):
+        return _may_become(given.value_type, wanted.value_type)
+    return False
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    types = pa.types
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def _kinds() -> Sequence[Callable[[pa.DataType], bool]]:
+    """Return the families within which types become one another."""
+    import pyarrow as pa
+
+    types = pa.types
+
+    def is_number(kind: pa.DataType) -> bool:
+        return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+    def is_text(kind: pa.DataType) -> bool:
+        return bool(
+            types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+        )
+
+    def is_bytes(kind: pa.DataType) -> bool:
+        return bool(
+            types.is_binary(kind)
+            or types.is_large_binary(kind)
+            or types.is_binary_view(kind)
+            or types.is_fixed_size_binary(kind)
+        )
+
+    return (is_number, is_text, is_bytes, types.is_date, types.is_time)
+
+
+def _may_round(kind: pa.DataType) -> bool:
+    """Tell whether Arrow rounds silently on the way from this type, or to it."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(kind):
+        return any(_may_round(kind.field(i).type) for i in range(kind.num_fields))
+    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _first_that_changed(column: pa.ChunkedArray, converted: pa.ChunkedArray) -> int | None:
+    """Return the first row that is not what it was if it is converted back."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    try:
+        again = converted.cast(column.type, safe=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # such as 1e300 into a narrow decimal
+        return _first_that_fails(converted, lambda part: part.cast(column.type, safe=False))
+    if column.equals(again):
+        return None
+    if pa.types.is_nested(column.type):
+        pairs = zip(column, again, strict=True)
+        return next((row for row, (one, other) in enumerate(pairs) if not one.equals(other)), None)
+    import pyarrow.compute as pc
+
+    is_same = pc.equal(column, again)
+    if pa.types.is_floating(column.type):
+        is_same = pc.or_(is_same, pc.is_nan(column))
+    is_changed = pc.invert(pc.fill_null(is_same, fill_value=True)).to_numpy()
+    return _first(is_changed) if is_changed.any() else None
+
+
+def _first_that_fails(
+    column: pa.ChunkedArray, convert: Callable[[pa.ChunkedArray], object]
+) -> int | None:
+    """Return the first row that cannot be converted, by bisection."""
+    start, stop = 0, len(column)
+    while stop - start > 1:
+        middle = (start + stop) // 2
+        if _fails(column.slice(start, middle - start), convert):
+            stop = middle
+        else:
+            start = middle
+    return start if stop > start and _fails(column.slice(start, 1), convert) else None
+
+
+def _fails(part: pa.ChunkedArray, convert: Callable[[pa.ChunkedArray], object]) -> bool:
+    import pyarrow as pa
+
+    try:
+        convert(part)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return True
+    return False
+
+
+def _first(flags: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+    return int(np.argmax(flags))
