@@ -9,6 +9,8 @@ window are in the order of their steps, and within a step in that of their arriv
 which `first`, `last`, a mode or an `arg_max` has to choose one.
 """
 
+# ruff: noqa: S608 (no text of a user is in these queries)
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -57,6 +59,10 @@ class Window:
         first = (place - self.size) // self.slide + 1
         return range(first * self.slide, place // self.slide * self.slide + 1, self.slide)
 
+    def next_end(self, place: int) -> int:
+        """Return the first end of a window after this place."""
+        return (place - self.size) // self.slide * self.slide + self.slide + self.size
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -88,19 +94,23 @@ class Answer:
 class Arrivals:
     """The rows of a stream as one window function of a query sees them."""
 
-    def __init__(self, window: Window, stream: StreamOf, lateness: int | None) -> None:
+    def __init__(self, window: Window, stream: StreamOf, standing: Standing) -> None:
         self.window = window
         self.stream = stream
-        self.lateness = lateness
+        self.lateness = standing.allowed_lateness
+        self.close_after = standing.close_after
         self.newest = NEVER  # the newest place on the axis that a row was at
         self.places: set[int] = set()  # where accepted rows are
         self.amended: set[int] = set()  # where accepted rows are that came late
         self.late = 0
         self.came = 0
-        self.last_arrival: float | None = None
+        self.last_arrival = 0.0
+        self.silent_from: int | None = None  # the newest place when silence was first noticed
 
     def arrive(self, time: int | None, arrival: float) -> int | None:
         """Let a row arrive; return its place on the axis, or None if it is late and dropped."""
+        self.passed(arrival)
+        self.silent_from = None
         self.came += 1
         self.last_arrival = arrival
         kind = self.window.kind
@@ -129,20 +139,24 @@ class Arrivals:
         self.amended.add(place)
         return True
 
-    def passed(self, now: float, close_after: float | None) -> int:
-        """Return up to where this window's time has passed."""
+    def passed(self, now: float) -> int:
+        """Return up to where this window's time has passed by a moment of the clock.
+
+        Silence closes the open slide, and from then on time passes as the clock does.
+        """
         window = self.window
         if window.kind == "rows":
             return self.came
+        if self.newest == NEVER:
+            return NEVER
         if window.by_arrival:
             self.newest = max(self.newest, round(now * MICROSECONDS))
-        elif (
-            close_after is not None
-            and self.last_arrival is not None
-            and now - self.last_arrival >= close_after
-        ):
-            ends = [start + window.size for start in window.starts(self.newest)]
-            self.newest = max([self.newest, *ends])
+        silence = now - self.last_arrival
+        if self.close_after is not None and silence >= self.close_after:
+            if self.silent_from is None:
+                self.silent_from = self.newest
+            clock = self.silent_from + round(silence * MICROSECONDS)
+            self.newest = max(self.newest, window.next_end(self.silent_from), clock)
         return self.newest
 
 
@@ -157,8 +171,7 @@ class Reference:
     ) -> None:
         self.standing = standing
         self.arrivals = [
-            Arrivals(window, streams[window.stream], standing.allowed_lateness)
-            for window in standing.windows
+            Arrivals(window, streams[window.stream], standing) for window in standing.windows
         ]
         self.connection = duckdb.connect(config={"threads": 1})
         self.revisions: dict[tuple[int, int], int] = {}
@@ -202,8 +215,7 @@ class Reference:
 
     def _due(self, now: float) -> list[tuple[int, int]]:
         """Return the windows that are closed and hold a row, and were not answered as they are."""
-        close_after = self.standing.close_after
-        passed = min(arrivals.passed(now, close_after) for arrivals in self.arrivals)
+        passed = min(arrivals.passed(now) for arrivals in self.arrivals)
         found = [window for window in self._windows() if window[1] <= passed]
         amended = {window for window in self._amended() if window in self.revisions}
         for arrivals in self.arrivals:

@@ -199,3 +199,24 @@ def test_a_window_that_fails_stops_no_other(reference: Make) -> None:
     each = reference(Standing(CAST, (TUMBLE,)))
     each.append("ticks", rows((1, 1), (11, -1), (21, 4), (30, 0)), 0.0)
     assert [values(answer) for answer in each.poll(0.0)] == [1, "failed", 4]
+
+
+def test_silence_closes_the_open_slide_and_then_time_goes_on_as_the_clock(reference: Make) -> None:
+    #   time     0    5    10   15        steps of 5, windows of 10; rows at 2 and 7
+    seconds = 1_000_000
+    hop = Window("hop", "ticks", 10 * seconds, 5 * seconds)
+    each = reference(Standing(SUM, (hop,), close_after=2.0))
+    each.append("ticks", rows((2 * seconds, 1), (7 * seconds, 2)), 100.0)
+    assert [answer.end for answer in each.poll(101.0)] == [5 * seconds]
+    assert [answer.end for answer in each.poll(102.0)] == [10 * seconds]
+    assert each.poll(107.0) == []  # time is 14
+    assert [answer.end for answer in each.poll(108.0)] == [15 * seconds]
+
+
+def test_a_row_of_a_slide_that_silence_has_closed_is_late(reference: Make) -> None:
+    each = reference(Standing(SUM, (TUMBLE,), close_after=2.0))
+    each.append("ticks", rows((3, 1)), 100.0)
+    each.append("ticks", rows((4, 2)), 101.0)
+    each.append("ticks", rows((5, 4)), 103.0)
+    assert found(each.poll(103.0)) == [(0, 10, 0, 3)]
+    assert each.late == 1

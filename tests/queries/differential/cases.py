@@ -1,0 +1,111 @@
+"""Random cases: a query, the windows that it is over, how it is run, and what arrives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from .feeds import Event, Feed
+from .grammar import Grammar, Query
+from .reference import MICROSECONDS, Standing, Window
+
+SIZES = ((2, 2), (5, 5), (4, 2), (6, 2), (5, 1), (6, 4), (2, 3))  # size and slide, in seconds
+ROWS = ((5, 5), (10, 5), (7, 2), (3, 4))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A query as the reference and as the engine have it, and what happens while it stands."""
+
+    seed: int
+    query: Query
+    standing: Standing
+    text: str
+    events: tuple[Event, ...]
+
+    def __str__(self) -> str:
+        """Say what it takes to see this case again."""
+        standing = self.standing
+        return (
+            f"seed {self.seed}: {self.text}\n  semantics {standing.semantics}, allowed lateness"
+            f" {standing.allowed_lateness}, close after {standing.close_after}"
+        )
+
+
+def case(seed: int) -> Case:
+    """Return the case of a seed."""
+    random = Random(seed)
+    query = Grammar(random).query()
+    windows = _windows(random, query)
+    standing = Standing(
+        query.template,
+        windows,
+        semantics=random.choice(["append", "append", "update"]),
+        is_row_wise=query.is_row_wise,
+        allowed_lateness=_lateness(random, windows),
+        close_after=_close_after(random, windows),
+    )
+    feed = Feed(
+        random,
+        late=random.choice([0.0, 0.1, 0.3]),
+        strange=random.choice([0.0, 0.0, 0.0, 0.1]),
+    )
+    text = query.template.format(*(engine_text(window) for window in windows))
+    return Case(seed, query, standing, text, tuple(feed.events(query.streams)))
+
+
+def engine_text(window: Window) -> str:
+    """Write a window function as the engine reads it."""
+    size, slide = (f"INTERVAL '{n // MICROSECONDS} seconds'" for n in (window.size, window.slide))
+    on = ", axis => 'arrival'" if window.by_arrival else ""
+    if window.kind == "tumble":
+        return f"tumble({window.stream}, {size}{on})"
+    if window.kind == "hop":
+        return f"hop({window.stream}, {size}, {slide}{on})"
+    if window.kind == "rows":
+        return f"rows({window.stream}, {window.size}, {window.slide})"
+    if window.kind == "latest":
+        return f"latest({window.stream}, rows => {window.rows}, per => ({', '.join(window.per)}))"
+    if window.kind == "landmark":
+        return f"landmark({window.stream}{f', {slide}' if window.slide else ''})"
+    return window.stream
+
+
+def _windows(random: Random, query: Query) -> tuple[Window, ...]:
+    """Return a window for each stream of a query; they are all of one kind and size."""
+    kinds = {"hop": 50, "arrival": 10, "latest": 8, "landmark": 8, "stream": 8}
+    if len(set(query.streams)) == 1:
+        kinds["rows"] = 12
+    kind = random.choices(list(kinds), list(kinds.values()))[0]
+    size, slide = (seconds * MICROSECONDS for seconds in random.choice(SIZES))
+    name = "tumble" if size == slide else "hop"
+    if kind in ("hop", "arrival"):
+        made = [
+            Window(name, stream, size, slide, by_arrival=kind == "arrival")
+            for stream in query.streams
+        ]
+    elif kind == "rows":
+        size, slide = random.choice(ROWS)
+        made = [Window("rows", stream, size, slide) for stream in query.streams]
+    elif kind == "latest":
+        rows = random.choice([1, 1, 2, 4])
+        made = [Window("latest", stream, rows=rows, per=_per(random)) for stream in query.streams]
+    else:
+        made = [Window(kind, stream) for stream in query.streams]
+    return tuple(made)
+
+
+def _per(random: Random) -> tuple[str, ...]:
+    return random.choice([("symbol",), ("symbol",), ()])
+
+
+def _lateness(random: Random, windows: tuple[Window, ...]) -> int | None:
+    if any(window.kind not in ("tumble", "hop") or window.by_arrival for window in windows):
+        return None
+    return random.choice([None, None, MICROSECONDS, 5 * MICROSECONDS])
+
+
+def _close_after(random: Random, windows: tuple[Window, ...]) -> float | None:
+    if any(window.kind not in ("tumble", "hop") or window.by_arrival for window in windows):
+        return None
+    return random.choice([None, None, 4.125])

@@ -1,0 +1,59 @@
+"""Whether two tables are the same result: rows in any order unless it counts, doubles nearly."""
+
+from __future__ import annotations
+
+from math import isclose, isnan
+
+import pyarrow as pa
+
+RELATIVE = 1e-9
+ABSOLUTE = 1e-7  # of sums that cancel out; what is summed is around ten
+
+Row = tuple[object, ...]
+
+
+def difference(expected: pa.Table, found: pa.Table, *, is_ordered: bool) -> str:
+    """Say how a table is not as expected; nothing if it is."""
+    if expected.schema.names != found.schema.names:
+        return f"columns are {found.schema.names}, not {expected.schema.names}"
+    if expected.schema.types != found.schema.types:
+        return f"types are {found.schema.types}, not {expected.schema.types}"
+    wanted, given = rows_of(expected), rows_of(found)
+    if is_ordered:
+        is_same = len(wanted) == len(given) and all(map(is_near, wanted, given))
+    else:
+        is_same = are_same_multiset(wanted, given)
+    return "" if is_same else f"rows are\n    {_sorted(given)}, not\n    {_sorted(wanted)}"
+
+
+def rows_of(table: pa.Table) -> list[Row]:
+    """Return the rows of a table, of which two columns may have one name."""
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def are_same_multiset(wanted: list[Row], given: list[Row]) -> bool:
+    """Tell whether the rows of both can be paired. O(n) if doubles are all the same, else n²."""
+    if len(wanted) != len(given):
+        return False
+    left = sorted(given, key=repr)
+    for row in sorted(wanted, key=repr):
+        place = next((i for i, other in enumerate(left) if is_near(row, other)), None)
+        if place is None:
+            return False
+        del left[place]
+    return True
+
+
+def is_near(one: object, other: object) -> bool:
+    """Tell whether two values are the same, of which doubles may be rounded differently."""
+    if isinstance(one, float) and isinstance(other, float):
+        if isnan(one) or isnan(other):
+            return isnan(one) and isnan(other)
+        return isclose(one, other, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(is_near, one, other))
+    return type(one) is type(other) and one == other
+
+
+def _sorted(rows: list[Row]) -> str:
+    return "\n    ".join(sorted(map(repr, rows)))
