@@ -154,6 +154,18 @@ class WindowNotInProcessError(NotInProcessError):
     )
 
 
+class KeyChangedError(UpStreamError, ValueError):
+    """The function of a Map returned an update of another key or time than it was given."""
+
+    def __init__(self, given: object, returned: object) -> None:
+        self.given = given
+        self.returned = returned
+        super().__init__(
+            f"a Map must keep key and time, but made {shorten(returned)} of {shorten(given)}; "
+            "return the new value alone"
+        )
+
+
 class AlreadyAttachedError(UpStreamError, RuntimeError):
     """A queue is attached to a stream already, or a part of it serves another queue."""
 
