@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from random import Random
 
 from .feeds import Event, Feed
-from .grammar import Grammar, Query
+from .grammar import QUOTES, TRADES, Grammar, Query
 from .reference import MICROSECONDS, Standing, Window
 
-SIZES = ((2, 2), (5, 5), (4, 2), (6, 2), (5, 1), (6, 4), (2, 3))  # size and slide, in seconds
-ROWS = ((5, 5), (10, 5), (7, 2), (3, 4))
+SIZES = ((2, 2), (5, 5), (4, 2), (6, 2), (5, 1), (6, 4), (3, 2))  # size and slide, in seconds
+GROUPS = {
+    TRADES: (("symbol",), ("flag",), ("symbol", "note")),
+    QUOTES: (("symbol",), ("symbol", "lots"), ("lots",)),
+}
+ROWS = ((5, 5), (10, 5), (7, 2), (4, 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ def case(seed: int) -> Case:
 def engine_text(window: Window) -> str:
     """Write a window function as the engine reads it."""
     size, slide = (f"INTERVAL '{n // MICROSECONDS} seconds'" for n in (window.size, window.slide))
-    on = ", axis => 'arrival'" if window.by_arrival else ""
+    on = ", by => arrival" if window.by_arrival else ""
     if window.kind == "tumble":
         return f"tumble({window.stream}, {size}{on})"
     if window.kind == "hop":
@@ -89,14 +93,14 @@ def _windows(random: Random, query: Query) -> tuple[Window, ...]:
         made = [Window("rows", stream, size, slide) for stream in query.streams]
     elif kind == "latest":
         rows = random.choice([1, 1, 2, 4])
-        made = [Window("latest", stream, rows=rows, per=_per(random)) for stream in query.streams]
+        made = [
+            Window("latest", stream, rows=rows, per=random.choice(GROUPS[stream]))
+            for stream in query.streams
+        ]
     else:
-        made = [Window(kind, stream) for stream in query.streams]
+        slide = random.choice([0, slide]) if kind == "landmark" else 0
+        made = [Window(kind, stream, slide=slide) for stream in query.streams]
     return tuple(made)
-
-
-def _per(random: Random) -> tuple[str, ...]:
-    return random.choice([("symbol",), ("symbol",), ()])
 
 
 def _lateness(random: Random, windows: tuple[Window, ...]) -> int | None:

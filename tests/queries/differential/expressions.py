@@ -35,6 +35,7 @@ class Expressions:
 
     random: Random
     scope: Scope
+    can_fail: bool = False
 
     def whole(self, depth: int = 1) -> str:
         """Return an integer."""
@@ -47,6 +48,8 @@ class Expressions:
         forms.append(f"-{name}")
         if self.scope.text:
             forms.append(f"length({self.random.choice(self.scope.text)})")
+        if self.can_fail and self.scope.truth:  # which only trades have
+            forms.extend(["note::INTEGER"] * 12)
         return f"({self.random.choice(forms)})"
 
     def real(self, depth: int = 1) -> str:

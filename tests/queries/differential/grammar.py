@@ -84,7 +84,9 @@ class Grammar:
     def aggregate(self) -> Query:
         """Return an aggregate over one stream, in groups or not."""
         stream = self._stream()
-        body = self._aggregation(self._expressions(stream), f"{{0}} AS {stream}", is_filtered=True)
+        of = self._expressions(stream)
+        of.can_fail = self.random.random() < 0.2
+        body = self._aggregation(of, f"{{0}} AS {stream}", is_filtered=not of.can_fail)
         return Query(
             body.text, (stream,), "aggregate", is_simple=body.is_simple, is_ordered=body.is_ordered
         )

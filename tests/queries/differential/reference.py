@@ -78,12 +78,16 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the query gives for a window; no table if it fails for it."""
+    """What the query gives for a window; no table if it fails for it.
+
+    Then `spared` is what it gives for those of the rows that do not make it fail by themselves.
+    """
 
     start: int | None
     end: int | None
     revision: int
     table: pa.Table | None
+    spared: pa.Table | None = None
 
     @property
     def bounds(self) -> tuple[int | None, int | None]:
@@ -123,7 +127,7 @@ class Arrivals:
         assert place is not None or kind in LASTING, "a window over time needs a time"
         if place is None:
             return self.came - 1
-        if self.window.step and kind != "rows" and not self._is_in_time(place):
+        if kind in FIXED and not self._is_in_time(place):
             self.late += 1
             return None
         self.newest = max(self.newest, place)
@@ -175,6 +179,7 @@ class Reference:
         ]
         self.connection = duckdb.connect(config={"threads": 1})
         self.revisions: dict[tuple[int, int], int] = {}
+        self.ended: set[int] = set()  # the slides after a landmark that were answered, or passed
         self.seen = 0  # rows that the last answer without a window was about
         self.came = 0
         self.skipped = 0
@@ -205,13 +210,32 @@ class Reference:
         """Answer for each window that is due, oldest first; under update semantics the newest."""
         if all(window.kind in LASTING and not window.slide for window in self.standing.windows):
             return self._poll_lasting()
-        due = self._due(now)
-        if self.standing.semantics == "update" and due:
-            self.skipped += len(due) - 1
-            for bounds in due[:-1]:
-                self.revisions.setdefault(bounds, 0)
-            due = due[-1:]
-        return [self._answer(bounds) for bounds in due]
+        due = self._due_landmarks(now) if self._has_landmark() else self._due(now)
+        answers = [self._answer(bounds) for bounds in due]
+        if self.standing.semantics == "update" and answers:
+            self.skipped += len(answers) - 1
+            return answers[-1:]
+        return answers
+
+    def _has_landmark(self) -> bool:
+        return self.standing.windows[0].kind == "landmark"
+
+    def _due_landmarks(self, now: float) -> list[tuple[int, int]]:
+        """Return everything up to each end of a slide in which something came, once each."""
+        slide = self.standing.windows[0].slide
+        places = self._places()
+        ends = {(place // slide + 1) * slide for place in places}
+        passed = min(arrivals.passed(now) for arrivals in self.arrivals)
+        due = []
+        for end in sorted(end for end in ends - self.ended if end <= passed):
+            if not self.ended or end > max(self.ended):
+                due.append((min(places), end))
+            self.ended.add(end)
+        return due
+
+    def _places(self) -> set[int]:
+        """Return where on the axis there are rows, of any stream."""
+        return set[int]().union(*(arrivals.places for arrivals in self.arrivals))
 
     def _due(self, now: float) -> list[tuple[int, int]]:
         """Return the windows that are closed and hold a row, and were not answered as they are."""
@@ -237,7 +261,8 @@ class Reference:
 
     def _answer(self, bounds: tuple[int, int]) -> Answer:
         revision = self.revisions.get(bounds, -1) + 1
-        self.revisions[bounds] = revision
+        if not self._has_landmark():
+            self.revisions[bounds] = revision
         condition = f"__place >= {bounds[0]} AND __place < {bounds[1]}"
         relations = [rows_of(number, condition) for number in range(len(self.arrivals))]
         return self._run(relations, bounds[0], bounds[1], revision)
@@ -252,11 +277,16 @@ class Reference:
         self.seen = self.came
         for arrivals in self.arrivals:
             arrivals.amended.clear()
-        return [self._run(relations, None, None, 0)]
+        if not self._has_landmark():
+            return [self._run(relations, None, None, 0)]
+        places = self._places()
+        return [self._run(relations, min(places), max(places), 0)]
 
     def _lasting(self, number: int, arrivals: Arrivals) -> str:
         """Return the relation that a window function without an end stands for now."""
         window, key = arrivals.window, arrivals.stream.key
+        if window.kind == "landmark":
+            return rows_of(number, "true")
         conditions = ["true"]
         if window.kind == "stream" and self.standing.semantics == "update":
             conditions.append(f"{newest_by(key)} = 1")
@@ -267,11 +297,26 @@ class Reference:
         return rows_of(number, " AND ".join(conditions))
 
     def _run(self, relations: list[str], start: int | None, end: int | None, rev: int) -> Answer:
+        table = self._evaluate(relations)
+        spared = None if table is not None else self._spare(relations)
+        return Answer(start, end, rev, table, spared)
+
+    def _evaluate(self, relations: list[str]) -> pa.Table | None:
+        """Run the query; None if it fails."""
         try:
-            result = self.connection.sql(self.standing.template.format(*relations))
-            return Answer(start, end, rev, result.to_arrow_table())
+            return self.connection.sql(self.standing.template.format(*relations)).to_arrow_table()
         except duckdb.Error:
-            return Answer(start, end, rev, None)
+            return None
+
+    def _spare(self, relations: list[str]) -> pa.Table | None:
+        """Run the query without the rows that it fails on if there is no other."""
+        if len(relations) > 1:
+            return None
+        [rows] = relations
+        count = self.connection.sql(f"SELECT count(*) FROM {rows}").fetchall()[0][0]
+        single = [f"(FROM {rows} LIMIT 1 OFFSET {number})" for number in range(count)]
+        good = [each for each in single if self._evaluate([each]) is not None]
+        return self._evaluate([f"({' UNION ALL '.join(good) or f'FROM {rows} LIMIT 0'})"])
 
     def _create(self, number: int, schema: pa.Schema) -> None:
         ours = [pa.field(name, pa.int64()) for name in OURS]

@@ -16,7 +16,7 @@ TUMBLE = Window("tumble", "ticks", 10, 10)
 HOP = Window("hop", "ticks", 10, 5)
 SUM = "SELECT sum(x)::INTEGER AS total FROM {0} AS t"
 LIST = "SELECT x FROM {0} AS t"
-CAST = "SELECT sum(CASE WHEN x < 0 THEN error('negative') ELSE x END) AS total FROM {0} AS t"
+FAILS = "SELECT sum(CASE WHEN x < 0 THEN error('negative') ELSE x END)::INTEGER FROM {0} AS t"
 
 Make = Callable[[Standing], Reference]
 
@@ -150,10 +150,22 @@ def test_a_landmark_answers_about_everything_when_there_is_something_new(referen
     each = reference(Standing(SUM, (Window("landmark", "ticks"),)))
     assert each.poll(0.0) == []
     each.append("ticks", rows((9, 1), (3, 2)), 0.0)
-    assert [values(answer) for answer in each.poll(0.0)] == [3]
+    assert found(each.poll(0.0)) == [(3, 9, 0, 3)]
     assert each.poll(0.0) == []
     each.append("ticks", rows((1, 4)), 0.0)
-    assert [values(answer) for answer in each.poll(0.0)] == [7]
+    assert found(each.poll(0.0)) == [(1, 9, 0, 7)]
+
+
+def test_a_landmark_with_a_slide_answers_at_the_end_of_each_slide_that_has_rows(
+    reference: Make,
+) -> None:
+    each = reference(Standing(SUM, (Window("landmark", "ticks", slide=10),)))
+    each.append("ticks", rows((3, 1), (14, 2), (35, 4), (12, 8)), 0.0)
+    assert found(each.poll(0.0)) == [(3, 10, 0, 1), (3, 20, 0, 11)]
+    each.append("ticks", rows((25, 16), (40, 32), (2, 64)), 0.0)
+    assert found(each.poll(0.0)) == [(2, 30, 0, 91), (2, 40, 0, 95)]
+    each.append("ticks", rows((1, 128)), 0.0)
+    assert each.poll(0.0) == []
 
 
 def test_the_latest_rows_are_so_many_for_each_key_and_of_equal_times_the_last(
@@ -196,9 +208,12 @@ def test_a_join_answers_when_time_has_passed_in_both_streams(reference: Make) ->
 
 
 def test_a_window_that_fails_stops_no_other(reference: Make) -> None:
-    each = reference(Standing(CAST, (TUMBLE,)))
-    each.append("ticks", rows((1, 1), (11, -1), (21, 4), (30, 0)), 0.0)
-    assert [values(answer) for answer in each.poll(0.0)] == [1, "failed", 4]
+    each = reference(Standing(FAILS, (TUMBLE,)))
+    each.append("ticks", rows((1, 1), (11, -1), (12, 2), (12, 3), (21, 4), (30, 0)), 0.0)
+    answers = each.poll(0.0)
+    assert [values(answer) for answer in answers] == [1, "failed", 4]
+    assert answers[1].spared is not None
+    assert answers[1].spared.column(0).to_pylist() == [5]
 
 
 def test_silence_closes_the_open_slide_and_then_time_goes_on_as_the_clock(reference: Make) -> None:
