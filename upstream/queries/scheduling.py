@@ -1,0 +1,160 @@
+"""Which query to run next, when several have something to do (the report's future work).
+
+"Our overall goal is to minimize the average staleness over all output substreams of all continuous
+queries in the system" (section 3.3). Running a query takes its staleness away and lets all others
+grow stale for as long as it takes. So the query to run is the one that takes away the most
+staleness, by its weight, for each second that it costs; the same rule that STALENESS INDEX has for
+keys, without their rates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Final, Protocol
+
+from ..clock import Clock
+from ..errors import ParameterError, UnknownPolicyError
+
+
+class Runnable(Protocol):
+    """What a scheduler needs to know of a query."""
+
+    @property
+    def name(self) -> str:
+        """What it is called; no two that are served together have one name."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """How much its staleness matters, above zero."""
+        ...
+
+    def is_due(self) -> bool:
+        """Tell whether there is anything to run on."""
+        ...
+
+    def staleness(self) -> float:
+        """Return for how many seconds its answer has been stale."""
+        ...
+
+    def cost(self) -> float:
+        """Return how many seconds the next run will take, 0 if that is not known."""
+        ...
+
+    def run(self) -> None:
+        """Bring the answer up to date, or nearer to it."""
+        ...
+
+
+class QueryScheduler(Protocol):
+    """A policy: it chooses the query to run next."""
+
+    name: ClassVar[str]
+
+    def next(self, runnables: Sequence[Runnable]) -> Runnable | None:
+        """Return one of those that are due, None if none is."""
+        ...
+
+
+class StalenessFirst:
+    """Choose the query of which a run takes away the most staleness per second of its cost.
+
+    A query of unknown cost runs first, so that it becomes known. If it is not known after a run
+    either, since the clock does not show it, the query counts as the cheapest one of known cost.
+
+    Nothing starves: the staleness of a query that waits grows for as long as it does, and that of
+    those that run instead is no longer than since they ran. O(queries).
+    """
+
+    name: ClassVar[str] = "staleness"
+    __slots__ = ("_tried",)
+
+    def __init__(self) -> None:
+        self._tried: frozenset[str] = frozenset()
+        """The queries that were chosen before, of those that there are."""
+
+    def next(self, runnables: Sequence[Runnable]) -> Runnable | None:
+        """Return the query to run next, the first of equal ones; None if none is due."""
+        self._tried &= {runnable.name for runnable in runnables}
+        due = [runnable for runnable in runnables if runnable.is_due()]
+        if not due:
+            return None
+        costs = [runnable.cost() for runnable in due]
+        assumed = min((cost for cost in costs if cost > 0), default=1.0)
+
+        def urgency(number: int) -> float:
+            runnable, cost = due[number], costs[number]
+            if cost <= 0 and runnable.name not in self._tried:
+                return math.inf
+            return runnable.weight * runnable.staleness() / (cost if cost > 0 else assumed)
+
+        chosen = due[max(range(len(due)), key=urgency)]
+        self._tried |= {chosen.name}
+        return chosen
+
+
+class RoundRobin:
+    """Choose the query that has not run for the most turns, whatever it costs. O(queries).
+
+    What `StalenessFirst` is compared with.
+    """
+
+    name: ClassVar[str] = "round-robin"
+    __slots__ = ("_turn", "_turns")
+
+    def __init__(self) -> None:
+        self._turn = 0
+        self._turns: dict[str, int] = {}
+        """When each query ran last, counted in turns."""
+
+    def next(self, runnables: Sequence[Runnable]) -> Runnable | None:
+        """Return the query to run next; None if none is due."""
+        turns = self._turns = {each.name: self._turns.get(each.name, 0) for each in runnables}
+        due = (runnable for runnable in runnables if runnable.is_due())
+        chosen = min(due, key=lambda runnable: turns[runnable.name], default=None)
+        if chosen is not None:
+            self._turn += 1
+            turns[chosen.name] = self._turn
+        return chosen
+
+
+QUERY_SCHEDULERS: Final[dict[str, type[StalenessFirst] | type[RoundRobin]]] = {
+    scheduler.name: scheduler for scheduler in (StalenessFirst, RoundRobin)
+}
+"""The query schedulers by name."""
+
+
+def make_query_scheduler(name: str = StalenessFirst.name) -> QueryScheduler:
+    """Return a new query scheduler; UnknownPolicyError if there is none of this name.
+
+    >>> make_query_scheduler("round-robin").name
+    'round-robin'
+    """
+    if name not in QUERY_SCHEDULERS:
+        raise UnknownPolicyError(name, QUERY_SCHEDULERS)
+    return QUERY_SCHEDULERS[name]()
+
+
+def serve(
+    runnables: Sequence[Runnable] | Callable[[], Sequence[Runnable]],
+    policy: QueryScheduler,
+    clock: Clock,
+    seconds: float,
+) -> int:
+    """Run what is due in the policy's order, until nothing is or `seconds` have passed.
+
+    Returns how many runs there were. No run is cut short, so the last one may end later. Queries
+    may come and go meanwhile, if `runnables` is a function that tells which there are.
+    """
+    if not seconds >= 0:  # which NaN is not either
+        raise ParameterError("seconds", seconds, "a number, zero or more")
+    until = clock.now() + seconds
+    runs = 0
+    while clock.now() < until:
+        chosen = policy.next(runnables() if callable(runnables) else runnables)
+        if chosen is None:
+            break
+        chosen.run()
+        runs += 1
+    return runs
