@@ -8,11 +8,13 @@ its states `__s0`, ….
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlglot import exp
 
     from ..window_clause import WindowClause
@@ -46,7 +48,7 @@ class State:
 
     kind: StateKind
     columns: tuple[str, ...]
-    merge: tuple[exp.Expression, ...]
+    merge: tuple[exp.Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,11 @@ class Leaf:
     have a column `__step`, and so has its result, in front. With several windows (a join of
     streams) the step of a result is the oldest of the steps it was made from, since it expires with
     that. `reason` says why the leaf is not split deeper, and is empty if it is split to the end.
+
+    For those who keep rows of a window (a join of streams): `columns` are all that the leaf reads
+    of it, and the query in `filters` picks from `chunk_i` the rows that can matter, with these
+    columns; `filters_by_step` does so with `__step` in front. The partial over what is picked is
+    the partial over all.
     """
 
     relation: str
@@ -69,6 +76,9 @@ class Leaf:
     states: tuple[State, ...]
     rule: str
     reason: str = ""
+    columns: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    filters: Mapping[int, exp.Query] = field(default_factory=dict)
+    filters_by_step: Mapping[int, exp.Query] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

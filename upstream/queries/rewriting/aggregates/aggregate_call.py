@@ -1,0 +1,69 @@
+"""An aggregate of a query, taken apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..functions import name_of
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """`name([DISTINCT] arguments) FILTER (WHERE condition)`, as DuckDB names it.
+
+    `is_plain` is False if there is anything else about it, such as an ORDER BY.
+    """
+
+    name: str
+    arguments: tuple[exp.Expr, ...]
+    is_distinct: bool = False
+    condition: exp.Expr | None = None
+    is_plain: bool = True
+
+
+def read_call(node: exp.Expr) -> AggregateCall:
+    """Take an aggregate apart."""
+    from sqlglot import exp
+
+    condition = None
+    if isinstance(node, exp.Filter):
+        condition = node.expression.this
+        node = node.this
+    if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.AnyValue):
+        node = node.this
+    if not isinstance(node, exp.Func):
+        return AggregateCall("", (), is_plain=False)
+    arguments = _arguments(node)
+    is_distinct = len(arguments) == 1 and isinstance(arguments[0], exp.Distinct)
+    if is_distinct:
+        arguments = tuple(arguments[0].expressions)
+    is_plain = not any(isinstance(argument, exp.Order | exp.Distinct) for argument in arguments)
+    if len(arguments) == 1 and isinstance(arguments[0], exp.Star):
+        arguments = ()
+    return AggregateCall(name_of(node), arguments, is_distinct, condition, is_plain)
+
+
+def is_call(node: exp.Expr) -> exp.Func | None:
+    """Return the function if this is a call with what may be wrapped around one."""
+    from sqlglot import exp
+
+    while isinstance(node, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
+        node = node.this
+    return node if isinstance(node, exp.Func) else None
+
+
+def _arguments(node: exp.Func) -> tuple[exp.Expr, ...]:
+    """Return the arguments in DuckDB's order, which is that of sqlglot's."""
+    from sqlglot import exp
+
+    found: list[exp.Expr] = []
+    for name in [key for key in type(node).arg_types if key in node.args]:
+        value = node.args[name]
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, exp.Expr):
+                found.append(item)
+    return tuple(found)

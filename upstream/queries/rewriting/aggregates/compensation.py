@@ -1,0 +1,73 @@
+"""Concatenation plus compensation: aggregates that a second aggregate over partials completes.
+
+The sum of sums, the least of minima, the sum of counts ("Concatenation plus Compensation" in
+section 3 of the DataCell paper).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ..split_query import StateKind
+from ..trees import call, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlglot import exp
+
+    from ..partial_columns import PartialColumns
+    from .aggregate_call import AggregateCall
+
+_KINDS: Final = {
+    "sum": StateKind.SUM,
+    "min": StateKind.MINIMUM,
+    "max": StateKind.MAXIMUM,
+    "bool_and": StateKind.OTHER,
+    "bool_or": StateKind.OTHER,
+    "bit_and": StateKind.OTHER,
+    "bit_or": StateKind.OTHER,
+    "bit_xor": StateKind.OTHER,
+    "product": StateKind.OTHER,
+    "fsum": StateKind.OTHER,
+    "kahan_sum": StateKind.OTHER,
+    "sumkahan": StateKind.OTHER,
+}
+_COUNTS: Final = {"count", "count_star", "count_if", "countif"}
+_BLIND_TO_DUPLICATES: Final = {"min", "max", "bool_and", "bool_or", "bit_and", "bit_or"}
+
+
+def compensation(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
+    """Keep the aggregate of each partial, and aggregate once more."""
+    name = aggregate.name
+    if aggregate.is_distinct and name not in _BLIND_TO_DUPLICATES:
+        return None
+    if name in _COUNTS and len(aggregate.arguments) <= 1:
+        return count_state(columns, *aggregate.arguments, where=aggregate.condition, name=name)
+    if name not in _KINDS or len(aggregate.arguments) != 1:
+        return None
+    value = call(name, *aggregate.arguments, where=aggregate.condition)
+    return columns.state(_KINDS[name], [value], lambda states: [call(name, *states)])[0]
+
+
+def count_state(
+    columns: PartialColumns,
+    *arguments: exp.Expr,
+    where: exp.Expr | None,
+    name: str = "count",
+) -> exp.Column:
+    """Return the state of a count, which is 0 of nothing."""
+    from sqlglot import exp
+
+    value = call(name, *(arguments or [exp.Star()]), where=where)
+    return columns.state(StateKind.SUM, [value], _sum_of_counts, when_empty=0)[0]
+
+
+def sum_state(columns: PartialColumns, argument: exp.Expr, *, where: exp.Expr | None) -> exp.Column:
+    """Return the state of a sum."""
+    value = call("sum", argument, where=where)
+    return columns.state(StateKind.SUM, [value], lambda states: [call("sum", *states)])[0]
+
+
+def _sum_of_counts(states: Sequence[exp.Expr]) -> list[exp.Expr]:
+    return [cast(call("sum", *states), "BIGINT")]

@@ -1,0 +1,29 @@
+"""The rules for aggregates, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..not_incremental import NotIncrementalError
+from ..trees import key
+from .aggregate_call import read_call
+from .compensation import compensation
+from .expanding_replication import expanding_replication
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from ..partial_columns import PartialColumns
+
+_RULES = (compensation, expanding_replication)
+
+
+def split_aggregate(node: exp.Expr, columns: PartialColumns) -> exp.Expr:
+    """Ask for the columns an aggregate needs, and return what the finish makes of them."""
+    aggregate = read_call(node)
+    if aggregate.is_plain:
+        for rule in _RULES:
+            finish = rule(aggregate, columns)
+            if finish is not None:
+                return finish
+    raise NotIncrementalError(f"{key(node)} needs every value")

@@ -1,0 +1,219 @@
+"""One SELECT of a query: its sources, and whether its rows come one by one from rows of streams.
+
+A *stream source* is a chunk, or a subquery in FROM whose every row comes from rows of chunks; the
+others are tables, which stay as they are while chunks come and go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .not_incremental import NotIncrementalError
+from .trees import chunk_index, chunks_in, nested_queries, own_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlglot import exp
+
+    from .functions import Functions
+    from .trial import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One relation in FROM: `windows` are the chunks in it, none if it is a table."""
+
+    alias: str
+    node: exp.Expr
+    windows: tuple[int, ...]
+    columns: tuple[str, ...]
+    is_visible: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A SELECT with its sources."""
+
+    select: exp.Select
+    sources: tuple[Source, ...]
+
+    @property
+    def windows(self) -> tuple[int, ...]:
+        """The chunks that the block reads."""
+        return tuple(sorted({index for source in self.sources for index in source.windows}))
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The aliases of the stream sources."""
+        return tuple(source.alias for source in self.sources if source.windows)
+
+    @property
+    def using(self) -> frozenset[str]:
+        """The columns that joins merge, in lower case."""
+        joins = self.select.args.get("joins") or ()
+        return frozenset(
+            name.name.lower() for join in joins for name in join.args.get("using") or ()
+        )
+
+
+def source_nodes(select: exp.Select) -> list[exp.Expr]:
+    """Return what stands in FROM, from left to right."""
+    start = select.args.get("from_")
+    joins = select.args.get("joins") or ()
+    return [start.this, *(join.this for join in joins)] if start else []
+
+
+def read_block(select: exp.Select, trial: Trial) -> Block:
+    """Find out the columns of all sources."""
+    joins = [None, *(select.args.get("joins") or ())]
+    sources = [
+        Source(
+            alias=_alias(node),
+            node=node,
+            windows=chunks_in(node),
+            columns=_columns(node, select, trial),
+            is_visible=join is None or join.kind not in ("SEMI", "ANTI"),
+        )
+        for node, join in zip(source_nodes(select), joins, strict=True)
+    ]
+    aliases = [source.alias.lower() for source in sources]
+    if len(set(aliases)) < len(aliases):
+        raise NotIncrementalError("two relations in FROM have the same name")
+    return Block(select, tuple(sources))
+
+
+def _alias(node: exp.Expr) -> str:
+    alias = node.alias_or_name
+    if not alias:
+        raise NotIncrementalError("a relation in FROM has no name")
+    return str(alias)
+
+
+def _columns(node: exp.Expr, select: exp.Select, trial: Trial) -> tuple[str, ...]:
+    from sqlglot import exp
+
+    alias = node.args.get("alias")
+    renamed = [name.name for name in (alias.columns if alias else ())]
+    index = chunk_index(node)
+    if index is not None:
+        names = tuple(trial.schemas[node.name].names)
+    elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
+        names = trial.shape(node.this).names
+    else:
+        star = exp.Column(this=exp.Star(), table=exp.to_identifier(_alias(node), quoted=True))
+        query = exp.Select(expressions=[star], from_=select.args["from_"].copy())
+        query.set("joins", [join.copy() for join in select.args.get("joins") or ()])
+        return trial.shape(query).names
+    return (*renamed, *names[len(renamed) :])
+
+
+def check_sources(select: exp.Select, functions: Functions) -> None:
+    """Raise unless the rows of FROM come one by one from rows of the streams in it.
+
+    More rows of a stream must only add rows, never change or take away any.
+    """
+    for node in source_nodes(select):
+        _check_source(node, functions)
+    if any(chunks_in(query) for query in _queries_beside_from(select)):
+        raise NotIncrementalError("a subquery over a stream decides about rows of another")
+    has_stream = bool(chunks_in(source_nodes(select)[0])) if source_nodes(select) else False
+    for join in select.args.get("joins") or ():
+        _check_join(join, has_stream)
+        has_stream = has_stream or bool(chunks_in(join.this))
+
+
+def _check_source(node: exp.Expr, functions: Functions) -> None:
+    from sqlglot import exp
+
+    if node.args.get("pivots"):
+        raise NotIncrementalError("PIVOT and UNPIVOT need all rows")
+    if node.args.get("joins"):
+        raise NotIncrementalError("joins in brackets are not taken apart")
+    if not chunks_in(node) or chunk_index(node) is not None:
+        return
+    if not isinstance(node, exp.Subquery) or not isinstance(node.this, exp.Select):
+        raise NotIncrementalError("a stream is read inside a relation that is not taken apart")
+    check_row_wise(node.this, functions)
+
+
+def _check_join(join: exp.Join, has_stream: bool) -> None:
+    """Raise unless the join keeps what it gave when a stream on either side has more rows."""
+    is_stream = bool(chunks_in(join.this))
+    side, kind, method = join.side, join.kind, join.method
+    if not has_stream and not is_stream:
+        return
+    words = " ".join(word for word in (method, side, kind, "JOIN") if word)
+    if method == "NATURAL" and has_stream and is_stream:
+        raise NotIncrementalError("NATURAL JOIN of two streams")
+    if method not in ("", "NATURAL", "ASOF") or (method == "ASOF" and is_stream):
+        raise NotIncrementalError(f"{words}: the rows it matches depend on the whole window")
+    if side == "FULL" or (side == "LEFT" and is_stream) or (side == "RIGHT" and has_stream):
+        raise NotIncrementalError(
+            f"{words}: whether a row has no match depends on the whole window"
+        )
+    if kind in ("SEMI", "ANTI") and is_stream:
+        raise NotIncrementalError(f"{words}: whether a row has a match depends on the whole window")
+
+
+def check_row_wise(select: exp.Select, functions: Functions) -> None:
+    """Raise unless each row of the result comes from one row of FROM."""
+    check_sources(select, functions)
+    for name, words in _WHOLE_CLAUSES.items():
+        if select.args.get(name):
+            raise NotIncrementalError(f"{words} needs all rows")
+    for item in select.expressions:
+        check_item(item, functions)
+
+
+def check_item(item: exp.Expr, functions: Functions) -> None:
+    """Raise if a select item needs more than a row."""
+    from sqlglot import exp
+
+    for node in own_nodes(item):
+        if isinstance(node, exp.Window):
+            raise NotIncrementalError("a window function needs all rows")
+        if functions.is_aggregate(node):
+            raise NotIncrementalError("an aggregate needs all rows")
+
+
+_WHOLE_CLAUSES = {
+    "with_": "WITH",
+    "distinct": "DISTINCT",
+    "group": "GROUP BY",
+    "having": "HAVING",
+    "qualify": "QUALIFY",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+    "windows": "WINDOW",
+    "sample": "USING SAMPLE",
+}
+
+
+def _queries_beside_from(select: exp.Select) -> Iterator[exp.Query]:
+    """Yield the queries inside a SELECT that are no relations of its FROM."""
+    relations = {id(node) for node in source_nodes(select)}
+    for name, value in select.args.items():
+        values = value if isinstance(value, list) else [value]
+        for item in values:
+            if name in ("from_", "joins"):
+                yield from _in_joins(item, relations)
+            elif hasattr(item, "iter_expressions"):
+                yield from _at_or_in(item)
+
+
+def _at_or_in(item: exp.Expr) -> Iterator[exp.Query]:
+    from sqlglot import exp
+
+    if isinstance(item, exp.Query):
+        yield item
+    else:
+        yield from nested_queries(item)
+
+
+def _in_joins(item: exp.Expr, relations: set[int]) -> Iterator[exp.Query]:
+    for child in item.iter_expressions():
+        if id(child) not in relations:
+            yield from _at_or_in(child)

@@ -1,0 +1,62 @@
+"""A partial for many steps at once: the same with `__step` in front, grouped by it if grouped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .block import source_nodes
+from .split_query import STEP
+from .trees import call, chunk_index, chunks_in, is_bare_star, named, step_column
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def by_step(partial: exp.Select) -> exp.Select:
+    """Return the partial over chunks with a column `__step`.
+
+    A row that several streams made has the oldest of their steps. A partial that aggregates groups
+    by ALL, so that the step becomes a group by standing among its columns.
+    """
+    from sqlglot import exp
+
+    partial = partial.copy()
+    steps = []
+    for node in source_nodes(partial):
+        if not chunks_in(node):
+            continue
+        if chunk_index(node) is None:
+            _inside(node)
+        steps.append(step_column(node.alias_or_name))
+    for item in partial.expressions:
+        _leave_step_out(item, {column.table for column in steps})
+    step = steps[0] if len(steps) == 1 else call("least", *steps)
+    partial.set("expressions", [named(step, STEP), *partial.expressions])
+    assert partial.args.get("group") is None or isinstance(partial.args["group"], exp.Group)
+    return partial
+
+
+def _inside(node: exp.Expr) -> None:
+    """Let a subquery in FROM hand the step on."""
+    from sqlglot import exp
+
+    node.set("this", by_step(node.this))
+    alias = node.args.get("alias")
+    if alias and alias.columns:
+        alias.set("columns", [exp.to_identifier(STEP, quoted=True), *alias.columns])
+
+
+def _leave_step_out(item: exp.Expr, streams: set[str]) -> None:
+    """Keep the step out of what a star stands for."""
+    from sqlglot import exp
+
+    star = item
+    if isinstance(item, exp.Columns) and isinstance(item.this, exp.Star):
+        star = item.this
+    elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+        if item.table not in streams:
+            return
+        star = item.this
+    if is_bare_star(star):
+        step = exp.column(STEP, quoted=True)
+        star.set("except_", [*(star.args.get("except_") or ()), step])

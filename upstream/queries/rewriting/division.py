@@ -1,0 +1,45 @@
+"""What a rule makes of one block: a partial, and what stands for the block in the finish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from .block import Block
+    from .functions import Functions
+    from .split_query import State
+    from .trial import Shape, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A block to divide.
+
+    `original` is the SELECT as the user wrote it and `shape` its columns; `block` has its names
+    resolved. `relation` is the name of the merged relation.
+    """
+
+    original: exp.Select
+    shape: Shape
+    block: Block
+    relation: str
+    trial: Trial
+    functions: Functions
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A block divided: see `Leaf` and `SplitQuery` for what the parts mean."""
+
+    rule: str
+    partial: exp.Select
+    partial_by_step: exp.Select
+    finish: exp.Select
+    groups: tuple[str, ...] | None = None
+    states: tuple[State, ...] = ()
+    direct: tuple[tuple[str, str], ...] | None = None
+    row_wise: bool = False
+    reason: str = ""

@@ -1,0 +1,11 @@
+"""Why a rule does not apply, said in words for the user."""
+
+from __future__ import annotations
+
+
+class NotIncrementalError(Exception):
+    """A rule cannot split this; the next one is tried. Never leaves the package."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)

@@ -1,0 +1,132 @@
+"""Names resolved as DuckDB does: each column to its source, each alias to what it stands for.
+
+A column of FROM wins over an alias of the select list, but for an ORDER BY item that is a bare
+name. What cannot be told is left as it is; DuckDB has the last word on the result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .not_incremental import NotIncrementalError
+from .trees import column, is_bare_star, named, replaced
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from .block import Block, Source
+
+_MOST_ALIASES = 100  # deep; more is an alias that stands for itself
+
+
+def resolved(block: Block) -> exp.Select:
+    """Return the SELECT with stars written out and all names resolved, FROM left as it is."""
+    return _Resolver(block).select()
+
+
+class _Resolver:
+    __slots__ = ("_aliases", "_block", "_depth", "_sources")
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._sources = {source.alias.lower(): source for source in block.sources}
+        self._aliases: dict[str, exp.Expr] = {}
+        for item in block.select.expressions:
+            if item.alias and item.alias.lower() not in self._aliases:
+                self._aliases[item.alias.lower()] = item.unalias()
+        self._depth = 0
+
+    def select(self) -> exp.Select:
+        from sqlglot import exp
+
+        copy = self._block.select.copy()
+        copy.set("expressions", [new for item in copy.expressions for new in self._item(item)])
+        for name in ("where", "group", "having", "qualify", "distinct"):
+            if copy.args.get(name):
+                copy.set(name, self._names(copy.args[name]))
+        if copy.args.get("windows"):
+            copy.set("windows", [self._names(window) for window in copy.args["windows"]])
+        order = copy.args.get("order")
+        for item in order.expressions if order else ():
+            is_alias = isinstance(item.this, exp.Column) and not item.this.table
+            if not is_alias or item.this.name.lower() not in self._aliases:
+                item.set("this", self._names(item.this))
+        return copy
+
+    def _item(self, item: exp.Expr) -> list[exp.Expr]:
+        """Resolve a select item; a star becomes several."""
+        from sqlglot import exp
+
+        if is_bare_star(item):
+            if self._block.using:
+                raise NotIncrementalError("SELECT * over JOIN … USING: name the columns instead")
+            sources = [source for source in self._block.sources if source.is_visible]
+            return self._star(item, sources)
+        if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+            return self._star(item.this, [self._source(item.table)])
+        if item.find(exp.Columns):
+            raise NotIncrementalError("COLUMNS(…): name the columns instead")
+        return [self._names(item)]
+
+    def _source(self, alias: str) -> Source:
+        if alias.lower() not in self._sources:
+            raise NotIncrementalError(f"{alias}.* is not a relation in FROM")
+        return self._sources[alias.lower()]
+
+    def _star(self, star: exp.Expr, sources: list[Source]) -> list[exp.Expr]:
+        if star.args.get("rename"):
+            raise NotIncrementalError("* RENAME: name the columns instead")
+        left_out = {item.name.lower() for item in star.args.get("except_") or ()}
+        instead = {item.alias.lower(): item for item in star.args.get("replace") or ()}
+        items = []
+        for source in sources:
+            for name in source.columns:
+                if name.lower() in instead:
+                    items.append(self._names(instead[name.lower()]))
+                elif name.lower() not in left_out:
+                    items.append(named(column(name, source.alias), name))
+        return items
+
+    def _names(self, tree: exp.Expr) -> exp.Expr:
+        return replaced(tree, self._name)
+
+    def _name(self, node: exp.Expr) -> exp.Expr | None:
+        from sqlglot import exp
+
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            return None
+        parts = [part.name for part in node.parts]
+        if len(parts) > 1 and parts[0].lower() in self._sources:
+            source = self._sources[parts[0].lower()]
+            exact = _exact(source, parts[1])
+            return _fields(column(exact, source.alias), parts[2:]) if exact else None
+        owners = [source for source in self._block.sources if _exact(source, parts[0])]
+        if len(owners) == 1:
+            exact = _exact(owners[0], parts[0])
+            return _fields(column(exact, owners[0].alias), parts[1:])
+        if not owners and parts[0].lower() in self._aliases:
+            return _fields(self._alias(parts[0].lower()), parts[1:])
+        if not owners and parts[0].lower() in self._sources:
+            raise NotIncrementalError(f"{parts[0]} as a row: name its columns instead")
+        return None
+
+    def _alias(self, name: str) -> exp.Expr:
+        from sqlglot import exp
+
+        self._depth += 1
+        if self._depth > _MOST_ALIASES:
+            raise NotIncrementalError(f"the alias {name} is used in too many places")
+        return exp.Paren(this=self._names(self._aliases[name]))
+
+
+def _exact(source: Source, name: str) -> str:
+    """Return the column's name as the source spells it, or nothing."""
+    return next((known for known in source.columns if known.lower() == name.lower()), "")
+
+
+def _fields(tree: exp.Expr, names: list[str]) -> exp.Expr:
+    from sqlglot import exp
+
+    for name in names:
+        tree = exp.Dot(this=tree, expression=exp.to_identifier(name, quoted=True))
+    return tree

@@ -1,0 +1,91 @@
+"""Which columns and rows of a chunk a part of a query can need at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .not_incremental import NotIncrementalError
+from .split_query import STEP
+from .trees import chunk_index, chunks_in, column, conjuncts, nested_queries, own_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+    from sqlglot import exp
+
+    from .block import Block
+
+
+def columns_read(tree: exp.Expr, schema: pa.Schema) -> tuple[str, ...]:
+    """Return the columns of a schema that a query may name: all if it says `*`, at least one."""
+    from sqlglot import exp
+
+    if any(not isinstance(star.parent, exp.Func) for star in tree.find_all(exp.Star)):
+        return tuple(schema.names)  # but the star of count(*) names nothing
+    if tree.find(exp.Columns, exp.Pivot):
+        return tuple(schema.names)
+    joins = tree.find_all(exp.Join)
+    if any(join.method == "NATURAL" for join in joins):
+        return tuple(schema.names)
+    names = {node.name.lower() for node in tree.find_all(exp.Identifier)}
+    read = tuple(name for name in schema.names if name.lower() in names)
+    return read or tuple(schema.names[:1])
+
+
+def picking(
+    chunk: exp.Table, columns: Iterable[str], conditions: Iterable[exp.Expr], *, steps: bool
+) -> exp.Select:
+    """Return the query that picks from a chunk what can matter."""
+    from sqlglot import exp
+
+    names = [STEP, *columns] if steps else [*columns]
+    table = exp.Table(this=chunk.this.copy(), alias=exp.TableAlias(this=_alias(chunk)))
+    query = exp.select(*(column(name) for name in names)).from_(table)
+    conditions = [condition.copy() for condition in conditions]
+    return query.where(*conditions) if conditions else query
+
+
+def _alias(chunk: exp.Table) -> exp.Identifier:
+    from sqlglot import exp
+
+    return exp.to_identifier(chunk.alias_or_name, quoted=True)
+
+
+def conditions_on(block: Block, alias: str) -> list[exp.Expr]:
+    """Return the conditions that rows of this source must meet whatever else there is.
+
+    Of the joins, only those that drop rows without a match count. The names must be resolved.
+    """
+    where = block.select.args.get("where")
+    found = conjuncts(where.this if where else None)
+    for join in block.select.args.get("joins") or ():
+        if not join.side and not join.method and join.kind in ("", "INNER"):
+            found += conjuncts(join.args.get("on"))
+    return [condition for condition in found if _is_about(condition, alias)]
+
+
+def _is_about(condition: exp.Expr, alias: str) -> bool:
+    from sqlglot import exp
+
+    if any(True for _ in nested_queries(condition)) or isinstance(condition, exp.Query):
+        return False
+    tables = {node.table for node in own_nodes(condition) if isinstance(node, exp.Column)}
+    return tables == {alias}
+
+
+def chunk_tables(tree: exp.Expr) -> list[exp.Table]:
+    """Return the chunks in a query, each once."""
+    from sqlglot import exp
+
+    found = {chunk_index(table): table for table in tree.find_all(exp.Table)}
+    return [table for index, table in sorted((i, t) for i, t in found.items() if i is not None)]
+
+
+def check_once(tree: exp.Expr) -> None:
+    """Raise if a chunk is read in two places: then what one can do without, another may need."""
+    from sqlglot import exp
+
+    found = [table.name for table in tree.find_all(exp.Table) if chunk_index(table) is not None]
+    if len(found) > len(chunks_in(tree)):
+        raise NotIncrementalError("a stream is read in two places")

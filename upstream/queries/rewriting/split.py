@@ -1,0 +1,186 @@
+"""Splitting a query as deep as possible into partial, merge and finish.
+
+"In a greedy manner, it then consumes one operator of the target plan at a time" (section 3 of the
+DataCell paper): here each block of a query, from the outside in, is given to the rules until one
+takes it. Whatever they make is tried out on relations without rows before anybody sees it: DuckDB
+must accept each part, and the columns must be those of the query as it was. If not, rows are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .common_tables import without_common_tables
+from .functions import functions_of
+from .nested_blocks import Splitter
+from .not_incremental import NotIncrementalError
+from .raw_rows import instead_of, raw_rows
+from .split_query import SplitQuery
+from .trees import cast, chunk_index, key, named
+from .trial import Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+    from sqlglot import exp
+
+    from ..duck import Duck
+    from ..window_clause import WindowClause
+    from .functions import Functions
+    from .split_query import Leaf
+
+
+def split(
+    query: exp.Query,
+    windows: tuple[WindowClause, ...],
+    schemas: Mapping[str, pa.Schema],
+    duck: Duck,
+) -> SplitQuery:
+    """Split a query over `chunk_0`, … with these schemas, and any tables that `duck` has.
+
+    Raises what DuckDB raises if the query as it is cannot be run.
+    """
+    trial = Trial(duck, schemas)
+    trial.shape(query)
+    functions = functions_of(duck)
+    try:
+        return deep(query, windows, trial, functions)
+    except NotIncrementalError as error:
+        return _shallow(query, windows, trial, functions, error.reason)
+
+
+def deep(
+    query: exp.Query, windows: tuple[WindowClause, ...], trial: Trial, functions: Functions
+) -> SplitQuery:
+    """Split by the rules; raises NotIncrementalError if none applies or DuckDB refuses."""
+    import duckdb
+
+    volatile = functions.volatile_in(query)
+    if volatile:
+        raise NotIncrementalError(f"{volatile}() has another value each time")
+    splitter = Splitter(trial, functions)
+    try:
+        finish = splitter.finish(without_common_tables(query))
+    except duckdb.Error as error:
+        raise NotIncrementalError(f"DuckDB refuses the query in parts: {error}") from error
+    top = splitter.top
+    result = SplitQuery(
+        windows=windows,
+        leaves=tuple(splitter.leaves),
+        finish=finish,
+        direct=top.direct if top else None,
+        whole=query,
+        row_wise=splitter.is_row_wise(finish),
+    )
+    return checked(result, trial)
+
+
+def _shallow(
+    query: exp.Query,
+    windows: tuple[WindowClause, ...],
+    trial: Trial,
+    functions: Functions,
+    reason: str,
+) -> SplitQuery:
+    """Keep the rows of every chunk, and evaluate the whole query over them."""
+    from sqlglot import exp
+
+    finish = query.copy()
+    leaves: list[Leaf] = []
+    for table in list(finish.find_all(exp.Table)):
+        index = chunk_index(table)
+        if index is None:
+            continue
+        schema = trial.schemas[table.name]
+        leaf = raw_rows(
+            table,
+            index,
+            f"merged_{index}",
+            within=query,
+            conditions=(),
+            schema=schema,
+            reason=reason,
+        )
+        leaves.append(leaf)
+        table.replace(instead_of(table, leaf.relation))
+    unique = tuple({leaf.relation: leaf for leaf in leaves}.values())
+    return SplitQuery(windows, unique, finish, None, query, _is_row_wise(query, functions))
+
+
+def _is_row_wise(query: exp.Query, functions: Functions) -> bool:
+    from sqlglot import exp
+
+    from .block import check_row_wise
+    from .trees import chunks_in
+
+    if not isinstance(query, exp.Select) or len(chunks_in(query)) != 1:
+        return False
+    try:
+        check_row_wise(query, functions)
+    except NotIncrementalError:
+        return False
+    return True
+
+
+def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
+    """Return the split if DuckDB runs all of it, with casts where a type had changed."""
+    import duckdb
+
+    try:
+        merged = {leaf.relation: trial.shape(leaf.partial).schema for leaf in split_query.leaves}
+        by_step = trial.with_steps()
+        for leaf in split_query.leaves:
+            by_step.shape(leaf.partial_by_step)
+            for pick in leaf.filters.values():
+                trial.shape(pick)
+            for pick in leaf.filters_by_step.values():
+                by_step.shape(pick)
+        return _of_same_columns(split_query, trial, trial.lending(merged))
+    except duckdb.Error as error:
+        raise NotIncrementalError(f"DuckDB refuses the query in parts: {error}") from error
+
+
+def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> SplitQuery:
+    from sqlglot import exp
+
+    whole, finish = trial.shape(split_query.whole), merged.shape(split_query.finish)
+    if finish.names != whole.names:
+        raise NotIncrementalError("the parts do not give the columns of the query")
+    if finish.types == whole.types:
+        return split_query
+    query = split_query.finish.copy()
+    if not isinstance(query, exp.Select):
+        raise NotIncrementalError("the parts do not give the types of the query")
+    items = [
+        item if found == wanted else named(cast(item.unalias(), wanted), name)
+        for item, name, found, wanted in zip(
+            query.expressions, whole.names, finish.types, whole.types, strict=True
+        )
+    ]
+    query.set("expressions", items)
+    if merged.shape(query).types != whole.types:
+        raise NotIncrementalError("the parts do not give the types of the query")
+    return replace(split_query, finish=query)
+
+
+def explain(split_query: SplitQuery) -> str:
+    """Return the parts of a query for people to read."""
+    lines = []
+    for leaf in split_query.leaves:
+        lines.append(f"{leaf.relation}: {leaf.rule}, of {_chunks(leaf)}")
+        if leaf.reason:
+            lines.append(f"  not deeper because: {leaf.reason}")
+        lines.append(f"  partial: {key(leaf.partial)}")
+        lines += [
+            f"  merge: {name} = {key(merge)}"
+            for state in leaf.states
+            for name, merge in zip(state.columns, state.merge, strict=True)
+        ]
+    lines.append(f"finish: {key(split_query.finish)}")
+    return "\n".join(lines)
+
+
+def _chunks(leaf: Leaf) -> str:
+    return " with ".join(f"chunk_{index}" for index in leaf.windows)

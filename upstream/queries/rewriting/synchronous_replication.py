@@ -1,0 +1,328 @@
+"""Synchronous replication: all aggregates of a block at once, each in the groups of the block.
+
+The partial groups as the query does. The finish reads one row per group, unless it has to
+aggregate once more: without groups (a window without rows still has a result), with ROLLUP and the
+like, and where an aggregate asked for finer groups than the query's own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .aggregates import split_aggregate
+from .aggregates.aggregate_call import is_call
+from .by_step import by_step
+from .division import Division, Task
+from .merged_relation import arrow_types, reading
+from .not_incremental import NotIncrementalError
+from .partial_columns import PartialColumns
+from .split_query import State, StateKind
+from .trees import call, cast, column, key, named, own_nodes, replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlglot import exp
+
+    from .functions import Functions
+    from .partial_columns import StateDraft
+    from .trial import Shape
+
+
+def synchronous_replication(task: Task) -> Division | None:
+    """Divide a block that groups or aggregates."""
+    select = task.block.select
+    if not select.args.get("group") and not has_aggregates(select, task.functions):
+        return None
+    return grouped(task, group_expressions(select, task.functions), "synchronous replication")
+
+
+def grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
+    """Divide a block by these groups."""
+    columns = PartialColumns()
+    for group in groups:
+        columns.group(group)
+    upper = _Upper(task, columns)
+    parts = upper.parts()
+    partial = _partial(task.block.select, columns)
+    shape = task.trial.shape(partial)
+    draft = _Finish(task, columns, shape, len({key(group) for group in groups}))
+    return Division(
+        rule=rule if groups else upper.ungrouped_rule,
+        partial=partial,
+        partial_by_step=by_step(partial),
+        finish=draft.select(parts),
+        groups=tuple(columns.groups),
+        states=draft.states(),
+        direct=draft.direct(parts),
+    )
+
+
+def has_aggregates(select: exp.Select, functions: Functions) -> bool:
+    """Tell whether anything in the upper part of a SELECT aggregates its rows."""
+    trees = [*select.expressions]
+    trees += [select.args[name] for name in ("having", "qualify", "order") if select.args.get(name)]
+    return any(contains_aggregate(tree, functions) for tree in trees)
+
+
+def contains_aggregate(tree: exp.Expr, functions: Functions) -> bool:
+    """Tell whether there is an aggregate in there that is not a window function."""
+    from sqlglot import exp
+
+    windowed = {id(is_call(node.this)) for node in own_nodes(tree) if isinstance(node, exp.Window)}
+    return any(
+        functions.is_aggregate(node) and id(node) not in windowed for node in own_nodes(tree)
+    )
+
+
+def group_expressions(select: exp.Select, functions: Functions) -> list[exp.Expr]:
+    """Return what a SELECT groups by, with numbers and ALL written out."""
+    from sqlglot import exp
+
+    group = select.args.get("group")
+    if group is None:
+        return []
+    if group.args.get("all"):
+        items = [item.unalias() for item in select.expressions]
+        return [_bare(item) for item in items if not _aggregates_or_ranks(item, functions)]
+    nested = [item for name in _SETS for item in group.args.get(name) or ()]
+    members = [member for item in nested for member in _members(item)]
+    found = []
+    for item in [*group.expressions, *members]:
+        if isinstance(item, exp.Literal) and item.is_int:
+            found.append(_bare(select.expressions[int(item.name) - 1].unalias()))
+        else:
+            found.append(_bare(item))
+    return found
+
+
+_SETS = ("grouping_sets", "cube", "rollup")
+
+
+def _members(item: exp.Expr) -> list[exp.Expr]:
+    """Return the expressions in a grouping set."""
+    from sqlglot import exp
+
+    if isinstance(item, exp.Tuple | exp.GroupingSets | exp.Cube | exp.Rollup):
+        return [member for child in item.expressions for member in _members(child)]
+    return _members(item.this) if isinstance(item, exp.Paren) else [item]
+
+
+def _bare(item: exp.Expr) -> exp.Expr:
+    from sqlglot import exp
+
+    while isinstance(item, exp.Paren):
+        item = item.this
+    return item
+
+
+def _aggregates_or_ranks(item: exp.Expr, functions: Functions) -> bool:
+    from sqlglot import exp
+
+    return contains_aggregate(item, functions) or any(
+        isinstance(node, exp.Window) for node in own_nodes(item)
+    )
+
+
+def _partial(select: exp.Select, columns: PartialColumns) -> exp.Select:
+    """Return the partial: FROM and WHERE as they are, the columns instead of the select list."""
+    from sqlglot import exp
+
+    partial = exp.Select(expressions=columns.items())
+    for name in ("from_", "joins", "where"):
+        value = select.args.get(name)
+        if value:
+            copy = [item.copy() for item in value] if isinstance(value, list) else value.copy()
+            partial.set(name, copy)
+    partial.set("group", exp.Group(all=True))
+    return partial
+
+
+class _Upper:
+    """The parts of a SELECT above its FROM and WHERE, over the columns of a partial."""
+
+    def __init__(self, task: Task, columns: PartialColumns) -> None:
+        self._task = task
+        self._columns = columns
+        self.ungrouped_rule = "concatenation with compensation"
+
+    def parts(self) -> dict[str, list[exp.Expr] | exp.Expr]:
+        """Return the clauses by sqlglot's names."""
+        select = self._task.block.select
+        items = [item.unalias() for item in select.expressions]
+        parts: dict[str, list[exp.Expr] | exp.Expr] = {
+            "expressions": [self._over(item) for item in items]
+        }
+        for name in ("having", "qualify", "order", "limit", "offset", "distinct", "group"):
+            if select.args.get(name):
+                parts[name] = self._over(select.args[name])
+        if select.args.get("windows"):
+            parts["windows"] = [self._over(window) for window in select.args["windows"]]
+        return parts
+
+    def _over(self, tree: exp.Expr) -> exp.Expr:
+        return replaced(tree, self._exchange)
+
+    def _exchange(self, node: exp.Expr) -> exp.Expr | None:
+        from sqlglot import exp
+
+        group = self._columns.group_of(node)
+        if group is not None:
+            return group
+        if isinstance(node, exp.Window):
+            return self._window(node)
+        function = is_call(node)
+        if function is not None and self._task.functions.is_aggregate(function):
+            return split_aggregate(node, self._columns)
+        return None
+
+    def _window(self, node: exp.Window) -> exp.Expr:
+        """Look into the arguments of a window function, which itself stays what it is."""
+        copy = node.copy()
+        function = is_call(copy.this)
+        assert function is not None
+        inner = is_call(node.this)
+        assert inner is not None
+        for name, value in inner.args.items():
+            function.set(name, self._each(value))
+        for name, value in node.args.items():
+            if name != "this":
+                copy.set(name, self._each(value))
+        return copy
+
+    def _each(self, value: object) -> object:
+        from sqlglot import exp
+
+        if isinstance(value, list):
+            return [self._each(item) for item in value]
+        return self._over(value) if isinstance(value, exp.Expr) else value
+
+
+class _Finish:
+    """The finish over a merged relation of groups and states."""
+
+    def __init__(self, task: Task, columns: PartialColumns, shape: Shape, own_groups: int) -> None:
+        self._task = task
+        self._columns = columns
+        self._shape = shape
+        self._own_groups = tuple(columns.groups)[:own_groups]
+        group = task.block.select.args.get("group")
+        self._has_sets = bool(group) and any(group.args.get(name) for name in _SETS)
+        self._aggregates_again = columns.is_refined or not own_groups or self._has_sets
+        if columns.needs_order and self._own_groups and self._aggregates_again:
+            raise NotIncrementalError("an aggregate needs the rows in their order")
+        self._reading = self._readings()
+
+    def _readings(self) -> Mapping[str, exp.Expr]:
+        plain = dict(reading(self._shape, self._task.trial, self._task.relation))
+        if not self._aggregates_again:
+            return plain
+        for state in self._columns.states:
+            merges = state.merge([column(name) for name in state.columns])
+            for name, merge in zip(state.columns, merges, strict=True):
+                plain[name] = _complete(state, merge, plain[name])
+        return plain
+
+    def select(self, parts: dict[str, list[exp.Expr] | exp.Expr]) -> exp.Select:
+        """Return the query over the merged relation."""
+        from sqlglot import exp
+
+        parts = dict(parts)
+        items = parts.pop("expressions")
+        names = self._task.shape.names
+        assert isinstance(items, list)
+        finish = exp.select(
+            *(named(self._read(item), name) for item, name in zip(items, names, strict=True))
+        ).from_(exp.to_table(self._task.relation))
+        group = parts.pop("group", None)
+        for name, part in parts.items():
+            new = [self._read(p) for p in part] if isinstance(part, list) else self._read(part)
+            finish.set(name, new)
+        if self._has_sets:
+            finish.set("group", self._read(group))
+        elif self._aggregates_again and self._own_groups:
+            finish.set("group", exp.Group(expressions=[column(g) for g in self._own_groups]))
+        elif not self._aggregates_again and finish.args.get("having"):
+            finish.set("where", exp.Where(this=finish.args["having"].this))
+            finish.set("having", None)
+        return finish
+
+    def _read(self, tree: object) -> exp.Expr:
+        from sqlglot import exp
+
+        assert isinstance(tree, exp.Expr)
+
+        def exchange(node: exp.Expr) -> exp.Expr | None:
+            if isinstance(node, exp.Column) and not node.table and node.name in self._reading:
+                return self._reading[node.name].copy()
+            return None
+
+        return replaced(tree, exchange)
+
+    def direct(
+        self, parts: dict[str, list[exp.Expr] | exp.Expr]
+    ) -> tuple[tuple[str, str], ...] | None:
+        """Return which merged column is which result column, if that is all there is to do."""
+        from sqlglot import exp
+
+        if self._aggregates_again or set(parts) - {"expressions", "group"}:
+            return None
+        pairs = []
+        items = parts["expressions"]
+        assert isinstance(items, list)
+        for item, name, field in zip(
+            items, self._task.shape.names, self._task.shape.schema, strict=True
+        ):
+            is_column = isinstance(item, exp.Column) and item.name in self._reading
+            if not is_column or self._shape.schema.field(item.name).type != field.type:
+                return None
+            pairs.append((name, item.name))
+        return tuple(pairs)
+
+    def states(self) -> tuple[State, ...]:
+        """Return the states, merged in their own types."""
+        relation, trial, schema = self._task.relation, self._task.trial, self._shape.schema
+        types = dict(zip(schema.names, arrow_types(schema, trial, relation), strict=True))
+        return tuple(self._state(draft, types) for draft in self._columns.states)
+
+    def _state(self, draft: StateDraft, types: Mapping[str, str]) -> State:
+        from sqlglot import exp
+
+        merges = draft.merge([column(name) for name in draft.columns])
+        query = exp.select(*(merge.copy() for merge in merges))
+        query = query.from_(exp.to_table(self._task.relation))
+        trial = self._task.trial.lending({self._task.relation: self._shape.schema})
+        same = [
+            merge if found == types[name] else cast(merge, types[name])
+            for merge, found, name in zip(
+                merges, trial.shape(query).types, draft.columns, strict=True
+            )
+        ]
+        return State(self._kind(draft), draft.columns, tuple(same))
+
+    def _kind(self, draft: StateDraft) -> StateKind:
+        """Return the kind, but OTHER where the type is not one that all mergers know."""
+        import pyarrow as pa
+
+        kind = self._shape.schema.field(draft.columns[0]).type
+        is_number = (
+            pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        )
+        is_ordered = is_number or pa.types.is_temporal(kind) or pa.types.is_string(kind)
+        fits = {
+            StateKind.SUM: is_number,
+            StateKind.MINIMUM: is_ordered,
+            StateKind.MAXIMUM: is_ordered,
+        }
+        return draft.kind if fits.get(draft.kind, True) else StateKind.OTHER
+
+
+def _complete(state: StateDraft, merge: exp.Expr, plain: exp.Expr) -> exp.Expr:
+    """Return the merge of a state in the finish, in the state's type, and right for no rows."""
+    from sqlglot import exp
+
+    if isinstance(plain, exp.Cast):
+        merge = exp.Cast(this=merge, to=plain.args["to"].copy())
+    if state.when_empty is None:
+        return merge
+    return call("coalesce", merge, exp.Literal.number(state.when_empty))
