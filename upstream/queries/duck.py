@@ -47,7 +47,7 @@ class Duck:
         """Close the database; what was prepared cannot run any more."""
         self._connection.close()
 
-    def prepare(self, query: exp.Expression, lent: Mapping[str, pa.Schema]) -> Prepared:
+    def prepare(self, query: exp.Query, lent: Mapping[str, pa.Schema]) -> Prepared:
         """Prepare a query in which the tables of these names are lent for each run."""
         from sqlglot import exp
 
@@ -58,7 +58,7 @@ class Duck:
             if name not in lent or table.db or not isinstance(table.this, exp.Identifier):
                 continue
             if name not in relations:
-                relations[name] = self._lend(lent[name])
+                relations[name] = self.lend(lent[name])
             if not table.alias:
                 table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
             table.set("this", exp.to_identifier(relations[name].name, quoted=True))
@@ -68,7 +68,8 @@ class Duck:
         [statement] = self._connection.extract_statements(query.sql(DIALECT))
         return Prepared(self._connection, statement, relations)
 
-    def _lend(self, schema: pa.Schema) -> LentRelation:
+    def lend(self, schema: pa.Schema) -> LentRelation:
+        """Give DuckDB a table that can be changed at any time, under a name of its own."""
         self._lent_count += 1
         relation = LentRelation(f"lent_{self._lent_count}", schema)
         self._connection.register(relation.name, relation)

@@ -1,0 +1,1 @@
+"""How standing queries are evaluated: from the basket of a stream to the table of a result."""

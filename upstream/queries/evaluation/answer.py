@@ -1,0 +1,65 @@
+"""What an evaluation gives: answers to a query, and what all kinds of evaluation have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer for a window, or for now where there are no windows (then without bounds).
+
+    `due` is the moment at which a fresher answer was due than any before: when the window closed,
+    or when the first row came that no answer was about. `table` is empty where there is an `error`.
+    """
+
+    start: object | None
+    end: object | None
+    due: float
+    revision: int
+    table: pa.Table
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The newest answers that were asked for, oldest first, and how many older ones were due."""
+
+    answers: Sequence[Answer] = ()
+    skipped: int = 0
+
+
+class Evaluation(Protocol):
+    """How one standing query is evaluated."""
+
+    def take_in(self, now: float) -> None:
+        """Read what the streams have, and work as far ahead as can be."""
+
+    def answers(self, now: float, keep: int) -> Answers:
+        """Give the newest `keep` of the answers that are due, and count the others as skipped."""
+
+    def current(self, now: float) -> Answer | None:
+        """Answer as things are now, after `answers`: for the newest window, or for all rows."""
+
+    def due_at(self) -> float | None:
+        """Return when the clock alone will make an answer due, if it will."""
+
+    def reset_landmark(self) -> None:
+        """Begin anew where the window has a landmark; assertion if it has none."""
+
+    def late_rows(self) -> int:
+        """Return how many rows came too late for their windows."""
+
+    def failed_rows(self) -> int:
+        """Return on how many rows the query failed, so that they were left out."""
+
+    def memory_rows(self) -> int:
+        """Return how many rows are held: of streams, and of partials."""
+
+    def describe(self) -> str:
+        """Return how it is evaluated at the moment, in words."""

@@ -1,0 +1,130 @@
+"""The basket of a stream: batches that came and that some standing query has yet to read.
+
+A batch is stored once, however many queries read the stream; each has a reader with a place of its
+own. What all readers have passed is let go, and a basket that nobody reads keeps nothing (DataCell,
+section 2).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows that came together: the arrival of all of them, and the number of the first."""
+
+    rows: pa.Table
+    arrival: float
+    first: int
+
+    @property
+    def end(self) -> int:
+        """The number of the row after the last one."""
+        return self.first + int(self.rows.num_rows)
+
+
+class Basket:
+    """The batches of one stream that its readers have not read yet."""
+
+    __slots__ = ("_batches", "_readers", "newest_arrival", "rows")
+
+    def __init__(self) -> None:
+        self._batches: deque[Batch] = deque()
+        self._readers: list[BasketReader] = []
+        self.rows = 0
+        """How many rows ever came."""
+        self.newest_arrival: float | None = None
+        """When the newest of them came."""
+
+    @property
+    def stored_rows(self) -> int:
+        """How many rows are in the basket."""
+        return self.rows - self._batches[0].first if self._batches else 0
+
+    def add(self, rows: pa.Table, arrival: float) -> None:
+        """Add a batch, if somebody reads it."""
+        batch = Batch(rows, arrival, self.rows)
+        self.rows = batch.end
+        self.newest_arrival = arrival
+        if self._readers and rows.num_rows:
+            self._batches.append(batch)
+
+    def reader(self) -> BasketReader:
+        """Return a new reader, of what comes from now on."""
+        reader = BasketReader(self, self.rows)
+        self._readers.append(reader)
+        return reader
+
+    def batches_from(self, row: int) -> Iterator[Batch]:
+        """Return what came from the row of this number on, by batch; the first may be cut."""
+        for batch in self._batches:
+            if batch.end <= row:
+                continue
+            if batch.first < row:
+                rows = batch.rows.slice(row - batch.first)
+                yield Batch(rows, batch.arrival, row)
+            else:
+                yield batch
+
+    def trim(self) -> None:
+        """Let go what every reader has passed."""
+        needed = min((reader.position for reader in self._readers), default=self.rows)
+        while self._batches and self._batches[0].end <= needed:
+            self._batches.popleft()
+
+    def leave(self, reader: BasketReader) -> None:
+        """Forget a reader."""
+        self._readers.remove(reader)
+        self.trim()
+
+
+class BasketReader:
+    """One query's place in a basket."""
+
+    __slots__ = ("_basket", "position")
+
+    def __init__(self, basket: Basket, position: int) -> None:
+        self._basket = basket
+        self.position = position
+
+    @property
+    def waiting(self) -> int:
+        """How many rows are there that were not taken."""
+        return self._basket.rows - self.position
+
+    @property
+    def rows_ever(self) -> int:
+        """How many rows the stream has ever had."""
+        return self._basket.rows
+
+    @property
+    def newest_arrival(self) -> float | None:
+        """When the stream's newest row came."""
+        return self._basket.newest_arrival
+
+    def peek(self) -> Iterator[Batch]:
+        """Return the batches that were not taken, and leave them."""
+        return self._basket.batches_from(self.position)
+
+    def first_waiting(self) -> float | None:
+        """Return the arrival of the first row that was not taken."""
+        for batch in self.peek():
+            return batch.arrival
+        return None
+
+    def take(self, rows: int) -> None:
+        """Take so many rows: they need not be kept for this reader."""
+        assert rows <= self.waiting
+        self.position += rows
+        self._basket.trim()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._basket.leave(self)

@@ -1,0 +1,66 @@
+"""Which of two ways is cheaper: to evaluate a window by increments, or whole.
+
+A small window is evaluated whole in less time than its parts can be put together. Both ways are
+measured while the query runs. The one that is not taken is tried again after 16 windows, then after
+32 and so on up to 1,024, each time for a few windows in a row: the first of them pays for what
+the other way did not prepare, and is not counted.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+MOST_ROWS: Final = 65_536
+"""Larger windows are not evaluated whole, and their rows are not kept for that."""
+_SMALL: Final = 4_096
+"""Windows up to here begin by being evaluated whole."""
+_TRIALS: Final = 4
+_FIRST_PERIOD, _LAST_PERIOD = 16, 1_024
+_SMOOTHING: Final = 0.2
+
+
+class CheaperWay:
+    """Chooses between two ways by their costs as measured."""
+
+    __slots__ = ("_costs", "_period", "_since", "_trial", "is_whole")
+
+    def __init__(self, *, window_rows: int) -> None:
+        self.is_whole = window_rows <= _SMALL
+        """The way to take next."""
+        self._costs: dict[bool, float] = {}
+        self._period = _FIRST_PERIOD
+        self._since = 0
+        self._trial = 0
+
+    def measured(self, seconds: float) -> None:
+        """Tell what the way taken cost, and choose the next."""
+        self._since += 1
+        if self._trial != 1:  # the first of a trial pays for its preparation
+            known = self._costs.get(self.is_whole)
+            self._costs[self.is_whole] = (
+                seconds if known is None else known + _SMOOTHING * (seconds - known)
+            )
+        if self._trial:
+            self._trial += 1
+            if self._trial > _TRIALS:
+                self._trial = self._since = 0
+                self.is_whole = self._cheaper()
+        elif self._since >= self._period:
+            self._period = min(2 * self._period, _LAST_PERIOD)
+            self.is_whole = not self.is_whole
+            self._trial = 1
+            self._costs.pop(self.is_whole, None)
+
+    def describe(self) -> str:
+        """Return what was measured, in words."""
+        names = {True: "whole", False: "by increments"}
+        costs = [
+            f"{names[way]} {1e3 * seconds:.2f} ms" for way, seconds in sorted(self._costs.items())
+        ]
+        return f"{names[self.is_whole]} (a window costs {', '.join(costs) or 'not measured yet'})"
+
+    def _cheaper(self) -> bool:
+        whole, increments = self._costs.get(True), self._costs.get(False)
+        if whole is None or increments is None or whole == increments:
+            return self.is_whole
+        return whole < increments

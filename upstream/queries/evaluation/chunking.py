@@ -1,0 +1,48 @@
+"""In how many chunks the last basic window is processed (DataCell, "Optimized Incremental Plans").
+
+The more of a step is in partials before its last row comes, the sooner the answer is there after
+that row; but each chunk costs a statement. The number of chunks doubles every few slides for as
+long as the response gets shorter, and goes back to the best when it does not.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_SLIDES: Final = 5
+_MOST: Final = 1_024
+_GAIN: Final = 0.95
+"""A response has to fall to this for more chunks to be worth it."""
+
+
+class Chunking:
+    """Adapts the number of chunks to the response times that are measured."""
+
+    __slots__ = ("_best", "_is_settled", "_responses", "chunks")
+
+    def __init__(self) -> None:
+        self.chunks = 1
+        """How many chunks a step is processed in."""
+        self._best: tuple[float, int] | None = None
+        self._responses: list[float] = []
+        self._is_settled = False
+
+    def rows(self, step_rows: int) -> int:
+        """Return how many rows a chunk has, for steps of so many."""
+        return max(1, -(-step_rows // self.chunks))
+
+    def responded(self, seconds: float) -> None:
+        """Tell how long after the last row of a step the answer was there."""
+        if self._is_settled:
+            return
+        self._responses.append(seconds)
+        if len(self._responses) < _SLIDES:
+            return
+        response = sorted(self._responses)[_SLIDES // 2]
+        self._responses.clear()
+        if self._best is not None and response >= _GAIN * self._best[0]:
+            self.chunks = self._best[1]
+            self._is_settled = True
+        else:
+            self._best = (response, self.chunks)
+            self.chunks = min(2 * self.chunks, _MOST)

@@ -1,0 +1,49 @@
+"""Running a statement over rows of which some make it fail.
+
+A cast that fails or a sum that overflows ends a whole statement in DuckDB. So that one bad row
+takes nothing else with it, the rows are halved until those that fail are found; they are left out
+and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_STATEMENTS: Final = 2_000
+"""How many statements are spent on a batch; what is left then is left out as it is."""
+
+
+class FailingRows:
+    """How many rows were left out of a query because it fails on them, and how the last failed."""
+
+    __slots__ = ("count", "error")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.error: str | None = None
+
+    def spare(self, run: Callable[[pa.Table], pa.Table], rows: pa.Table) -> list[pa.Table]:
+        """Run over rows, in parts if need be, and leave out those that fail."""
+        import duckdb
+
+        results: list[pa.Table] = []
+        waiting = [rows]
+        statements = 0
+        while waiting:
+            part = waiting.pop()
+            statements += 1
+            try:
+                results.append(run(part))
+            except duckdb.Error as error:
+                if part.num_rows <= 1 or statements > _STATEMENTS:
+                    self.count += part.num_rows
+                    self.error = str(error)
+                    continue
+                half = part.num_rows // 2
+                waiting.append(part.slice(half))
+                waiting.append(part.slice(0, half))  # taken first: rows keep their order
+        return results

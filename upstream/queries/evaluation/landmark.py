@@ -1,0 +1,160 @@
+"""Evaluation over everything since a landmark: one partial that only grows.
+
+With a slide there is an answer whenever time has passed another multiple of it and a row came in
+between; without one, whenever it is evaluated, if a row came. No row is too late here: nothing has
+left. Rows after the end of the window that is answered for wait for the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from .answer import Answer, Answers
+
+if TYPE_CHECKING:
+    from .failing_rows import FailingRows
+    from .finish import Finish
+    from .step_leaf import StepLeaf
+    from .window_input import WindowInput
+_FIRST: Final = -(1 << 63)
+
+
+class LandmarkEvaluation:
+    """Evaluate a query over all rows since a landmark."""
+
+    __slots__ = (
+        "_bound",
+        "_end",
+        "_failing",
+        "_finish",
+        "_inputs",
+        "_leaves",
+        "_newest",
+        "_occupied",
+        "_oldest",
+        "_slide",
+        "_unanswered",
+    )
+
+    def __init__(
+        self,
+        inputs: Sequence[WindowInput],
+        leaves: Sequence[StepLeaf],
+        *,
+        finish: Finish,
+        failing: FailingRows,
+        bound: Callable[[int], object],
+    ) -> None:
+        self._inputs = inputs
+        self._leaves = leaves
+        self._finish = finish
+        self._slide = inputs[0].clause.slide
+        self._failing = failing
+        self._bound = bound
+        self._occupied: set[int] = set()
+        """The slides with rows that no answer was about."""
+        self._end: int | None = None
+        """The end of the newest window that was due, in slides."""
+        self._unanswered: float | None = None
+        """When the first row came that no answer was about."""
+        self._oldest: int | None = None
+        self._newest: int | None = None
+
+    def take_in(self, now: float) -> None:
+        """Read what waits into the partials."""
+        for number, window_input in enumerate(self._inputs):
+            for cut in window_input.take_in(now):
+                if not cut.pieces:
+                    continue
+                if self._unanswered is None:
+                    self._unanswered = window_input.last_arrival
+                self._occupied.update(step for step, _ in cut.pieces)
+                oldest, newest = cut.oldest, window_input.newest
+                assert newest is not None
+                self._oldest = oldest if self._oldest is None else min(oldest, self._oldest)
+                self._newest = newest if self._newest is None else max(newest, self._newest)
+                for leaf in self._leaves:
+                    if leaf.window == number:
+                        leaf.feed(number, cut.pieces)
+
+    def answers(self, now: float, keep: int) -> Answers:
+        """Answer for the newest `keep` windows of those that are due."""
+        due = list(self._due(now))
+        skipped = max(0, len(due) - keep)
+        return Answers([self._answer(end, moment) for end, moment in due[skipped:]], skipped)
+
+    def current(self, now: float) -> Answer | None:
+        """Answer for the newest window; without a slide, for everything so far."""
+        return None if self._end is None else self._answer(self._end, now)
+
+    def due_at(self) -> float | None:
+        """Return when the clock alone will close the window that is open, if it will."""
+        if not self._slide or not self._occupied:
+            return None
+        end = (min(self._occupied) + 1) * self._slide
+        moments = [window_input.passes_at(end) for window_input in self._inputs]
+        known = [moment for moment in moments if moment is not None]
+        return max(known) if len(known) == len(moments) else None
+
+    def reset_landmark(self) -> None:
+        """Forget everything that was read."""
+        for leaf in self._leaves:
+            leaf.reset()
+        self._occupied.clear()
+        self._end = self._unanswered = self._oldest = self._newest = None
+
+    def late_rows(self) -> int:
+        """Return 0: no row is too late."""
+        return sum(window_input.late for window_input in self._inputs)
+
+    def failed_rows(self) -> int:
+        """Return how many rows were left out because the query fails on them."""
+        return self._failing.count
+
+    def memory_rows(self) -> int:
+        """Return how many rows of partials are held."""
+        return sum(leaf.memory_rows() for leaf in self._leaves)
+
+    def describe(self) -> str:
+        """Return how it is evaluated, in words."""
+        lines = ["everything since the landmark is in one partial"]
+        lines += [f"leaf {i}: {leaf.describe()}" for i, leaf in enumerate(self._leaves)]
+        return "\n".join(lines)
+
+    def _due(self, now: float) -> Iterator[tuple[int, float]]:
+        """Yield the ends of windows that are due, with the moments at which they were."""
+        if not self._slide:
+            if self._unanswered is not None:
+                self._end = 1
+                yield 1, self._unanswered
+                self._unanswered = None
+            return
+        passed = [window_input.passed(now) for window_input in self._inputs]
+        known = [each for each in passed if each is not None]
+        if len(known) < len(passed):
+            return
+        closed = min(known) // self._slide
+        for step in sorted(step for step in self._occupied if step < closed):
+            self._occupied.remove(step)
+            if self._end is None or step >= self._end:
+                self._end = step + 1
+                end = self._end * self._slide
+                yield self._end, max(each.passed_at(end, now) for each in self._inputs)
+        for window_input in self._inputs:
+            window_input.forget(closed * self._slide)
+
+    def _answer(self, end: int, due: float) -> Answer:
+        import duckdb
+
+        error = None
+        try:
+            for leaf in self._leaves:
+                leaf.advance(_FIRST, end)
+            table = self._finish.run([leaf.merged() for leaf in self._leaves])
+        except duckdb.Error as failure:
+            table, error = self._finish.schema.empty_table(), str(failure)
+        assert self._oldest is not None
+        assert self._newest is not None
+        until = end * self._slide if self._slide else self._newest
+        return Answer(self._bound(self._oldest), self._bound(until), due, 0, table, error)

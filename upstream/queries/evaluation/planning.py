@@ -1,0 +1,363 @@
+"""How a query is to be evaluated: which evaluation, over which parts, and what cannot be.
+
+    windows of the query            semantics    evaluation
+    tumble, hop, rows               either       by window: partials, or whole if that is cheaper
+    landmark                        either       one partial that grows
+    latest, nothing else            either       the newest rows, evaluated anew
+    no window                       append       each new row once, where each stands alone
+    no window                       update       the newest row of each key
+
+`latest` beside one of the others is a table whose rows change: a row of the stream meets those that
+are the newest when it is evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Literal
+
+from ...errors import ParameterError, UnboundedQueryError, WindowError
+from ..newest_rows import NewestRows
+from ..rewriting import split
+from ..window_clause import Axis, WindowClause, WindowKind
+from .cheaper_way import MOST_ROWS
+from .failing_rows import FailingRows
+from .finish import Finish
+from .join_leaf import JoinLeaf
+from .landmark import LandmarkEvaluation
+from .newest import NewestEvaluation
+from .row_wise import RowWiseEvaluation
+from .side_table import SideTable
+from .step_leaf import LeafEvaluation, StepLeaf
+from .timeline import Timeline
+from .window_input import WindowInput
+from .windowed import WindowedEvaluation
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from sqlglot import exp
+
+    from ...clock import Clock
+    from ..duck import Duck, Prepared
+    from ..rewriting.split_query import SplitQuery
+    from ..statements import ParsedQuery
+    from ..stream_definition import StreamDefinition
+    from .answer import Evaluation
+    from .basket import Basket, BasketReader
+
+Semantics = Literal["append", "update"]
+Way = Literal["measured", "increments", "whole"]
+_SLIDING = (WindowKind.TUMBLE, WindowKind.HOP, WindowKind.ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user chose for a query, beside its text."""
+
+    semantics: Semantics = "append"
+    way: Way = "measured"
+    allowed_lateness: float | timedelta | None = None
+    close_after: float | timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A query that can be evaluated: how it is split, what evaluates it, and what that reads."""
+
+    split: SplitQuery
+    evaluation: Evaluation
+    readers: tuple[BasketReader, ...]
+    side_tables: tuple[SideTable, ...]
+    schema: pa.Schema
+    is_by_row: bool
+
+
+class Planner:
+    """Finds how one query is to be evaluated."""
+
+    def __init__(
+        self,
+        parsed: ParsedQuery,
+        schema: pa.Schema,
+        choices: Choices,
+        *,
+        definitions: Mapping[str, StreamDefinition],
+        baskets: Mapping[str, Basket],
+        duck: Duck,
+        clock: Clock,
+    ) -> None:
+        self._parsed = parsed
+        self._schema = schema
+        self._choices = choices
+        self._definitions = [definitions[window.stream] for window in parsed.windows]
+        self._baskets = [baskets[window.stream] for window in parsed.windows]
+        self._duck = duck
+        self._clock = clock
+        self._failing = FailingRows()
+
+    def plan(self) -> Plan:
+        """Plan the query; QueryError if it cannot be evaluated in bounded memory."""
+        kinds = {window.kind for window in self._parsed.windows}
+        if kinds & set(_SLIDING) or WindowKind.LANDMARK in kinds:
+            return self._plan_windows()
+        self._refuse_choices_of_windows("without a window over time")
+        if self._choices.semantics == "append" and WindowKind.STREAM in kinds:
+            return self._plan_row_wise()
+        return self._plan_newest()
+
+    # Windows
+
+    def _plan_windows(self) -> Plan:
+        windows = self._parsed.windows
+        numbers = [
+            i for i, window in enumerate(windows) if window.kind in (*_SLIDING, WindowKind.LANDMARK)
+        ]
+        self._require_one_window(numbers)
+        query, side_tables = self._without_side_tables(numbers)
+        split_query = self._split(query, numbers)
+        clause = windows[numbers[0]]
+        lateness = self._lateness(clause, self._definitions[numbers[0]])
+        inputs = [self._input(i, lateness) for i in numbers]
+        if clause.kind is WindowKind.LANDMARK:
+            evaluation: Evaluation = self._landmark(split_query, inputs, numbers)
+        else:
+            evaluation = self._sliding(split_query, inputs, numbers, lateness)
+        readers = tuple(each.reader for each in inputs)
+        return Plan(split_query, evaluation, readers, side_tables, self._schema, is_by_row=False)
+
+    def _require_one_window(self, numbers: list[int]) -> None:
+        """Refuse a query over windows that are not closed together."""
+        first, *others = [
+            (
+                window.kind is WindowKind.LANDMARK,
+                window.axis,
+                window.size,
+                window.slide,
+                self._unit(i) if window.axis is Axis.SOURCE else None,
+            )
+            for i, window in ((i, self._parsed.windows[i]) for i in numbers)
+        ]
+        if any(other != first for other in others):
+            raise WindowError(
+                "the windows of one query have to be of one size and slide, over times of one kind",
+                self._parsed.text,
+                hint="make two queries, or give both streams the same window",
+            )
+
+    def _unit(self, number: int) -> object:
+        return self._definitions[number].units_per_second
+
+    def _input(self, number: int, lateness: int | None) -> WindowInput:
+        return WindowInput(
+            self._parsed.windows[number],
+            self._definitions[number],
+            self._baskets[number].reader(),
+            lateness=lateness,
+            close_after=_seconds(self._choices.close_after),
+        )
+
+    def _sliding(
+        self,
+        split_query: SplitQuery,
+        inputs: list[WindowInput],
+        numbers: list[int],
+        lateness: int | None,
+    ) -> WindowedEvaluation:
+        schemas = [self._definitions[i].schema for i in numbers]
+        leaves: list[tuple[tuple[int, ...], LeafEvaluation]] = []
+        for leaf in split_query.leaves:
+            if len(leaf.windows) == 1:
+                schema = schemas[leaf.windows[0]]
+                evaluation: LeafEvaluation = StepLeaf(leaf, schema, self._duck, self._failing)
+            else:
+                of_leaf = {i: schemas[i] for i in leaf.windows}
+                evaluation = JoinLeaf(leaf, of_leaf, self._duck, self._failing)
+            leaves.append((leaf.windows, evaluation))
+        clause = inputs[0].clause
+        first = 0 if clause.axis is Axis.ROWS else None
+        chunks = {f"chunk_{i}": schema for i, schema in enumerate(schemas)}
+        return WindowedEvaluation(
+            inputs,
+            schemas,
+            timeline=Timeline.of(clause, first=first),
+            leaves=leaves,
+            finish=self._finish(split_query, [leaf.schema for _, leaf in leaves]),
+            whole=self._duck.prepare(split_query.whole, chunks),
+            is_whole=self._is_whole(split_query, clause),
+            lateness=lateness,
+            failing=self._failing,
+            bound=self._bound(numbers[0]),
+            clock=self._clock,
+        )
+
+    def _landmark(
+        self, split_query: SplitQuery, inputs: list[WindowInput], numbers: list[int]
+    ) -> LandmarkEvaluation:
+        leaves: list[StepLeaf] = []
+        for leaf in split_query.leaves:
+            if leaf.groups is None or len(leaf.windows) > 1:
+                why = leaf.reason or "its rows are in the result one by one"
+                raise UnboundedQueryError(
+                    f"this query would have to keep all rows since the landmark: {why}",
+                    self._parsed.text,
+                    hint="aggregate the rows, or use a window that slides: hop(stream, …)",
+                )
+            schema = self._definitions[numbers[leaf.windows[0]]].schema
+            leaves.append(StepLeaf(leaf, schema, self._duck, self._failing, cumulative=True))
+        return LandmarkEvaluation(
+            inputs,
+            leaves,
+            finish=self._finish(split_query, [leaf.schema for leaf in leaves]),
+            failing=self._failing,
+            bound=self._bound(numbers[0]),
+        )
+
+    def _finish(self, split_query: SplitQuery, merged: list[pa.Schema]) -> Finish:
+        return Finish(split_query, merged, self._schema, self._duck)
+
+    def _is_whole(self, split_query: SplitQuery, clause: WindowClause) -> bool | None:
+        """Return how windows are evaluated, None if that is to be measured."""
+        from sqlglot import exp
+
+        way = self._choices.way
+        if way != "measured":
+            return way == "whole"
+        tables = split_query.whole.find_all(exp.Table)
+        if any(not table.name.startswith("chunk_") for table in tables if table.name):
+            return False  # a table may change, and would then be another for the rows of old
+        if clause.axis is Axis.ROWS and clause.size > MOST_ROWS:
+            return False
+        return None
+
+    def _lateness(self, clause: WindowClause, definition: StreamDefinition) -> int | None:
+        lateness = self._choices.allowed_lateness
+        is_over_time = clause.axis is Axis.SOURCE and clause.kind is not WindowKind.LANDMARK
+        if lateness is not None and not is_over_time:
+            raise ParameterError(
+                "allowed_lateness", lateness, "left out: no row is late but for source time"
+            )
+        if self._choices.close_after is not None and clause.axis is not Axis.SOURCE:
+            raise ParameterError(
+                "close_after", self._choices.close_after, "left out but for windows on source time"
+            )
+        seconds = _seconds(lateness)
+        if seconds is None:
+            return None
+        return int(seconds * (definition.units_per_second or 1))
+
+    def _bound(self, number: int) -> Callable[[int], object]:
+        """Return what makes a bound of a window of a number on its axis."""
+        axis = self._parsed.windows[number].axis
+        if axis is Axis.ROWS:
+            return int
+        return _arrival if axis is Axis.ARRIVAL else self._definitions[number].time_value
+
+    # No windows that close
+
+    def _plan_row_wise(self) -> Plan:
+        numbers = [
+            i for i, window in enumerate(self._parsed.windows) if window.kind is WindowKind.STREAM
+        ]
+        query, side_tables = self._without_side_tables(numbers)
+        split_query = self._split(query, numbers)
+        if not split_query.row_wise:
+            why = next((leaf.reason for leaf in split_query.leaves if leaf.reason), "")
+            raise UnboundedQueryError(
+                "over a stream without a window, this query would have to keep all rows"
+                + (f": {why}" if why else ""),
+                self._parsed.text,
+                hint="give the stream a window, such as hop(stream, INTERVAL '10 minutes', "
+                "INTERVAL '1 minute') or landmark(stream), or choose semantics='update' for an "
+                "answer over the newest row of each key",
+            )
+        readers = [self._baskets[i].reader() for i in numbers]
+        evaluation = RowWiseEvaluation(
+            readers,
+            whole=self._prepared_whole(split_query, numbers),
+            schema=self._schema,
+            failing=self._failing,
+        )
+        return Plan(
+            split_query, evaluation, tuple(readers), side_tables, self._schema, is_by_row=True
+        )
+
+    def _plan_newest(self) -> Plan:
+        windows = self._parsed.windows
+        numbers = list(range(len(windows)))
+        split_query = self._split(self._parsed.query, numbers)
+        readers = [basket.reader() for basket in self._baskets]
+        is_by_row = split_query.row_wise and all(
+            window.kind is WindowKind.STREAM for window in windows
+        )
+        evaluation = NewestEvaluation(
+            readers,
+            [self._newest_rows(i) for i in numbers],
+            whole=self._prepared_whole(split_query, numbers),
+            schema=self._schema,
+            is_by_row=is_by_row,
+            failing=self._failing,
+        )
+        return Plan(split_query, evaluation, tuple(readers), (), self._schema, is_by_row)
+
+    def _newest_rows(self, number: int) -> NewestRows:
+        window = self._parsed.windows[number]
+        return NewestRows(self._definitions[number], window.rows or 1, window.per or None)
+
+    def _prepared_whole(self, split_query: SplitQuery, numbers: list[int]) -> Prepared:
+        schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
+        return self._duck.prepare(split_query.whole, schemas)
+
+    def _refuse_choices_of_windows(self, where: str) -> None:
+        for name in ("allowed_lateness", "close_after"):
+            value = getattr(self._choices, name)
+            if value is not None:
+                raise ParameterError(name, value, f"left out {where}")
+
+    # Parts
+
+    def _split(self, query: exp.Query, numbers: list[int]) -> SplitQuery:
+        windows = tuple(self._parsed.windows[i] for i in numbers)
+        schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
+        return split(query, windows, schemas, self._duck)
+
+    def _without_side_tables(self, numbers: list[int]) -> tuple[exp.Query, tuple[SideTable, ...]]:
+        """Make tables of the streams that are read as their newest rows, and number the others."""
+        names = {f"chunk_{i}": f"chunk_{new}" for new, i in enumerate(numbers)}
+        side_tables: list[SideTable] = []
+        for i, window in enumerate(self._parsed.windows):
+            if i in numbers:
+                continue
+            if window.kind is WindowKind.STREAM and self._choices.semantics == "append":
+                raise UnboundedQueryError(
+                    f"all rows of {window.stream} would have to be kept to meet those of a window",
+                    self._parsed.text,
+                    hint=f"use latest({window.stream}), or give it the same window",
+                )
+            relation = self._duck.lend(self._definitions[i].schema)
+            names[f"chunk_{i}"] = relation.name
+            reader = self._baskets[i].reader()
+            side_tables.append(SideTable(reader, self._newest_rows(i), relation))
+        return renamed_tables(self._parsed.query, names), tuple(side_tables)
+
+
+def renamed_tables(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
+    """Return a query that reads tables under other names; what it calls them stays."""
+    from sqlglot import exp
+
+    query = query.copy()
+    for table in list(query.find_all(exp.Table)):
+        if table.name in names and not table.db:
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
+            table.set("this", exp.to_identifier(names[table.name], quoted=True))
+    return query
+
+
+def _seconds(value: float | timedelta | None) -> float | None:
+    return value.total_seconds() if isinstance(value, timedelta) else value
+
+
+def _arrival(microseconds: int) -> datetime:
+    return datetime(1970, 1, 1) + timedelta(microseconds=microseconds)  # noqa: DTZ001  # as TIMESTAMP

@@ -1,0 +1,89 @@
+"""The rows of a window's steps: until they are in a partial and, where asked for, after that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class StepRows:
+    """Pieces of rows by step.
+
+    A piece is *fed* when a partial has it; then it is let go, unless rows are kept.
+    """
+
+    __slots__ = ("_fed", "_keeps", "_pieces", "_schema", "rows")
+
+    def __init__(self, schema: pa.Schema, *, keeps: bool) -> None:
+        self._schema = schema
+        self._pieces: dict[int, list[pa.Table]] = {}
+        self._fed: dict[int, int] = {}
+        self._keeps = keeps
+        self.rows = 0
+        """How many rows are held."""
+
+    def add(self, step: int, rows: pa.Table) -> None:
+        """Add rows to a step."""
+        self._pieces.setdefault(step, []).append(rows)
+        self.rows += rows.num_rows
+
+    def let_go(self) -> None:
+        """Keep rows no more: only those that are not fed are held."""
+        self._keeps = False
+        for step in list(self._fed):
+            self._let_go_fed(step)
+
+    def unfed_rows(self, step: int) -> int:
+        """Return how many rows of a step are not fed."""
+        pieces = self._pieces.get(step, ())
+        return sum(piece.num_rows for piece in pieces[self._fed.get(step, 0) :])
+
+    def feed(self, end: int) -> Iterator[tuple[int, pa.Table]]:
+        """Yield the rows before a step that are not fed, by step, and take them as fed."""
+        import pyarrow as pa
+
+        for step in sorted(self._pieces):
+            if step >= end:
+                return
+            pieces = self._pieces[step][self._fed.get(step, 0) :]
+            if not pieces:
+                continue
+            self._fed[step] = len(self._pieces[step])
+            if not self._keeps:
+                self._let_go_fed(step)
+            yield step, pieces[0] if len(pieces) == 1 else pa.concat_tables(pieces)
+
+    def between(self, first: int, end: int) -> pa.Table:
+        """Return the rows of the steps in `[first, end)`, all of which are held."""
+        import pyarrow as pa
+
+        steps = sorted(step for step in self._pieces if first <= step < end)
+        pieces = [piece for step in steps for piece in self._pieces[step]]
+        return pa.concat_tables(pieces) if pieces else self._schema.empty_table()
+
+    def count_between(self, first: int, end: int) -> int:
+        """Return how many rows of the steps in `[first, end)` are held."""
+        return sum(
+            piece.num_rows
+            for step, pieces in self._pieces.items()
+            if first <= step < end
+            for piece in pieces
+        )
+
+    def forget(self, before: int) -> None:
+        """Let go the steps below."""
+        for step in [step for step in self._pieces if step < before]:
+            self.rows -= sum(piece.num_rows for piece in self._pieces.pop(step))
+            self._fed.pop(step, None)
+
+    def _let_go_fed(self, step: int) -> None:
+        fed = self._fed.pop(step)
+        pieces = self._pieces[step]
+        self.rows -= sum(piece.num_rows for piece in pieces[:fed])
+        if fed == len(pieces):
+            del self._pieces[step]
+        else:
+            del pieces[:fed]

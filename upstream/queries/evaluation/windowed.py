@@ -1,0 +1,377 @@
+"""Evaluation over windows that slide: a ring of steps, a partial for each, a merge for each window.
+
+    take_in:   stream -> cut into steps -> rows of steps -> partials, as steps are complete or
+               have a chunk's worth of rows -> staged at the running merge of each leaf
+    answers:   windows that time has passed -> move the merges to them -> finish
+
+The leaves are moved to a window before it is closed, so that what comes in the meantime is merged
+as it comes; that window is the oldest that no answer was about and that can still hold a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from .answer import Answer, Answers
+from .cheaper_way import MOST_ROWS, CheaperWay
+from .chunking import Chunking
+from .step_rows import StepRows
+from .timeline import OccupiedSteps, Timeline
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ...clock import Clock
+    from ..duck import Prepared
+    from .failing_rows import FailingRows
+    from .finish import Finish
+    from .step_leaf import LeafEvaluation
+    from .window_input import WindowInput
+
+_FIRST: Final = -(1 << 63)
+
+
+class WindowedEvaluation:
+    """Evaluate a query over windows of one size and slide, over one stream or several."""
+
+    __slots__ = (
+        "_amended",
+        "_bound",
+        "_chunking",
+        "_clock",
+        "_current",
+        "_failing",
+        "_finish",
+        "_inputs",
+        "_last",
+        "_last_answer",
+        "_lateness",
+        "_leaves",
+        "_occupied",
+        "_position",
+        "_reading_seconds",
+        "_readings",
+        "_revisions",
+        "_rows",
+        "_timeline",
+        "_way",
+        "_whole",
+        "_work_seconds",
+    )
+
+    def __init__(
+        self,
+        inputs: Sequence[WindowInput],
+        schemas: Sequence[pa.Schema],
+        *,
+        timeline: Timeline,
+        leaves: Sequence[tuple[tuple[int, ...], LeafEvaluation]],
+        finish: Finish,
+        whole: Prepared,
+        is_whole: bool | None,
+        lateness: int | None,
+        failing: FailingRows,
+        bound: Callable[[int], object],
+        clock: Clock,
+    ) -> None:
+        self._inputs = inputs
+        self._timeline = timeline
+        self._leaves = leaves
+        self._finish = finish
+        self._whole = whole
+        self._way: CheaperWay | bool | None = is_whole
+        """How windows are evaluated: whole, by increments, or whichever is cheaper.
+
+        None where that is to be measured, until there is a window to see how large it is.
+        """
+        self._lateness = lateness
+        self._failing = failing
+        self._bound = bound
+        self._clock = clock
+        self._rows = [StepRows(schema, keeps=is_whole is not False) for schema in schemas]
+        self._occupied = OccupiedSteps()
+        self._current: int | None = None
+        """The window that the leaves are, or are to be, at."""
+        self._position: int | None = None
+        """The first step of the window that the leaves are at."""
+        self._last: int | None = None
+        """The newest window that was closed with rows in it."""
+        self._last_answer: Answer | None = None
+        """The answer for it, if there was one."""
+        self._revisions: dict[int, int] = {}
+        self._amended: dict[int, float] = {}
+        self._chunking = Chunking()
+        self._readings = 0
+        """How often rows were read since the last answer."""
+        self._reading_seconds = self._work_seconds = 0.0
+        """What the last reading took, and all readings since the last answer."""
+
+    # Reading
+
+    def take_in(self, now: float) -> None:
+        """Read what waits, and feed steps that are complete and chunks to the leaves."""
+        started = self._clock.now()
+        if self._read(now):
+            self._readings += 1
+            self._limit_kept_rows()
+            if self._current is None:
+                self._current = self._next_window(None, now)
+            if self._way is False or self._is_by_increments():
+                self._work_ahead()
+        self._reading_seconds = self._clock.now() - started
+        self._work_seconds += self._reading_seconds
+
+    def _read(self, now: float) -> bool:
+        has_rows = False
+        for number, window_input in enumerate(self._inputs):
+            for cut in window_input.take_in(now):
+                has_rows = True
+                for step, rows in cut.pieces:
+                    self._rows[number].add(step, rows)
+                    self._occupied.add(step)
+                for step in cut.amended:
+                    self._note_amended(step, window_input.last_arrival)
+        return has_rows
+
+    def _note_amended(self, step: int, moment: float) -> None:
+        """Note that windows which were passed are not as they were."""
+        if self._current is not None:
+            for window in self._timeline.covering(step):
+                if window < self._current:
+                    self._amended.setdefault(window, moment)
+
+    def _limit_kept_rows(self) -> None:
+        """Keep no more rows for evaluating whole than that is worth."""
+        is_measured = self._way is None or isinstance(self._way, CheaperWay)
+        if is_measured and any(rows.rows > 2 * MOST_ROWS for rows in self._rows):
+            self._go_by_increments()
+
+    def _go_by_increments(self) -> None:
+        self._way = False
+        for rows in self._rows:
+            rows.let_go()
+
+    def _is_by_increments(self) -> bool:
+        return isinstance(self._way, CheaperWay) and not self._way.is_whole
+
+    def _work_ahead(self) -> None:
+        """Feed what will not change, and of an open step what has a chunk's rows."""
+        if self._current is not None:
+            self._advance(*self._timeline.steps_of(self._current))
+        for number, window_input in enumerate(self._inputs):
+            step = window_input.open_step()
+            if step is not None:
+                chunk = self._chunking.rows(window_input.step_rows)
+                is_chunk = self._rows[number].unfed_rows(step) >= chunk
+                self._feed_input(number, step + 1 if is_chunk else step)
+
+    def _feed(self, end: int) -> None:
+        for number in range(len(self._inputs)):
+            self._feed_input(number, end)
+
+    def _feed_input(self, number: int, end: int) -> None:
+        """Give the leaves what they do not have yet of the steps before `end`."""
+        pieces = list(self._rows[number].feed(end))
+        if pieces:
+            for windows, leaf in self._leaves:
+                if number in windows:
+                    leaf.feed(number, pieces)
+
+    def _advance(self, first: int, end: int) -> None:
+        self._position = first
+        for _, leaf in self._leaves:
+            leaf.advance(first, end)
+
+    # Answering
+
+    def answers(self, now: float, keep: int) -> Answers:
+        """Answer for the newest `keep` windows of those that are due."""
+        due = list(self._due(now))
+        skipped = max(0, len(due) - keep)
+        started = self._clock.now()
+        found = [self._answer(window, moment) for window, moment in due[skipped:]]
+        self._measured(len(found), self._clock.now() - started)
+        for window, _ in due[:skipped]:
+            self._next_revision(window)
+        self._forget()
+        return Answers(found, skipped)
+
+    def current(self, now: float) -> Answer | None:
+        """Answer for the newest closed window, whether it was answered for or not."""
+        if self._last is None:
+            return None
+        return self._last_answer or self._answer(self._last, None)
+
+    def due_at(self) -> float | None:
+        """Return when the clock alone will close the window that is open, if it will."""
+        if self._current is None:
+            return None
+        step = self._occupied.first_from(self._timeline.steps_of(self._current)[0])
+        if step is None:
+            return None
+        end = self._timeline.end_of(max(self._current, self._timeline.oldest_covering(step)))
+        moments = [window_input.passes_at(end) for window_input in self._inputs]
+        known = [moment for moment in moments if moment is not None]
+        return max(known) if len(known) == len(moments) else None
+
+    def reset_landmark(self) -> None:
+        """Fail: there is none."""
+        raise AssertionError("windows that slide have no landmark")
+
+    def _due(self, now: float) -> Iterator[tuple[int, float]]:
+        """Pass closed windows, and yield those that hold rows, with the moments they were due."""
+        boundary = self._passed(now)
+        if boundary is None:
+            return
+        end_of = self._timeline.end_of
+        for window in sorted(window for window in self._amended if end_of(window) <= boundary):
+            if window == self._last:
+                self._last_answer = None
+            yield window, self._amended.pop(window)
+        while self._current is not None and end_of(self._current) <= boundary:
+            window = self._current
+            if self._occupied.has_any(*self._timeline.steps_of(window)):
+                self._last, self._last_answer = window, None
+                end = end_of(window)
+                yield window, max(each.passed_at(end, now) for each in self._inputs)
+            self._current = self._next_window(window, now)
+
+    def _passed(self, now: float) -> int | None:
+        passed = [window_input.passed(now) for window_input in self._inputs]
+        known = [each for each in passed if each is not None]
+        return min(known) if len(known) == len(passed) else None
+
+    def _next_window(self, window: int | None, now: float) -> int | None:
+        """Return the oldest window after this one that holds a row, or still can."""
+        boundary = self._passed(now)
+        if boundary is None:
+            return None
+        first = _FIRST if window is None else self._timeline.steps_of(window + 1)[0]
+        occupied = self._occupied.first_from(first)
+        open_step = boundary // self._timeline.step
+        step = open_step if occupied is None else min(occupied, open_step)
+        oldest = self._timeline.oldest_covering(step)
+        return oldest if window is None else max(window + 1, oldest)
+
+    def _answer(self, window: int, due: float | None) -> Answer:
+        import duckdb
+
+        first, end = self._timeline.steps_of(window)
+        error = None
+        try:
+            table = self._evaluate(first, end)
+        except duckdb.Error as failure:
+            table, error = self._finish.schema.empty_table(), str(failure)
+        step = self._timeline.step
+        answer = Answer(
+            self._bound(window * self._timeline.per_slide * step),
+            self._bound(end * step),
+            self._clock.now() if due is None else due,
+            self._next_revision(window) if due is not None else self._revisions.get(window, 0),
+            table,
+            error,
+        )
+        if window == self._last:
+            self._last_answer = answer
+        return answer
+
+    def _evaluate(self, first: int, end: int) -> pa.Table:
+        import duckdb
+
+        if self._way is None:
+            rows = sum(each.count_between(first, end) for each in self._rows)
+            self._way = CheaperWay(window_rows=rows)
+        if self._way is True or (isinstance(self._way, CheaperWay) and self._way.is_whole):
+            try:
+                return self._whole.run(
+                    **{f"chunk_{i}": rows.between(first, end) for i, rows in enumerate(self._rows)}
+                )
+            except duckdb.Error:
+                if self._way is True:
+                    raise
+                self._go_by_increments()  # which can leave out the rows that fail
+        self._feed(end)
+        if self._position is not None and first < self._position:
+            merged = [leaf.merged_of(first, end) for _, leaf in self._leaves]
+        else:
+            self._advance(first, end)
+            merged = [leaf.merged() for _, leaf in self._leaves]
+        return self._finish.run(merged)
+
+    def _measured(self, answers: int, seconds: float) -> None:
+        """Learn from what the answers cost."""
+        if not answers:
+            return
+        if answers == 1 and self._readings > 1:  # else there were no chunks
+            self._chunking.responded(self._reading_seconds + seconds)
+        if isinstance(self._way, CheaperWay):
+            self._way.measured((self._work_seconds + seconds) / answers)
+        self._readings = 0
+        self._work_seconds = 0.0
+
+    # Forgetting
+
+    def _next_revision(self, window: int) -> int:
+        """Count an answer for a window, also one that was skipped."""
+        if self._lateness is None:
+            return 0
+        revision = self._revisions.get(window, -1) + 1
+        self._revisions[window] = revision
+        return revision
+
+    def _forget(self) -> None:
+        """Let go what no window can need any more."""
+        if self._current is None:
+            return
+        before = self._timeline.steps_of(self._current)[0]
+        if self._last is not None and self._last_answer is None:
+            before = min(before, self._timeline.steps_of(self._last)[0])
+        if self._lateness is not None:
+            before = min(before, self._oldest_that_can_be_amended())
+        for _, leaf in self._leaves:
+            leaf.forget(before)
+        for rows in self._rows:
+            rows.forget(before)
+        self._occupied.forget(before)
+        for window_input in self._inputs:
+            window_input.forget(before * self._timeline.step)
+        for window in [
+            each for each in self._revisions if self._timeline.steps_of(each)[0] < before
+        ]:
+            del self._revisions[window]
+
+    def _oldest_that_can_be_amended(self) -> int:
+        """Return the first step of the oldest window that a late row can still fall into."""
+        assert self._lateness is not None
+        newest = min(window_input.newest or 0 for window_input in self._inputs)
+        step = (newest - self._lateness) // self._timeline.step
+        return self._timeline.steps_of(self._timeline.oldest_covering(step))[0]
+
+    # What it is like
+
+    def late_rows(self) -> int:
+        """Return how many rows came too late for their windows."""
+        return sum(window_input.late for window_input in self._inputs)
+
+    def failed_rows(self) -> int:
+        """Return how many rows were left out because the query fails on them."""
+        return self._failing.count
+
+    def memory_rows(self) -> int:
+        """Return how many rows are held: of streams, and of partials."""
+        rows = sum(each.rows for each in self._rows)
+        return rows + sum(leaf.memory_rows() for _, leaf in self._leaves)
+
+    def describe(self) -> str:
+        """Return how it is evaluated at the moment, in words."""
+        if isinstance(self._way, CheaperWay):
+            way = self._way.describe()
+        elif self._way is None:
+            way = "as is measured to be cheaper, once there is a window"
+        else:
+            way = "whole" if self._way else "by increments"
+        lines = [f"windows are evaluated {way}"]
+        lines += [f"leaf {i}: {leaf.describe()}" for i, (_, leaf) in enumerate(self._leaves)]
+        lines.append(f"a step is processed in chunks: {self._chunking.chunks}")
+        return "\n".join(lines)
