@@ -68,13 +68,13 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
 
     if column.type == field.type:
         return column
-    if not _may_become(column.type, field.type):
+    if not may_become(column.type, field.type):
         reason = f"{column.type} does not become {field.type}; cast it first"
         raise StreamTypeError(stream, reason, column=field.name)
     try:
-        converted = column.cast(field.type)
+        converted = _cast(column, field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        row = _first_that_fails(column, lambda part: part.cast(field.type))
+        row = _first_that_fails(column, lambda part: _cast(part, field.type))
         raise _misfit(column, field, stream, row) from error
     if not pa.types.is_integer(column.type) and (
         _may_round(column.type) or _may_round(field.type)
@@ -83,6 +83,15 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
         if row is not None:
             raise _misfit(column, field, stream, row)
     return converted
+
+
+def _cast(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type) and pa.types.is_decimal(wanted):
+        # Arrow asks for room for any integer of the type, not for those that are there.
+        column = column.cast(pa.decimal256(20 + max(wanted.scale, 0), wanted.scale))
+    return column.cast(wanted)
 
 
 def _misfit(
@@ -101,13 +110,13 @@ def _shown(value: pa.Scalar) -> str:
     return shorten(value.as_py())
 
 
-def _may_become(given: pa.DataType, wanted: pa.DataType) -> bool:
+def may_become(given: pa.DataType, wanted: pa.DataType) -> bool:
     """Tell whether values of one type can be values of another without being read anew."""
     import pyarrow as pa
 
     types = pa.types
     if types.is_dictionary(given):
-        return _may_become(given.value_type, wanted)
+        return may_become(given.value_type, wanted)
     if types.is_null(given) or given == wanted:
         return True
     if types.is_timestamp(given) and types.is_timestamp(wanted):
@@ -124,10 +133,10 @@ def _may_become_nested(given: pa.DataType, wanted: pa.DataType) -> bool:
     types = pa.types
     if types.is_struct(given) and types.is_struct(wanted):
         return [each.name for each in given] == [each.name for each in wanted] and all(
-            _may_become(one.type, other.type) for one, other in zip(given, wanted, strict=True)
+            may_become(one.type, other.type) for one, other in zip(given, wanted, strict=True)
         )
     if _is_list(given) and _is_list(wanted):
-        return _may_become(given.value_type, wanted.value_type)
+        return may_become(given.value_type, wanted.value_type)
     return False
 
 

@@ -1,4 +1,7 @@
-"""Statements over streams: parsed, checked and told apart, with errors that point into the text."""
+"""Statements over streams: parsed, checked and told apart, with errors that point into the text.
+
+What is imported here needs nothing but the library's core; sqlglot comes with the first statement.
+"""
 
 from __future__ import annotations
 
@@ -32,35 +35,47 @@ __all__ = [
 
 def parse(text: str) -> Statement:
     """Parse one statement; QuerySyntaxError with the place if it is none."""
-    raise NotImplementedError
+    from . import parsing
+
+    return parsing.parse(text)
 
 
 def read_query(text: str, streams: Mapping[str, StreamDefinition]) -> ParsedQuery:
     """Parse a query, and take its windows out of it; streams are found in any case."""
-    raise NotImplementedError
+    from . import reading
+
+    return reading.read_query(text, streams)
 
 
 def check(
     parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
 ) -> pa.Schema:
     """Return the schema of a query's result; QueryError if DuckDB refuses the query."""
-    raise NotImplementedError
+    from . import checking
+
+    return checking.check(parsed, definitions, duck)
 
 
 def check_key(
     parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], semantics: str
 ) -> tuple[str, ...]:
     """Return under which names the result has the stream's key; QueryKeyError if it has not."""
-    raise NotImplementedError
+    from . import key_columns
+
+    return key_columns.check_key(parsed, definitions, semantics)
 
 
 def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
     """Return the stream that a statement defines; types are what DuckDB takes them for."""
-    raise NotImplementedError
+    from . import defining
+
+    return defining.definition_of(create, duck)
 
 
 def rows_to_insert(
     insert: InsertInto, definition: StreamDefinition, duck: Duck, tables: Mapping[str, pa.Table]
 ) -> pa.Table:
     """Return the rows of an INSERT, conformed; `tables` are streams that its query may read."""
-    raise NotImplementedError
+    from . import inserting
+
+    return inserting.rows_to_insert(insert, definition, duck, tables)

@@ -40,14 +40,14 @@ class DropStream:
 class InsertInto:
     """`INSERT INTO trades (symbol, price) VALUES …` or `SELECT …`, into a stream or a table.
 
-    `columns` is None if they were not said. `tree` is the whole statement, which DuckDB takes if
-    the name is that of a table.
+    `columns` is None if they were not said, and `query` if there is none (DEFAULT VALUES). `tree`
+    is the whole statement, which DuckDB takes if the name is that of a table.
     """
 
     text: str
     stream: str
     columns: tuple[str, ...] | None
-    query: exp.Query
+    query: exp.Expr | None
     tree: exp.Insert
     place: int
 
@@ -57,7 +57,7 @@ class OtherStatement:
     """A query, or whatever else DuckDB does with its tables."""
 
     text: str
-    tree: exp.Expression
+    tree: exp.Expr
     is_query: bool
 
 

@@ -1,0 +1,32 @@
+"""Names in statements: found in any case, as DuckDB does, and guessed where they are misspelt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+RESERVED = re.compile(r"(chunk|merged|lent)_\d+|__(step|[a-z]+_?\d+)", re.IGNORECASE)
+"""Names of ours, in the statements that queries are rewritten to."""
+
+
+def found(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that equals this one but for case."""
+    return next((each for each in known if each.lower() == name.lower()), None)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint: the nearest of the names that there are, or all if they are few."""
+    by_lower = {each.lower(): each for each in known}
+    if not by_lower:
+        return ""
+    close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {by_lower[close[0]]}?"
+    names = sorted(by_lower.values())
+    shown = ", ".join(names[:_SHOWN])
+    more = f", or {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"choose one of {shown}{more}"
+
+
+_SHOWN = 10

@@ -1,0 +1,145 @@
+"""Queries over streams: each occurrence of a stream becomes a table `chunk_i` with a window.
+
+Where a name is looked up is SQL's: a common table expression hides a stream of the same name from
+the query that it belongs to and from the expressions after it, not from itself unless it is
+recursive. A name with a schema before it is always a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ...errors import StatementError, WindowError
+from ..window_clause import WindowClause, WindowKind
+from .names import RESERVED, found
+from .parsed_query import ParsedQuery
+from .source_text import SourceText, one_statement, place_of
+from .window_functions import FUNCTIONS, WindowCall
+
+if TYPE_CHECKING:
+    from ..stream_definition import StreamDefinition
+
+
+def read_query(text: str, streams: Mapping[str, StreamDefinition]) -> ParsedQuery:
+    """Parse a query, and take its windows out of it; streams are found in any case."""
+    source = SourceText(text)
+    tree = source.parse(one_statement(source))
+    if not isinstance(tree, exp.Query):
+        hint = "write it as SELECT … FROM …; for other statements there is sql()"
+        source.refuse(StatementError, "this is not a query", 0, hint)
+    with source.syntax_errors():
+        return ParsedQuery(text, tree, tuple(_take_windows(source, tree, streams)))
+
+
+def _take_windows(
+    source: SourceText, query: exp.Query, streams: Mapping[str, StreamDefinition]
+) -> Iterator[WindowClause]:
+    _check_names(source, query)
+    count = 0
+    for node in _in_order(query):
+        clause = _window_of(source, node, streams)
+        if clause is not None:
+            _replace(node, count)
+            count += 1
+            yield clause
+
+
+def _in_order(query: exp.Query) -> list[exp.Expr]:
+    """Return what may be a stream, in the order of the text."""
+    nodes = list(query.find_all(exp.Table, exp.Lateral, exp.Anonymous))
+    return sorted(nodes, key=lambda node: place_of(node) or 0)
+
+
+def _window_of(
+    source: SourceText, node: exp.Expr, streams: Mapping[str, StreamDefinition]
+) -> WindowClause | None:
+    inner = node.this
+    if isinstance(node, exp.Anonymous):
+        _check_place(source, node, streams)
+    elif isinstance(inner, exp.Anonymous):
+        if inner.name.lower() in FUNCTIONS and not node.args.get("db"):
+            return WindowCall(source, inner, streams).clause()
+    elif isinstance(node, exp.Table) and isinstance(inner, exp.Identifier) and not node.db:
+        name = found(node.name, streams)
+        if name is not None and not is_hidden(node):
+            return WindowClause(WindowKind.STREAM, name)
+    return None
+
+
+def _check_place(
+    source: SourceText, call: exp.Anonymous, streams: Mapping[str, StreamDefinition]
+) -> None:
+    """Refuse a window function that is called where a value is meant."""
+    if isinstance(call.parent, exp.Table | exp.Lateral) or call.name.lower() not in FUNCTIONS:
+        return
+    first = call.expressions[0] if call.expressions else None
+    if isinstance(first, exp.Column) and found(first.name, streams) is not None:
+        reason = f"{call.name.lower()} makes a table, not a value"
+        hint = f"write {call.name.lower()}({first.name}, …) where a table is named"
+        source.refuse(WindowError, reason, place_of(call), hint)
+
+
+def is_hidden(table: exp.Table) -> bool:
+    """Tell whether a common table expression is meant by the name of a table."""
+    name = table.name.lower()
+    child: exp.Expr = table
+    parent = table.parent
+    while parent is not None:
+        if isinstance(parent, exp.With):
+            if _is_before(parent, child, name):
+                return True
+            child, parent = parent.parent or parent, (parent.parent or parent).parent
+            continue
+        names = parent.args.get("with_")
+        if isinstance(names, exp.With) and name in _names(names):
+            return True
+        child, parent = parent, parent.parent
+    return False
+
+
+def _is_before(names: exp.With, cte: exp.Expr, name: str) -> bool:
+    """Tell whether an expression that `cte` may read has this name."""
+    for each in names.expressions:
+        if each is cte:
+            return bool(names.recursive) and each.alias.lower() == name
+        if each.alias.lower() == name:
+            return True
+    return False
+
+
+def _names(names: exp.With) -> set[str]:
+    return {each.alias.lower() for each in names.expressions}
+
+
+def _replace(node: exp.Expr, number: int) -> None:
+    """Make a chunk of an occurrence of a stream, which keeps its alias or else its name."""
+    chunk = exp.to_identifier(f"chunk_{number}")
+    if not node.alias:
+        named = node.this.expressions[0] if isinstance(node.this, exp.Anonymous) else node
+        alias = exp.TableAlias(this=named.this.copy())
+        if isinstance(node.args.get("alias"), exp.TableAlias):
+            alias.set("columns", [column.copy() for column in node.args["alias"].columns])
+        node.set("alias", alias)
+    if isinstance(node, exp.Lateral):
+        node.replace(exp.Table(this=chunk, alias=node.args["alias"]))
+    else:
+        node.set("this", chunk)
+
+
+def _check_names(source: SourceText, query: exp.Query) -> None:
+    """Refuse names under which a rewritten query has something else, and parameters."""
+    for node in query.find_all(exp.Identifier, exp.Placeholder, exp.Parameter):
+        if not isinstance(node, exp.Identifier):
+            reason = "a statement has no parameters"
+            place = _parameter_place(source)
+            source.refuse(StatementError, reason, place, "write the value itself")
+        if RESERVED.fullmatch(node.name):
+            reason = f"the name {node.name} is used by us"
+            source.refuse(StatementError, reason, place_of(node), "choose another name")
+
+
+def _parameter_place(source: SourceText) -> int | None:
+    return next((token.start for token in source.tokens if token.text in {"$", "?", ":"}), None)
