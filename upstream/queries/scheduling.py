@@ -9,12 +9,12 @@ keys, without their rates.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final, Protocol
 
 from ..clock import Clock
 from ..errors import ParameterError, UnknownPolicyError
+from ..statistics import is_quantity
 
 
 class Runnable(Protocol):
@@ -63,35 +63,54 @@ class StalenessFirst:
     A query of unknown cost runs first, so that it becomes known. If it is not known after a run
     either, since the clock does not show it, the query counts as the cheapest one of known cost.
 
-    Nothing starves: the staleness of a query that waits grows for as long as it does, and that of
-    those that run instead is no longer than since they ran. O(queries).
+    Nothing starves. A query that waits grows stale until it is chosen, if the others are up to date
+    once they have run. Where one is not, such as a query that cannot keep up with its input, it
+    would be chosen again and again; so a query that is due gets `least_share` of the time, whatever
+    it costs: it is chosen when the others have run for `1 / least_share` times its cost.
+    O(queries).
     """
 
     name: ClassVar[str] = "staleness"
-    __slots__ = ("_tried",)
+    __slots__ = ("_least_share", "_passed_over_since", "_spent", "_tried")
 
-    def __init__(self) -> None:
+    def __init__(self, *, least_share: float = 0.01) -> None:
+        if not (is_quantity(least_share) and 0 < least_share <= 1):
+            raise ParameterError("least_share", least_share, "more than 0 and at most 1")
+        self._least_share = least_share
+        self._spent = 0.0
+        """What all that was chosen so far cost, in seconds."""
+        self._passed_over_since: dict[str, float] = {}
+        """Of what is due, how much was spent when it ran last, or became due."""
         self._tried: frozenset[str] = frozenset()
         """The queries that were chosen before, of those that there are."""
 
     def next(self, runnables: Sequence[Runnable]) -> Runnable | None:
-        """Return the query to run next, the first of equal ones; None if none is due."""
+        """Return the query to run next, of equal ones the one that waits longest; or None."""
         self._tried &= {runnable.name for runnable in runnables}
         due = [runnable for runnable in runnables if runnable.is_due()]
+        since = self._passed_over_since
+        self._passed_over_since = {each.name: since.get(each.name, self._spent) for each in due}
         if not due:
             return None
         costs = [runnable.cost() for runnable in due]
         assumed = min((cost for cost in costs if cost > 0), default=1.0)
-
-        def urgency(number: int) -> float:
-            runnable, cost = due[number], costs[number]
-            if cost <= 0 and runnable.name not in self._tried:
-                return math.inf
-            return runnable.weight * runnable.staleness() / (cost if cost > 0 else assumed)
-
-        chosen = due[max(range(len(due)), key=urgency)]
+        candidates = zip(due, costs, strict=True)
+        chosen, cost = max(candidates, key=lambda each: self._urgency(each[0], each[1], assumed))
+        self._spent += cost if cost > 0 else assumed
+        self._passed_over_since[chosen.name] = self._spent
         self._tried |= {chosen.name}
         return chosen
+
+    def _urgency(
+        self, runnable: Runnable, cost: float, assumed: float
+    ) -> tuple[bool, float, float, float]:
+        """Return what is greatest for the query to run next, most important first."""
+        is_unknown = cost <= 0 and runnable.name not in self._tried
+        seconds = cost if cost > 0 else assumed
+        passed_over = self._spent - self._passed_over_since[runnable.name]
+        overdue = passed_over * self._least_share / seconds
+        staleness_per_second = runnable.weight * runnable.staleness() / seconds
+        return is_unknown, overdue if overdue >= 1 else 0.0, staleness_per_second, passed_over
 
 
 class RoundRobin:
