@@ -10,6 +10,7 @@ from .grammar import QUOTES, TRADES, Grammar, Query
 from .reference import MICROSECONDS, Standing, Window
 
 SIZES = ((2, 2), (5, 5), (4, 2), (6, 2), (5, 1), (6, 4), (3, 2))  # size and slide, in seconds
+KINDS = {"hop": 50, "arrival": 10, "rows": 12, "latest": 8, "landmark": 10, "stream": 8}
 GROUPS = {
     TRADES: (("symbol",), ("flag",), ("symbol", "note")),
     QUOTES: (("symbol",), ("symbol", "lots"), ("lots",)),
@@ -39,8 +40,9 @@ class Case:
 def case(seed: int) -> Case:
     """Return the case of a seed."""
     random = Random(seed)
-    query = Grammar(random).query()
-    windows = _windows(random, query)
+    kind = random.choices(list(KINDS), list(KINDS.values()))[0]
+    query = Grammar(random, has_order=kind not in ("latest", "stream")).query()
+    windows = _windows(random, kind, query)
     standing = Standing(
         query.template,
         windows,
@@ -75,12 +77,10 @@ def engine_text(window: Window) -> str:
     return window.stream
 
 
-def _windows(random: Random, query: Query) -> tuple[Window, ...]:
+def _windows(random: Random, kind: str, query: Query) -> tuple[Window, ...]:
     """Return a window for each stream of a query; they are all of one kind and size."""
-    kinds = {"hop": 50, "arrival": 10, "latest": 8, "landmark": 8, "stream": 8}
-    if len(set(query.streams)) == 1:
-        kinds["rows"] = 12
-    kind = random.choices(list(kinds), list(kinds.values()))[0]
+    if kind == "rows" and len(set(query.streams)) > 1:
+        kind = "hop"  # the rows of two streams do not pass together
     size, slide = (seconds * MICROSECONDS for seconds in random.choice(SIZES))
     name = "tumble" if size == slide else "hop"
     if kind in ("hop", "arrival"):

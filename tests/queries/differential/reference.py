@@ -278,9 +278,22 @@ class Reference:
         for arrivals in self.arrivals:
             arrivals.amended.clear()
         if not self._has_landmark():
-            return [self._run(relations, None, None, 0)]
+            return self._answer_without_bounds(relations)
         places = self._places()
         return [self._run(relations, min(places), max(places), 0)]
+
+    def _answer_without_bounds(self, relations: list[str]) -> list[Answer]:
+        answer = self._run(relations, None, None, 0)
+        if self.standing.windows[0].kind != "stream" or not self.standing.is_row_wise:
+            return [answer]
+        if self.standing.semantics == "append":  # no news without a row
+            table = answer.spared if answer.table is None else answer.table
+            return [answer] if table is None or table.num_rows else []
+        return [answer] if any(self._count(relation) for relation in relations) else []
+
+    def _count(self, relation: str) -> int:
+        [(count,)] = self.connection.sql(f"SELECT count(*) FROM {relation}").fetchall()
+        return int(count)
 
     def _lasting(self, number: int, arrivals: Arrivals) -> str:
         """Return the relation that a window function without an end stands for now."""
@@ -313,8 +326,8 @@ class Reference:
         if len(relations) > 1:
             return None
         [rows] = relations
-        count = self.connection.sql(f"SELECT count(*) FROM {rows}").fetchall()[0][0]
-        single = [f"(FROM {rows} LIMIT 1 OFFSET {number})" for number in range(count)]
+        numbers = range(self._count(rows))
+        single = [f"(FROM {rows} LIMIT 1 OFFSET {number})" for number in numbers]
         good = [each for each in single if self._evaluate([each]) is not None]
         return self._evaluate([f"({' UNION ALL '.join(good) or f'FROM {rows} LIMIT 0'})"])
 
