@@ -12,6 +12,7 @@ of each key, serves the keys so that average staleness is as low as can be, and 
 """
 
 from .clock import Clock, ManualClock, SystemClock
+from .engine import Engine
 from .errors import (
     AlreadyAttachedError,
     ClosedError,
@@ -60,6 +61,7 @@ from .memory import (
     PagePool,
 )
 from .policies import POLICIES, SCHEDULERS, make_queue, make_scheduler
+from .queries import ContinuousQuery, QueryStatistics, Result
 from .queues import (
     AdaptiveQueue,
     AppendQueue,
@@ -122,8 +124,10 @@ __all__ = [
     "Codec",
     "ColumnLengthError",
     "ColumnTypeError",
+    "ContinuousQuery",
     "CostError",
     "EagerWindowBuffer",
+    "Engine",
     "FifoScheduler",
     "InPlaceScheduler",
     "JsonCodec",
@@ -148,12 +152,14 @@ __all__ = [
     "ParameterError",
     "QueryError",
     "QueryKeyError",
+    "QueryStatistics",
     "QuerySyntaxError",
     "QueryTypeError",
     "QueueStatistics",
     "RandomShedding",
     "RandomWindowShedding",
     "RateError",
+    "Result",
     "Scheduler",
     "StalenessIndexScheduler",
     "StatementError",

@@ -11,13 +11,17 @@ another.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ..errors import NameTakenError, ParameterError, QueryError
+from .arrow_data import no_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection, Statement
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Statement
     from sqlglot import exp
 
 DIALECT = "duckdb"
@@ -47,7 +51,7 @@ class Duck:
         """Close the database; what was prepared cannot run any more."""
         self._connection.close()
 
-    def prepare(self, query: exp.Query, lent: Mapping[str, pa.Schema]) -> Prepared:
+    def prepare(self, query: exp.Expr, lent: Mapping[str, pa.Schema]) -> Prepared:
         """Prepare a query in which the tables of these names are lent for each run."""
         from sqlglot import exp
 
@@ -67,6 +71,58 @@ class Duck:
                 relations[name] = LentRelation("", lent[name])
         [statement] = self._connection.extract_statements(query.sql(DIALECT))
         return Prepared(self._connection, statement, relations)
+
+    def run_once(self, statement: exp.Expr, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
+        """Run a statement that reads these tables beside those of the database.
+
+        QueryError if it fails; `text` is what the user wrote.
+        """
+        import duckdb
+
+        prepared = self.prepare(statement, {name: each.schema for name, each in tables.items()})
+        try:
+            return prepared.run(**tables)
+        except duckdb.Error as error:
+            raise QueryError(str(error), text) from error
+        finally:
+            prepared.close()
+
+    def has_table(self, name: str) -> bool:
+        """Tell whether there is a table or view of this name."""
+        import duckdb
+
+        try:
+            self._connection.table(f'"{name.replace(chr(34), 2 * chr(34))}"')
+        except duckdb.Error:
+            return False
+        return True
+
+    def create_table(self, name: str, data: pa.Table | str | Path) -> None:
+        """Make a table of rows, or of a file by its ending; NameTakenError if there is one."""
+        import duckdb
+
+        if self.has_table(name):
+            raise NameTakenError("table", name)
+        try:
+            relation = self._relation(data)
+            relation.create(name)
+        except duckdb.Error as error:
+            raise QueryError(f"table {name}: {error}") from error
+
+    def _relation(self, data: pa.Table | str | Path) -> DuckDBPyRelation:
+        if not isinstance(data, str | Path):
+            return self._connection.from_arrow(data)
+        path = str(data)
+        stem = path.lower().removesuffix(".gz")
+        if stem.endswith(".parquet"):
+            return self._connection.read_parquet(path)
+        if stem.endswith((".csv", ".tsv", ".txt")):
+            return self._connection.read_csv(path)
+        if stem.endswith((".json", ".ndjson", ".jsonl")):
+            return self._connection.read_json(path)
+        raise ParameterError(
+            "data", path, "a table, or a file that ends with .parquet, .csv or .json"
+        )
 
     def lend(self, schema: pa.Schema) -> LentRelation:
         """Give DuckDB a table that can be changed at any time, under a name of its own."""
@@ -111,7 +167,8 @@ class Prepared:
         for name, table in tables.items():
             self._relations[name].table = table
         try:
-            return self._connection.sql(self._statement).to_arrow_table()
+            result = self._connection.sql(self._statement)
+            return no_rows() if result is None else result.to_arrow_table()
         finally:
             for relation in self._relations.values():  # nothing stays in memory for our sake
                 relation.table = relation.schema.empty_table()

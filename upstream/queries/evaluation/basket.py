@@ -88,26 +88,16 @@ class Basket:
 class BasketReader:
     """One query's place in a basket."""
 
-    __slots__ = ("_basket", "position")
+    __slots__ = ("_basket", "origin", "position")
 
     def __init__(self, basket: Basket, position: int) -> None:
         self._basket = basket
-        self.position = position
+        self.origin = self.position = position
 
     @property
     def waiting(self) -> int:
         """How many rows are there that were not taken."""
         return self._basket.rows - self.position
-
-    @property
-    def rows_ever(self) -> int:
-        """How many rows the stream has ever had."""
-        return self._basket.rows
-
-    @property
-    def newest_arrival(self) -> float | None:
-        """When the stream's newest row came."""
-        return self._basket.newest_arrival
 
     def peek(self) -> Iterator[Batch]:
         """Return the batches that were not taken, and leave them."""

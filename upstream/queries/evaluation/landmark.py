@@ -108,9 +108,17 @@ class LandmarkEvaluation:
         """Return 0: no row is too late."""
         return sum(window_input.late for window_input in self._inputs)
 
+    def superseded_rows(self) -> int:
+        """Return 0: every row counts."""
+        return 0
+
     def failed_rows(self) -> int:
         """Return how many rows were left out because the query fails on them."""
         return self._failing.count
+
+    def last_error(self) -> str | None:
+        """Return how the query failed on the last of them."""
+        return self._failing.error
 
     def memory_rows(self) -> int:
         """Return how many rows of partials are held."""

@@ -71,7 +71,9 @@ class Plan:
     readers: tuple[BasketReader, ...]
     side_tables: tuple[SideTable, ...]
     schema: pa.Schema
-    is_by_row: bool
+    streams: frozenset[str]
+    is_by_row: bool = False
+    has_landmark: bool = False
 
 
 class Planner:
@@ -93,6 +95,7 @@ class Planner:
         self._choices = choices
         self._definitions = [definitions[window.stream] for window in parsed.windows]
         self._baskets = [baskets[window.stream] for window in parsed.windows]
+        self._streams = frozenset(window.stream for window in parsed.windows)
         self._duck = duck
         self._clock = clock
         self._failing = FailingRows()
@@ -125,7 +128,15 @@ class Planner:
         else:
             evaluation = self._sliding(split_query, inputs, numbers, lateness)
         readers = tuple(each.reader for each in inputs)
-        return Plan(split_query, evaluation, readers, side_tables, self._schema, is_by_row=False)
+        return Plan(
+            split_query,
+            evaluation,
+            readers,
+            side_tables,
+            self._schema,
+            self._streams,
+            has_landmark=clause.kind is WindowKind.LANDMARK,
+        )
 
     def _require_one_window(self, numbers: list[int]) -> None:
         """Refuse a query over windows that are not closed together."""
@@ -280,7 +291,13 @@ class Planner:
             failing=self._failing,
         )
         return Plan(
-            split_query, evaluation, tuple(readers), side_tables, self._schema, is_by_row=True
+            split_query,
+            evaluation,
+            tuple(readers),
+            side_tables,
+            self._schema,
+            self._streams,
+            is_by_row=True,
         )
 
     def _plan_newest(self) -> Plan:
@@ -299,7 +316,9 @@ class Planner:
             is_by_row=is_by_row,
             failing=self._failing,
         )
-        return Plan(split_query, evaluation, tuple(readers), (), self._schema, is_by_row)
+        return Plan(
+            split_query, evaluation, tuple(readers), (), self._schema, self._streams, is_by_row
+        )
 
     def _newest_rows(self, number: int) -> NewestRows:
         window = self._parsed.windows[number]

@@ -1,0 +1,397 @@
+"""The engine: streams and tables in one place, with SQL that is answered once or stands.
+
+It wires what `upstream.queries` has: statements are read there, standing queries are split and
+evaluated there, by an embedded DuckDB. Nothing runs by itself and no thread is started: `append`
+stores, and whoever asks for results has them evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from .clock import SystemClock
+from .errors import (
+    ClosedError,
+    NameTakenError,
+    ParameterError,
+    StatementError,
+    UnknownNameError,
+    UnknownStreamError,
+)
+from .queries.arrow_data import as_arrow, no_rows
+from .queries.scheduling import make_query_scheduler, serve
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import pyarrow as pa
+
+    from .clock import Clock
+    from .queries.continuous_query import Callback, ContinuousQuery, Emit
+    from .queries.engine_stream import EngineStream
+    from .queries.evaluation.planning import Semantics, Way
+    from .queries.operators import PlanQuery
+    from .queries.scheduling import Runnable
+    from .queries.statements import CreateStream, DropStream, InsertInto, OtherStatement
+    from .queries.stream_definition import StreamDefinition
+    from .queues import Stream
+
+_BACKLOG_ROWS: Final = 1_048_576
+"""A standing query that has more rows waiting is evaluated when the next come."""
+
+
+class Engine:
+    """Streams, tables, and queries over them; embedded, in this process.
+
+    >>> from upstream import ManualClock
+    >>> engine = Engine(clock=ManualClock())
+    >>> _ = engine.sql(
+    ...     "CREATE STREAM trades (time TIMESTAMP, symbol TEXT, price DOUBLE) KEY (symbol)"
+    ... )
+    >>> query = engine.continuous_query(
+    ...     "SELECT symbol, avg(price) AS price"
+    ...     " FROM tumble(trades, INTERVAL '1 minute') GROUP BY symbol"
+    ... )
+    >>> _ = engine.sql(
+    ...     "INSERT INTO trades VALUES ('2026-01-02 09:30:10', 'IBM', 24.0),"
+    ...     " ('2026-01-02 09:30:50', 'IBM', 26.0), ('2026-01-02 09:31:00', 'IBM', 30.0)"
+    ... )
+    >>> [result] = query.results()
+    >>> print(result.window_start, result.table.to_pylist())
+    2026-01-02 09:30:00 [{'symbol': 'IBM', 'price': 25.0}]
+    >>> engine.close()
+    """
+
+    def __init__(
+        self, *, clock: Clock | None = None, scheduler: str = "staleness", threads: int = 1
+    ) -> None:
+        from .queries.duck import Duck
+
+        if threads < 1:
+            raise ParameterError("threads", threads, "1 or more")
+        self._clock: Clock = SystemClock() if clock is None else clock
+        self._scheduler = make_query_scheduler(scheduler)
+        self._duck = Duck(threads=threads)
+        self._streams: dict[str, EngineStream] = {}
+        self._queries: dict[str, ContinuousQuery] = {}
+        self._plans: dict[str, PlanQuery] = {}
+        self._numbered = 0
+        self._is_closed = False
+
+    def __enter__(self) -> Engine:
+        """Return the engine, which is closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    # Statements
+
+    def sql(self, text: str) -> pa.Table:
+        """Run one statement, and return what it answers as an Arrow table.
+
+        A query reads the newest row of each key of a stream, and tables as they are. Besides the
+        statements of DuckDB there are CREATE STREAM, DROP STREAM and INSERT INTO a stream.
+        """
+        from .queries import statements
+
+        self._check_open()
+        statement = statements.parse(text)
+        match statement:
+            case statements.CreateStream():
+                self._create_stream(statement)
+            case statements.DropStream():
+                self._drop_stream(statement)
+            case statements.InsertInto():
+                name = self._find(statement.stream)
+                if name is None:
+                    return self._execute(statement)
+                return self._insert(statement, name)
+            case statements.OtherStatement():
+                return self._answer(text) if statement.is_query else self._execute(statement)
+        return no_rows()
+
+    def append(self, stream: str, data: object) -> int:
+        """Append rows to a stream and return how many there were.
+
+        `data` is an Arrow table or record batch, a DataFrame of pandas or polars, a mapping of
+        names to columns, or a list of mappings. Rows that do not fit are an error, and then none
+        is taken. Standing queries read them when they are asked for results.
+        """
+        self._check_open()
+        entry = self._stream(stream)
+        rows = entry.append(as_arrow(data))
+        for query in [*self._queries.values()]:
+            if query.waiting_rows() > _BACKLOG_ROWS:
+                query.evaluate()
+        return rows
+
+    def create_table(self, name: str, data: object) -> None:
+        """Make an ordinary table of data: Arrow, pandas, polars, or the path of a file.
+
+        A path ends with .parquet, .csv, .tsv or .json (also .gz), and may be a pattern such as
+        `trades/*.parquet`.
+        """
+        self._check_open()
+        if self._find(name) is not None:
+            raise NameTakenError("stream", name)
+        self._duck.create_table(name, data if isinstance(data, str | Path) else as_arrow(data))
+
+    # Standing queries
+
+    def continuous_query(
+        self,
+        sql: str,
+        semantics: Semantics = "append",
+        *,
+        name: str | None = None,
+        emit: Emit = "slide",
+        emit_every: float | timedelta | None = None,
+        allowed_lateness: float | timedelta | None = None,
+        close_after: float | timedelta | None = None,
+        keep: int = 1_000,
+        callback: Callback | None = None,
+        weight: float = 1.0,
+        evaluation: Way = "measured",
+    ) -> ContinuousQuery:
+        """Let a query stand; it sees what is appended from now on.
+
+        With `append` semantics every result counts, and up to `keep` wait to be taken; with
+        `update` only the newest does. Without a window, `append` gives each new row once, and
+        `update` the newest row of each key.
+
+        Results come at each slide of the window (`emit="slide"`), when they differ from the last
+        (`"changed"`), or when asked for with `ask()` only (`"asked"`); with `emit_every`, at most
+        so often. A row that is late is dropped and counted, unless it is no more than
+        `allowed_lateness` behind the newest; then windows that were answered are answered again.
+        After `close_after` of silence windows close without a further row. Times are in seconds, or
+        in units of the time column where that is a number.
+
+        `callback` gets results when `run` serves the query, which goes by `weight` when there are
+        several. `evaluation` is `"increments"`, `"whole"`, or the cheaper one as `"measured"`.
+        """
+        from .queries.continuous_query import ContinuousQuery, Emission
+        from .queries.evaluation.planning import Choices, Planner
+        from .queries.statements import check, check_key, read_query
+
+        self._check_open()
+        _check_choice("semantics", semantics, ("append", "update"))
+        _check_choice("emit", emit, ("slide", "changed", "asked"))
+        _check_choice("evaluation", evaluation, ("measured", "increments", "whole"))
+        emit_every = _checked_seconds("emit_every", emit_every)
+        allowed_lateness = _checked_seconds("allowed_lateness", allowed_lateness)
+        close_after = _checked_seconds("close_after", close_after)
+        if not (isinstance(keep, int) and keep >= 1):
+            raise ParameterError("keep", keep, "1 or more")
+        if not (isinstance(weight, int | float) and 0 < weight < float("inf")):
+            raise ParameterError("weight", weight, "a number above zero")
+        name = self._free_name(name)
+        definitions = self._definitions()
+        parsed = read_query(sql, definitions)
+        if not parsed.windows:
+            raise StatementError(
+                "a standing query reads a stream, and this one reads none",
+                sql,
+                hint="name a stream, or use sql() for a query that is answered once",
+            )
+        schema = check(parsed, definitions, self._duck)
+        check_key(parsed, definitions, semantics)
+        planner = Planner(
+            parsed,
+            schema,
+            Choices(semantics, evaluation, allowed_lateness, close_after),
+            definitions=definitions,
+            baskets={each: entry.basket for each, entry in self._streams.items()},
+            duck=self._duck,
+            clock=self._clock,
+        )
+        query = ContinuousQuery(
+            sql,
+            planner.plan(),
+            name=name,
+            semantics=semantics,
+            emission=Emission(emit, emit_every, keep),
+            callback=callback,
+            weight=weight,
+            clock=self._clock,
+            on_close=self._forget,
+        )
+        self._queries[name] = query
+        return query
+
+    def stream(self, name: str) -> Stream:
+        """Return a stream of the library that is fed from this one, for Python plans.
+
+        Its keys are the key's values, its values the rows as dicts.
+        """
+        self._check_open()
+        return self._stream(name).for_plans()
+
+    def add_plan(self, plan: PlanQuery) -> None:
+        """Have `run` serve a Python plan too, beside the standing queries."""
+        self._check_open()
+        self._free_name(plan.name)
+        self._plans[plan.name] = plan
+
+    def run(self, seconds: float) -> int:
+        """Serve all queries, whichever is the most worth it, and return how many runs there were.
+
+        Ends when nothing is left to do, or when `seconds` have passed.
+        """
+        self._check_open()
+        return serve(self._runnables, self._scheduler, self._clock, seconds)
+
+    def close(self) -> None:
+        """Close all queries, and the database."""
+        if self._is_closed:
+            return
+        for query in [*self._queries.values()]:
+            query.close()
+        for entry in self._streams.values():
+            entry.close()
+        self._is_closed = True
+        self._duck.close()
+
+    @property
+    def queries(self) -> tuple[ContinuousQuery, ...]:
+        """The queries that stand."""
+        return tuple(self._queries.values())
+
+    @property
+    def streams(self) -> Mapping[str, StreamDefinition]:
+        """The definitions of the streams, by name."""
+        return {entry.definition.name: entry.definition for entry in self._streams.values()}
+
+    # Statements over streams
+
+    def _create_stream(self, statement: CreateStream) -> None:
+        from .queries.engine_stream import EngineStream
+        from .queries.statements import definition_of
+
+        known = self._find(statement.name)
+        if known is not None and statement.if_not_exists:
+            return
+        if known is not None and not statement.or_replace:
+            raise NameTakenError("stream", known)
+        if self._duck.has_table(statement.name):
+            raise NameTakenError("table", statement.name)
+        definition = definition_of(statement, self._duck)
+        if known is not None:
+            self._drop(known, statement.text)
+        self._streams[definition.name] = EngineStream(definition, self._clock)
+
+    def _drop_stream(self, statement: DropStream) -> None:
+        known = self._find(statement.name)
+        if known is not None:
+            self._drop(known, statement.text)
+        elif not statement.if_exists:
+            raise UnknownStreamError(
+                f"there is no stream named {statement.name}", statement.text, statement.place
+            )
+
+    def _drop(self, name: str, text: str) -> None:
+        readers = [query.name for query in self._queries.values() if name in query.streams]
+        if readers:
+            raise StatementError(
+                f"the stream {name} is read by the standing queries {', '.join(readers)}",
+                text,
+                hint="close them first",
+            )
+        self._streams.pop(name).close()
+
+    def _insert(self, statement: InsertInto, name: str) -> pa.Table:
+        import pyarrow as pa
+
+        from .queries.statements import rows_to_insert
+
+        entry = self._streams[name]
+        rows = rows_to_insert(statement, entry.definition, self._duck, self._newest_rows())
+        return pa.table({"Count": pa.array([self.append(name, rows)], pa.int64())})
+
+    def _answer(self, text: str) -> pa.Table:
+        """Answer a query once, over the newest rows of streams."""
+        from .queries.statements import check, read_query
+        from .queries.window_clause import WindowKind
+
+        definitions = self._definitions()
+        parsed = read_query(text, definitions)
+        for window in parsed.windows:
+            if window.kind is not WindowKind.STREAM:
+                raise StatementError(
+                    f"{window.kind}(…) is for standing queries: a query that is answered once "
+                    "reads the newest row of each key",
+                    text,
+                    hint=f"write FROM {window.stream}, or use continuous_query()",
+                )
+        check(parsed, definitions, self._duck)
+        streams = [self._streams[window.stream] for window in parsed.windows]
+        names = [f"chunk_{i}" for i in range(len(streams))]
+        rows = [stream.newest_rows() for stream in streams]
+        return self._duck.run_once(parsed.query, text, dict(zip(names, rows, strict=True)))
+
+    def _execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
+        """Have DuckDB run a statement about its tables; it may read streams."""
+        return self._duck.run_once(statement.tree, statement.text, self._newest_rows())
+
+    def _newest_rows(self) -> dict[str, pa.Table]:
+        return {name: entry.newest_rows() for name, entry in self._streams.items()}
+
+    # Names
+
+    def _definitions(self) -> dict[str, StreamDefinition]:
+        return {name: entry.definition for name, entry in self._streams.items()}
+
+    def _find(self, name: str) -> str | None:
+        """Return a stream's name as it was defined; names are found in any case, as in SQL."""
+        return next((each for each in self._streams if each.lower() == name.lower()), None)
+
+    def _stream(self, name: str) -> EngineStream:
+        known = self._find(name)
+        if known is None:
+            raise UnknownNameError("stream", name)
+        return self._streams[known]
+
+    def _free_name(self, name: str | None) -> str:
+        """Return a name for a query that no other has."""
+        if name is None:
+            self._numbered += 1
+            return self._free_name(f"query-{self._numbered}")
+        if name in self._queries or name in self._plans:
+            raise NameTakenError("query", name)
+        return name
+
+    def _forget(self, query: ContinuousQuery) -> None:
+        del self._queries[query.name]
+
+    def _runnables(self) -> Sequence[Runnable]:
+        return [*self._queries.values(), *(each for each in self._plans.values())]
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ClosedError("engine")
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ParameterError(name, value, "one of " + ", ".join(map(repr, choices)))
+
+
+def _checked_seconds(name: str, value: float | timedelta | None) -> float | None:
+    """Return a duration as a number; ParameterError if it is none."""
+    if value is None:
+        return None
+    seconds = value.total_seconds() if isinstance(value, timedelta) else value
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise ParameterError(name, value, "a number, or a timedelta")
+    if not 0 <= seconds < float("inf"):
+        raise ParameterError(name, value, "a finite number, zero or more")
+    return seconds

@@ -1,0 +1,48 @@
+"""Data from outside, in whichever form it comes, as an Arrow table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..errors import ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def as_arrow(data: object) -> pa.Table:
+    """Return an Arrow table; ParameterError if there is no way to make one.
+
+    Takes Arrow tables and record batches, DataFrames of pandas and polars and whatever else speaks
+    Arrow's C stream protocol, mappings of names to columns, and lists of mappings.
+    """
+    import pyarrow as pa
+
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if isinstance(data, pa.RecordBatchReader):
+        return data.read_all()
+    try:
+        if hasattr(data, "__arrow_c_stream__"):
+            return pa.RecordBatchReader.from_stream(data).read_all()
+        if isinstance(data, Mapping):
+            return pa.table(dict(data))
+        if isinstance(data, list | tuple):
+            return pa.Table.from_pylist(list(data))
+        if hasattr(data, "dtypes") and hasattr(data, "index"):
+            return pa.Table.from_pandas(data, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
+        raise ParameterError("data", data, f"rows that Arrow can hold ({error})") from error
+    raise ParameterError(
+        "data", data, "an Arrow table, a DataFrame, a mapping of columns or a list of mappings"
+    )
+
+
+def no_rows() -> pa.Table:
+    """Return a table of nothing, as the answer of a statement that has none."""
+    import pyarrow as pa
+
+    return pa.table({})
