@@ -125,12 +125,16 @@ class _Lineage:
         read = query.args.get("from_")
         sources: dict[str, list[_Column]] = {}
         joined = [join.this for join in query.args.get("joins") or []]
-        for source in [*([read.this] if read is not None else []), *joined]:
+        waiting = [*([read.this] if read is not None else []), *joined]
+        while waiting:
+            source = waiting.pop(0)
             columns: list[_Column] = []
+            if isinstance(source.this, exp.Table) and not source.alias:
+                waiting.insert(0, source.this)  # brackets around a join
+                continue
             if isinstance(source, exp.Table):
                 columns = self._chunks.get(source.name) or named.get(source.name.lower(), [])
-                nested = [join.this for join in source.args.get("joins") or []]
-                joined.extend(nested)
+                waiting[:0] = [join.this for join in source.args.get("joins") or []]
             elif isinstance(source, exp.Subquery | exp.Lateral):
                 columns = self.columns_of(source.this, named, depth + 1)
             alias = source.args.get("alias")

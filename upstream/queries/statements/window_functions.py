@@ -21,6 +21,8 @@ from .window_size import MICROSECONDS, NotConstantError, WindowSize, constant_si
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    import pyarrow as pa
+
     from ..stream_definition import StreamDefinition
 
 LONGEST_SIZE = 1 << 60
@@ -223,6 +225,8 @@ class WindowCall:
                 self._refuse(reason, part, hint, UnknownColumnError)
             if column in columns:
                 self._refuse(f"{column} is there twice", part)
+            if _is_nested(self._definition.schema.field(column).type):
+                self._refuse(f"rows cannot be grouped by {column}: it has parts", part)
             columns.append(column)
         return tuple(columns)
 
@@ -253,3 +257,9 @@ _WRITE_INTERVAL = "write the size as INTERVAL '10 seconds'"
 
 def _is_named(node: exp.Expr) -> bool:
     return isinstance(node, exp.Kwarg | exp.PropertyEQ)
+
+
+def _is_nested(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_nested(kind))

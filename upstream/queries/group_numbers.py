@@ -1,0 +1,83 @@
+"""Numbers for groups of rows: the same values in some columns, the same number, for ever.
+
+The hashing is Arrow's, for each batch; Python looks up only what is distinct in it. So a batch
+costs what it is long, however many groups are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Integers = NDArray[np.int64]
+
+_NAN = object()
+"""Not equal to itself, NaN is one group all the same, as it is in SQL."""
+
+
+class GroupNumbers:
+    """Counts groups in the order in which they come."""
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self) -> None:
+        self._numbers: dict[object, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def of(self, columns: Sequence[pa.ChunkedArray]) -> tuple[Integers, Integers]:
+        """Return a code of each row, and the number of each code's group; one code is one group."""
+        if len(columns) == 1:
+            codes, values = _encoded(columns[0])
+            keys: list[object] = values
+        else:
+            codes, keys = _encoded_together(columns)
+        groups = list(map(self._numbers.get, keys))
+        if None in groups:
+            groups = [self._numbers.setdefault(key, len(self._numbers)) for key in keys]
+        return codes, np.array(groups, dtype=np.int64)
+
+
+def _encoded(column: pa.ChunkedArray) -> tuple[Integers, list[object]]:
+    """Return codes of the values of a column, and the values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    types = pa.types
+    if types.is_temporal(column.type) and not types.is_date32(column.type):
+        column = column.cast(pa.int64() if column.type.bit_width == 64 else pa.int32())
+    if types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0, column.type))  # zero has two signs, and is one group
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
+    encoded = array.dictionary_encode(null_encoding="encode")
+    values: list[object] = encoded.dictionary.to_pylist()
+    if types.is_floating(array.type):
+        values = [_NAN if value != value else value for value in values]  # noqa: PLR0124 - NaN
+    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    return codes.astype(np.int64, copy=False), values
+
+
+def _encoded_together(columns: Sequence[pa.ChunkedArray]) -> tuple[Integers, list[object]]:
+    """Return codes of the combinations of values that there are, and these."""
+    codes, values = _encoded(columns[0])
+    keys: list[tuple[object, ...]] = [(value,) for value in values]
+    for column in columns[1:]:
+        more_codes, more_values = _encoded(column)
+        width = max(len(more_values), 1)
+        pairs, codes = np.unique(codes * width + more_codes, return_inverse=True)
+        keys = [
+            (*keys[first], more_values[second])
+            for first, second in zip(
+                (pairs // width).tolist(), (pairs % width).tolist(), strict=True
+            )
+        ]
+    return codes.astype(np.int64, copy=False), list(keys)
