@@ -8,8 +8,7 @@ result: one that lacked a row would be false.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from ...clock import Clock
 from ...errors import ParameterError
@@ -33,10 +32,11 @@ from .window_arc import WindowArc, check_window_arc
 if TYPE_CHECKING:
     from .stage import AnyStage
 
-WindowFunction = str | AggregateFunction[object, object] | Callable[[list[object]], object]
+State = TypeVar("State")
+Value = TypeVar("Value")
+Whole = TypeVar("Whole")
 
 
-@dataclass(frozen=True, slots=True)
 class Aggregate(Operator):
     """Compute `function` of the values in windows of `size` seconds, one every `slide` seconds.
 
@@ -56,58 +56,66 @@ class Aggregate(Operator):
     kind: ClassVar[str] = "aggregate"
     needs_every_tuple: ClassVar[bool] = True
 
-    feed: Feed
-    function: WindowFunction
-    size: float = field(kw_only=True)
-    slide: float | None = field(kw_only=True, default=None)
-    tick: float | None = field(kw_only=True, default=None)
-    by: Grouping | None = field(kw_only=True, default=None)
-    of: Callable[[object], object] | None = field(kw_only=True, default=None)
-    buffer: type[WindowBuffer] = field(kw_only=True, default=LazyWindowBuffer)
-    name: str = field(kw_only=True, default="")
+    __slots__ = ("_arc", "_by", "_function", "_function_name", "_of", "buffer", "name", "windows")
 
-    def __post_init__(self) -> None:
-        check_window_arc(arc_from(self.feed))
-        function_from(self.function)
-        check_function("by", self.by, "a function of an update", or_none=True)
-        check_function("of", self.of, "a function of an update's value", or_none=True)
-        if not (isinstance(self.buffer, type) and issubclass(self.buffer, WindowBuffer)):
-            raise ParameterError("buffer", self.buffer, "LazyWindowBuffer or EagerWindowBuffer")
-        assert self.windows.size > 0  # which raises, if there are no such windows
-
-    @property
-    def windows(self) -> WindowSpecification:
-        """Which windows there are."""
-        slide = self.size if self.slide is None else self.slide
-        return WindowSpecification(self.size, slide, self.tick)
+    def __init__(
+        self,
+        feed: Feed,
+        function: str
+        | AggregateFunction[State, Value]
+        | Callable[[list[float]], object]  # which tells type checkers what `median` is given here
+        | Callable[[list[Value]], object],
+        *,
+        size: float,
+        slide: float | None = None,
+        tick: float | None = None,
+        by: Grouping | None = None,
+        of: Callable[[Whole], object] | None = None,
+        buffer: type[WindowBuffer] = LazyWindowBuffer,
+        name: str = "",
+    ) -> None:
+        self._arc = arc_from(feed)
+        check_window_arc(self._arc)
+        self._function = function_from(function)
+        check_function("by", by, "a function of an update", or_none=True)
+        check_function("of", of, "a function of an update's value", or_none=True)
+        if not (isinstance(buffer, type) and issubclass(buffer, WindowBuffer)):
+            raise ParameterError("buffer", buffer, "LazyWindowBuffer or EagerWindowBuffer")
+        self._by = by
+        # What is aggregated is of the type that the caller says; here it is any object.
+        self._of = cast("Callable[[object], object] | None", of)
+        self.buffer = buffer
+        self.windows = WindowSpecification(size, size if slide is None else slide, tick)
+        self.name = name
+        self._function_name = name_of(function)
 
     @property
     def arcs(self) -> tuple[Arc, ...]:
         """The arc that feeds it."""
-        arc = arc_from(self.feed)
-        if self.by is None:
+        arc = self._arc
+        if self._by is None:
             return (arc,)
-        return (Arc(Group(Arc(arc.operator, "append"), self.by), arc.policy),)
+        return (Arc(Group(Arc(arc.operator, "append"), self._by), arc.policy),)
 
     @property
     def label(self) -> str:
         """What it does."""
-        of = "" if self.of is None else f" of {name_of_function(self.of)}"
-        return f"Aggregate {name_of(self.function)}{of}"
+        of = "" if self._of is None else f" of {name_of_function(self._of)}"
+        return f"Aggregate {self._function_name}{of}"
 
     def start(self, clock: Clock, policies: tuple[str, ...]) -> AnyStage:
         """Return it at work, fed by a queue of windows."""
         [policy] = policies
         arc = WindowArc(policy, self.windows, self.buffer, clock)
-        return Stage(_AggregateWork(self, arc), [arc])
+        tally = Tally()
+        return Stage(_AggregateWork(_Guarded(self._function, self._of, tally), arc, tally), [arc])
 
 
 class _AggregateWork(Work[WindowTuple]):
     __slots__ = ("_aggregate", "_arc")
 
-    def __init__(self, aggregate: Aggregate, arc: WindowArc) -> None:
-        super().__init__()
-        guarded = _Guarded(function_from(aggregate.function), aggregate.of, self.tally)
+    def __init__(self, guarded: _Guarded, arc: WindowArc, tally: Tally) -> None:
+        super().__init__(tally)
         self._aggregate = WindowAggregate(guarded, of=guarded.pick)
         self._arc = arc
 
@@ -129,7 +137,7 @@ class _AggregateWork(Work[WindowTuple]):
 class _Guarded:
     """A user's function of windows, for which `FAILED` is the state that nothing leads out of."""
 
-    __slots__ = ("_function", "_of", "_tally")
+    __slots__ = ("_function", "_function_name", "_of", "_tally")
 
     def __init__(
         self,

@@ -25,8 +25,8 @@ class Work(ABC, Generic[Item]):
 
     __slots__ = ("tally",)
 
-    def __init__(self) -> None:
-        self.tally = Tally()
+    def __init__(self, tally: Tally | None = None) -> None:
+        self.tally = Tally() if tally is None else tally
 
     @abstractmethod
     def process(self, batch: Sequence[tuple[int, Item]]) -> list[Update]:
