@@ -74,8 +74,8 @@ class WindowInput:
 
     def take_in(self, now: float) -> Iterator[Cut]:
         """Read what waits."""
-        self.passed(now)  # rows of a slide that silence has closed come too late
         for batch in self.reader.peek():
+            self.passed(batch.arrival)  # rows of a slide that silence has closed come too late
             cut = self._cut(batch)
             self.late += cut.late
             self._newest_row = self._cutter.newest
