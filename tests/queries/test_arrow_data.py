@@ -1,0 +1,42 @@
+"""Data from outside becomes Arrow tables, or an error that says what would."""
+
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from upstream import ParameterError
+from upstream.queries.arrow_data import as_arrow, no_rows
+
+ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": None}]
+TABLE = pa.Table.from_pylist(ROWS)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TABLE,
+        TABLE.to_batches()[0],
+        TABLE.to_reader(),
+        pd.DataFrame(ROWS),
+        pl.DataFrame(ROWS),
+        {"a": [1, 2], "b": ["x", None]},
+        ROWS,
+        tuple(ROWS),
+    ],
+    ids=lambda data: type(data).__module__.partition(".")[0] + "." + type(data).__name__,
+)
+def test_rows_come_in_many_forms(data: object) -> None:
+    assert as_arrow(data).to_pylist() == ROWS
+
+
+@pytest.mark.parametrize("data", [7, "rows", None, [1, 2], {"a": [1], "b": [1, 2]}, {"a": 1}])
+def test_what_is_no_table_is_an_error_that_says_what_is(data: object) -> None:
+    with pytest.raises(ParameterError, match="data"):
+        as_arrow(data)
+
+
+def test_no_rows_have_no_columns() -> None:
+    assert (no_rows().num_rows, no_rows().num_columns) == (0, 0)

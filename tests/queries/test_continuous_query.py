@@ -1,0 +1,328 @@
+"""Standing queries as their users see them: what is given when, what is counted, what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+import pytest
+
+from upstream import ClosedError, ContinuousQuery, Engine, ManualClock, Result, StatementError
+from upstream.queries.continuous_query import is_same_relation
+
+MIDNIGHT = datetime(2026, 1, 2)
+SUMS = "SELECT symbol, sum(size) AS size FROM tumble(trades, INTERVAL '10 seconds') GROUP BY symbol"
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def engine(clock: ManualClock) -> Iterator[Engine]:
+    with Engine(clock=clock) as engine:
+        engine.sql("CREATE STREAM trades (time TIMESTAMP, symbol TEXT, size BIGINT) KEY (symbol)")
+        yield engine
+
+
+def append(engine: Engine, *rows: tuple[float, str, int]) -> None:
+    """Append trades: seconds after midnight, symbol, size."""
+    times, symbols, sizes = zip(*rows, strict=True)
+    columns = [[MIDNIGHT + timedelta(seconds=second) for second in times], symbols, sizes]
+    engine.append("trades", dict(zip(("time", "symbol", "size"), columns, strict=True)))
+
+
+def seconds(*results: Result) -> list[float]:
+    """Return where the windows of results start, in seconds after midnight."""
+    starts = [result.window_start for result in results]
+    return [(start - MIDNIGHT).total_seconds() for start in starts if isinstance(start, datetime)]
+
+
+def check_counts(query: ContinuousQuery) -> None:
+    """Every result that was due is accounted for."""
+    counts = query.statistics()
+    assert counts.results_due == (
+        counts.results_taken
+        + counts.results_skipped
+        + counts.results_dropped
+        + counts.results_unchanged
+        + counts.results_waiting
+    )
+
+
+def test_results_come_once_with_bounds_in_the_type_of_the_time_column(engine: Engine) -> None:
+    query = engine.continuous_query(SUMS)
+    append(engine, (1, "IBM", 5), (2, "IBM", 6), (12, "HP", 1), (25, "HP", 2))
+    first, second = query.results()
+    assert (first.window_start, first.window_end) == (MIDNIGHT, MIDNIGHT + timedelta(seconds=10))
+    assert first.table.to_pylist() == [{"symbol": "IBM", "size": 11}]
+    assert second.table.to_pylist() == [{"symbol": "HP", "size": 1}]
+    assert query.schema == first.table.schema
+    assert query.results() == []
+    check_counts(query)
+
+
+def test_staleness_is_counted_from_the_row_that_closed_the_window(
+    engine: Engine, clock: ManualClock
+) -> None:
+    query = engine.continuous_query(SUMS)
+    append(engine, (1, "IBM", 5))
+    clock.advance(4)
+    append(engine, (11, "IBM", 5))
+    clock.advance(3)
+    [result] = query.results()
+    assert result.staleness == 3.0
+    assert query.statistics().staleness_seconds_mean == 3.0
+
+
+@pytest.mark.parametrize(
+    ("semantics", "starts", "missed"), [("append", [10, 20], 1), ("update", [20], 2)]
+)
+def test_a_slow_reader_of_windows_misses_results_and_no_rows(
+    engine: Engine, semantics: str, starts: list[float], missed: int
+) -> None:
+    query = engine.continuous_query(SUMS, semantics, keep=2)  # type: ignore[arg-type]  # a parameter
+    for second in (1, 2, 11, 12, 13, 21, 31):
+        append(engine, (second, "IBM", 1))
+        if second == 12:
+            query.evaluate()  # the first window's result waits
+    results = query.results()
+    assert seconds(*results) == starts
+    assert results[0].missed == missed
+    assert results[-1].table.to_pylist() == [{"symbol": "IBM", "size": 1}]
+    counts = query.statistics()
+    assert (counts.results_dropped, counts.results_skipped) == (
+        (1, 0) if semantics == "append" else (0, 2)
+    )
+    check_counts(query)
+
+
+def test_an_update_query_without_a_window_gives_the_newest_row_of_keys_with_news(
+    engine: Engine,
+) -> None:
+    query = engine.continuous_query("SELECT symbol, size FROM trades", "update")
+    append(engine, (1, "IBM", 1), (2, "HP", 2), (3, "IBM", 3))
+    [result] = query.results()
+    assert sorted(result.table.to_pylist(), key=str) == [
+        {"symbol": "HP", "size": 2},
+        {"symbol": "IBM", "size": 3},
+    ]
+    append(engine, (4, "HP", 4), (2, "IBM", 9))
+    [result] = query.results()
+    assert result.table.to_pylist() == [{"symbol": "HP", "size": 4}]
+    counts = query.statistics()
+    assert (counts.rows_superseded, counts.rows_late) == (2, 1)
+
+
+def test_iterating_takes_result_by_result_as_they_come(engine: Engine) -> None:
+    query = engine.continuous_query(SUMS)
+    append(engine, (1, "IBM", 1), (11, "IBM", 1), (21, "IBM", 1))
+    seen = []
+    for result in query:
+        seen += seconds(result)
+        if len(seen) == 1:
+            append(engine, (31, "IBM", 1))  # and its result is in this loop too
+    assert seen == [0, 10, 20]
+    append(engine, (51, "IBM", 1), (61, "IBM", 1))
+    for result in query:
+        assert seconds(result) == [30]
+        break  # what was not taken waits
+    assert seconds(*query.results()) == [50]
+    check_counts(query)
+
+
+def test_the_latest_result_is_taken_and_older_ones_are_skipped(engine: Engine) -> None:
+    query = engine.continuous_query(SUMS)
+    assert query.latest() is None
+    append(engine, (1, "IBM", 1), (11, "IBM", 2), (21, "IBM", 3))
+    latest = query.latest()
+    assert latest is not None
+    assert seconds(latest) == [10]
+    assert latest.missed == 1
+    assert query.latest() is None
+    assert query.statistics().results_skipped == 1
+    check_counts(query)
+
+
+def test_asking_answers_for_the_newest_window_again_and_again(engine: Engine) -> None:
+    query = engine.continuous_query(SUMS, emit="asked")
+    assert query.ask() is None
+    append(engine, (1, "IBM", 1), (11, "IBM", 2), (21, "IBM", 3))
+    for _ in range(2):
+        answer = query.ask()
+        assert answer is not None
+        assert seconds(answer) == [10]
+        assert answer.table.to_pylist() == [{"symbol": "IBM", "size": 2}]
+    assert query.results() == []
+    check_counts(query)
+
+
+def test_an_append_query_without_a_window_cannot_be_asked(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT symbol FROM trades")
+    with pytest.raises(StatementError, match="remembers nothing"):
+        query.ask()
+
+
+def test_results_that_did_not_change_are_counted_and_not_given(engine: Engine) -> None:
+    query = engine.continuous_query(SUMS, emit="changed")
+    append(engine, (1, "IBM", 1), (1, "HP", 2), (11, "HP", 2), (11, "IBM", 1), (21, "IBM", 7))
+    append(engine, (31, "IBM", 7))
+    assert seconds(*query.results()) == [0, 20]
+    assert query.statistics().results_unchanged == 1
+    check_counts(query)
+
+
+def test_results_come_at_most_every_so_often(engine: Engine, clock: ManualClock) -> None:
+    query = engine.continuous_query(SUMS, emit_every=timedelta(seconds=5))
+    append(engine, (1, "IBM", 1), (11, "IBM", 1))
+    assert seconds(*query.results()) == [0]
+    clock.advance(4)
+    append(engine, (21, "IBM", 1), (31, "IBM", 1))
+    assert query.results() == []
+    clock.advance(1)
+    [result] = query.results()
+    assert (seconds(result), result.missed) == ([20], 1)
+    check_counts(query)
+
+
+def test_a_landmark_grows_until_it_is_reset(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT count(*) AS n FROM landmark(trades)")
+    append(engine, (1, "IBM", 1), (2, "HP", 1))
+    assert query.results()[0].table.to_pylist() == [{"n": 2}]
+    append(engine, (3, "IBM", 1))
+    assert query.results()[0].table.to_pylist() == [{"n": 3}]
+    append(engine, (4, "IBM", 1))
+    query.reset_landmark()
+    assert query.results()[0].table.to_pylist() == [{"n": 4}]  # it was due before
+    append(engine, (5, "IBM", 1))
+    [result] = query.results()
+    assert (result.table.to_pylist(), seconds(result)) == ([{"n": 1}], [5])
+
+
+def test_there_is_nothing_to_reset_without_a_landmark(engine: Engine) -> None:
+    with pytest.raises(StatementError, match="no landmark"):
+        engine.continuous_query(SUMS).reset_landmark()
+
+
+def test_a_callback_that_fails_is_counted_and_stops_nothing(
+    engine: Engine, clock: ManualClock
+) -> None:
+    seen: list[object] = []
+
+    def fail(result: Result) -> None:
+        seen.append(result.window_start)
+        if len(seen) == 1:
+            raise LookupError("no such chart")
+
+    query = engine.continuous_query(SUMS, callback=fail)
+    append(engine, (1, "IBM", 1), (11, "IBM", 1), (21, "IBM", 1))
+    assert engine.run(1.0) == 1
+    assert len(seen) == 2
+    counts = query.statistics()
+    assert counts.callback_failures == 1
+    assert counts.error == "LookupError('no such chart')"
+    assert not query.is_due()
+    assert clock.now() == 0.0
+
+
+def test_a_query_is_due_when_rows_wait_or_the_clock_closes_a_window(
+    engine: Engine, clock: ManualClock
+) -> None:
+    query = engine.continuous_query(
+        "SELECT count(*) AS n FROM tumble(trades, INTERVAL '10 seconds', by => arrival)"
+    )
+    assert not query.is_due()
+    append(engine, (1, "IBM", 1))
+    clock.advance(2)
+    assert (query.is_due(), query.staleness()) == (True, 2.0)
+    query.run()
+    assert (query.is_due(), query.staleness()) == (False, 0.0)
+    clock.advance(9)
+    assert (query.is_due(), query.staleness()) == (True, 1.0)
+    [result] = query.results()
+    assert result.staleness == 1.0
+    assert not query.is_due()
+
+
+def test_rows_that_make_the_query_fail_are_left_out_and_counted(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT sum(CAST(symbol AS BIGINT)) AS n FROM tumble(trades, INTERVAL '10 seconds')"
+    )
+    append(engine, (1, "1", 0), (2, "two", 0), (3, "3", 0), (11, "4", 0))
+    [result] = query.results()
+    assert (result.table.to_pylist(), result.error) == ([{"n": 4}], None)
+    counts = query.statistics()
+    assert counts.rows_failed == 1
+    assert counts.error is not None
+    assert "two" in counts.error
+
+
+def test_a_window_whose_result_fails_has_an_error_and_the_next_has_none(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT CAST(min(symbol) AS BIGINT) AS n FROM tumble(trades, INTERVAL '10 seconds')"
+    )
+    append(engine, (1, "one", 0), (11, "2", 0), (21, "3", 0))
+    failed, right = query.results()
+    assert failed.error is not None
+    assert failed.table.num_rows == 0
+    assert (right.error, right.table.to_pylist()) == (None, [{"n": 2}])
+
+
+def test_a_division_by_zero_takes_its_row_with_it_and_nothing_else(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT symbol, sum(size // (size - 1)) AS n"
+        " FROM tumble(trades, INTERVAL '10 seconds') GROUP BY symbol"
+    )
+    append(engine, (1, "IBM", 1), (2, "HP", 2), (11, "IBM", 2))
+    [result] = query.results()
+    assert result.table.to_pylist() == [{"symbol": "HP", "n": 2}]
+    assert query.statistics().rows_failed == 1
+
+
+def test_explain_says_what_is_evaluated_by_increments_and_what_not(engine: Engine) -> None:
+    sums = engine.continuous_query(SUMS, evaluation="increments").explain()
+    assert "partial: " in sums
+    assert "by increments" in sums
+    whole = engine.continuous_query(SUMS, evaluation="whole").explain()
+    assert "windows are evaluated whole" in whole
+
+
+def test_a_closed_query_reads_no_more_and_tells_its_counts(engine: Engine) -> None:
+    query = engine.continuous_query(SUMS, name="sums")
+    append(engine, (1, "IBM", 1), (11, "IBM", 1))
+    query.results()
+    query.close()
+    query.close()
+    assert engine.queries == ()
+    assert not query.is_due()
+    with pytest.raises(ClosedError):
+        query.results()
+    assert query.statistics().results_taken == 1
+    assert engine.continuous_query(SUMS, name="sums").name == "sums"
+
+
+def test_a_callback_may_close_its_query(engine: Engine) -> None:
+    seen: list[Result] = []
+    close: list[Callable[[], None]] = []
+
+    def once(result: Result) -> None:
+        seen.append(result)
+        close[0]()
+
+    query = engine.continuous_query(SUMS, callback=once)
+    close.append(query.close)
+    append(engine, (1, "IBM", 1), (11, "IBM", 1), (21, "IBM", 1))
+    engine.run(1.0)
+    assert len(seen) == 1
+
+
+def test_tables_are_compared_as_relations() -> None:
+    one = pa.table({"a": [1, 2], "b": [0.5, None]})
+    assert is_same_relation(one, one.take([1, 0]))
+    assert not is_same_relation(one, one.slice(1))
+    assert not is_same_relation(one, pa.table({"a": [1, 3], "b": [0.5, None]}))
+    lists = pa.table({"a": [[1], [2]]})
+    assert is_same_relation(lists, lists)
+    assert not is_same_relation(lists, lists.take([1, 0]))  # lists have no order to go by
