@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
+from typing import Literal
 
+from .arrivals import MICROSECONDS, Standing, Window
 from .feeds import Event, Feed
 from .grammar import QUOTES, TRADES, Grammar, Query
-from .reference import MICROSECONDS, Standing, Window
+
+Emit = Literal["slide", "changed", "asked"]
+Way = Literal["increments", "measured", "whole"]
 
 SIZES = ((2, 2), (5, 5), (4, 2), (6, 2), (5, 1), (6, 4), (3, 2))  # size and slide, in seconds
 KINDS = {"hop": 50, "arrival": 10, "rows": 12, "latest": 8, "landmark": 10, "stream": 8}
@@ -20,20 +24,27 @@ ROWS = ((5, 5), (10, 5), (7, 2), (4, 3))
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A query as the reference and as the engine have it, and what happens while it stands."""
+    """A query as the reference and as the engine have it, and what happens while it stands.
+
+    `emit` and `emit_every` say which results are wanted, `evaluation` how the engine has to work.
+    """
 
     seed: int
     query: Query
     standing: Standing
     text: str
     events: tuple[Event, ...]
+    emit: Emit
+    emit_every: float | None
+    evaluation: Way
 
     def __str__(self) -> str:
         """Say what it takes to see this case again."""
         standing = self.standing
         return (
             f"seed {self.seed}: {self.text}\n  semantics {standing.semantics}, allowed lateness"
-            f" {standing.allowed_lateness}, close after {standing.close_after}"
+            f" {standing.allowed_lateness}, close after {standing.close_after}, emit {self.emit}"
+            f" every {self.emit_every}, evaluation {self.evaluation}"
         )
 
 
@@ -57,7 +68,16 @@ def case(seed: int) -> Case:
         strange=random.choice([0.0, 0.0, 0.0, 0.1]),
     )
     text = query.template.format(*(engine_text(window) for window in windows))
-    return Case(seed, query, standing, text, tuple(feed.events(query.streams)))
+    return Case(
+        seed,
+        query,
+        standing,
+        text,
+        tuple(feed.events(query.streams)),
+        emit=random.choices(("slide", "changed", "asked"), (8, 1, kind != "stream"))[0],
+        emit_every=random.choices((None, 2.0), (9, 1))[0],
+        evaluation=random.choices(("increments", "measured", "whole"), (6, 2, 2))[0],
+    )
 
 
 def engine_text(window: Window) -> str:

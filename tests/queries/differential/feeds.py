@@ -10,8 +10,8 @@ from random import Random
 
 import pyarrow as pa
 
+from .arrivals import MICROSECONDS, StreamOf
 from .grammar import QUOTES, TRADES
-from .reference import MICROSECONDS, StreamOf
 
 STREAMS = {
     TRADES: StreamOf(

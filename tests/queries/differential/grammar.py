@@ -252,7 +252,7 @@ class Grammar:
             text += f" GROUP BY {self._grouping(groups)}"
         if having:
             text += f" HAVING {having.sql} IS NOT NULL AND count(*) > {self.random.randint(0, 3)}"
-        is_ordered = bool(groups) and self.random.random() < 0.2
+        is_ordered = bool(groups) and "ROLLUP" not in text and self.random.random() < 0.2
         if is_ordered:
             text += self._order(groups, kinds.exact())
         return Body(text, all(each.is_simple for each in found), is_ordered)

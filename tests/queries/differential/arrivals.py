@@ -1,0 +1,177 @@
+"""How the rows of a stream arrive at one window function of a query: one after the other.
+
+Times are whole numbers of the time column's unit: microseconds for a TIMESTAMP. Rows have the order
+of their steps, and within a step that of their arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import gcd
+
+import pyarrow as pa
+
+FIXED = ("tumble", "hop")
+LASTING = ("landmark", "latest", "stream")
+NEVER = -(1 << 62)
+MICROSECONDS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOf:
+    """A stream: its columns, the one that has the time, and the key that it is updated by."""
+
+    name: str
+    schema: pa.Schema
+    time: str | None
+    key: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window function of a query; its sizes in the unit of its axis."""
+
+    kind: str
+    stream: str
+    size: int = 0
+    slide: int = 0
+    rows: int = 0
+    per: tuple[str, ...] = ()
+    by_arrival: bool = False
+
+    @property
+    def step(self) -> int:
+        """How long the pieces are in which time passes for this window."""
+        return gcd(self.size, self.slide)
+
+    def starts(self, place: int) -> range:
+        """Return where the windows start that hold a row at this place of the axis."""
+        first = (place - self.size) // self.slide + 1
+        return range(first * self.slide, place // self.slide * self.slide + 1, self.slide)
+
+    def next_end(self, place: int) -> int:
+        """Return the first end of a window after this place."""
+        return (place - self.size) // self.slide * self.slide + self.slide + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A standing query: its text has {0}, {1}, … where its window functions are."""
+
+    template: str
+    windows: tuple[Window, ...]
+    semantics: str = "append"
+    is_row_wise: bool = False
+    allowed_lateness: int | None = None
+    close_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row that was accepted: where it is on the axis, and the how many-th that came."""
+
+    place: int
+    step: int
+    number: int
+
+
+class Arrivals:
+    """The rows of a stream as one window function of a query sees them."""
+
+    def __init__(self, window: Window, stream: StreamOf, standing: Standing) -> None:
+        self.window = window
+        self.stream = stream
+        self.lateness = standing.allowed_lateness
+        self.close_after = standing.close_after
+        self.newest = NEVER  # the newest place on the axis that a row was at
+        self.tables: list[pa.Table] = [stream.schema.empty_table()]
+        self.rows: list[Row] = []
+        self.amended: set[int] = set()  # where rows are that were accepted though they came late
+        self.late = 0
+        self.came = 0
+        self.last_arrival = 0.0
+        self.silent_from: int | None = None  # the newest place when silence was first noticed
+
+    def append(self, rows: pa.Table, arrival: float) -> None:
+        """Let rows arrive."""
+        self.tables.append(rows)
+        for time in times_of(rows, self.stream.time):
+            self._arrive(time, arrival)
+
+    def _arrive(self, time: int, arrival: float) -> None:
+        """Let a row arrive; it is dropped if it is late."""
+        self.passed(arrival)
+        self.silent_from = None
+        self.last_arrival = arrival
+        number, self.came = self.came, self.came + 1
+        kind = self.window.kind
+        if kind == "rows":
+            place = number
+        else:
+            place = round(arrival * MICROSECONDS) if self.window.by_arrival else time
+        if kind in FIXED and not self._is_in_time(place):
+            self.late += 1
+            return
+        self.newest = max(self.newest, place)
+        self.rows.append(Row(place, place // self.window.step if self.window.step else 0, number))
+
+    def _is_in_time(self, place: int) -> bool:
+        step = self.window.step
+        if self.newest == NEVER or place // step >= self.newest // step:
+            return True
+        if self.lateness is None or place < self.newest - self.lateness:
+            return False
+        self.amended.add(place)
+        return True
+
+    def passed(self, now: float) -> int:
+        """Return up to where this window's time has passed by a moment of the clock.
+
+        Silence closes the open slide, and from then on time passes as the clock does.
+        """
+        window = self.window
+        if window.kind == "rows":
+            return self.came
+        if self.newest == NEVER:
+            return NEVER
+        if window.by_arrival:
+            self.newest = max(self.newest, round(now * MICROSECONDS))
+        silence = now - self.last_arrival
+        if self.close_after is not None and silence >= self.close_after:
+            if self.silent_from is None:
+                self.silent_from = self.newest
+            clock = self.silent_from + round(silence * MICROSECONDS)
+            self.newest = max(self.newest, window.next_end(self.silent_from), clock)
+        return self.newest
+
+    def taken(self, wanted: Callable[[Row], bool]) -> pa.Table:
+        """Return the rows for which this holds, in the order that they have."""
+        rows = sorted(filter(wanted, self.rows), key=lambda row: (row.step, row.number))
+        return pa.concat_tables(self.tables).take(
+            pa.array([row.number for row in rows], pa.int64())
+        )
+
+    def newest_by(self, columns: tuple[str, ...], count: int) -> set[int]:
+        """Return the numbers of the newest rows for each key; of equal times the last came last."""
+        table = pa.concat_tables(self.tables)
+        keys = list(zip(*(table[column].to_pylist() for column in columns), strict=True))
+        of_key: dict[tuple[object, ...], list[Row]] = {}
+        for row in sorted(self.rows, key=lambda row: (row.place, row.number)):
+            of_key.setdefault(keys[row.number], []).append(row)
+        return {row.number for rows in of_key.values() for row in rows[-count:]}
+
+    def windows(self) -> Iterator[tuple[int, int]]:
+        """Yield the windows that hold a row."""
+        for row in self.rows:
+            for start in self.window.starts(row.place):
+                if self.window.kind != "rows" or start >= 0:  # counted from the first row on
+                    yield start, start + self.window.size
+
+
+def times_of(rows: pa.Table, column: str | None) -> list[int]:
+    """Return the times of rows in the unit of their column; of equal times without a column."""
+    if column is None:
+        return [0] * rows.num_rows
+    times: list[int] = rows[column].cast(pa.int64()).to_pylist()
+    return times
