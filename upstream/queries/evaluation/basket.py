@@ -7,7 +7,7 @@ section 2).
 
 from __future__ import annotations
 
-from collections import deque
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,7 +36,7 @@ class Basket:
     __slots__ = ("_batches", "_readers", "newest_arrival", "rows")
 
     def __init__(self) -> None:
-        self._batches: deque[Batch] = deque()
+        self._batches: list[Batch] = []
         self._readers: list[BasketReader] = []
         self.rows = 0
         """How many rows ever came."""
@@ -63,26 +63,38 @@ class Basket:
         return reader
 
     def batches_from(self, row: int) -> Iterator[Batch]:
-        """Return what came from the row of this number on, by batch; the first may be cut."""
-        for batch in self._batches:
-            if batch.end <= row:
-                continue
+        """Return what came from the row of this number on, by batch; the first may be cut.
+
+        What came before it is not looked at: a slow reader makes the others no slower.
+        """
+        first = bisect_right(self._batches, row, key=_end_of)
+        for batch in self._batches[first:]:
             if batch.first < row:
                 rows = batch.rows.slice(row - batch.first)
                 yield Batch(rows, batch.arrival, row)
             else:
                 yield batch
 
+    def arrival_of(self, row: int) -> float | None:
+        """Return when the row of this number came, if it or a later one is stored."""
+        at = bisect_right(self._batches, row, key=_end_of)
+        return self._batches[at].arrival if at < len(self._batches) else None
+
     def trim(self) -> None:
         """Let go what every reader has passed."""
         needed = min((reader.position for reader in self._readers), default=self.rows)
-        while self._batches and self._batches[0].end <= needed:
-            self._batches.popleft()
+        passed = bisect_right(self._batches, needed, key=_end_of)
+        if passed:
+            del self._batches[:passed]
 
     def leave(self, reader: BasketReader) -> None:
         """Forget a reader."""
         self._readers.remove(reader)
         self.trim()
+
+
+def _end_of(batch: Batch) -> int:
+    return batch.end
 
 
 class BasketReader:
@@ -104,10 +116,8 @@ class BasketReader:
         return self._basket.batches_from(self.position)
 
     def first_waiting(self) -> float | None:
-        """Return the arrival of the first row that was not taken."""
-        for batch in self.peek():
-            return batch.arrival
-        return None
+        """Return the arrival of the first row that was not taken. O(log batches)."""
+        return self._basket.arrival_of(self.position)
 
     def take(self, rows: int) -> None:
         """Take so many rows: they need not be kept for this reader."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from ..merging import running_merge
+from ..merging.pair_merge import PairMerge
 from ..rewriting.split_query import STEP
 from .step_leaf import by_step, with_steps
 
@@ -69,7 +69,7 @@ class JoinLeaf:
         without_step = {name: schema.remove(0) for name, schema in lent.items()}
         self._partial = duck.prepare(leaf.partial, without_step)
         self.schema = self._partial.run().schema
-        self._merge = running_merge(leaf.groups, leaf.states, self.schema, duck, amended=True)
+        self._merge = PairMerge(leaf.groups, leaf.states, self.schema, duck)
         self._waiting: dict[int, list[pa.Table]] = {i: [] for i in leaf.windows}
         self._held: dict[int, dict[int, list[pa.Table]]] = {i: {} for i in leaf.windows}
         self._first = self._end = self._forgotten = _BEFORE_ALL
@@ -86,7 +86,7 @@ class JoinLeaf:
     def advance(self, first: int, end: int) -> None:
         """Move the window, and join what waited for it."""
         self._first, self._end = first, end
-        self._merge.advance(first, end)
+        self._merge.advance(first)
         self._drop()
         self.join()
 
@@ -116,8 +116,7 @@ class JoinLeaf:
             return self._by_step.run(**{f"chunk_{window}": part}, **others)
 
         for pairs in self._failing.spare(run, rows):
-            for step, partial in by_step(pairs):
-                self._merge.stage(step, partial)
+            self._merge.stage(pairs)
 
     def merged(self) -> pa.Table:
         """Return the merged relation of the window."""
@@ -133,7 +132,6 @@ class JoinLeaf:
     def forget(self, before: int) -> None:
         """Forget steps that are in no window any more."""
         self._forgotten = max(before, self._forgotten)
-        self._merge.forget(before)
         self._drop()
 
     def memory_rows(self) -> int:

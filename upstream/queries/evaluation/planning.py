@@ -32,7 +32,7 @@ from .row_wise import RowWiseEvaluation
 from .side_table import SideTable
 from .step_leaf import LeafEvaluation, StepLeaf
 from .timeline import Timeline
-from .window_input import WindowInput
+from .window_input import FOREVER, WindowInput
 from .windowed import WindowedEvaluation
 
 if TYPE_CHECKING:
@@ -99,9 +99,18 @@ class Planner:
         self._duck = duck
         self._clock = clock
         self._failing = FailingRows()
+        self._readers: list[BasketReader] = []
 
     def plan(self) -> Plan:
         """Plan the query; QueryError if it cannot be evaluated in bounded memory."""
+        try:
+            return self._plan()
+        except BaseException:
+            for reader in self._readers:
+                reader.close()  # else the streams would be kept for a query that is not there
+            raise
+
+    def _plan(self) -> Plan:
         kinds = {window.kind for window in self._parsed.windows}
         if kinds & set(_SLIDING) or WindowKind.LANDMARK in kinds:
             return self._plan_windows()
@@ -160,11 +169,16 @@ class Planner:
     def _unit(self, number: int) -> object:
         return self._definitions[number].units_per_second
 
+    def _reader(self, number: int) -> BasketReader:
+        reader = self._baskets[number].reader()
+        self._readers.append(reader)
+        return reader
+
     def _input(self, number: int, lateness: int | None) -> WindowInput:
         return WindowInput(
             self._parsed.windows[number],
             self._definitions[number],
-            self._baskets[number].reader(),
+            self._reader(number),
             lateness=lateness,
             close_after=_seconds(self._choices.close_after),
         )
@@ -249,14 +263,17 @@ class Planner:
             raise ParameterError(
                 "allowed_lateness", lateness, "left out: no row is late but for source time"
             )
-        if self._choices.close_after is not None and clause.axis is not Axis.SOURCE:
+        closes = clause.axis is Axis.SOURCE and clause.slide
+        if self._choices.close_after is not None and not closes:
             raise ParameterError(
-                "close_after", self._choices.close_after, "left out but for windows on source time"
+                "close_after",
+                self._choices.close_after,
+                "left out but for windows on source time that have a slide",
             )
         seconds = _seconds(lateness)
         if seconds is None:
             return None
-        return int(seconds * (definition.units_per_second or 1))
+        return round(min(seconds * (definition.units_per_second or 1), FOREVER))
 
     def _bound(self, number: int) -> Callable[[int], object]:
         """Return what makes a bound of a window of a number on its axis."""
@@ -283,7 +300,7 @@ class Planner:
                 "INTERVAL '1 minute') or landmark(stream), or choose semantics='update' for an "
                 "answer over the newest row of each key",
             )
-        readers = [self._baskets[i].reader() for i in numbers]
+        readers = [self._reader(i) for i in numbers]
         evaluation = RowWiseEvaluation(
             readers,
             whole=self._prepared_whole(split_query, numbers),
@@ -304,7 +321,7 @@ class Planner:
         windows = self._parsed.windows
         numbers = list(range(len(windows)))
         split_query = self._split(self._parsed.query, numbers)
-        readers = [basket.reader() for basket in self._baskets]
+        readers = [self._reader(i) for i in numbers]
         is_by_row = split_query.row_wise and all(
             window.kind is WindowKind.STREAM for window in windows
         )
@@ -356,8 +373,7 @@ class Planner:
                 )
             relation = self._duck.lend(self._definitions[i].schema)
             names[f"chunk_{i}"] = relation.name
-            reader = self._baskets[i].reader()
-            side_tables.append(SideTable(reader, self._newest_rows(i), relation))
+            side_tables.append(SideTable(self._reader(i), self._newest_rows(i), relation))
         return renamed_tables(self._parsed.query, names), tuple(side_tables)
 
 

@@ -8,6 +8,7 @@ goes on from the newest row as the clock does.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf, nextafter
 from typing import TYPE_CHECKING, Final
 
 from ..window_clause import Axis, WindowKind
@@ -111,10 +112,13 @@ class WindowInput:
             return end / MICROSECONDS
         if self._close_after is None or self._last_arrival is None or self._newest_row is None:
             return None
-        if end <= self._open_slide_end():
-            return self._last_arrival + self._close_after
         silence = (end - self._newest_row) * self._definition.seconds_per_unit
-        return self._last_arrival + max(self._close_after, silence)
+        if end <= self._open_slide_end():
+            silence = 0.0
+        moment = self._last_arrival + max(self._close_after, silence)
+        while not (self.is_silent(moment) and self._passed_in_silence(moment) >= end):
+            moment = nextafter(moment, inf)  # the sum was rounded: what is due must be so by then
+        return moment
 
     def passed_at(self, end: int, now: float) -> float:
         """Return the moment at which time passed `end`, which it has by now."""

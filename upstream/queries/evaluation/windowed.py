@@ -226,8 +226,8 @@ class WindowedEvaluation:
             return
         end_of = self._timeline.end_of
         for window in sorted(window for window in self._amended if end_of(window) <= boundary):
-            if window == self._last:
-                self._last_answer = None
+            if self._last is None or window >= self._last:
+                self._last, self._last_answer = window, None
             yield window, self._amended.pop(window)
         while self._current is not None and end_of(self._current) <= boundary:
             window = self._current

@@ -1,0 +1,118 @@
+"""The merge of pairs of steps: partials of all steps of the window together, in one table.
+
+In a join of streams every slide adds to every step of the window, so no merge of several steps
+lasts until the next slide, and all steps are merged for each, as DataCell does ("Merging
+Intermediates", section 3). But they are merged in one statement, over rows that carry the number of
+their step; another statement now and then makes one row of the many of a step and group.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ..rewriting.split_query import STEP
+from .table_merge import RelationalMerge, merge_query
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from ..duck import Duck
+    from ..rewriting.split_query import State
+
+_ROWS: Final = 4_096
+"""So many rows more than after they were put together last, and they are put together again."""
+_BEFORE_ALL: Final = -(1 << 63)
+
+
+class PairMerge:
+    """Merges partials that come with their step in front, from the window's first step on."""
+
+    __slots__ = (
+        "_by_step",
+        "_first",
+        "_merge",
+        "_oldest",
+        "_rows",
+        "_schema",
+        "_tables",
+        "_together",
+    )
+
+    def __init__(
+        self,
+        groups: tuple[str, ...] | None,
+        states: tuple[State, ...],
+        schema: pa.Schema,
+        duck: Duck,
+    ) -> None:
+        import pyarrow as pa
+
+        self._schema = schema.insert(0, pa.field(STEP, pa.int64()))
+        self._merge = self._by_step = None
+        if groups is not None:
+            self._merge = RelationalMerge(groups, states, schema, duck)
+            query = merge_query((STEP, *groups), states)
+            self._by_step = duck.prepare(query, {"partials": self._schema})
+        self._tables: list[pa.Table] = []
+        self._rows = self._together = 0
+        """How many rows there are, and were when they were put together last."""
+        self._first = _BEFORE_ALL
+        self._oldest = 1 << 62
+        """No row is of a step before this."""
+
+    def stage(self, partials: pa.Table) -> None:
+        """Take partials, with a column for their steps in front."""
+        if partials.num_rows:
+            partials = partials.cast(self._schema)
+            self._tables.append(partials)
+            self._rows += partials.num_rows
+            self._oldest = min(self._oldest, int(_steps_of(partials).min()))
+
+    def advance(self, first: int) -> None:
+        """Say that the window begins at a step, and what is before it has left."""
+        assert first >= self._first
+        self._first = first
+
+    def merged(self) -> pa.Table:
+        """Return the merge of the window: one row per group, without steps."""
+        rows = self._rows_of_window()
+        if self._merge is None:
+            return rows.remove_column(0)
+        return self._merge([rows.remove_column(0)])
+
+    def memory_rows(self) -> int:
+        """Return how many rows are held. O(1)."""
+        return self._rows
+
+    def describe(self) -> str:
+        """Say in a phrase how it merges."""
+        if self._merge is None:
+            return "rows of pairs of steps one after the other"
+        return "the partials of all pairs of steps of the window in one statement"
+
+    def _rows_of_window(self) -> pa.Table:
+        import pyarrow as pa
+
+        rows = pa.concat_tables(self._tables) if self._tables else self._schema.empty_table()
+        if self._oldest < self._first:
+            rows = rows.filter(_steps_of(rows) >= self._first)
+            self._oldest = self._first
+        if self._by_step is not None and rows.num_rows > self._together + _ROWS:
+            rows = self._by_step.run(partials=rows).cast(self._schema)
+            self._together = rows.num_rows
+        self._together = min(self._together, rows.num_rows)
+        self._tables = [rows] if rows.num_rows else []
+        self._rows = rows.num_rows
+        return rows
+
+    def _check(self) -> None:
+        """Assert what always holds."""
+        assert self._rows == sum(table.num_rows for table in self._tables)
+        assert all(int(_steps_of(table).min()) >= self._oldest for table in self._tables)
+
+
+def _steps_of(rows: pa.Table) -> NDArray[np.int64]:
+    steps: NDArray[np.int64] = rows.column(0).to_numpy()
+    return steps
