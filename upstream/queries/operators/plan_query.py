@@ -125,18 +125,19 @@ class PlanQuery:
         self._plan.attach()
         self._taps: tuple[ArrivalTap, ...] = ()
         if self._pushes_input:
-            taps = (ArrivalTap(stream, self._run_on_arrival) for stream in self._plan.streams)
+            taps = (ArrivalTap(stream, self._run_all) for stream in self._plan.streams)
             self._taps = tuple(taps)
-            self._run_on_arrival()  # on what a snapshot gave
+            self._run_all()  # on what a snapshot gave
 
     # What the application calls.
 
     def results(self, limit: int | None = None) -> list[Update]:
         """Return the results not taken yet, the newest that there are, and deliver them.
 
-        A query that pulls its input runs first. At most `limit` results.
+        What waits to be run on is run on first. At most `limit` results.
         """
-        self._pull()
+        self._check_open()
+        self._run_all()
         queue = self._results()
         updates = queue.dequeue_many(len(queue) if limit is None else limit)
         queue.deliver_many(updates)
@@ -151,9 +152,10 @@ class PlanQuery:
     def dequeue(self) -> Update | None:
         """Hand out the next result, or None if there is none; it is in process until delivered.
 
-        A query that pulls its input runs first.
+        What waits to be run on is run on first.
         """
-        self._pull()
+        self._check_open()
+        self._run_all()
         return self._results().dequeue()
 
     def deliver(self, update: Update) -> None:
@@ -169,7 +171,7 @@ class PlanQuery:
         self._check_open()
         self._plan.advance(now)
         if self._pushes_input:
-            self._run_on_arrival()
+            self._run_all()
 
     def explain(self) -> str:
         """Return the plan as a tree, each line an arc and the operator that it comes from."""
@@ -245,14 +247,7 @@ class PlanQuery:
 
     # What they share.
 
-    def _pull(self) -> None:
-        """Run until there is nothing to run on, if nobody else does."""
-        self._check_open()
-        if not self._pushes_input and not self._is_running:
-            while self.is_due():
-                self._run()
-
-    def _run_on_arrival(self) -> None:
+    def _run_all(self) -> None:
         """Run until there is nothing to run on; what a callback enqueues is run on as well."""
         while not self._is_running and self.is_due():
             self._run()
