@@ -46,7 +46,7 @@ class TestCumulativeMerge(RunningMergeContract):
     def test_what_nobody_asks_for_does_not_pile_up(self) -> None:
         merge = self.make(self.partials)
         merge.advance(0, 1)
-        partial = self.partials.table([(str(i), 1, 1, 1.0, "") for i in range(1_000)])
+        partial = self.partials.table([(str(i), 1, 1, 1.0, 1) for i in range(1_000)])
         for _ in range(100):
             merge.stage(0, partial)
         assert merge.memory_rows() < 10_000

@@ -10,6 +10,7 @@ import pytest
 from upstream.queries.duck import Duck
 from upstream.queries.merging import running_merge
 from upstream.queries.merging.cumulative_merge import CumulativeMerge
+from upstream.queries.merging.dense_merge import DenseMerge
 from upstream.queries.merging.flat_merge import FlatMerge
 from upstream.queries.merging.step_tree import StepTree
 
@@ -55,9 +56,18 @@ def test_what_every_slide_amends_is_merged_anew(duck: Duck) -> None:
     assert isinstance(merge, FlatMerge)
 
 
-def test_states_without_an_inverse_are_merged_by_a_tree(duck: Duck) -> None:
+def test_texts_are_merged_by_a_tree(duck: Duck) -> None:
     merge = running_merge(("place",), (AMOUNT, GREATEST), PARTIALS, duck)
     assert isinstance(merge, StepTree)
+    merge.stage(0, pa.table({"place": ["a"], "amount": [1], "greatest": ["x"]}, schema=PARTIALS))
+    merge.stage(1, pa.table({"place": ["a"], "amount": [2], "greatest": ["y"]}, schema=PARTIALS))
+    merge.advance(0, 2)
+    assert rows_of(merge.merged()) == [("a", 3, "y")]
+
+
+def test_numbers_are_merged_in_place(duck: Duck) -> None:
+    schema = PARTIALS.set(2, pa.field("greatest", pa.timestamp("us")))
+    assert isinstance(running_merge(("place",), (AMOUNT, GREATEST), schema, duck), DenseMerge)
 
 
 def test_without_groups_the_merge_is_one_row_or_none(duck: Duck) -> None:

@@ -1,0 +1,98 @@
+"""The memory of Arrow columns of fixed width as NumPy arrays, there and back without a copy.
+
+A NULL is 0 in the array, beside a mask of what is there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Numbers = NDArray[np.int64] | NDArray[np.float64]
+    Present = NDArray[np.bool_] | None
+
+_Values = TypeVar("_Values", "NDArray[np.int64]", "NDArray[np.float64]")
+_Array = TypeVar(
+    "_Array",
+    "NDArray[np.int64]",
+    "NDArray[np.float64]",
+    "NDArray[np.int64] | NDArray[np.float64]",
+    "NDArray[np.bool_]",
+)
+_DECIMAL_WORDS = 2
+
+
+def stored_as(type_: pa.DataType) -> str | None:
+    """Return NumPy's name of what a value is stored as, or None if it has no fixed width.
+
+    Times are the integers that they are stored as.
+    """
+    from pyarrow import types
+
+    if types.is_integer(type_) or types.is_float32(type_) or types.is_float64(type_):
+        return str(np.dtype(type_.to_pandas_dtype()))
+    if types.is_temporal(type_) and not types.is_interval(type_):
+        return f"int{type_.bit_width}"
+    return None
+
+
+def numbers(array: pa.Array) -> tuple[Numbers, Present]:
+    """Return the values of a column that is `stored_as` something, and which are there.
+
+    They are widened to 64 bits, unsigned integers by their bits; no mask says that all are there.
+    """
+    dtype = stored_as(array.type)
+    assert dtype is not None
+    values = np.frombuffer(array.buffers()[1] or b"", dtype)
+    values = values[array.offset : array.offset + len(array)]
+    if values.dtype.kind == "f":
+        return _without_nulls(values.astype(np.float64, copy=False), array)
+    return _without_nulls(values.astype(np.int64, copy=False), array)
+
+
+def decimal_words(array: pa.Array) -> tuple[Integers, Integers, Present]:
+    """Return the lower and the upper words of decimals of 128 bits, and which are there."""
+    values = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, _DECIMAL_WORDS)
+    values = values[array.offset : array.offset + len(array)]
+    low, present = _without_nulls(values[:, 0], array)
+    high, _ = _without_nulls(values[:, 1], array)
+    return low, high, present
+
+
+def column(type_: pa.DataType, values: Numbers, present: Present) -> pa.Array:
+    """Return a column that has these values as its memory; they must not change after that.
+
+    They are narrowed to what the type is stored as; decimals come as pairs of words.
+    """
+    import pyarrow as pa
+
+    values = np.ascontiguousarray(values, dtype=stored_as(type_))
+
+    validity = None
+    if present is not None and not present.all():
+        validity = pa.py_buffer(np.packbits(present, bitorder="little"))
+    return pa.Array.from_buffers(type_, len(values), [validity, pa.py_buffer(values)])
+
+
+def grown(array: _Array, size: int, fill: float = 0) -> _Array:
+    """Return the array, or a larger one that begins with it. Amortised O(1) an element."""
+    if size <= len(array):
+        return array
+    larger: _Array = np.full((max(size, 2 * len(array)), *array.shape[1:]), fill, array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def _without_nulls(values: _Values, array: pa.Array) -> tuple[_Values, Present]:
+    if array.null_count == 0:
+        return values, None
+    bits = np.frombuffer(array.buffers()[0], np.uint8)
+    end = array.offset + len(array)
+    present = np.unpackbits(bits, count=end, bitorder="little")[array.offset :].astype(bool)
+    return np.where(present, values, values.dtype.type(0)), present
