@@ -80,7 +80,8 @@ class NewestEvaluation:
         """Answer for all keys."""
         if not any(each.statistics().came for each in self._newest):
             return None
-        return self._answer([each.table() for each in self._newest], self._unanswered or now)
+        due = now if self._unanswered is None else self._unanswered
+        return self._answer([each.table() for each in self._newest], due)
 
     def due_at(self) -> float | None:
         """Return None: time alone changes nothing."""

@@ -122,6 +122,7 @@ class StepLeaf:
 
     def reset(self) -> None:
         """Forget everything."""
+        self._merge.close()
         self._merge = self._new_merge()
 
     def memory_rows(self) -> int:

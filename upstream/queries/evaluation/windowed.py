@@ -335,7 +335,7 @@ class WindowedEvaluation:
             rows.forget(before)
         self._occupied.forget(before)
         for window_input in self._inputs:
-            window_input.forget(before * self._timeline.step)
+            window_input.forget(self._timeline.end_of(self._current))
         for window in [
             each for each in self._revisions if self._timeline.steps_of(each)[0] < before
         ]:
