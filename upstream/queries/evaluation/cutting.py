@@ -23,12 +23,13 @@ MICROSECONDS = 1_000_000
 class Cut:
     """A batch in pieces: rows of one step each, in order of steps, and those that came late.
 
-    `oldest` is the oldest time of a row, and `amended` are the steps of rows that were late and
-    accepted.
+    `oldest` and `newest` are times of rows that were accepted, and `amended` are the steps of those
+    of them that were late.
     """
 
     pieces: list[tuple[int, pa.Table]]
     oldest: int = 0
+    newest: int = 0
     late: int = 0
     amended: tuple[int, ...] = ()
 
@@ -54,7 +55,7 @@ class Cutter:
         """Cut rows that are all of one time, which never goes back."""
         assert self.newest is None or time >= self.newest
         self.newest = time
-        return Cut([(time // self._step, rows)], time)
+        return Cut([(time // self._step, rows)], time, time)
 
     def cut_counted(self, rows: pa.Table, first: int) -> Cut:
         """Cut rows whose times are their numbers."""
@@ -67,7 +68,7 @@ class Cutter:
             until = min(end, (step + 1) * self._step)
             pieces.append((step, rows.slice(at - first, until - at)))
             at = until
-        return Cut(pieces, first)
+        return Cut(pieces, first, end - 1)
 
     def cut(self, rows: pa.Table, times: NDArray[np.int64]) -> Cut:
         """Cut rows by their times. O(rows), and less if they are in order."""
@@ -77,7 +78,7 @@ class Cutter:
         is_ordered = bool((times[1:] >= times[:-1]).all())
         if is_ordered and (self.newest is None or oldest >= self.newest):
             self.newest = newest
-            return Cut(self._slices(rows, times), oldest)
+            return Cut(self._slices(rows, times), oldest, newest)
         return self._cut_unordered(rows, times)
 
     def _slices(self, rows: pa.Table, times: NDArray[np.int64]) -> list[tuple[int, pa.Table]]:
@@ -113,8 +114,11 @@ class Cutter:
         steps = steps[accepted]
         order = np.argsort(steps, kind="stable")
         pieces = _pieces(rows.take(accepted[order]), steps[order])
-        oldest = int(times[accepted].min()) if len(accepted) else 0
-        return Cut(pieces, oldest, late=int(is_late.sum()), amended=tuple(amended))
+        late = len(times) - len(accepted)
+        if not pieces:
+            return Cut([], late=late)
+        times = times[accepted]
+        return Cut(pieces, int(times.min()), int(times.max()), late, tuple(amended))
 
 
 def _pieces(rows: pa.Table, steps: NDArray[np.int64]) -> list[tuple[int, pa.Table]]:

@@ -70,10 +70,9 @@ class LandmarkEvaluation:
                 if self._unanswered is None:
                     self._unanswered = window_input.last_arrival
                 self._occupied.update(step for step, _ in cut.pieces)
-                oldest, newest = cut.oldest, window_input.newest
-                assert newest is not None
-                self._oldest = oldest if self._oldest is None else min(oldest, self._oldest)
-                self._newest = newest if self._newest is None else max(newest, self._newest)
+                known = (cut.oldest, cut.newest)
+                self._oldest = min(known if self._oldest is None else (*known, self._oldest))
+                self._newest = max(known if self._newest is None else (*known, self._newest))
                 for leaf in self._leaves:
                     if leaf.window == number:
                         leaf.feed(number, cut.pieces)
