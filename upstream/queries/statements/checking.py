@@ -1,8 +1,6 @@
 """What DuckDB says of a query before any row has come: the schema of the result, or what is wrong.
 
-DuckDB names what it does not like, but not where it is. The place is found by trial: a part of the
-query is replaced by NULL, and if DuckDB then says something else, what it did not like is in there.
-Tables cannot be replaced, and are found by their names.
+Errors have the place in the user's text, which DuckDB does not tell (see `finding_places`).
 """
 
 from __future__ import annotations
@@ -22,18 +20,16 @@ from ...errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
+from .finding_places import Trial, place_of_table
 from .names import did_you_mean
 from .parsed_query import ParsedQuery
-from .source_text import lowered, place_of
+from .source_text import lowered
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..duck import Duck
     from ..stream_definition import StreamDefinition
-
-MOST_TRIALS = 200
-"""So often DuckDB is asked, to find a place; each costs about a millisecond."""
 
 
 def check(
@@ -102,17 +98,24 @@ def refuse(
     message: str,
     schema_of: Callable[[exp.Query], object],
     known: KnownNames,
+    place: int | None = None,
 ) -> Never:
-    """Raise what a message of DuckDB means, with the place in the user's text."""
+    """Raise what a message of DuckDB means, with the place in the user's text.
+
+    `place` is where the statement is at fault if nothing more exact is found.
+    """
     headline = _headline(message)
     kind, name = _kind_of(message)
     hint = ""
     if kind is UnknownTableError:
-        place = _place_of_table(parsed.query, name)
+        found = place_of_table(parsed.query, name)
         hint = did_you_mean(name, known.tables())
         headline = f"there is no stream or table named {name}"
     else:
-        place = _place_by_trial(parsed.query, message, schema_of)
+        trial = Trial(parsed.query, message, schema_of)
+        found = trial.place_of_column(name) if name else None
+        if found is None:
+            found = trial.place()
         if kind is UnknownColumnError:
             hint = did_you_mean(name, known.columns(message))
             headline = f"there is no column named {name}"
@@ -120,7 +123,7 @@ def refuse(
             hint = "did you mean" + message.partition("Did you mean")[2].partition("\n")[0]
         elif kind is QueryTypeError:
             hint = "cast the values to types that go together"
-    raise kind(headline, parsed.text, place, hint) from None
+    raise kind(headline, parsed.text, place if found is None else found, hint) from None
 
 
 def _headline(message: str) -> str:
@@ -137,6 +140,8 @@ _KINDS: tuple[tuple[str, type[QueryError]], ...] = (
     (r'Referenced column "([^"]+)" (?:not found|was not found)', UnknownColumnError),
     (r'does not have a column named "([^"]+)"', UnknownColumnError),
     (r'[Cc]olumn "?([^" ]+)"? (?:does not exist|not found)', UnknownColumnError),
+    (r'column "([^"]+)" must appear in the GROUP BY', QueryError),
+    (r'Ambiguous reference to column name "([^"]+)"', QueryError),
     (r"Function with name \"?([^\" ]+)\"? does not exist", UnknownFunctionError),
     (r"No function matches the given name and argument types", QueryTypeError),
     (r"^Conversion Error", QueryTypeError),
@@ -151,64 +156,3 @@ def _kind_of(message: str) -> tuple[type[QueryError], str]:
         if (match := re.search(pattern, message)) is not None:
             return kind, match.group(1) if match.groups() else ""
     return QueryError, ""
-
-
-def _place_of_table(query: exp.Query, name: str) -> int | None:
-    """Return where a table of this name is read, or where it qualifies a column."""
-    plain = name.rpartition(".")[2].strip('"').lower()
-    tables: list[exp.Expr] = [
-        each for each in query.find_all(exp.Table) if each.name.lower() == plain
-    ]
-    columns = [each for each in query.find_all(exp.Column) if each.table.lower() == plain]
-    places = [place for each in tables or columns if (place := place_of(each)) is not None]
-    return min(places, default=None)
-
-
-def _place_by_trial(
-    query: exp.Query, message: str, schema_of: Callable[[exp.Query], object]
-) -> int | None:
-    """Return where the least part begins without which DuckDB does not say this any more."""
-    found: exp.Expr | None = None
-    parts = _parts(query)
-    trials = 0
-    while parts and trials < MOST_TRIALS:
-        part = parts.pop(0)
-        trials += 1
-        if _is_in(part, query, message, schema_of):
-            found = part
-            parts = _parts(part)
-    return None if found is None else place_of(found)
-
-
-def _parts(node: exp.Expr) -> list[exp.Expr]:
-    """Return the parts of a node that are values, or else the parts of these, in their order."""
-    parts: list[exp.Expr] = []
-    for child in node.iter_expressions():
-        if isinstance(child, exp.Condition) and not isinstance(child, exp.Star):
-            parts.append(child)
-        else:
-            parts.extend(_parts(child))
-    return parts
-
-
-def _is_in(
-    part: exp.Expr,
-    query: exp.Query,
-    message: str,
-    schema_of: Callable[[exp.Query], object],
-) -> bool:
-    """Tell whether DuckDB says something else when this part is NULL."""
-    import duckdb
-
-    null = exp.Null()
-    part.replace(null)
-    try:
-        schema_of(query)
-    except duckdb.Error as error:
-        return str(error) != message
-    except (SqlglotError, ValueError, RecursionError):
-        return False
-    else:
-        return True
-    finally:
-        null.replace(part)

@@ -73,18 +73,21 @@ def _rows_of(
 ) -> pa.Table:
     import duckdb
 
-    for table in query.find_all(exp.Table):
+    chunks: dict[str, pa.Table] = {}
+    for table in [*query.find_all(exp.Table)]:
         name = found(table.name, tables) if not table.db else None
         if name is not None and not is_hidden(table):
+            chunk = f"chunk_{len(chunks)}"
+            chunks[chunk] = tables[name]
             if not table.alias:
                 table.set("alias", exp.TableAlias(this=table.this.copy()))
-            table.set("this", exp.to_identifier(name, quoted=True))
-    schemas = {name: table.schema for name, table in tables.items()}
+            table.set("this", exp.to_identifier(chunk))
+    schemas = {chunk: table.schema for chunk, table in chunks.items()}
 
     def answer(query: exp.Query) -> pa.Table:
         prepared = duck.prepare(query, schemas)
         try:
-            return prepared.run(**tables)
+            return prepared.run(**chunks)
         finally:
             prepared.close()
 
@@ -94,7 +97,7 @@ def _rows_of(
     except (SqlglotError, ValueError, RecursionError) as error:
         raise QueryError(f"the query cannot be written out: {error}", insert.text) from error
     except duckdb.Error as error:
-        refuse(parsed, str(error), answer, KnownNames({}, parsed, duck))
+        refuse(parsed, str(error), answer, KnownNames({}, parsed, duck), insert.place)
 
 
 def _columns_of(insert: InsertInto, definition: StreamDefinition, rows: pa.Table) -> list[str]:

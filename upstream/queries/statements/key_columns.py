@@ -27,6 +27,8 @@ Origins = frozenset[tuple[int, str]]
 _NONE: Origins = frozenset()
 _RECURSION = 60
 """So deep subqueries are followed."""
+_WIDEST = 10_000
+"""So many columns are looked at: stars over stars can double them at each step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class _Lineage:
         columns: list[_Column] = []
         for item in query.expressions:
             columns.extend(self._item(item, sources))
-        return columns
+        return columns[:_WIDEST]
 
     def _sources(self, query: exp.Select, named: _Sources, depth: int) -> _Sources:
         read = query.args.get("from_")
@@ -153,7 +155,7 @@ class _Lineage:
         origins = _NONE
         if isinstance(value, exp.Column):
             origins = _origins(value, sources)
-        return [_Column(item.alias_or_name, origins)]
+        return [_Column(item.alias or value.name, origins)]
 
 
 def _origins(column: exp.Column, sources: _Sources) -> Origins:

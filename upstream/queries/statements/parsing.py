@@ -12,7 +12,7 @@ from sqlglot import Token, TokenType, exp
 
 from ...errors import QuerySyntaxError, StatementError
 from .names import RESERVED, did_you_mean, found
-from .source_text import SourceText, one_statement, place_of
+from .source_text import SourceText, place_of
 from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
 
 _FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
@@ -22,7 +22,7 @@ _DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"
 def parse(text: str) -> Statement:
     """Parse one statement; QuerySyntaxError with the place if it is none."""
     source = SourceText(text)
-    tokens = one_statement(source)
+    tokens = source.one_statement()
     words = [token.text.upper() for token in tokens[:4]]
     if words[:2] == ["CREATE", "STREAM"] or words == ["CREATE", "OR", "REPLACE", "STREAM"]:
         return _create(source, tokens, words.index("STREAM"))
@@ -31,7 +31,7 @@ def parse(text: str) -> Statement:
     tree = source.parse(tokens)
     if isinstance(tree, exp.Insert) and (insert := _insert(source, tree)) is not None:
         return insert
-    return OtherStatement(text, tree, isinstance(tree, exp.Query | exp.Values))
+    return OtherStatement(text, tree, isinstance(tree, exp.Query))
 
 
 def _insert(source: SourceText, tree: exp.Insert) -> InsertInto | None:

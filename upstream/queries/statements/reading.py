@@ -16,7 +16,7 @@ from ...errors import StatementError, WindowError
 from ..window_clause import WindowClause, WindowKind
 from .names import RESERVED, found
 from .parsed_query import ParsedQuery
-from .source_text import SourceText, one_statement, place_of
+from .source_text import SourceText, place_of
 from .window_functions import FUNCTIONS, WindowCall
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def read_query(text: str, streams: Mapping[str, StreamDefinition]) -> ParsedQuery:
     """Parse a query, and take its windows out of it; streams are found in any case."""
     source = SourceText(text)
-    tree = source.parse(one_statement(source))
+    tree = source.statement()
     if not isinstance(tree, exp.Query):
         hint = "write it as SELECT … FROM …; for other statements there is sql()"
         source.refuse(StatementError, "this is not a query", 0, hint)

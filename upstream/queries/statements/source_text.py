@@ -45,6 +45,23 @@ class SourceText:
         self.tokens = self._tokenized()
         _name_rows(self.tokens)
 
+    def statement(self) -> exp.Expr:
+        """Parse the only statement of the text."""
+        return self.parse(self.one_statement())
+
+    def one_statement(self) -> list[Token]:
+        """Return the tokens of the only statement; StatementError where a second one begins."""
+        tokens = self.tokens
+        while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
+            tokens = tokens[:-1]
+        if not tokens:
+            self.refuse(QuerySyntaxError, "there is no statement here", 0)
+        for token, following in pairwise(tokens):
+            if token.token_type == TokenType.SEMICOLON:
+                hint = "give them one at a time"
+                self.refuse(StatementError, "here begins a second statement", following.start, hint)
+        return tokens
+
     def parse(self, tokens: list[Token]) -> exp.Expr:
         """Parse some of the tokens as one statement."""
         with self.syntax_errors():
@@ -116,7 +133,11 @@ _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
 class _Parser(DuckDBParser):
-    """DuckDB's parser, which keeps the place of its last error and logs nothing."""
+    """DuckDB's parser, which keeps the place of its last error and logs nothing.
+
+    It also keeps intervals as they are: sqlglot takes `1 day 02:00:00` for a day, `10 minutes ago`
+    for what is to come, and `.5 seconds` for five.
+    """
 
     place: int | None = None
 
@@ -127,6 +148,16 @@ class _Parser(DuckDBParser):
         elif self._prev:
             self.place = self._prev.end + 1
         super().raise_error(message, *([token] if token else []))
+
+    def _parse_interval_span(
+        self, this: exp.Expr | None, parse_function_unit: bool = True
+    ) -> exp.Interval:
+        written = this.name if this is not None and this.is_string else ""
+        interval = super()._parse_interval_span(this, parse_function_unit)  # type: ignore[arg-type]
+        parts = exp.INTERVAL_STRING_RE.findall(written)
+        if len(parts) == 1 and not exp.INTERVAL_STRING_RE.fullmatch(written):
+            return exp.Interval(this=exp.Literal.string(written))
+        return interval
 
     def _warn_unsupported(self) -> None:
         pass
@@ -164,17 +195,3 @@ def place_of(node: exp.Expr) -> int | None:
     """Return where a part of a tree begins in the text, as far as is known."""
     places = [each.meta["start"] for each in node.walk() if each._meta and "start" in each.meta]
     return min(places, default=None)
-
-
-def one_statement(source: SourceText) -> list[Token]:
-    """Return the tokens of the only statement; StatementError where a second one begins."""
-    tokens = source.tokens
-    while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
-        tokens = tokens[:-1]
-    if not tokens:
-        source.refuse(QuerySyntaxError, "there is no statement here", 0)
-    for token, following in pairwise(tokens):
-        if token.token_type == TokenType.SEMICOLON:
-            hint = "give them one at a time"
-            source.refuse(StatementError, "here begins a second statement", following.start, hint)
-    return tokens

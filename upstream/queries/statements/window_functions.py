@@ -242,8 +242,10 @@ class WindowCall:
 
     def _place_of(self, node: exp.Expr) -> int | None:
         """Return where a part begins: an interval does not know it, but its argument does."""
+        if self._place is None or node is self._call:
+            return self._place
         place = place_of(node)
-        if place is not None or self._place is None:
+        if place is not None and node.parent is not self._call:
             return place
         while node.parent is not None and node.parent is not self._call:
             node = node.parent

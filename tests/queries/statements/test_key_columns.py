@@ -1,0 +1,100 @@
+"""The key of a stream is followed through a query to the names that it has in the result."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream.errors import QueryKeyError
+from upstream.queries.statements import check_key, read_query
+
+from .example_streams import STREAMS, shown
+
+
+def key_of(text: str, semantics: str = "update") -> tuple[str, ...]:
+    return check_key(read_query(text, STREAMS), STREAMS, semantics)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT * FROM trades", ("symbol",)),
+        ("SELECT symbol AS s, price FROM trades WHERE price > 3", ("s",)),
+        ("SELECT SYMBOL FROM trades", ("SYMBOL",)),
+        ("SELECT t.symbol FROM trades t", ("symbol",)),
+        ("SELECT t.* FROM trades t, companies", ("symbol",)),
+        ("SELECT (symbol) FROM trades", ("symbol",)),
+        ("SELECT upper(symbol) AS u, symbol AS k FROM trades", ("k",)),
+        ("WITH x AS (SELECT symbol AS y FROM trades) SELECT x.* FROM x", ("y",)),
+        ("WITH x AS (FROM trades), y AS (FROM x) SELECT symbol FROM y", ("symbol",)),
+        ("SELECT z FROM (SELECT * FROM trades) AS t(t, z)", ("z",)),
+        ("SELECT s FROM trades AS t(t, s)", ("s",)),
+        ("SELECT * EXCLUDE (price) FROM trades", ("symbol",)),
+        ("SELECT * REPLACE (price + 1 AS price) FROM trades", ("symbol",)),
+        ("SELECT * RENAME (symbol AS s) FROM trades", ("s",)),
+        ("SELECT symbol, company FROM trades JOIN companies USING (symbol)", ("symbol",)),
+        ("SELECT symbol FROM (trades JOIN companies USING (symbol))", ("symbol",)),
+        ("SELECT symbol FROM trades UNION ALL SELECT k FROM news", ("symbol",)),
+        ("SELECT symbol, sensor FROM trades, ticks", ("symbol", "sensor")),
+        ("SELECT k, x FROM trades, LATERAL (SELECT symbol AS k, 1 AS x) l, news", None),
+    ],
+)
+def test_the_key_is_in_the_result(text: str, expected: tuple[str, ...] | None) -> None:
+    if expected is None:
+        with pytest.raises(QueryKeyError):
+            key_of(text)
+    else:
+        assert key_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT price FROM trades",
+        "SELECT upper(symbol) AS symbol FROM trades",
+        "SELECT * EXCLUDE (symbol) FROM trades",
+        "SELECT * REPLACE (upper(symbol) AS symbol) FROM trades",
+        "SELECT symbol FROM (SELECT price AS symbol FROM trades)",
+        "SELECT companies.symbol FROM trades, companies",
+        "SELECT symbol FROM trades UNION ALL SELECT text FROM news",
+        "SELECT symbol FROM trades UNION ALL SELECT 'x'",
+        "SELECT symbol FROM trades, ticks",
+    ],
+)
+def test_a_query_that_drops_the_key_is_refused(text: str) -> None:
+    with pytest.raises(QueryKeyError, match=r"select .* too") as caught:
+        key_of(text)
+    assert caught.value.line == 1
+    assert "result has no" in caught.value.reason
+
+
+def test_the_place_is_that_of_what_is_selected() -> None:
+    with pytest.raises(QueryKeyError) as caught:
+        key_of("SELECT\n  price, time FROM trades")
+    assert shown(caught) == "price, time FROM trades"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT price FROM tumble(trades, INTERVAL '1 day')",
+        "SELECT price FROM latest(trades)",
+        "SELECT avg(price) FROM trades",
+        "SELECT price FROM trades GROUP BY price",
+        "SELECT DISTINCT price FROM trades",
+        "SELECT price, row_number() OVER () FROM trades",
+    ],
+)
+def test_of_windows_and_aggregates_nothing_is_asked(text: str) -> None:
+    assert key_of(text) == ()
+
+
+def test_of_append_queries_nothing_is_asked() -> None:
+    assert key_of("SELECT price FROM trades", "append") == ()
+
+
+def test_common_table_expressions_that_read_one_another_many_times_are_no_harm() -> None:
+    names = ", ".join(
+        f"a{i} AS (SELECT a{i - 1}.* FROM a{i - 1}, a{i - 1} AS b)" for i in range(1, 40)
+    )
+    text = f"WITH a0 AS (SELECT * FROM trades), {names} SELECT symbol FROM a39"
+    assert key_of(text) == ("symbol",)
