@@ -27,7 +27,7 @@ class OneGroup:
     def enter(self, step: int, value: int) -> None:
         part = self.part(value)
         rows = self.live.enter(part.places)
-        self.stacks.enter(step, part, rows, self.live)
+        self.stacks.enter(part, rows, self.live)
         for held, parts in self.steps:
             if held == step:
                 parts.append(part)
@@ -43,13 +43,14 @@ class OneGroup:
     def greatest(self) -> int:
         if self.stacks.is_broken:
             self.rebuilds += 1
-            self.stacks.rebuild(self.steps, self.live)
+            newest_first = [part for _, parts in reversed(self.steps) for part in reversed(parts)]
+            self.stacks.rebuild(newest_first, self.live)
         [column] = self.stacks.columns(self.live)
         value: int = column[0].as_py()
         return value
 
 
-def test_the_stacks_are_rebuilt_once_in_three_quarters_of_a_window() -> None:
+def test_the_stacks_are_rebuilt_once_a_window() -> None:
     group = OneGroup()
     values = np.random.default_rng(5).integers(0, 100, 1_000).tolist()
     for step, value in enumerate(values):
@@ -57,32 +58,22 @@ def test_the_stacks_are_rebuilt_once_in_three_quarters_of_a_window() -> None:
         if step >= 64:
             group.leave()
         assert group.greatest() == max(values[max(0, step - 63) : step + 1])
-    assert group.rebuilds <= 1_000 / 48 + 1
+    assert group.rebuilds <= 1_000 / 64 + 1
 
 
-def test_a_late_value_in_the_newest_quarter_costs_no_rebuild() -> None:
+def test_a_late_value_costs_a_rebuild_only_when_it_leaves() -> None:
     group = OneGroup()
     for step in range(9):
         group.enter(step, step)
     group.leave()
-    assert group.greatest() == 8
-    group.enter(7, 70)
-    assert group.greatest() == 70
-    assert group.rebuilds == 1
-
-
-def test_a_late_value_in_front_leaves_with_its_step() -> None:
-    group = OneGroup()
-    for step in range(9):
-        group.enter(step, step)
-    group.leave()
-    assert group.greatest() == 8
+    assert (group.greatest(), group.rebuilds) == (8, 1)
     group.enter(3, 70)
-    assert group.greatest() == 70
-    for _ in range(3):
+    for _ in range(2):
+        assert group.greatest() == 70
         group.leave()
-    assert group.greatest() == 8
-    assert group.rebuilds == 2
+    assert (group.greatest(), group.rebuilds) == (70, 1)
+    group.leave()
+    assert (group.greatest(), group.rebuilds) == (8, 2)
 
 
 def test_parts_that_are_joined_leave_as_one() -> None:
@@ -93,7 +84,7 @@ def test_parts_that_are_joined_leave_as_one() -> None:
     assert group.greatest() == 9
     joined = group.part(9)
     _, parts = group.steps[0]
-    group.stacks.join(1, parts, joined)
+    group.stacks.join(parts, joined)
     group.live.leave(joined.places)
     parts[:] = [joined]
     assert group.greatest() == 9
@@ -107,7 +98,7 @@ def test_values_that_do_not_fit_are_counted_while_they_are_in_the_window() -> No
     group.steps[0][1][0].is_exact = False
     large = group.part(2)
     large.is_exact = False
-    group.stacks.enter(1, large, group.live.enter(large.places), group.live)
+    group.stacks.enter(large, group.live.enter(large.places), group.live)
     assert not group.stacks.is_exact
     group.stacks.leave(large, group.live.leave(large.places))
     assert group.stacks.is_exact

@@ -92,7 +92,7 @@ class DenseMerge:
             insort(self._order, step)
         parts.append(part)
         if self._first <= step < self._end:
-            self._enter(step, part)
+            self._enter(part)
         else:
             self._outside_rows += partial.num_rows
         if len(parts) % _PARTS == 0:
@@ -174,7 +174,7 @@ class DenseMerge:
                 for part in parts:
                     self._subtract(part)
                 stacked = [part.stacked for part in parts]
-                self._stacks.join(step, stacked, joined.stacked)
+                self._stacks.join(stacked, joined.stacked)
             else:
                 self._outside_rows += joined.table.num_rows - _rows(parts)
             parts[:] = [joined]
@@ -193,10 +193,10 @@ class DenseMerge:
 
     # The window
 
-    def _enter(self, step: int, part: _Part) -> None:
+    def _enter(self, part: _Part) -> None:
         rows = self._add(part)
         if self._columns.stacked:
-            self._stacks.enter(step, part.stacked, rows, self._live)
+            self._stacks.enter(part.stacked, rows, self._live)
         self._merged = None
 
     def _leave(self, steps: Iterable[int]) -> None:
@@ -234,7 +234,7 @@ class DenseMerge:
             leaving = []
         for step in entering:
             for part in self._steps[step]:
-                self._enter(step, part)
+                self._enter(part)
         self._leave(leaving)
         self._outside_rows += self._rows_of(leaving) - self._rows_of(entering)
 
@@ -262,8 +262,8 @@ class DenseMerge:
         if not self._stacks.is_exact or any(column is None for column in columns):
             return None
         if self._stacks.is_broken:
-            steps = self._between(self._first, self._end)
-            parts = [(step, [part.stacked for part in self._steps[step]]) for step in steps]
+            steps = reversed(self._between(self._first, self._end))
+            parts = (part.stacked for step in steps for part in reversed(self._steps[step]))
             self._stacks.rebuild(parts, self._live)
         columns += self._stacks.columns(self._live)
         arrays = self._columns.in_order(self._groups(), columns)

@@ -3,9 +3,9 @@
 At the back is the merge of what came last. The front is the merge of what was there before, step by
 step from the newest to the oldest; when the oldest leaves, what was there before it is put back,
 which was kept for its groups only. So a slide costs the groups of the step that enters and of the
-step that leaves. When the front is used up it is built anew from the oldest three quarters of the
-window, so once in as many slides: O(1) merges a slide, amortised. The newest quarter stays at the
-back, where steps can still be amended; to amend one in front costs a rebuild.
+step that leaves. When the front is used up, it is built anew from all of the window: O(1) merges a
+slide, amortised. What is late for a step in front goes to the back, and when that step leaves the
+front is built anew.
 
 Doubles are added like this too, each sum with its rounding error, so that no sum drifts and a value
 that has left leaves no trace.
@@ -13,21 +13,18 @@ that has left leaves no trace.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import pyarrow as pa
 
     from .arrow_words import Integers
     from .live_rows import LiveRows, Moves
     from .stacked_state import StackedState, StateValues
-
-_BEFORE_ALL: Final = -(1 << 63)
-_BACK_SHARE: Final = 4
 
 
 class StackedPart:
@@ -45,12 +42,10 @@ class StackedPart:
 class TwoStacks:
     """The merges of several states over the parts of a window."""
 
-    __slots__ = ("_inexact", "_split", "_states", "_touched", "is_broken")
+    __slots__ = ("_inexact", "_states", "_touched", "is_broken")
 
     def __init__(self, states: Sequence[StackedState]) -> None:
         self._states = states
-        self._split = _BEFORE_ALL
-        """Steps before are in front, others at the back."""
         self.is_broken = False
         """Whether the stacks are to be rebuilt before they are read."""
         self._touched: list[Integers] = []
@@ -62,11 +57,9 @@ class TwoStacks:
         """Whether no part of the window has values that are too large for 64 bits."""
         return self._inexact == 0
 
-    def enter(self, step: int, part: StackedPart, rows: Integers, live: LiveRows) -> None:
-        """Add a part of a step. O(rows)."""
+    def enter(self, part: StackedPart, rows: Integers, live: LiveRows) -> None:
+        """Add a part of any step. O(rows)."""
         self._inexact += not part.is_exact
-        if step < self._split:
-            self.is_broken = True
         if self.is_broken:
             return
         for state, values in zip(self._states, part.values, strict=True):
@@ -92,17 +85,14 @@ class TwoStacks:
                 state.move(moves)
             self._touched.append(moves.targets)
 
-    def join(self, step: int, parts: Sequence[StackedPart], joined: StackedPart) -> None:
+    def join(self, parts: Sequence[StackedPart], joined: StackedPart) -> None:
         """Take one part for several of a step, of which it is the merge."""
         self._inexact += (not joined.is_exact) - sum(not part.is_exact for part in parts)
-        if step < self._split:
-            self.is_broken = True
 
     def clear(self) -> None:
         """Forget all parts."""
         for state in self._states:
             state.clear()
-        self._split = _BEFORE_ALL
         self.is_broken = False
         self._touched.clear()
         self._inexact = 0
@@ -117,29 +107,16 @@ class TwoStacks:
                 state.merge(rows[rows < live.count])
         return [column for state in self._states for column in state.columns(live.count)]
 
-    def rebuild(self, steps: Sequence[tuple[int, Sequence[StackedPart]]], live: LiveRows) -> None:
-        """Push all parts of the window again, the older to the front. O(rows of all parts)."""
+    def rebuild(self, parts: Iterable[StackedPart], live: LiveRows) -> None:
+        """Push all parts of the window to the front, the newest first. O(rows of all parts)."""
         for state in self._states:
             state.reserve(live.count)
             state.clear()
-        front = len(steps) - len(steps) // _BACK_SHARE
-        self._split = steps[front - 1][0] + 1 if front else _BEFORE_ALL
-        for _, parts in reversed(steps[:front]):
-            for part in reversed(parts):
-                self._push_front(part, live.rows_of(part.places))
-        for _, parts in steps[front:]:
-            for part in parts:
-                self._push_back(part, live.rows_of(part.places))
+        for part in parts:
+            rows = live.rows_of(part.places)
+            pairs = zip(self._states, part.values, strict=True)
+            part.before = [state.push_front(rows, values) for state, values in pairs]
         for state in self._states:
             state.merge(np.arange(live.count))
         self._touched.clear()
         self.is_broken = False
-
-    def _push_front(self, part: StackedPart, rows: Integers) -> None:
-        pairs = zip(self._states, part.values, strict=True)
-        part.before = [state.push_front(rows, values) for state, values in pairs]
-
-    def _push_back(self, part: StackedPart, rows: Integers) -> None:
-        part.before = None
-        for state, values in zip(self._states, part.values, strict=True):
-            state.push_back(rows, values)
