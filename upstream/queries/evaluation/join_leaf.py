@@ -157,8 +157,8 @@ class JoinLeaf:
             return None
         waiting = pa.concat_tables(self._waiting[window])
         due = in_steps(waiting, _BEFORE_ALL, self._end)
-        later = in_steps(waiting, self._end, _AFTER_ALL)
-        self._waiting[window] = [later] if later.num_rows else []
+        is_all = due.num_rows == waiting.num_rows
+        self._waiting[window] = [] if is_all else [in_steps(waiting, self._end, _AFTER_ALL)]
         return due if due.num_rows else None
 
     def _rows(self, window: int, first: int, end: int) -> pa.Table:

@@ -14,13 +14,14 @@ are the newest when it is evaluated.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from ...errors import ParameterError, UnboundedQueryError, WindowError
 from ..newest_rows import NewestRows
 from ..rewriting import split
+from ..rewriting.early_aggregation import aggregated_early
 from ..window_clause import Axis, WindowClause, WindowKind
 from .cheaper_way import MOST_ROWS
 from .failing_rows import FailingRows
@@ -128,7 +129,7 @@ class Planner:
         ]
         self._require_one_window(numbers)
         query, side_tables = self._without_side_tables(numbers)
-        split_query = self._split(query, numbers)
+        split_query = self._with_early_aggregation(self._split(query, numbers), numbers)
         clause = windows[numbers[0]]
         lateness = self._lateness(clause, self._definitions[numbers[0]])
         inputs = [self._input(i, lateness) for i in numbers]
@@ -357,6 +358,15 @@ class Planner:
         windows = tuple(self._parsed.windows[i] for i in numbers)
         schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
         return split(query, windows, schemas, self._duck)
+
+    def _with_early_aggregation(self, split_query: SplitQuery, numbers: list[int]) -> SplitQuery:
+        """Aggregate streams before they are joined, where that can be."""
+        schemas = {new: self._definitions[i].schema for new, i in enumerate(numbers)}
+        leaves = [
+            aggregated_early(leaf, schemas, self._duck) if len(leaf.windows) > 1 else leaf
+            for leaf in split_query.leaves
+        ]
+        return replace(split_query, leaves=tuple(leaves))
 
     def _without_side_tables(self, numbers: list[int]) -> tuple[exp.Query, tuple[SideTable, ...]]:
         """Make tables of the streams that are read as their newest rows, and number the others."""

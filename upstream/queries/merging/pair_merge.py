@@ -96,6 +96,7 @@ class PairMerge:
         import pyarrow as pa
 
         rows = pa.concat_tables(self._tables) if self._tables else self._schema.empty_table()
+        rows = rows.combine_chunks()
         if self._oldest < self._first:
             rows = rows.filter(_steps_of(rows) >= self._first)
             self._oldest = self._first

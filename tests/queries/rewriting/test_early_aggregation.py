@@ -1,0 +1,129 @@
+"""Aggregating before a join of streams: both ways give the same partials on random rows."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from upstream.queries.duck import Duck
+from upstream.queries.rewriting import STEP, Leaf, split
+from upstream.queries.rewriting.early_aggregation import aggregated_early
+from upstream.queries.window_clause import WindowClause, WindowKind
+
+SCHEMA = pa.schema([("k", pa.int64()), ("x", pa.int64()), ("d", pa.float64()), ("s", pa.string())])
+WINDOWS = tuple(WindowClause(WindowKind.ROWS, name, size=40, slide=10) for name in "ab")
+
+EARLY = [
+    "SELECT max(a.x), avg(b.x) FROM chunk_0 a, chunk_1 b WHERE a.k = b.k",
+    "SELECT count(*) FROM chunk_0 a JOIN chunk_1 b ON a.k = b.k AND a.x > 2 WHERE b.x < 5",
+    (
+        "SELECT a.k, count(*), count(b.x), sum(a.x), min(b.s) FROM chunk_0 a, chunk_1 b"
+        " WHERE a.k = b.k GROUP BY a.k"
+    ),
+    "SELECT a.x + 1 AS g, b.s, sum(b.d) FROM chunk_0 a JOIN chunk_1 b ON a.k < b.k GROUP BY ALL",
+    "SELECT a.k + b.k AS g, sum(a.x) FROM chunk_0 a CROSS JOIN chunk_1 b GROUP BY a.k + b.k",
+    "SELECT a.s, sum(b.x * b.k) FROM chunk_0 a JOIN chunk_1 b ON abs(a.x - b.x) <= 1 GROUP BY 1",
+    "SELECT DISTINCT a.s, b.s AS t FROM chunk_0 a JOIN chunk_1 b ON a.k = b.k",
+    "SELECT count(*) FROM chunk_0 a, chunk_1 b",
+]
+AS_IT_IS = [
+    "SELECT sum(a.x * b.x) FROM chunk_0 a, chunk_1 b WHERE a.k = b.k",
+    "SELECT stddev(a.d) FROM chunk_0 a, chunk_1 b WHERE a.k = b.k",
+    "SELECT a.x, b.x FROM chunk_0 a, chunk_1 b WHERE a.k = b.k",
+]
+
+
+@pytest.fixture(scope="module")
+def duck() -> Iterator[Duck]:
+    duck = Duck()
+    yield duck
+    duck.close()
+
+
+def leaf_of(text: str, duck: Duck) -> Leaf:
+    query = sqlglot.parse_one(text, dialect="duckdb")
+    assert isinstance(query, exp.Query)
+    [leaf] = split(query, WINDOWS, {"chunk_0": SCHEMA, "chunk_1": SCHEMA}, duck).leaves
+    return leaf
+
+
+def rows(generator: random.Random, count: int) -> pa.Table:
+    """Return rows with few values, so that they match, and NULLs among them."""
+
+    def value(of: list[object]) -> object:
+        return None if generator.random() < 0.15 else generator.choice(of)
+
+    columns = {
+        "k": [value([1, 2, 3, 4]) for _ in range(count)],
+        "x": [value([1, 2, 3, 4, 5, 6]) for _ in range(count)],
+        "d": [value([0.5, -2.25, 1e6]) for _ in range(count)],
+        "s": [value(["u", "v", ""]) for _ in range(count)],
+        STEP: sorted(generator.randrange(4) for _ in range(count)),
+    }
+    return pa.table(columns, schema=SCHEMA.append(pa.field(STEP, pa.int64())))
+
+
+def run(duck: Duck, query: exp.Query, chunks: dict[str, pa.Table]) -> pa.Table:
+    prepared = duck.prepare(query, {name: rows.schema for name, rows in chunks.items()})
+    try:
+        return prepared.run(**chunks)
+    finally:
+        prepared.close()
+
+
+def assert_same(one: pa.Table, other: pa.Table) -> None:
+    assert one.schema == other.schema
+    assert one.num_rows == other.num_rows
+    columns = (
+        sorted(map(tuple, zip(*t.to_pydict().values(), strict=True)), key=repr)
+        for t in (one, other)
+    )
+    for mine, theirs in zip(*columns, strict=True):
+        for left, right in zip(mine, theirs, strict=True):
+            if isinstance(left, float) and isinstance(right, float):
+                assert math.isclose(left, right, rel_tol=1e-12)
+            else:
+                assert left == right
+
+
+@pytest.mark.parametrize("text", EARLY)
+def test_pairs_of_aggregates_give_the_partials_of_pairs_of_rows(text: str, duck: Duck) -> None:
+    leaf = leaf_of(text, duck)
+    early = aggregated_early(leaf, {0: SCHEMA, 1: SCHEMA}, duck)
+    assert early.rule.endswith("aggregated before the join")
+    generator = random.Random(text)
+    for counts in ((0, 5), (1, 1), (40, 30), (25, 0), (60, 60)):
+        chunks = {f"chunk_{i}": rows(generator, count) for i, count in enumerate(counts)}
+        bare = {name: table.remove_column(4) for name, table in chunks.items()}
+        picked = {
+            f"chunk_{i}": run(duck, early.filters[i], {f"chunk_{i}": bare[f"chunk_{i}"]})
+            for i in (0, 1)
+        }
+        assert_same(run(duck, early.partial, picked), run(duck, leaf.partial, bare))
+        stepped = {
+            f"chunk_{i}": run(duck, early.filters_by_step[i], {f"chunk_{i}": chunks[f"chunk_{i}"]})
+            for i in (0, 1)
+        }
+        assert_same(
+            run(duck, early.partial_by_step, stepped), run(duck, leaf.partial_by_step, chunks)
+        )
+
+
+def test_there_are_fewer_rows_to_pair(duck: Duck) -> None:
+    early = aggregated_early(leaf_of(EARLY[0], duck), {0: SCHEMA, 1: SCHEMA}, duck)
+    chunk = rows(random.Random(1), 200).remove_column(4)
+    picked = run(duck, early.filters[0], {"chunk_0": chunk})
+    assert picked.num_rows == 5  # four values of k, and NULL
+    assert picked.schema.names == list(early.columns[0])
+
+
+@pytest.mark.parametrize("text", AS_IT_IS)
+def test_what_needs_every_pair_of_rows_stays_as_it_is(text: str, duck: Duck) -> None:
+    leaf = leaf_of(text, duck)
+    assert aggregated_early(leaf, {0: SCHEMA, 1: SCHEMA}, duck) is leaf
