@@ -1,4 +1,4 @@
-"""A database for the tests of statements, which is closed after each."""
+"""One database for the tests of statements, of which none changes what another needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from upstream.queries.duck import Duck
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def duck() -> Iterator[Duck]:
     duck = Duck()
     duck.connection.execute("CREATE TABLE companies (symbol VARCHAR, company VARCHAR)")

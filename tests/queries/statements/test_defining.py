@@ -91,7 +91,7 @@ def test_types_that_arrow_keeps_are_taken(kind: str, duck: Duck) -> None:
     ],
 )
 def test_types_that_would_become_others_are_refused(kind: str, instead: str, duck: Duck) -> None:
-    duck.connection.execute("CREATE TYPE mood AS ENUM ('good', 'bad')")
+    duck.connection.execute("CREATE TYPE IF NOT EXISTS mood AS ENUM ('good', 'bad')")
     with pytest.raises(QueryTypeError) as caught:
         defined(f"CREATE STREAM s (k INT, v {kind}) KEY (k)", duck)
     assert caught.value.hint == f"declare it as {instead}"
