@@ -1,7 +1,8 @@
 """Numbers for groups of rows: the same values in some columns, the same number, for ever.
 
-The hashing is Arrow's, for each batch; Python looks up only what is distinct in it. So a batch
-costs what it is long, however many groups are known.
+The hashing is Arrow's, for each batch; only what is distinct in it is looked up, integers (and
+times) all at once and other values one by one. So a batch costs what it is long, however many
+groups are known.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .merging.integer_codes import IntegerCodes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,29 +27,64 @@ _NAN = object()
 class GroupNumbers:
     """Counts groups in the order in which they come."""
 
-    __slots__ = ("_numbers",)
+    __slots__ = ("_integers", "_numbers")
 
     def __init__(self) -> None:
         self._numbers: dict[object, int] = {}
+        self._integers = IntegerCodes()
+        """Used instead, as long as all groups are single integers."""
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._numbers) or len(self._integers)
 
     def of(self, columns: Sequence[pa.ChunkedArray]) -> tuple[Integers, Integers]:
         """Return a code of each row, and the number of each code's group; one code is one group."""
         if len(columns) == 1:
-            codes, values = _encoded(columns[0])
-            keys: list[object] = values
+            codes, dictionary = _dictionary(columns[0])
+            if not self._numbers and _is_of_integers(dictionary):
+                return codes, self._integers.codes_of(dictionary.to_numpy().astype(np.int64))
+            keys: list[object] = _values(dictionary)
         else:
             codes, keys = _encoded_together(columns)
+        self._leave_integers()
         groups = list(map(self._numbers.get, keys))
         if None in groups:
             groups = [self._numbers.setdefault(key, len(self._numbers)) for key in keys]
         return codes, np.array(groups, dtype=np.int64)
 
+    def _leave_integers(self) -> None:
+        """Look groups up one by one from now on: the column has a NULL."""
+        if len(self._integers):
+            keys = self._integers.keys().tolist()
+            self._numbers = {key: number for number, key in enumerate(keys)}
+            self._integers = IntegerCodes()
+
+
+def _is_of_integers(dictionary: pa.Array) -> bool:
+    import pyarrow as pa
+
+    is_integer = pa.types.is_integer(dictionary.type) and dictionary.type != pa.uint64()
+    return bool(is_integer) and not dictionary.null_count
+
 
 def _encoded(column: pa.ChunkedArray) -> tuple[Integers, list[object]]:
     """Return codes of the values of a column, and the values."""
+    codes, dictionary = _dictionary(column)
+    return codes, _values(dictionary)
+
+
+def _values(dictionary: pa.Array) -> list[object]:
+    """Return values that are equal to themselves, NaN as well."""
+    import pyarrow as pa
+
+    values: list[object] = dictionary.to_pylist()
+    if pa.types.is_floating(dictionary.type):
+        return [_NAN if value != value else value for value in values]  # noqa: PLR0124 - NaN
+    return values
+
+
+def _dictionary(column: pa.ChunkedArray) -> tuple[Integers, pa.Array]:
+    """Return codes of the values of a column, and the different values."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -59,11 +97,8 @@ def _encoded(column: pa.ChunkedArray) -> tuple[Integers, list[object]]:
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
     encoded = array.dictionary_encode(null_encoding="encode")
-    values: list[object] = encoded.dictionary.to_pylist()
-    if types.is_floating(array.type):
-        values = [_NAN if value != value else value for value in values]  # noqa: PLR0124 - NaN
     codes = encoded.indices.to_numpy(zero_copy_only=False)
-    return codes.astype(np.int64, copy=False), values
+    return codes.astype(np.int64, copy=False), encoded.dictionary
 
 
 def _encoded_together(columns: Sequence[pa.ChunkedArray]) -> tuple[Integers, list[object]]:

@@ -57,6 +57,13 @@ class IntegerCodes:
             new = new[codes[new] == _FREE]
         return codes
 
+    def keys(self) -> Integers:
+        """Return the integers by their codes."""
+        taken = np.flatnonzero(self._codes != _FREE)
+        keys = np.empty(taken.size, np.int64)
+        keys[self._codes[taken]] = self._keys[taken]
+        return keys
+
     def _put(self, keys: Integers, slots: Integers) -> None:
         self._keys[slots] = keys
         self._codes[slots] = np.arange(self._count, self._count + keys.size)
@@ -77,9 +84,7 @@ class IntegerCodes:
 
     def _grow(self, count: int) -> None:
         """Make room for so many, an eighth to a quarter full, and enter all again."""
-        taken = np.flatnonzero(self._codes != _FREE)
-        keys = np.empty(taken.size, np.int64)
-        keys[self._codes[taken]] = self._keys[taken]
+        keys = self.keys()
         self._make((4 * count).bit_length())
         self._count = 0
         self._enter_in_order(keys)
