@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def by_step(partial: exp.Select) -> exp.Select:
+def by_step(partial: exp.Select, *, groups: int | None = None) -> exp.Select:
     """Return the partial over chunks with a column `__step`.
 
-    A row that several streams made has the oldest of their steps. A partial that aggregates groups
-    by ALL, so that the step becomes a group by standing among its columns.
+    A row that several streams made has the oldest of their steps. A partial that aggregates has
+    its groups in front, and groups by their numbers; the step becomes the first of them.
     """
     from sqlglot import exp
 
@@ -32,8 +32,16 @@ def by_step(partial: exp.Select) -> exp.Select:
         _leave_step_out(item, {column.table for column in steps})
     step = steps[0] if len(steps) == 1 else call("least", *steps)
     partial.set("expressions", [named(step, STEP), *partial.expressions])
-    assert partial.args.get("group") is None or isinstance(partial.args["group"], exp.Group)
+    if groups is not None:
+        partial.set("group", exp.Group(expressions=by_number(1 + groups)))
     return partial
+
+
+def by_number(count: int) -> list[exp.Expr]:
+    """Return the numbers of the first columns, to group by."""
+    from sqlglot import exp
+
+    return [exp.Literal.number(i) for i in range(1, count + 1)]
 
 
 def _inside(node: exp.Expr) -> None:

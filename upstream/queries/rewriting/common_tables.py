@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 def without_common_tables(query: exp.Query) -> exp.Query:
     """Return the query without WITH; a recursive one cannot be taken away."""
-    return _inlined(query.copy(), {})
+    copy = query.copy()
+    _inline(copy, {})
+    return copy
 
 
-def _inlined(tree: exp.Expr, known: Mapping[str, exp.CTE]) -> exp.Expr:
+def _inline(tree: exp.Expr, known: Mapping[str, exp.CTE]) -> None:
     from sqlglot import exp
 
     if isinstance(tree, exp.Query) and tree.args.get("with_"):
@@ -28,8 +30,7 @@ def _inlined(tree: exp.Expr, known: Mapping[str, exp.CTE]) -> exp.Expr:
         if new is not None:
             child.replace(new)
         else:
-            _inlined(child, known)
-    return tree
+            _inline(child, known)
 
 
 def _tables_of(clause: exp.With, known: Mapping[str, exp.CTE]) -> dict[str, exp.CTE]:
@@ -37,7 +38,7 @@ def _tables_of(clause: exp.With, known: Mapping[str, exp.CTE]) -> dict[str, exp.
         raise NotIncrementalError("WITH RECURSIVE needs all rows")
     found = dict(known)
     for table in clause.expressions:
-        _inlined(table.this, found)
+        _inline(table.this, found)
         found[table.alias.lower()] = table
     return found
 

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from .block import check_row_wise
 from .by_step import by_step
 from .division import Division, Task
+from .merged_relation import reading
 from .not_incremental import NotIncrementalError
 from .trees import named
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlglot import exp
 
     from .trial import Shape
@@ -22,8 +25,6 @@ def concatenation(task: Task) -> Division | None:
         check_row_wise(task.original, task.functions)
     except NotIncrementalError:
         return None
-    from .merged_relation import reading
-
     names = [f"__c{i}" for i in range(len(task.shape.names))]
     partial = renamed(task.original, names)
     shape = task.trial.shape(partial)
@@ -46,7 +47,7 @@ def renamed(select: exp.Select, names: list[str]) -> exp.Select:
     return exp.select("*").from_(exp.Subquery(this=select.copy(), alias=alias))
 
 
-def _finish(task: Task, shape: Shape, columns: dict[str, exp.Expr]) -> exp.Select:
+def _finish(task: Task, shape: Shape, columns: Mapping[str, exp.Expr]) -> exp.Select:
     from sqlglot import exp
 
     items = [

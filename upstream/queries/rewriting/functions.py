@@ -19,6 +19,20 @@ _CLOCK_WORDS: Final = frozenset(
     {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
 )
 
+_BLIND_TO_ORDER: Final = frozenset(
+    {
+        *{"sum", "count", "count_star", "count_if", "countif", "min", "max", "avg", "mean"},
+        *{"median", "quantile", "quantile_cont", "quantile_disc", "mad", "entropy", "product"},
+        *{"var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev", "sem"},
+        *{"bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "histogram"},
+        *{"kurtosis", "kurtosis_pop", "skewness", "approx_count_distinct"},
+        *{"corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2"},
+        *{"regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy"},
+        *{"fsum", "kahan_sum", "sumkahan", "favg", "geomean", "geometric_mean"},
+        *{"wavg", "weighted_avg", "histogram_exact", "bitstring_agg"},
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Functions:
@@ -38,16 +52,18 @@ class Functions:
 
         return isinstance(node, exp.Func) and name_of(node) in self.aggregates | self.hiding
 
+    def sees_order(self, node: exp.Expr) -> bool:
+        """Tell whether an aggregate may depend on the order of its rows."""
+        return name_of(node) not in _BLIND_TO_ORDER
+
     def volatile_in(self, tree: exp.Expr) -> str:
         """Return the name of a function in there whose value is not its arguments' alone."""
         from sqlglot import exp
 
-        for node in tree.find_all(exp.Func, exp.TableSample):
-            if isinstance(node, exp.TableSample):
-                return "tablesample"
-            if name_of(node) in self.volatile:
-                return name_of(node)
-        return ""
+        if tree.find(exp.TableSample):
+            return "tablesample"
+        names = [name_of(node) for node in tree.find_all(exp.Func)]
+        return next((name for name in names if name in self.volatile), "")
 
 
 def functions_of(duck: Duck) -> Functions:
@@ -68,7 +84,7 @@ def functions_of(duck: Duck) -> Functions:
     )
 
 
-def name_of(node: exp.Func) -> str:
+def name_of(node: exp.Expr) -> str:
     """Return the name by which DuckDB knows the function."""
     from sqlglot import exp
 

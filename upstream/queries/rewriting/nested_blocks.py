@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 from .block import check_row_wise, check_sources, read_block
 from .concatenation import concatenation
+from .distinct_rows import distinct_rows
 from .division import Task
+from .kept_rows import kept_rows
 from .not_incremental import NotIncrementalError
 from .resolution import resolved
 from .retention import check_once, chunk_tables, columns_read, conditions_on, picking
 from .split_query import Leaf
 from .synchronous_replication import synchronous_replication
+from .top_rows import top_rows
 from .trees import chunk_index
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from .functions import Functions
     from .trial import Trial
 
-_RULES: Final = (synchronous_replication,)
+_RULES: Final = (concatenation, synchronous_replication, distinct_rows, top_rows)
 
 
 class Splitter:
@@ -56,16 +59,27 @@ class Splitter:
     def _divided(self, select: exp.Select) -> Division:
         check_sources(select, self._functions)
         task = self._task(select)
-        division = concatenation(task)
-        if division is None:
-            for rule in _RULES:
-                division = rule(task)
-                if division is not None:
-                    break
-        if division is None:
-            raise NotIncrementalError("it needs all rows")
+        division = self._by_rules(task)
         self._add(division, task)
         return division
+
+    def _by_rules(self, task: Task) -> Division:
+        """Return what the first rule that applies makes of a block, or rows if none does."""
+        import duckdb
+
+        reason = "it needs all rows"
+        for rule in _RULES:
+            try:
+                division = rule(task)
+            except NotIncrementalError as error:
+                reason = error.reason
+                break
+            except duckdb.Error as error:
+                reason = f"DuckDB refuses the {rule.__name__.replace('_', ' ')}: {error}"
+                break
+            if division is not None:
+                return division
+        return kept_rows(task, reason)
 
     def _task(self, select: exp.Select) -> Task:
         from dataclasses import replace

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from .aggregates import split_aggregate
 from .aggregates.aggregate_call import is_call
-from .by_step import by_step
+from .by_step import by_number, by_step
 from .division import Division, Task
-from .merged_relation import arrow_types, reading
+from .merged_relation import arrow_types, reading, travelling
 from .not_incremental import NotIncrementalError
 from .partial_columns import PartialColumns
 from .split_query import State, StateKind
@@ -45,12 +45,12 @@ def grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     upper = _Upper(task, columns)
     parts = upper.parts()
     partial = _partial(task.block.select, columns)
-    shape = task.trial.shape(partial)
+    shape = travelling(partial, len(columns.groups), task.trial)
     draft = _Finish(task, columns, shape, len({key(group) for group in groups}))
     return Division(
         rule=rule if groups else upper.ungrouped_rule,
         partial=partial,
-        partial_by_step=by_step(partial),
+        partial_by_step=by_step(partial, groups=len(columns.groups)),
         finish=draft.select(parts),
         groups=tuple(columns.groups),
         states=draft.states(),
@@ -85,10 +85,8 @@ def group_expressions(select: exp.Select, functions: Functions) -> list[exp.Expr
     if group.args.get("all"):
         items = [item.unalias() for item in select.expressions]
         return [_bare(item) for item in items if not _aggregates_or_ranks(item, functions)]
-    nested = [item for name in _SETS for item in group.args.get(name) or ()]
-    members = [member for item in nested for member in _members(item)]
     found = []
-    for item in [*group.expressions, *members]:
+    for item in [member for item in group.expressions for member in _members(item)]:
         if isinstance(item, exp.Literal) and item.is_int:
             found.append(_bare(select.expressions[int(item.name) - 1].unalias()))
         else:
@@ -96,7 +94,13 @@ def group_expressions(select: exp.Select, functions: Functions) -> list[exp.Expr
     return found
 
 
-_SETS = ("grouping_sets", "cube", "rollup")
+def has_sets(select: exp.Select) -> bool:
+    """Tell whether there is a ROLLUP or the like."""
+    from sqlglot import exp
+
+    group = select.args.get("group")
+    sets = (exp.GroupingSets, exp.Cube, exp.Rollup)
+    return group is not None and any(isinstance(item, sets) for item in group.expressions)
 
 
 def _members(item: exp.Expr) -> list[exp.Expr]:
@@ -134,7 +138,8 @@ def _partial(select: exp.Select, columns: PartialColumns) -> exp.Select:
         if value:
             copy = [item.copy() for item in value] if isinstance(value, list) else value.copy()
             partial.set(name, copy)
-    partial.set("group", exp.Group(all=True))
+    if columns.groups:
+        partial.set("group", exp.Group(expressions=by_number(len(columns.groups))))
     return partial
 
 
@@ -169,7 +174,7 @@ class _Upper:
         group = self._columns.group_of(node)
         if group is not None:
             return group
-        if isinstance(node, exp.Window):
+        if isinstance(node, exp.Window) and is_call(node.this):
             return self._window(node)
         function = is_call(node)
         if function is not None and self._task.functions.is_aggregate(function):
@@ -206,8 +211,7 @@ class _Finish:
         self._columns = columns
         self._shape = shape
         self._own_groups = tuple(columns.groups)[:own_groups]
-        group = task.block.select.args.get("group")
-        self._has_sets = bool(group) and any(group.args.get(name) for name in _SETS)
+        self._has_sets = has_sets(task.block.select)
         self._aggregates_again = columns.is_refined or not own_groups or self._has_sets
         if columns.needs_order and self._own_groups and self._aggregates_again:
             raise NotIncrementalError("an aggregate needs the rows in their order")
@@ -218,8 +222,7 @@ class _Finish:
         if not self._aggregates_again:
             return plain
         for state in self._columns.states:
-            merges = state.merge([column(name) for name in state.columns])
-            for name, merge in zip(state.columns, merges, strict=True):
+            for name, merge in zip(state.columns, _merges(state), strict=True):
                 plain[name] = _complete(state, merge, plain[name])
         return plain
 
@@ -281,24 +284,25 @@ class _Finish:
 
     def states(self) -> tuple[State, ...]:
         """Return the states, merged in their own types."""
-        relation, trial, schema = self._task.relation, self._task.trial, self._shape.schema
-        types = dict(zip(schema.names, arrow_types(schema, trial, relation), strict=True))
-        return tuple(self._state(draft, types) for draft in self._columns.states)
-
-    def _state(self, draft: StateDraft, types: Mapping[str, str]) -> State:
         from sqlglot import exp
 
-        merges = draft.merge([column(name) for name in draft.columns])
-        query = exp.select(*(merge.copy() for merge in merges))
-        query = query.from_(exp.to_table(self._task.relation))
-        trial = self._task.trial.lending({self._task.relation: self._shape.schema})
-        same = [
-            merge if found == types[name] else cast(merge, types[name])
-            for merge, found, name in zip(
-                merges, trial.shape(query).types, draft.columns, strict=True
-            )
-        ]
-        return State(self._kind(draft), draft.columns, tuple(same))
+        drafts, relation, schema = self._columns.states, self._task.relation, self._shape.schema
+        merges = [merge for draft in drafts for merge in _merges(draft)]
+        if not merges:
+            return ()
+        query = exp.select(*(merge.copy() for merge in merges)).from_(exp.to_table(relation))
+        found = self._task.trial.lending({relation: schema}).shape(query).types
+        types = arrow_types(schema, self._task.trial, relation)[len(self._columns.groups) :]
+        same = iter(
+            [
+                merge if is_type == type_name else cast(merge, type_name)
+                for merge, is_type, type_name in zip(merges, found, types, strict=True)
+            ]
+        )
+        return tuple(
+            State(self._kind(draft), draft.columns, tuple(next(same) for _ in draft.columns))
+            for draft in drafts
+        )
 
     def _kind(self, draft: StateDraft) -> StateKind:
         """Return the kind, but OTHER where the type is not one that all mergers know."""
@@ -315,6 +319,10 @@ class _Finish:
             StateKind.MAXIMUM: is_ordered,
         }
         return draft.kind if fits.get(draft.kind, True) else StateKind.OTHER
+
+
+def _merges(draft: StateDraft) -> list[exp.Expr]:
+    return list(draft.merge([column(name) for name in draft.columns]))
 
 
 def _complete(state: StateDraft, merge: exp.Expr, plain: exp.Expr) -> exp.Expr:

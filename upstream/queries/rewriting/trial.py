@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .trees import key
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -26,21 +28,28 @@ class Shape:
 class Trial:
     """DuckDB with the relations that queries may read, all empty."""
 
-    __slots__ = ("_duck", "schemas")
+    __slots__ = ("_duck", "_shapes", "schemas")
 
     def __init__(self, duck: Duck, schemas: Mapping[str, pa.Schema]) -> None:
         self._duck = duck
+        self._shapes: dict[str, Shape] = {}
         self.schemas = dict(schemas)
 
     def shape(self, query: exp.Query) -> Shape:
         """Return what the columns of a query are; raises as DuckDB does."""
         from sqlglot import exp
 
-        described = self._run(exp.Describe(this=query)).to_pydict()
+        text = key(query)
+        if text in self._shapes:
+            return self._shapes[text]
+        describe = exp.Subquery(this=exp.Describe(this=query.copy()))
+        described = self._run(exp.select("column_type").from_(describe)).to_pydict()
         schema = self._run(query).schema
-        return Shape(tuple(schema.names), tuple(described["column_type"]), schema)
+        shape = Shape(tuple(schema.names), tuple(described["column_type"]), schema)
+        self._shapes[text] = shape
+        return shape
 
-    def _run(self, query: exp.Expr) -> pa.Table:
+    def _run(self, query: exp.Query) -> pa.Table:
         prepared = self._duck.prepare(query, self.schemas)
         try:
             return prepared.run()

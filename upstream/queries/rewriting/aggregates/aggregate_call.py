@@ -63,7 +63,6 @@ def _arguments(node: exp.Func) -> tuple[exp.Expr, ...]:
     found: list[exp.Expr] = []
     for name in [key for key in type(node).arg_types if key in node.args]:
         value = node.args[name]
-        for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, exp.Expr):
-                found.append(item)
+        items = value if isinstance(value, list) else [value]
+        found += [item for item in items if isinstance(item, exp.Expr)]
     return tuple(found)

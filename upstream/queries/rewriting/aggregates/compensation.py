@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _KINDS: Final = {
     "sum": StateKind.SUM,
+    "count_if": StateKind.SUM,  # which is NULL of nothing, as sums are
+    "countif": StateKind.SUM,
     "min": StateKind.MINIMUM,
     "max": StateKind.MAXIMUM,
     "bool_and": StateKind.OTHER,
@@ -33,7 +35,7 @@ _KINDS: Final = {
     "kahan_sum": StateKind.OTHER,
     "sumkahan": StateKind.OTHER,
 }
-_COUNTS: Final = {"count", "count_star", "count_if", "countif"}
+_COUNTS: Final = {"count", "count_star"}
 _BLIND_TO_DUPLICATES: Final = {"min", "max", "bool_and", "bool_or", "bit_and", "bit_or"}
 
 
@@ -43,23 +45,23 @@ def compensation(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr 
     if aggregate.is_distinct and name not in _BLIND_TO_DUPLICATES:
         return None
     if name in _COUNTS and len(aggregate.arguments) <= 1:
-        return count_state(columns, *aggregate.arguments, where=aggregate.condition, name=name)
+        return count_state(columns, *aggregate.arguments, where=aggregate.condition)
     if name not in _KINDS or len(aggregate.arguments) != 1:
         return None
     value = call(name, *aggregate.arguments, where=aggregate.condition)
-    return columns.state(_KINDS[name], [value], lambda states: [call(name, *states)])[0]
+    again = "sum" if _KINDS[name] is StateKind.SUM else name
+    return columns.state(_KINDS[name], [value], lambda states: [call(again, *states)])[0]
 
 
 def count_state(
     columns: PartialColumns,
     *arguments: exp.Expr,
     where: exp.Expr | None,
-    name: str = "count",
 ) -> exp.Column:
     """Return the state of a count, which is 0 of nothing."""
     from sqlglot import exp
 
-    value = call(name, *(arguments or [exp.Star()]), where=where)
+    value = call("count", *(arguments or [exp.Star()]), where=where)
     return columns.state(StateKind.SUM, [value], _sum_of_counts, when_empty=0)[0]
 
 

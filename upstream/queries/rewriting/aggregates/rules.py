@@ -8,14 +8,24 @@ from ..not_incremental import NotIncrementalError
 from ..trees import key
 from .aggregate_call import read_call
 from .compensation import compensation
+from .distinct_values import distinct_values
 from .expanding_replication import expanding_replication
+from .ordered_choice import ordered_choice
+from .variance import regression, variance
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     from ..partial_columns import PartialColumns
 
-_RULES = (compensation, expanding_replication)
+_RULES = (
+    compensation,
+    expanding_replication,
+    variance,
+    regression,
+    distinct_values,
+    ordered_choice,
+)
 
 
 def split_aggregate(node: exp.Expr, columns: PartialColumns) -> exp.Expr:

@@ -1,0 +1,198 @@
+"""Running a query as it is and in parts, over the same steps, and comparing what comes out.
+
+In parts means all the ways in which an evaluator may go about it: a partial per step or one
+statement for all steps; a join over each pair of steps; merges of merges; the finish, or the merged
+columns as they are where the split says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from itertools import product
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp, parse_one
+
+from upstream.queries.duck import Duck, Prepared
+from upstream.queries.rewriting import STEP, Leaf, SplitQuery, split
+
+Steps = Sequence[pa.Table]
+_STEP_FIELD = pa.field(STEP, pa.int64())
+
+
+class BothWays:
+    """A query, split, with all its statements prepared. `problem` is where the two sides differ."""
+
+    def __init__(self, sql: str, schemas: Mapping[str, pa.Schema], duck: Duck) -> None:
+        query = parse_one(sql, dialect="duckdb")
+        assert isinstance(query, exp.Query)
+        self.sql = sql
+        self.split = split(query, (), schemas, duck)
+        self._whole = duck.prepare(query, schemas)
+        self._leaves = [_LeafWays(leaf, schemas, duck) for leaf in self.split.leaves]
+        merged = {leaf.leaf.relation: leaf.schema for leaf in self._leaves}
+        self._finish = duck.prepare(self.split.finish, merged)
+        self._is_ordered = query.args.get("order") is not None
+
+    def close(self) -> None:
+        """Take back what was lent."""
+        for prepared in (self._whole, self._finish, *(p for w in self._leaves for p in w.all)):
+            prepared.close()
+
+    def check(self, steps: Mapping[str, Steps]) -> None:
+        """Assert that both sides agree over these steps of each chunk."""
+        try:
+            whole = self._whole.run(
+                **{name: pa.concat_tables(tables) for name, tables in steps.items()}
+            )
+        except duckdb.Error:
+            return  # what cannot be computed whole need not be in parts
+        self._agree(whole, {ways.leaf.relation: ways.merged(steps) for ways in self._leaves})
+        self._agree(
+            whole, {ways.leaf.relation: ways.merged_at_once(steps) for ways in self._leaves}
+        )
+
+    def _agree(self, whole: pa.Table, merged: Mapping[str, pa.Table]) -> None:
+        finish = self._finish.run(**merged)
+        assert_same(whole, finish, self.sql, is_ordered=self._is_ordered)
+        if self.split.direct is not None:
+            [table] = merged.values()
+            columns = [table.column(name) for _, name in self.split.direct]
+            names = [name for name, _ in self.split.direct]
+            direct = pa.Table.from_arrays(columns, names=names)
+            assert_same(whole, direct, self.sql, is_ordered=self._is_ordered)
+
+
+class _LeafWays:
+    """One leaf with its statements."""
+
+    def __init__(self, leaf: Leaf, schemas: Mapping[str, pa.Schema], duck: Duck) -> None:
+        self.leaf = leaf
+        names = [f"chunk_{index}" for index in leaf.windows]
+        lent = {name: schemas[name] for name in names}
+        stepped = {name: pa.schema([*schema, _STEP_FIELD]) for name, schema in lent.items()}
+        self._pick = {
+            f"chunk_{index}": duck.prepare(query, lent) for index, query in leaf.filters.items()
+        }
+        self._pick_by_step = {
+            f"chunk_{index}": duck.prepare(query, stepped)
+            for index, query in leaf.filters_by_step.items()
+        }
+        picked = {name: self._pick[name].run().schema for name in names}
+        for index, name in zip(leaf.windows, names, strict=True):
+            assert tuple(picked[name].names) == leaf.columns[index]
+        self._partial = duck.prepare(leaf.partial, picked)
+        picked_by_step = {name: self._pick_by_step[name].run().schema for name in names}
+        self._by_step = duck.prepare(leaf.partial_by_step, picked_by_step)
+        self._unpicked = duck.prepare(leaf.partial, lent)
+        self.schema = self._partial.run().schema
+        self._merge = duck.prepare(merge_query(leaf), {"partials": self.schema})
+        assert self._merge.run().schema.types == self.schema.types, "merging keeps the types"
+
+    @property
+    def all(self) -> list[Prepared]:
+        """All statements."""
+        picks = [*self._pick.values(), *self._pick_by_step.values()]
+        return [self._partial, self._by_step, self._unpicked, self._merge, *picks]
+
+    def merged(self, steps: Mapping[str, Steps]) -> pa.Table:
+        """Return the merge of a partial for each step, or for each combination of steps."""
+        names = [f"chunk_{index}" for index in self.leaf.windows]
+        partials = []
+        for number, tables in enumerate(product(*(steps[name] for name in names))):
+            chunks = dict(zip(names, tables, strict=True))
+            if number % 2:  # what is picked is as good as all
+                partials.append(self._unpicked.run(**chunks))
+            else:
+                picked = {name: self._pick[name].run(**{name: chunks[name]}) for name in names}
+                partials.append(self._partial.run(**picked))
+        first, rest = partials[: len(partials) // 2], partials[len(partials) // 2 :]
+        return self._merged([self._merged(first), self._merged(rest)])
+
+    def merged_at_once(self, steps: Mapping[str, Steps]) -> pa.Table:
+        """Return the merge of the partials of all steps, made by one statement."""
+        names = [f"chunk_{index}" for index in self.leaf.windows]
+        picked = {}
+        for name in names:
+            table = with_steps(steps[name])
+            picked[name] = self._pick_by_step[name].run(**{name: table})
+        partials = self._by_step.run(**picked)
+        assert partials.column_names == [STEP, *self.schema.names]
+        found = sorted(set(partials.column(STEP).to_pylist()))
+        rows = partials.drop_columns([STEP]).cast(self.schema)
+        numbers = partials.column(STEP).to_numpy()
+        return self._merged([rows.filter(pa.array(numbers == step)) for step in found])
+
+    def _merged(self, partials: list[pa.Table]) -> pa.Table:
+        if not partials:
+            return self.schema.empty_table()
+        table = pa.concat_tables(partials)
+        if self.leaf.groups is None or table.num_rows == 0:
+            return table
+        return self._merge.run(partials=table).cast(self.schema)
+
+
+def with_steps(tables: Steps) -> pa.Table:
+    """Put steps one after the other, with a column that tells them apart."""
+    parts = [
+        table.append_column(_STEP_FIELD, pa.array([number] * table.num_rows, pa.int64()))
+        for number, table in enumerate(tables)
+    ]
+    return pa.concat_tables(parts)
+
+
+def merge_query(leaf: Leaf) -> exp.Select:
+    """Return the merge of a leaf's partials, as an evaluator makes it."""
+    groups = [exp.column(name, quoted=True) for name in leaf.groups or ()]
+    merges = [
+        exp.alias_(merge.copy(), name, quoted=True)
+        for state in leaf.states
+        for name, merge in zip(state.columns, state.merge, strict=True)
+    ]
+    if leaf.groups is None:
+        return exp.select("*").from_(exp.to_table("partials"))
+    query = exp.select(*groups, *merges).from_(exp.to_table("partials"))
+    return query.group_by(*(group.copy() for group in groups)) if groups else query
+
+
+def assert_same(whole: pa.Table, parts: pa.Table, what: str, *, is_ordered: bool) -> None:
+    """Assert that two results are equal, floats up to what an order of summing makes of them."""
+    assert parts.schema.equals(whole.schema), f"{what}\n{whole.schema}\n{parts.schema}"
+    left, right = _rows(whole), _rows(parts)
+    if not is_ordered:
+        left, right = sorted(left, key=_sort_key), sorted(right, key=_sort_key)
+    is_same = len(left) == len(right) and all(map(is_close, left, right))
+    assert is_same, f"{what}\nwhole: {left}\nparts: {right}"
+
+
+def _rows(table: pa.Table) -> list[list[object]]:
+    columns = [column.to_pylist() for column in table.columns]
+    return [list(row) for row in zip(*columns, strict=True)] if columns else []
+
+
+def _sort_key(value: object) -> str:
+    if isinstance(value, list):
+        return repr([_sort_key(item) for item in value])
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+
+
+def is_close(left: object, right: object) -> bool:
+    """Compare values, nested ones part by part."""
+    if isinstance(left, float) and isinstance(right, float):
+        both_nan = math.isnan(left) and math.isnan(right)
+        return both_nan or math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(is_close, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(is_close(left[k], right[k]) for k in left)
+    if isinstance(left, Decimal) and isinstance(right, Decimal):
+        return left == right
+    return type(left) is type(right) and left == right
+
+
+def leaf_rules(split_query: SplitQuery) -> list[str]:
+    """Return the rules that made the leaves."""
+    return [leaf.rule for leaf in split_query.leaves]

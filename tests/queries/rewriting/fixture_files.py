@@ -1,0 +1,78 @@
+"""The fixture files: queries, each with the parts it is split into. Run to write the parts anew.
+
+python -m tests.queries.rewriting.fixture_files
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp, parse_one
+
+from upstream.queries.duck import Duck
+from upstream.queries.rewriting import explain, split
+
+from .random_steps import SCHEMAS, TABLES
+
+FOLDER = Path(__file__).parent / "fixtures"
+_MARK = "--> "
+
+
+@dataclass(frozen=True, slots=True)
+class Fixture:
+    """One query of a file: its title, its text, and how it should be split."""
+
+    title: str
+    sql: str
+    parts: str
+
+    def text(self) -> str:
+        """Return it as it stands in the file."""
+        parts = "".join(f"\n{(_MARK + line).rstrip()}" for line in self.parts.splitlines())
+        return f"-- {self.title}\n{self.sql};{parts}\n"
+
+
+def fixtures(rule: str) -> list[Fixture]:
+    """Read the file of a rule."""
+    text = (FOLDER / f"{rule}.sql").read_text(encoding="utf-8")
+    return [_fixture(block) for block in text.strip().split("\n\n")]
+
+
+def _fixture(block: str) -> Fixture:
+    title, *lines = block.splitlines()
+    sql = [line for line in lines if not line.startswith(_MARK.rstrip())]
+    parts = [line[len(_MARK) :] for line in lines if line.startswith(_MARK.rstrip())]
+    return Fixture(title.removeprefix("-- "), "\n".join(sql).removesuffix(";"), "\n".join(parts))
+
+
+def rules() -> list[str]:
+    """Return the rules that have a file."""
+    return sorted(path.stem for path in FOLDER.glob("*.sql"))
+
+
+def new_duck() -> Duck:
+    """Return a DuckDB with the tables that the queries read."""
+    duck = Duck()
+    for statement in TABLES:
+        duck.connection.execute(statement)
+    return duck
+
+
+def parts_of(sql: str, duck: Duck) -> str:
+    """Return how a query is split."""
+    query = parse_one(sql, dialect="duckdb")
+    assert isinstance(query, exp.Query)
+    return explain(split(query, (), SCHEMAS, duck))
+
+
+def _rewrite(rule: str, duck: Duck) -> None:
+    new = [Fixture(old.title, old.sql, parts_of(old.sql, duck)).text() for old in fixtures(rule)]
+    (FOLDER / f"{rule}.sql").write_text("\n".join(new), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    database = new_duck()
+    for name in rules():
+        _rewrite(name, database)
+    database.close()

@@ -1,0 +1,44 @@
+"""DISTINCT aggregates: the partial keeps each value once, as one more group; the finish aggregates.
+
+DuckDB's exported states of count(DISTINCT …) merge wrongly; a set of values cannot.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ..trees import call
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from ..partial_columns import PartialColumns
+    from .aggregate_call import AggregateCall
+
+_OF_A_SET: Final = {
+    *{"count", "sum", "avg", "mean", "product", "entropy", "mad", "median", "bit_xor"},
+    *{"var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev", "sem"},
+    *{"quantile", "quantile_cont", "quantile_disc", "kurtosis", "kurtosis_pop", "skewness"},
+}
+"""Aggregates that see NULL as nothing and do not care for order."""
+
+
+def distinct_values(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
+    """Group by the value as well, and aggregate the distinct values in the finish."""
+    from sqlglot import exp
+
+    name, arguments = aggregate.name, aggregate.arguments
+    is_of_a_set = name == "approx_count_distinct" or (aggregate.is_distinct and name in _OF_A_SET)
+    if not is_of_a_set or not arguments:
+        return None
+    value, *others = arguments
+    if any(other.find(exp.Column) for other in others):
+        return None
+    if aggregate.condition is not None:
+        chosen = exp.If(this=aggregate.condition.copy(), true=value.copy())
+        value = exp.Case(ifs=[chosen])
+    kept = columns.refining(value)
+    if not aggregate.is_distinct:
+        return call(name, kept)
+    distinct = exp.Distinct(expressions=[kept.copy()])
+    return exp.Anonymous(this=name, expressions=[distinct, *(other.copy() for other in others)])

@@ -1,0 +1,180 @@
+"""Rows kept, filtered and projected: for what depends on every value, or on the order of rows.
+
+Medians, lists, window functions: the partial does what it can row by row, evaluating joins,
+conditions and arguments once; the finish aggregates over the kept rows in their order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .aggregates.aggregate_call import is_call
+from .by_step import by_step
+from .division import Division, Task
+from .merged_relation import reading
+from .not_incremental import NotIncrementalError
+from .synchronous_replication import contains_aggregate, group_expressions, has_aggregates
+from .trees import column, key, named, nested_queries, own_nodes, replaced
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+UPPER_CLAUSES = (
+    *("group", "having", "qualify", "windows"),
+    *("distinct", "order", "limit", "offset"),
+)
+
+
+def kept_rows(task: Task, reason: str) -> Division:
+    """Keep what the upper part of the block needs of each row."""
+    block = task.block
+    if len(block.sources) > 1 and is_about_order(task):
+        raise NotIncrementalError(reason)
+    projection = Projection(task)
+    finish = projection.upper(block.select)
+    if not projection.items:
+        raise NotIncrementalError(reason)
+    return projection.division(finish, reason)
+
+
+def is_about_order(task: Task) -> bool:
+    """Tell whether the result may depend on the order of rows, which a join does not define."""
+    from sqlglot import exp
+
+    select = task.block.select
+    if select.args.get("limit") or select.args.get("offset") or select.find(exp.Window):
+        return True
+    if select.args.get("distinct") and select.args["distinct"].args.get("on"):
+        return True
+    return any(
+        task.functions.is_aggregate(node) and task.functions.sees_order(node)
+        for node in select.find_all(exp.Func)
+    )
+
+
+class Projection:
+    """The expressions of a block that can be evaluated row by row, each a column of the partial."""
+
+    def __init__(self, task: Task) -> None:
+        self.items: dict[str, exp.Expr] = {}
+        self._task = task
+        self._names: dict[str, str] = {}
+        self._sources = {source.alias for source in task.block.sources}
+        groups = group_expressions(task.block.select, task.functions)
+        self._groups = {key(group) for group in groups}
+        self._is_grouped = bool(groups) or has_aggregates(task.block.select, task.functions)
+
+    def upper(self, select: exp.Select) -> exp.Select:
+        """Return the upper part of a SELECT over the merged relation."""
+        from sqlglot import exp
+
+        items = [
+            named(self.over(item.unalias()), name)
+            for item, name in zip(select.expressions, self._task.shape.names, strict=True)
+        ]
+        finish = exp.select(*items).from_(exp.to_table(self._task.relation))
+        for name in UPPER_CLAUSES:
+            value = select.args.get(name)
+            if value:
+                values = value if isinstance(value, list) else [value]
+                new = [self.over(item) for item in values]
+                finish.set(name, new if isinstance(value, list) else new[0])
+        return finish
+
+    def over(self, tree: exp.Expr) -> exp.Expr:
+        """Return an expression over the columns of the partial.
+
+        Above a GROUP BY only its own expressions and plain columns are exchanged, and the arguments
+        of aggregates: what is made of a group is not a group.
+        """
+        return replaced(tree, self._above_groups if self._is_grouped else self._column)
+
+    def _above_groups(self, node: exp.Expr) -> exp.Expr | None:
+        from sqlglot import exp
+
+        function = is_call(node)
+        if function is not None and self._task.functions.is_aggregate(function):
+            return replaced(node, self._column)
+        is_group = key(node) in self._groups or isinstance(node, exp.Column)
+        return self.column(node) if is_group and self._is_of_a_row(node) else None
+
+    def _column(self, node: exp.Expr) -> exp.Expr | None:
+        return self.column(node) if self._is_of_a_row(node) else None
+
+    def column(self, tree: exp.Expr) -> exp.Column:
+        """Return the column of the partial for an expression."""
+        text = key(tree)
+        if text not in self._names:
+            self._names[text] = f"__c{len(self.items)}"
+            self.items[self._names[text]] = tree.copy()
+        return column(self._names[text])
+
+    def _is_of_a_row(self, node: exp.Expr) -> bool:
+        from sqlglot import exp
+
+        no_values = exp.Query | exp.PropertyEQ | exp.WithinGroup
+        if not isinstance(node, exp.Condition) or isinstance(node, no_values):
+            return False
+        if isinstance(node, exp.Window | exp.Kwarg | exp.Star | exp.Filter | exp.Paren):
+            return False
+        if any(True for _ in nested_queries(node)):
+            return False
+        columns = [each for each in own_nodes(node) if isinstance(each, exp.Column)]
+        if not columns or not all(self._is_known(each) for each in columns):
+            return False
+        if contains_aggregate(node, self._task.functions):
+            return False
+        return not any(isinstance(each, exp.Window | exp.Grouping) for each in own_nodes(node))
+
+    def _is_known(self, node: exp.Column) -> bool:
+        return node.table in self._sources or node.name.lower() in self._task.block.using
+
+    def partial(self) -> exp.Select:
+        """Return the rows with these columns."""
+        from sqlglot import exp
+
+        items = [named(tree.copy(), name) for name, tree in self.items.items()]
+        partial = exp.Select(expressions=items)
+        for name in ("from_", "joins", "where"):
+            value = self._task.block.select.args.get(name)
+            if value:
+                copy = [item.copy() for item in value] if isinstance(value, list) else value.copy()
+                partial.set(name, copy)
+        return partial
+
+    def division(self, finish: exp.Select, reason: str, rule: str = "kept rows") -> Division:
+        """Return the division of the block into these rows and the finish over them."""
+        from sqlglot import exp
+
+        partial = self.partial()
+        shape = self._task.trial.shape(partial)
+        columns = reading(shape, self._task.trial, self._task.relation)
+
+        def exchange(node: exp.Expr) -> exp.Expr | None:
+            if isinstance(node, exp.Column) and not node.table and node.name in columns:
+                return columns[node.name].copy()
+            return None
+
+        return Division(
+            rule=rule,
+            partial=partial,
+            partial_by_step=by_step(partial),
+            finish=_everywhere(finish, exchange),
+            reason=reason,
+        )
+
+
+def _everywhere(finish: exp.Select, exchange: object) -> exp.Select:
+    from sqlglot import exp
+
+    assert callable(exchange)
+    new = exp.Select(from_=finish.args["from_"].copy())
+    for name, value in finish.args.items():
+        if name == "from_" or not value:
+            continue
+        values = value if isinstance(value, list) else [value]
+        changed = [
+            replaced(item, exchange) if isinstance(item, exp.Expr) else item for item in values
+        ]
+        new.set(name, changed if isinstance(value, list) else changed[0])
+    return new

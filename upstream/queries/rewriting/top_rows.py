@@ -1,0 +1,121 @@
+"""ORDER BY with LIMIT: of each partial only the rows that can be among the first of all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .by_step import by_step
+from .kept_rows import Projection
+from .trees import call, step_column
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from .division import Division, Task
+
+
+def top_rows(task: Task) -> Division | None:
+    """Keep the first rows of each partial, in the order of the query or that of arrival.
+
+    Without LIMIT, the rows are kept to be sorted in the finish.
+    """
+    from dataclasses import replace
+
+    from sqlglot import exp
+
+    select = task.block.select
+    if any(select.args.get(name) for name in _NOT_ROW_BY_ROW) or select.find(exp.Window):
+        return None
+    if select.args.get("order") and not select.args.get("limit") and not select.args.get("offset"):
+        projection = Projection(task)
+        return projection.division(projection.upper(select), "", "sorted rows")
+    count = _count(select)
+    if count is None:
+        return None
+    if len(task.block.sources) > 1 and not select.args.get("order"):
+        return None  # there is no order of arrival in a join
+    projection = Projection(task)
+    order = _order(select)
+    finish = projection.upper(select)
+    if not projection.items:
+        return None
+    division = projection.division(finish, "", "top rows")
+    return replace(
+        division,
+        partial=_first(division.partial, order, count),
+        partial_by_step=_first_by_step(division.partial, task.block.steps, order, count),
+    )
+
+
+_NOT_ROW_BY_ROW = ("group", "having", "qualify", "windows", "distinct")
+
+
+def _count(select: exp.Select) -> int | None:
+    """Return how many rows can be in the result or before it."""
+    from sqlglot import exp
+
+    limit, offset = select.args.get("limit"), select.args.get("offset")
+    if not isinstance(limit, exp.Limit) or limit.args.get("limit_options"):
+        return None
+    numbers = [clause.expression for clause in (limit, offset) if clause]
+    if not all(isinstance(number, exp.Literal) and number.is_int for number in numbers):
+        return None
+    return sum(int(number.name) for number in numbers)
+
+
+def _order(select: exp.Select) -> list[exp.Expr]:
+    """Return what is ordered by, with numbers and aliases written out."""
+    clause = select.args.get("order")
+    order = []
+    for item in clause.expressions if clause else ():
+        copy = item.copy()
+        copy.set("this", _meant(item.this, select).copy())
+        order.append(copy)
+    return order
+
+
+def _meant(tree: exp.Expr, select: exp.Select) -> exp.Expr:
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Literal) and tree.is_int:
+        return _value(select.expressions[int(tree.name) - 1])
+    if isinstance(tree, exp.Column) and not tree.table:
+        for item in select.expressions:
+            if item.alias.lower() == tree.name.lower():
+                return _value(item)
+    return tree
+
+
+def _value(item: exp.Expr) -> exp.Expr:
+    from sqlglot import exp
+
+    return item.this if isinstance(item, exp.Alias) else item
+
+
+def _first(partial: exp.Select, order: list[exp.Expr], count: int) -> exp.Select:
+    from sqlglot import exp
+
+    partial = partial.copy()
+    if order:
+        partial.set("order", exp.Order(expressions=[item.copy() for item in order]))
+    return partial.limit(count, copy=False)
+
+
+def _first_by_step(
+    partial: exp.Select, steps: tuple[str, ...], order: list[exp.Expr], count: int
+) -> exp.Select:
+    """Number the rows of each step; those in the order of arrival are all kept."""
+    from sqlglot import exp
+
+    stepped = by_step(partial)
+    if not order:
+        return stepped
+    step = step_column(steps[0]) if len(steps) == 1 else call("least", *map(step_column, steps))
+    number = exp.Window(
+        this=exp.RowNumber(),
+        partition_by=[step],
+        order=exp.Order(expressions=[item.copy() for item in order]),
+    )
+    few = exp.LTE(this=number, expression=exp.Literal.number(count))
+    stepped.set("qualify", exp.Qualify(this=few))
+    return stepped
