@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from .clock import SystemClock
 from .errors import (
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from .queries.statements import CreateStream, DropStream, InsertInto, OtherStatement
     from .queries.stream_definition import StreamDefinition
     from .queues import Stream
-
-_BACKLOG_ROWS: Final = 1_048_576
-"""A standing query that has more rows waiting is evaluated when the next come."""
 
 
 class Engine:
@@ -130,9 +127,10 @@ class Engine:
         self._check_open()
         entry = self._stream(stream)
         rows = entry.append(as_arrow(data))
-        for query in [*self._queries.values()]:
-            if query.waiting_rows() > _BACKLOG_ROWS:
-                query.evaluate()
+        if entry.is_crowded():
+            for query in [*self._queries.values()]:
+                if entry.definition.name in query.streams:
+                    query.evaluate()
         return rows
 
     def create_table(self, name: str, data: object) -> None:

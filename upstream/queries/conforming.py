@@ -29,6 +29,8 @@ def conform(
     if not isinstance(data, pa.Table):
         reason = f"rows are a pyarrow Table or RecordBatch, not a {type(data).__name__}"
         raise StreamTypeError(stream, reason)
+    if data.schema.equals(schema) and not any(data.column(each).null_count for each in required):
+        return data
     places = _places(data.schema.names, schema.names, stream)
     columns = []
     for field in schema:

@@ -244,10 +244,6 @@ class ContinuousQuery:
             if self._is_closed:
                 return
 
-    def waiting_rows(self) -> int:
-        """Return how many rows of its streams it has not read; those of the longest queue."""
-        return max((reader.waiting for reader in self._readers()), default=0)
-
     def _has_waited_since(self, now: float) -> float | None:
         moments = [reader.first_waiting() for reader in self._readers() if reader.waiting]
         due_at = self._evaluation.due_at()

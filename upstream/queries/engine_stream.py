@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from .stream_definition import StreamDefinition
 
 _BACKLOG_ROWS: Final = 1_048_576
-"""How many rows wait to be looked through for the newest of each key."""
+_BACKLOG_BATCHES: Final = 4_096
+"""How much waits for readers, each of which can take it at any time, before they have to."""
 
 
 class EngineStream:
@@ -43,9 +44,15 @@ class EngineStream:
         self.basket.add(rows, arrival)
         if self._plans is not None:
             self._feed(self._plans, rows)
-        if self._reader.waiting > _BACKLOG_ROWS:
+        if self.is_crowded():
             self._read()
         return int(rows.num_rows)
+
+    def is_crowded(self) -> bool:
+        """Tell whether so much is stored that whoever has not read it should."""
+        return (
+            self.basket.stored_rows > _BACKLOG_ROWS or self.basket.stored_batches > _BACKLOG_BATCHES
+        )
 
     def newest_rows(self) -> pa.Table:
         """Return the newest row of each key. O(keys + what came since this was last asked)."""
@@ -69,9 +76,9 @@ class EngineStream:
             self._plans.close()
 
     def _read(self) -> None:
-        for batch in self._reader.peek():
-            self._newest.add(batch.rows)
-        self._reader.take(self._reader.waiting)
+        rows = self._reader.take_rows()
+        if rows is not None:
+            self._newest.add(rows)
 
     def _feed(self, stream: Stream, rows: pa.Table) -> None:
         """Enqueue rows as updates: the key as a value or a tuple, the row as a dict."""

@@ -48,6 +48,11 @@ class Basket:
         """How many rows are in the basket."""
         return self.rows - self._batches[0].first if self._batches else 0
 
+    @property
+    def stored_batches(self) -> int:
+        """How many batches are in the basket."""
+        return len(self._batches)
+
     def add(self, rows: pa.Table, arrival: float) -> None:
         """Add a batch, if somebody reads it."""
         batch = Batch(rows, arrival, self.rows)
@@ -124,6 +129,16 @@ class BasketReader:
         assert rows <= self.waiting
         self.position += rows
         self._basket.trim()
+
+    def take_rows(self) -> pa.Table | None:
+        """Take everything, as one table; None if there is nothing."""
+        import pyarrow as pa
+
+        if not self.waiting:
+            return None
+        rows = pa.concat_tables([batch.rows for batch in self.peek()])
+        self.take(self.waiting)
+        return rows
 
     def close(self) -> None:
         """Read no more."""

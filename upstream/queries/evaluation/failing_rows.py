@@ -27,7 +27,11 @@ class FailingRows:
         self.error: str | None = None
 
     def spare(self, run: Callable[[pa.Table], pa.Table], rows: pa.Table) -> list[pa.Table]:
-        """Run over rows, in parts if need be, and leave out those that fail."""
+        """Run over rows, in parts if need be, and leave out those that fail.
+
+        If it fails over no rows at all (a table is gone, say), it is not for the rows, and all of
+        them are left out at once.
+        """
         import duckdb
 
         results: list[pa.Table] = []
@@ -39,7 +43,8 @@ class FailingRows:
             try:
                 results.append(run(part))
             except duckdb.Error as error:
-                if part.num_rows <= 1 or statements > _STATEMENTS:
+                is_hopeless = part is rows and self._fails(run, rows.slice(0, 0))
+                if part.num_rows <= 1 or statements > _STATEMENTS or is_hopeless:
                     self.count += part.num_rows
                     self.error = str(error)
                     continue
@@ -47,3 +52,13 @@ class FailingRows:
                 waiting.append(part.slice(half))
                 waiting.append(part.slice(0, half))  # taken first: rows keep their order
         return results
+
+    @staticmethod
+    def _fails(run: Callable[[pa.Table], pa.Table], rows: pa.Table) -> bool:
+        import duckdb
+
+        try:
+            run(rows)
+        except duckdb.Error:
+            return True
+        return False

@@ -55,11 +55,13 @@ class NewestEvaluation:
     def take_in(self, now: float) -> None:
         """Read what waits; of each key only the newest rows are kept."""
         for reader, newest in zip(self._readers, self._newest, strict=True):
-            for batch in reader.peek():
-                if self._unanswered is None or batch.arrival < self._unanswered:
-                    self._unanswered = batch.arrival
-                newest.add(batch.rows)
-            reader.take(reader.waiting)
+            arrival = reader.first_waiting()
+            rows = reader.take_rows()
+            if rows is None or arrival is None:
+                continue
+            newest.add(rows)
+            if self._unanswered is None or arrival < self._unanswered:
+                self._unanswered = arrival
 
     def answers(self, now: float, keep: int) -> Answers:
         """Answer for now, if anything came."""

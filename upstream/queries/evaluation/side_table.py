@@ -26,9 +26,7 @@ class SideTable:
 
     def refresh(self) -> None:
         """Read what waits. O(groups) if anything does."""
-        if not self.reader.waiting:
-            return
-        for batch in self.reader.peek():
-            self._newest.add(batch.rows)
-        self.reader.take(self.reader.waiting)
-        self._relation.table = self._newest.table()
+        rows = self.reader.take_rows()
+        if rows is not None:
+            self._newest.add(rows)
+            self._relation.table = self._newest.table()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_PIECES: Final = 512
+"""More pieces of a step than this are put together: a table takes more memory than a row."""
 
 
 class StepRows:
@@ -27,8 +30,12 @@ class StepRows:
 
     def add(self, step: int, rows: pa.Table) -> None:
         """Add rows to a step."""
-        self._pieces.setdefault(step, []).append(rows)
+        pieces = self._pieces.setdefault(step, [])
+        pieces.append(rows)
         self.rows += rows.num_rows
+        fed = self._fed.get(step, 0)
+        if len(pieces) - fed > _PIECES:
+            pieces[fed:] = [together(pieces[fed:])]
 
     def let_go(self) -> None:
         """Keep rows no more: only those that are not fed are held."""
@@ -87,3 +94,10 @@ class StepRows:
             del self._pieces[step]
         else:
             del pieces[:fed]
+
+
+def together(pieces: list[pa.Table]) -> pa.Table:
+    """Copy the rows of many small tables into one of one piece."""
+    import pyarrow as pa
+
+    return pa.concat_tables(pieces).combine_chunks()

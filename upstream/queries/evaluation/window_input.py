@@ -32,6 +32,7 @@ class WindowInput:
         "_counted_step",
         "_cutter",
         "_definition",
+        "_ends_passed",
         "_last_arrival",
         "_log",
         "_newest_row",
@@ -66,6 +67,7 @@ class WindowInput:
         self._origin = reader.position
         self._log = ClosingLog()
         self._newest_row: int | None = None
+        self._ends_passed: int | None = None
         self._last_arrival: float | None = None
         self._slide = clause.slide
         self._counted_step: int | None = None
@@ -81,7 +83,7 @@ class WindowInput:
             self.late += cut.late
             self._newest_row = self._cutter.newest
             self._last_arrival = batch.arrival
-            self._log.note(self._passed_by_rows(), batch.arrival)
+            self._note_closing(batch.arrival)
             self._count(cut)
             yield cut
         self.reader.take(self.reader.waiting)
@@ -155,6 +157,16 @@ class WindowInput:
         if self.axis is Axis.ARRIVAL:
             return self._cutter.cut_one(batch.rows, microseconds(batch.arrival))
         return self._cutter.cut(batch.rows, self._definition.times(batch.rows))
+
+    def _note_closing(self, moment: float) -> None:
+        """Note when time passed the end of a window, for one window at least."""
+        if not self._slide:
+            return
+        passed = self._passed_by_rows()
+        ends = (passed - self.clause.size) // self._slide
+        if self._ends_passed is None or ends > self._ends_passed:
+            self._ends_passed = ends
+            self._log.note(passed, moment)
 
     def _count(self, cut: Cut) -> None:
         """Count the rows of the newest step, to know how many the next will have."""

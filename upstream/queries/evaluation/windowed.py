@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 _FIRST: Final = -(1 << 63)
 
+_OPEN_ROWS: Final = 65_536
+"""So many rows of a step are evaluated although more may come."""
+
 
 class WindowedEvaluation:
     """Evaluate a query over windows of one size and slide, over one stream or several."""
@@ -162,7 +165,7 @@ class WindowedEvaluation:
         for number, window_input in enumerate(self._inputs):
             step = window_input.open_step()
             if step is not None:
-                chunk = self._chunking.rows(window_input.step_rows)
+                chunk = min(self._chunking.rows(window_input.step_rows), _OPEN_ROWS)
                 is_chunk = self._rows[number].unfed_rows(step) >= chunk
                 self._feed_input(number, step + 1 if is_chunk else step)
 
