@@ -18,7 +18,7 @@ from upstream import (
 )
 from upstream.queries.operators import Aggregate, Arc, Filter, Join, PlanQuery, Source
 
-from .setting import Streams, number_of, operator_of, rows_of, values_of
+from .setting import Streams, arc_of, number_of, operator_of, rows_of, values_of
 
 
 def all_windows(streams: Streams, function: str = "sum", *, size: float = 3) -> PlanQuery:
@@ -116,6 +116,20 @@ def test_eager_windows_supersede_when_they_start() -> None:
     assert query.results() == []
     enqueue(streams, {2: 4, 3: 8, 4: 16})
     assert rows_of(query.results()) == [("IBM", 2 + 4 + 8, 4.0)]
+
+
+@pytest.mark.parametrize("policy", ["append", "index"])
+def test_a_window_is_delivered_when_its_result_is_there(policy: str) -> None:
+    streams = Streams()
+    plan = Aggregate(Arc(Source(streams.left), policy), "sum", size=3)
+    query = PlanQuery(plan, clock=streams.clock)
+    enqueue(streams, {0: 1, 3: "not a number", 4: 1, 6: 1, 9: 1})
+    streams.clock.advance(5)
+    assert arc_of(query, "source").application_staleness == 2.5
+    query.run()
+    streams.clock.advance(5)
+    arc = arc_of(query, "source")
+    assert (arc.queue.in_process, arc.application_staleness) == (0, 1.25)
 
 
 def test_a_window_in_which_the_function_fails_has_no_result() -> None:

@@ -131,6 +131,35 @@ def test_an_update_is_kept_until_the_other_input_has_passed_it() -> None:
     assert values_of(query.results()) == [(40, "slow feed")]
 
 
+def test_a_backlog_of_both_inputs_is_joined_in_the_order_of_source_time() -> None:
+    streams = Streams()
+    plan = Join(Arc(Source(streams.left), "append"), Arc(Source(streams.right), "append"), window=0)
+    query = PlanQuery(Arc(plan, "append"), clock=streams.clock)
+    for stream in (streams.left, streams.right):
+        for time in range(3):
+            stream.enqueue("IBM", time, time)
+    plan = Join(Arc(Source(streams.left), "append"), Arc(Source(streams.right), "append"), window=1)
+    wider = PlanQuery(Arc(plan, "append"), clock=streams.clock)
+    for stream in (streams.left, streams.right):
+        for time in range(3, 6):
+            stream.enqueue("IBM", time, time)
+    assert values_of(query.results()) == [(time, time) for time in range(6)]
+    assert values_of(wider.results()) == [(3, 3), (4, 3), (4, 4), (5, 4), (5, 5)]
+
+
+def test_what_the_other_input_has_passed_is_not_kept() -> None:
+    streams = Streams()
+    in_step, behind = join_of(streams, window=2, keep=4), join_of(streams, window=2, keep=4)
+    for time in range(50):
+        streams.left.enqueue("IBM", time, time)
+        streams.right.enqueue("IBM", time, time)
+    assert operator_of(in_step, "join").evicted == 0
+    streams.left.enqueue("GM", "far ahead", 1_000)
+    for time in range(50):
+        streams.right.enqueue("GM", time, time)
+    assert operator_of(behind, "join").evicted == 0
+
+
 def test_no_more_of_one_key_is_kept_than_was_said() -> None:
     streams = Streams()
     query = join_of(streams, keep=2)
