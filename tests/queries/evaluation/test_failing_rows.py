@@ -50,7 +50,7 @@ def test_one_bad_row_of_many_costs_statements_by_the_logarithm() -> None:
     run, failing = Casts(), FailingRows()
     failing.spare(run, rows(["1"] * 700 + ["bad"] + ["1"] * 323))
     assert failing.count == 1
-    assert run.runs == 1 + 2 * 10
+    assert run.runs == 1 + 1 + 2 * 10  # all, none, and two halves at each level
 
 
 def test_the_last_error_is_kept_and_counts_add_up() -> None:
