@@ -45,7 +45,7 @@ class Query:
     def definitions(self) -> list[str]:
         """Return the statements that define its streams."""
         columns = f"(x1 {self.x1_type}, x2 BIGINT)"
-        return [f"CREATE STREAM {name} {columns}" for name in STREAMS[: self.streams]]
+        return [f"CREATE STREAM {name} {columns} KEY (x1)" for name in STREAMS[: self.streams]]
 
 
 def query_1(

@@ -108,7 +108,10 @@ class Lent:
 
 
 class ByTable:
-    """DuckDB over tables of its own, from which old rows are deleted."""
+    """DuckDB over tables of its own, from which old rows are deleted.
+
+    Rows are numbered, since DuckDB gives others their `rowid` once enough of them are gone.
+    """
 
     __slots__ = ("_connection", "_counts", "_new", "_query", "_run")
 
@@ -119,26 +122,29 @@ class ByTable:
         self._counts = [0] * query.streams
 
     def fill(self, rows: Rows) -> None:
-        for name, table in zip(STREAMS, rows, strict=False):
-            self._new.table = table
+        for number, (name, table) in enumerate(zip(STREAMS, rows, strict=False)):
+            self._new.table = self._numbered(number, table)
             self._connection.register("filling", self._new)
             self._connection.execute(f"CREATE TABLE {name} AS FROM filling").fetchall()
-        self._counts = [len(table) for table in rows]
         self._connection.register("coming", self._new)
         self._run = prepared(self._connection, self._query)
 
     def slide(self, rows: Rows) -> pa.Table:
         for number, (name, table) in enumerate(zip(STREAMS, rows, strict=False)):
-            self._new.table = table
+            self._new.table = self._numbered(number, table)
             self._connection.execute(f"INSERT INTO {name} FROM coming").fetchall()
-            self._counts[number] += len(table)
             oldest = self._counts[number] - self._query.window
-            delete = f"DELETE FROM {name} WHERE rowid < {oldest}"  # noqa: S608 - both are ours
+            delete = f"DELETE FROM {name} WHERE number < {oldest}"  # noqa: S608 - both are ours
             self._connection.execute(delete).fetchall()
         return self._run()
 
     def close(self) -> None:
         self._connection.close()
+
+    def _numbered(self, stream: int, rows: pa.Table) -> pa.Table:
+        first = self._counts[stream]
+        self._counts[stream] += len(rows)
+        return rows.append_column("number", [np.arange(first, first + len(rows))])
 
 
 def prepared(connection: duckdb.DuckDBPyConnection, query: Query) -> Callable[[], pa.Table]:
