@@ -12,11 +12,13 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from sqlglot import exp
 
 from upstream.queries.duck import Duck
 from upstream.queries.merging.dense_columns import DenseColumns
 from upstream.queries.merging.dense_merge import DenseMerge
 from upstream.queries.merging.table_merge import RelationalMerge
+from upstream.queries.rewriting.split_query import State, StateKind
 
 from .contract import (
     TUPLES,
@@ -150,4 +152,34 @@ def test_any_number_of_group_columns_will_do(groups: tuple[str, ...]) -> None:
             held.advance(step - 2, step + 1)
         assert rows_of(merge.merged()) == rows_of(plain.merged())
         merge._check()
+    duck.close()
+
+
+MOMENTS = [("tuples", pa.int64()), ("mean", pa.float64()), ("squares", pa.float64())]
+
+
+def squares_of(merge: DenseMerge, place: int) -> float:
+    table = merge.merged()
+    squares: float = table["squares"][table["place"].to_pylist().index(place)].as_py()
+    return squares
+
+
+def test_variances_slide_without_drift() -> None:
+    """Values of two groups about 1e9, whose squares would leave no digit of the variance."""
+    duck = Duck()
+    schema = pa.schema([("place", pa.int64()), *MOMENTS])
+    unused = tuple(exp.Sum(this=exp.column(name)) for name, _ in MOMENTS)
+    names = tuple(name for name, _ in MOMENTS)
+    partials = Partials(("place",), (State(StateKind.MOMENTS, names, unused),), schema, duck)
+    merge, window = dense(partials), 9
+    random = np.random.default_rng(11)
+    values = 1e9 + random.normal(size=(300, 2, 5))
+    for step, groups in enumerate(values):
+        rows = [(i, group.size, group.mean(), group.var() * 5) for i, group in enumerate(groups)]
+        merge.stage(step, partials.table(rows[: 1 + step % 2]))
+        merge.advance(step - window + 1, step + 1)
+        merge.forget(step - window + 1)
+        held = values[max(0, step - window + 1) : step + 1]
+        assert held[:, 0].var() * held[:, 0].size == pytest.approx(squares_of(merge, 0), rel=1e-5)
+    merge._check()
     duck.close()

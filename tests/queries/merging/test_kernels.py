@@ -68,6 +68,12 @@ def test_co_moments_are_those_of_all_pairs(numbers: list[float], cuts: list[int]
     assert merged(CO_MOMENTS, states) == pytest.approx(moments(x, y), rel=1e-9, abs=1e-3)
 
 
+def test_the_mean_of_equal_values_is_that_value_and_nothing_is_apart() -> None:
+    for value in (0.1, 1e200, -3e-300):
+        states = [[count, value, 0.0] for count in (3.0, 7.0, 1.0)]
+        assert merged(MOMENTS, states) == [11.0, value, 0.0]
+
+
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), max_size=30))
 def test_a_sum_of_doubles_is_rounded_once(numbers: list[float]) -> None:
     [total] = merged(SUM, [[number] for number in numbers])

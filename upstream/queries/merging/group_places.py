@@ -1,9 +1,9 @@
 """Where a group has its place: dense numbers for the values of the group columns.
 
-Values of fixed width are 64-bit words, which a hash table of NumPy arrays gives numbers to; others
-go through a dict. Several columns are numbered one by one, and then pairs of their numbers. All of
-this is exact: no two groups ever share a place. NULL is a value of its own, NaN equals itself, and
--0.0 equals 0.0, as they do for GROUP BY.
+Values of fixed width and texts are 64-bit words, which a hash table of NumPy arrays gives numbers
+to; others go through a dict. Several columns are numbered one by one, and then pairs of their
+numbers. All of this is exact: no two groups ever share a place. NULL is a value of its own, NaN
+equals itself, and -0.0 equals 0.0, as they do for GROUP BY.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from .arrow_words import numbers, stored_as
+from .arrow_words import numbers, presence, stored_as
 from .group_values import group_values
 from .integer_codes import IntegerCodes
+from .text_words import TextWords
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     import pyarrow as pa
 
@@ -93,34 +94,48 @@ def has_places(type_: pa.DataType) -> bool:
     """Tell whether values of a type can be given numbers."""
     from pyarrow import types
 
-    tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
     is_other = types.is_boolean(type_) or types.is_decimal128(type_)
-    return stored_as(type_) is not None or is_other or any(test(type_) for test in tests)
+    return stored_as(type_) is not None or _is_text(type_) or is_other
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    from pyarrow import types
+
+    tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return any(test(type_) for test in tests)
 
 
 def _column_codes(type_: pa.DataType) -> ColumnCodes:
-    return WordCodes() if stored_as(type_) is not None else ObjectCodes()
+    if stored_as(type_) is not None:
+        return WordCodes(_words_of_numbers)
+    return WordCodes(TextWords().words_of) if _is_text(type_) else ObjectCodes()
+
+
+def _words_of_numbers(array: pa.Array) -> Integers:
+    values, _ = numbers(array)
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, and one zero
+    return np.ascontiguousarray(values).view(np.int64)
 
 
 class WordCodes:
-    """Numbers for values of fixed width."""
+    """Numbers for values that are words of 64 bits, or can be made such."""
 
-    __slots__ = ("_codes",)
+    __slots__ = ("_codes", "_words_of")
 
-    def __init__(self) -> None:
+    def __init__(self, words_of: Callable[[pa.Array], Integers]) -> None:
         self._codes = IntegerCodes()
+        self._words_of = words_of
 
     def __len__(self) -> int:
         return len(self._codes) + 1
 
     def codes_of(self, array: pa.Array) -> Integers:
         """Return the number of each value."""
-        values, present = numbers(array)
-        if values.dtype.kind == "f":
-            values = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, and one zero
-        words = np.ascontiguousarray(values).view(np.int64)
-        if present is None:
+        words = self._words_of(array)
+        if array.null_count == 0:
             return self._codes.codes_of(words) + 1
+        present = presence(array)
         codes = np.full(words.size, _NULL, np.int64)
         codes[present] = self._codes.codes_of(words[present]) + 1
         return codes

@@ -107,7 +107,7 @@ def _moments(left: Arrays, right: Arrays) -> Arrays:
     count = left[0] + right[0]
     share = right[0] / np.maximum(count, 1.0)
     apart = right[1] - left[1]
-    squares = left[2] + right[2] + apart * apart * (left[0] * share)
+    squares = left[2] + right[2] + apart * (left[0] * share) * apart  # in this order: no overflow
     return count, left[1] + apart * share, squares
 
 
@@ -116,7 +116,7 @@ def _co_moments(left: Arrays, right: Arrays) -> Arrays:
     count = left[0] + right[0]
     share = right[0] / np.maximum(count, 1.0)
     x_apart, y_apart = right[1] - left[1], right[2] - left[2]
-    products = left[3] + right[3] + x_apart * y_apart * (left[0] * share)
+    products = left[3] + right[3] + x_apart * (left[0] * share) * y_apart
     return count, left[1] + x_apart * share, left[2] + y_apart * share, products
 
 
