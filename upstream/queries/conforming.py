@@ -78,9 +78,8 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         row = _first_that_fails(column, lambda part: _cast(part, field.type))
         raise _misfit(column, field, stream, row) from error
-    if not pa.types.is_integer(column.type) and (
-        _may_round(column.type) or _may_round(field.type)
-    ):  # the cast of integers to floats is checked
+    is_checked = pa.types.is_integer(column.type) or pa.types.is_integer(field.type)
+    if not is_checked and (_may_round(column.type) or _may_round(field.type)):
         row = _first_that_changed(column, converted)
         if row is not None:
             raise _misfit(column, field, stream, row)

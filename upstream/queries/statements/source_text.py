@@ -66,7 +66,7 @@ class SourceText:
         """Parse some of the tokens as one statement."""
         with self.syntax_errors():
             trees = self._parser.parse(tokens, self.text)
-        [tree] = trees
+        tree = trees[0] if trees else None
         if tree is None:
             self.refuse(QuerySyntaxError, "there is no statement here", 0)
         return tree
