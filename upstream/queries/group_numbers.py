@@ -7,6 +7,7 @@ groups are known.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -92,7 +93,9 @@ def _dictionary(column: pa.ChunkedArray) -> tuple[Integers, pa.Array]:
     if types.is_temporal(column.type) and not types.is_date32(column.type):
         column = column.cast(pa.int64() if column.type.bit_width == 64 else pa.int32())
     if types.is_floating(column.type):
-        column = pc.add(column, pa.scalar(0, column.type))  # zero has two signs, and is one group
+        # Zero has two signs and NaN many patterns, and in SQL each is one group.
+        column = pc.add(column, pa.scalar(0, column.type))
+        column = pc.if_else(pc.is_nan(column), pa.scalar(math.nan, column.type), column)
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)

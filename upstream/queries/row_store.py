@@ -47,6 +47,8 @@ class RowStore:
         """Return the rows of these numbers, which ascend."""
         import pyarrow as pa
 
+        if not self._tables:
+            return self._schema.empty_table()
         ends = np.searchsorted(numbers, [*self._starts[1:], self.rows])
         parts = []
         first = 0
