@@ -18,6 +18,8 @@ def test_every_arrival_runs_once_also_of_a_batch_and_late_ones() -> None:
     streams.left.enqueue("IBM", 2, 4)
     streams.left.enqueue_many(["IBM", "GM", "IBM"], [1, 2, 3])
     assert runs == [1, 2, 3, 4, 5]
+    assert streams.left._log is not None
+    assert len(streams.left._log) == 0  # nothing is kept for a tap
     tap.close()
     streams.left.enqueue("IBM", 3)
     assert len(runs) == 5

@@ -10,6 +10,7 @@ from upstream import (
     ParameterError,
     UnknownPolicyError,
     Update,
+    WindowBuffer,
     WindowResult,
     WindowSpecification,
 )
@@ -54,6 +55,41 @@ def test_there_is_more_until_all_was_taken() -> None:
     assert arc.has_more
     assert times_of(arc, 2) == [None]
     assert not arc.has_more
+
+
+@pytest.mark.parametrize(
+    ("policy", "buffer", "after_each"),
+    [
+        ("in-place", LazyWindowBuffer, [False, False, True]),
+        ("in-place", EagerWindowBuffer, [True, True, True]),
+        ("append", LazyWindowBuffer, [True, True, True]),
+    ],
+)
+def test_there_is_something_to_take_when_a_window_may_be_begun(
+    policy: str, buffer: type[WindowBuffer], after_each: list[bool]
+) -> None:
+    streams = Streams()
+    arc = WindowArc(policy, WindowSpecification(2, 2), buffer, streams.clock)
+    arc.attach(streams.left, snapshot=False)
+    for time, expected in enumerate(after_each):
+        streams.left.enqueue("IBM", time, time)
+        assert arc.has_more is expected
+        assert bool(arc.take(None)) is expected
+        assert not arc.has_more
+
+
+def test_an_eager_window_that_waits_for_the_one_before_is_not_there_yet() -> None:
+    streams = Streams()
+    arc = WindowArc("in-place", WindowSpecification(3, 2), EagerWindowBuffer, streams.clock)
+    arc.attach(streams.left, snapshot=False)
+    for time in (0, 2):  # window 0 to 3 is begun and lacks its end; 2 to 5 waits for that
+        streams.left.enqueue("IBM", time, time)
+        assert times_of(arc) == [time]
+    assert len(arc) == 1
+    assert not arc.has_more
+    streams.left.enqueue("IBM", 3, 3)
+    assert arc.has_more
+    assert times_of(arc) == [None, 2.0, 3.0]
 
 
 def test_windows_that_time_closes_wait_as_well() -> None:

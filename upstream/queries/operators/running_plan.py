@@ -63,7 +63,7 @@ class _Node:
 class RunningPlan:
     """The operators and queues of one query. It hears of no update before it is attached."""
 
-    __slots__ = ("_clock", "_names", "_root", "arcs", "results", "sources", "stages")
+    __slots__ = ("_clock", "_names", "_root", "_source_ids", "arcs", "results", "sources", "stages")
 
     def __init__(self, plan: Feed, clock: Clock) -> None:
         arc = arc_from(plan)
@@ -79,6 +79,7 @@ class RunningPlan:
         nodes = list(self._root.all())
         self.stages = tuple(node.stage for node in nodes if node.stage is not None)
         self.sources = tuple(node.output for node in nodes if node.stage is None)
+        self._source_ids = frozenset(map(id, self.sources))
         self.arcs: tuple[AnyArc, ...] = tuple(arc for stage in self.stages for arc in stage.arcs)
         """The arcs that feed operators: all but that of the results."""
 
@@ -131,9 +132,8 @@ class RunningPlan:
 
     def run(self, limit: int) -> None:
         """Take what waits, up to `limit` items of each source, through the operators."""
-        sources = frozenset(map(id, self.sources))
         for stage in self.stages:
-            stage.run(limit, sources)
+            stage.run(limit, self._source_ids)
 
     def settle(self) -> None:
         """Deliver what was taken in the run."""

@@ -13,7 +13,13 @@ from ...clock import Clock
 from ...errors import ParameterError, UnknownPolicyError
 from ...policies import SCHEDULERS, make_scheduler
 from ...queues import AppendWindowQueue, Stream, WindowQueue
-from ...windows import WindowBuffer, WindowResult, WindowSpecification, WindowTuple
+from ...windows import (
+    LazyWindowBuffer,
+    WindowBuffer,
+    WindowResult,
+    WindowSpecification,
+    WindowTuple,
+)
 from .arc_queue import ArcQueue
 from .plan_tree import Arc
 
@@ -24,7 +30,15 @@ WINDOW_POLICIES: Final = ("append", *SCHEDULERS)
 class WindowArc(ArcQueue[WindowTuple]):
     """A queue of windows, and the results of those whose tuples were taken."""
 
-    __slots__ = ("_arrived", "_has_left_some", "_queue", "_results", "_stream", "buffer")
+    __slots__ = (
+        "_arrived",
+        "_hands_out_open",
+        "_has_left_some",
+        "_queue",
+        "_results",
+        "_stream",
+        "buffer",
+    )
 
     def __init__(
         self,
@@ -41,6 +55,9 @@ class WindowArc(ArcQueue[WindowTuple]):
             scheduler = make_scheduler(policy)
             self._queue = WindowQueue(specification, buffer, scheduler, clock=clock)
         self.buffer = buffer
+        # A LAZY window is there when it waits. Of others, tuples may leave while they are open, and
+        # then nothing waits when more of them come; an EAGER one that waits may not be there yet.
+        self._hands_out_open = policy == "append" or not issubclass(buffer, LazyWindowBuffer)
         self._stream: Stream | None = None
         self._arrived = 0
         self._has_left_some = False
@@ -63,12 +80,14 @@ class WindowArc(ArcQueue[WindowTuple]):
 
     @property
     def has_more(self) -> bool:
-        """Whether anything has arrived or was left since all was taken."""
+        """Whether there may be something to take."""
         if self._queue.is_closed:
             return False
-        stream = self._stream
-        has_heard = stream is not None and stream.statistics().arrived != self._arrived
-        return has_heard or self._has_left_some
+        if self._has_left_some or self._stream is None:
+            return self._has_left_some
+        if self._hands_out_open:
+            return _arrived(self._stream) != self._arrived
+        return len(self._queue) > 0
 
     def staleness(self) -> float:
         """Return for how many seconds the oldest window has waited. O(keys) if any does."""
@@ -81,7 +100,7 @@ class WindowArc(ArcQueue[WindowTuple]):
         super().attach(stream, snapshot=snapshot)
         self._stream = stream
         self._has_left_some = snapshot
-        self._arrived = stream.statistics().arrived
+        self._arrived = _arrived(stream)
 
     def advance(self, now: float) -> None:
         """Close the windows that end at or before `now`, a source time, as no tuple will."""
@@ -93,7 +112,7 @@ class WindowArc(ArcQueue[WindowTuple]):
         if self._queue.is_closed:
             return []
         if self._stream is not None:
-            self._arrived = self._stream.statistics().arrived
+            self._arrived = _arrived(self._stream)
         taken: list[WindowTuple] = []
         while len(taken) != limit and (window_tuple := self._queue.dequeue()) is not None:
             taken.append(window_tuple)
@@ -117,3 +136,7 @@ def check_window_arc(arc: Arc) -> None:
         raise UnknownPolicyError(arc.policy, WINDOW_POLICIES)
     if arc.capacity is not None:
         raise ParameterError("capacity", arc.capacity, "None for an arc of windows")
+
+
+def _arrived(stream: Stream) -> int:
+    return stream.statistics().arrived
