@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .not_incremental import NotIncrementalError
-from .trees import chunk_index, chunks_in, nested_queries, own_nodes
+from .trees import chunk_index, chunk_tables, chunks_in, nested_queries, own_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,8 @@ def source_nodes(select: exp.Select) -> list[exp.Expr]:
 
 def read_block(select: exp.Select, trial: Trial) -> Block:
     """Find out the columns of all sources."""
-    joins = [None, *(select.args.get("joins") or ())]
+    nodes = source_nodes(select)
+    joins = [None, *(select.args.get("joins") or ())][: len(nodes)]
     sources = [
         Source(
             alias=_alias(node),
@@ -76,7 +77,7 @@ def read_block(select: exp.Select, trial: Trial) -> Block:
             columns=_columns(node, select, trial),
             is_visible=join is None or join.kind not in ("SEMI", "ANTI"),
         )
-        for node, join in zip(source_nodes(select), joins, strict=True)
+        for node, join in zip(nodes, joins, strict=True)
     ]
     aliases = [source.alias.lower() for source in sources]
     if len(set(aliases)) < len(aliases):
@@ -116,8 +117,11 @@ def check_sources(select: exp.Select, functions: Functions) -> None:
     """
     for node in source_nodes(select):
         _check_source(node, functions)
-    if any(chunks_in(query) for query in _queries_beside_from(select)):
-        raise NotIncrementalError("a subquery over a stream decides about rows of another")
+    found = [table for node in source_nodes(select) for table in chunk_tables(node)]
+    if len(found) > len(chunks_in(select)):
+        raise NotIncrementalError("rows of a stream meet rows of the same stream")
+    if any(chunks_in(query) for query in queries_beside_from(select, _DECIDING)):
+        raise NotIncrementalError("a subquery over a stream decides about rows of FROM")
     has_stream = bool(chunks_in(source_nodes(select)[0])) if source_nodes(select) else False
     for join in select.args.get("joins") or ():
         _check_join(join, has_stream)
@@ -135,7 +139,12 @@ def _check_source(node: exp.Expr, functions: Functions) -> None:
         return
     if not isinstance(node, exp.Subquery) or not isinstance(node.this, exp.Select):
         raise NotIncrementalError("a stream is read inside a relation that is not taken apart")
-    check_row_wise(node.this, functions)
+    try:
+        check_row_wise(node.this, functions)
+    except NotIncrementalError as error:
+        raise NotIncrementalError(
+            f"in a subquery that it is combined with, {error.reason}"
+        ) from error
 
 
 def _check_join(join: exp.Join, has_stream: bool) -> None:
@@ -163,6 +172,8 @@ def check_row_wise(select: exp.Select, functions: Functions) -> None:
     for name, words in _WHOLE_CLAUSES.items():
         if select.args.get(name):
             raise NotIncrementalError(f"{words} needs all rows")
+    if any(chunks_in(query) for query in queries_beside_from(select)):
+        raise NotIncrementalError("a subquery over a stream needs all its rows")
     for item in select.expressions:
         check_item(item, functions)
 
@@ -192,10 +203,17 @@ _WHOLE_CLAUSES = {
 }
 
 
-def _queries_beside_from(select: exp.Select) -> Iterator[exp.Query]:
-    """Yield the queries inside a SELECT that are no relations of its FROM."""
+_DECIDING = ("from_", "joins", "where")
+
+
+def queries_beside_from(
+    select: exp.Select, clauses: tuple[str, ...] | None = None
+) -> Iterator[exp.Query]:
+    """Yield the queries inside a SELECT, or some clauses of it, that are no relations of FROM."""
     relations = {id(node) for node in source_nodes(select)}
     for name, value in select.args.items():
+        if clauses is not None and name not in clauses:
+            continue
         values = value if isinstance(value, list) else [value]
         for item in values:
             if name in ("from_", "joins"):

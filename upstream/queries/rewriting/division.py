@@ -19,7 +19,8 @@ class Task:
     """A block to divide.
 
     `original` is the SELECT as the user wrote it and `shape` its columns; `block` has its names
-    resolved. `relation` is the name of the merged relation.
+    resolved. `relation` is the name of the merged relation; `is_shared` says that the finish reads
+    others as well, so that a group may come from several.
     """
 
     original: exp.Select
@@ -28,6 +29,7 @@ class Task:
     relation: str
     trial: Trial
     functions: Functions
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

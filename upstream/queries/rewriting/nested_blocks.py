@@ -6,20 +6,23 @@ the finish, where it reads merged relations instead of streams.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from .block import check_row_wise, check_sources, read_block
+from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
 from .concatenation import concatenation
 from .distinct_rows import distinct_rows
 from .division import Task
 from .kept_rows import kept_rows
 from .not_incremental import NotIncrementalError
+from .raw_rows import instead_of, raw_rows
 from .resolution import resolved
-from .retention import check_once, chunk_tables, columns_read, conditions_on, picking
+from .retention import columns_read, conditions_on, picking
 from .split_query import Leaf
 from .synchronous_replication import synchronous_replication
 from .top_rows import top_rows
-from .trees import chunk_index
+from .trees import chunk_index, chunk_tables, chunks_in, key, named
+from .union_all import sides_of_union, union_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -45,23 +48,88 @@ class Splitter:
         """Return the finish of a query, which reads merged relations where there were chunks."""
         from sqlglot import exp
 
-        check_once(query)
-        if isinstance(query, exp.Select):
-            division = self._divided(query)
-            self.top = division
-            return division.finish
-        raise NotIncrementalError("UNION and the like are evaluated over all rows")
+        if isinstance(query, exp.Select) and self._is_divisible(query):
+            self.top = self._divided(query)
+            return self.top.finish
+        return self._above(query)
 
-    def is_row_wise(self, finish: exp.Query) -> bool:
-        """Tell whether each row of the result comes from one row of a stream."""
-        return bool(self.top and self.top.row_wise and len(self.leaves[0].windows) == 1)
+    def _above(self, query: exp.Query) -> exp.Query:
+        """Return a query in which the chunks were exchanged for merged relations."""
+        from sqlglot import exp
+
+        if not chunks_in(query):
+            return query.copy()
+        if isinstance(query, exp.SetOperation):
+            return self._set_operation(query)
+        if isinstance(query, exp.Subquery) and isinstance(query.this, exp.Query):
+            copy = query.copy()
+            copy.set("this", self._above(query.this))
+            return copy
+        if not isinstance(query, exp.Select):
+            raise NotIncrementalError("a stream is read by what is not a SELECT")
+        if self._is_divisible(query):
+            return self._divided(query).finish
+        return self._over_union(query) or self._partly(query)
+
+    def _is_divisible(self, select: exp.Select) -> bool:
+        has_stream = any(chunks_in(node) for node in source_nodes(select))
+        return has_stream and not self._obstacle(select)
+
+    def _obstacle(self, select: exp.Select) -> str:
+        """Say why rows of a SELECT's FROM do not come one by one from rows of the streams."""
+        try:
+            check_sources(select, self._functions)
+        except NotIncrementalError as error:
+            return error.reason
+        return ""
+
+    def _set_operation(self, query: exp.SetOperation) -> exp.Query:
+        """Divide each side; where duplicates do not matter, without them."""
+        copy = query.copy()
+        for name in ("this", "expression"):
+            side = query.args[name]
+            copy.set(name, self._above(self._without_duplicates(side, query.args["distinct"])))
+        return copy
+
+    def _without_duplicates(self, query: exp.Query, is_wanted: bool) -> exp.Query:
+        from sqlglot import exp
+
+        if not is_wanted or not isinstance(query, exp.Select) or not chunks_in(query):
+            return query
+        try:
+            check_row_wise(query, self._functions)
+        except NotIncrementalError:
+            return query
+        return query.copy().distinct(copy=False)
+
+    # A block whose rows come one by one
 
     def _divided(self, select: exp.Select) -> Division:
-        check_sources(select, self._functions)
+        from sqlglot import exp
+
         task = self._task(select)
         division = self._by_rules(task)
-        self._add(division, task)
+        relation = self._add(division, task)
+        if relation != task.relation:
+            finish = division.finish.copy()
+            for table in finish.find_all(exp.Table):
+                if table.name == task.relation:
+                    table.replace(instead_of(table, relation))
+            division = replace(division, finish=finish)
         return division
+
+    def _task(self, select: exp.Select) -> Task:
+        block = read_block(select, self._trial)
+        try:
+            block = replace(block, select=resolved(block))
+        except NotIncrementalError:
+            check_row_wise(select, self._functions)  # which needs no names
+        for query in list(queries_beside_from(block.select)):
+            if chunks_in(query):
+                query.replace(self._beside(query))
+        relation = f"merged_{len(self.leaves)}"
+        shape = self._trial.shape(select)
+        return Task(select, shape, block, relation, self._trial, self._functions)
 
     def _by_rules(self, task: Task) -> Division:
         """Return what the first rule that applies makes of a block, or rows if none does."""
@@ -81,26 +149,17 @@ class Splitter:
                 return division
         return kept_rows(task, reason)
 
-    def _task(self, select: exp.Select) -> Task:
-        from dataclasses import replace
-
-        block = read_block(select, self._trial)
-        try:
-            block = replace(block, select=resolved(block))
-        except NotIncrementalError:
-            check_row_wise(select, self._functions)  # which needs no names
-        relation = f"merged_{len(self.leaves)}"
-        shape = self._trial.shape(select)
-        return Task(select, shape, block, relation, self._trial, self._functions)
-
-    def _add(self, division: Division, task: Task) -> None:
+    def _add(self, division: Division, task: Task) -> str:
+        """Add the leaf of a division, or find the same leaf; return its relation."""
+        for leaf in self.leaves:
+            if key(leaf.partial) == key(division.partial) and leaf.groups == division.groups:
+                return leaf.relation
         columns, filters, by_step = {}, {}, {}
+        reader = task.original if division.row_wise else division.partial
         for chunk in chunk_tables(division.partial):
             index = chunk_index(chunk)
             assert index is not None
-            schema = self._trial.schemas[chunk.name]
-            reader = task.original if division.row_wise else division.partial
-            columns[index] = columns_read(reader, schema)
+            columns[index] = columns_read(reader, self._trial.schemas[chunk.name])
             conditions = self._conditions(task.block, chunk)
             filters[index] = picking(chunk, columns[index], conditions, steps=False)
             by_step[index] = picking(chunk, columns[index], conditions, steps=True)
@@ -119,9 +178,132 @@ class Splitter:
                 filters_by_step=by_step,
             )
         )
+        return task.relation
 
     def _conditions(self, block: Block, chunk: exp.Table) -> list[exp.Expr]:
         """Return the conditions on a chunk that stands in the FROM of the block itself."""
         names = [source.alias for source in block.sources if chunk_index(source.node) is not None]
         alias = chunk.alias_or_name
         return conditions_on(block, alias) if alias in names else []
+
+    def _over_union(self, select: exp.Select) -> exp.Query | None:
+        """Divide an aggregate over UNION ALL, or return None if this is none or cannot be."""
+        import duckdb
+        from sqlglot import exp
+
+        sides = sides_of_union(select, self._trial, self._functions)
+        before = list(self.leaves)
+        finish: exp.Query | None = None
+        relations = []
+        try:
+            for side in sides or ():
+                task = replace(self._task(side), is_shared=True)
+                division = synchronous_replication(task)
+                assert division is not None
+                relations.append((task.relation, self._add(division, task)))
+                finish = finish or division.finish.copy()
+        except (NotIncrementalError, duckdb.Error):
+            self.leaves = before
+            return None
+        for table in list(finish.find_all(exp.Table)) if finish else ():
+            if table.name == relations[0][0]:
+                table.replace(union_of([relation for _, relation in relations], table.name))
+        return finish
+
+    # A block above others
+
+    def _partly(self, select: exp.Select) -> exp.Query:
+        """Divide the blocks inside a SELECT, and keep rows of the chunks that it reads itself."""
+        reason = self._obstacle(select)
+        conditions = self._where_alone(select)
+        names = self._trial.shape(select).names
+        copy = select.copy()
+        for query in list(queries_beside_from(copy)):
+            if chunks_in(query):
+                query.replace(self._beside(query))
+        for node in source_nodes(copy):
+            if chunks_in(node):
+                self._below(node, copy, conditions.get(node.alias_or_name, ()), reason)
+        return _with_names(copy, names)
+
+    def _beside(self, query: exp.Query) -> exp.Query:
+        """Divide a subquery in an expression, which must stand on its own feet."""
+        import duckdb
+        from sqlglot import exp
+
+        inner = query.this if isinstance(query, exp.Subquery) else query
+        try:
+            self._trial.shape(inner)
+        except duckdb.Error as error:
+            raise NotIncrementalError("a subquery over a stream is correlated") from error
+        above = self._above(self._without_duplicates(inner, isinstance(query.parent, exp.In)))
+        if inner is query:
+            return above
+        copy = query.copy()
+        copy.set("this", above)
+        return copy
+
+    def _below(
+        self,
+        node: exp.Expr,
+        select: exp.Select,
+        conditions: tuple[exp.Expr, ...],
+        reason: str,
+    ) -> None:
+        """Exchange what stands in FROM, in place."""
+        from sqlglot import exp
+
+        index = chunk_index(node)
+        if index is not None and isinstance(node, exp.Table) and not node.args.get("joins"):
+            relation = f"merged_{len(self.leaves)}"
+            self.leaves.append(
+                raw_rows(
+                    node,
+                    index,
+                    relation,
+                    within=select,
+                    conditions=conditions,
+                    schema=self._trial.schemas[node.name],
+                    reason=reason,
+                )
+            )
+            node.replace(instead_of(node, relation))
+        elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
+            node.set("this", self._above(node.this))
+        else:
+            raise NotIncrementalError(reason)
+
+    def _where_alone(self, select: exp.Select) -> dict[str, tuple[exp.Expr, ...]]:
+        """Return for each chunk in FROM the conditions in WHERE that are about it alone.
+
+        Not for what an outer join may fill up with NULLs: rows must not be missing there.
+        """
+        joins = select.args.get("joins") or ()
+        is_inner = all(
+            not join.side and not join.method and join.kind in ("", "INNER", "CROSS")
+            for join in joins
+        )
+        if not is_inner:
+            return {}
+        try:
+            block = read_block(select, self._trial)
+            block = replace(block, select=resolved(block))
+        except NotIncrementalError:
+            return {}
+        return {alias: tuple(conditions_on(block, alias)) for alias in block.steps}
+
+
+def _with_names(select: exp.Select, names: tuple[str, ...]) -> exp.Select:
+    """Give select items the names they had, where an exchanged subquery would change them."""
+    from sqlglot import exp
+
+    items = select.expressions
+    if len(items) != len(names) or select.find(exp.Star, exp.Columns):
+        return select
+    is_named = (exp.Alias, exp.Column)
+    new = [
+        item if isinstance(item, is_named) else named(item.copy(), name)
+        for item, name in zip(items, names, strict=True)
+    ]
+    select.set("expressions", new)
+    return select

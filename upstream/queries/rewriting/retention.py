@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .not_incremental import NotIncrementalError
 from .split_query import STEP
-from .trees import chunk_index, chunks_in, column, conjuncts, nested_queries, own_nodes
+from .trees import column, conjuncts, nested_queries, own_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,20 +71,3 @@ def _is_about(condition: exp.Expr, alias: str) -> bool:
         return False
     tables = {node.table for node in own_nodes(condition) if isinstance(node, exp.Column)}
     return tables == {alias}
-
-
-def chunk_tables(tree: exp.Expr) -> list[exp.Table]:
-    """Return the chunks in a query, each once."""
-    from sqlglot import exp
-
-    found = {chunk_index(table): table for table in tree.find_all(exp.Table)}
-    return [table for index, table in sorted((i, t) for i, t in found.items() if i is not None)]
-
-
-def check_once(tree: exp.Expr) -> None:
-    """Raise if a chunk is read in two places: then what one can do without, another may need."""
-    from sqlglot import exp
-
-    found = [table.name for table in tree.find_all(exp.Table) if chunk_index(table) is not None]
-    if len(found) > len(chunks_in(tree)):
-        raise NotIncrementalError("a stream is read in two places")

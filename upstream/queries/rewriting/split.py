@@ -9,7 +9,7 @@ must accept each part, and the columns must be those of the query as it was. If 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from .common_tables import without_common_tables
 from .functions import functions_of
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from .functions import Functions
     from .split_query import Leaf
 
+DEFECT: Final = "a rule failed, which is a defect of this library"
+_DEFECTS: Final = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError),
+    *(RecursionError, TypeError, ValueError),
+)
+
 
 def split(
     query: exp.Query,
@@ -48,7 +54,10 @@ def split(
     try:
         return deep(query, windows, trial, functions)
     except NotIncrementalError as error:
-        return _shallow(query, windows, trial, functions, error.reason)
+        reason = error.reason
+    except _DEFECTS as error:  # of ours; the user's query runs all the same
+        reason = f"{DEFECT} ({type(error).__name__}: {error})"
+    return _shallow(query, windows, trial, functions, reason)
 
 
 def deep(
@@ -65,14 +74,13 @@ def deep(
         finish = splitter.finish(without_common_tables(query))
     except duckdb.Error as error:
         raise NotIncrementalError(f"DuckDB refuses the query in parts: {error}") from error
-    top = splitter.top
     result = SplitQuery(
         windows=windows,
         leaves=tuple(splitter.leaves),
         finish=finish,
-        direct=top.direct if top else None,
+        direct=splitter.top.direct if splitter.top else None,
         whole=query,
-        row_wise=splitter.is_row_wise(finish),
+        row_wise=_is_row_wise(query, functions),
     )
     return checked(result, trial)
 
@@ -115,6 +123,9 @@ def _is_row_wise(query: exp.Query, functions: Functions) -> bool:
     from .block import check_row_wise
     from .trees import chunks_in
 
+    if isinstance(query, exp.Union) and not query.args["distinct"]:
+        sides = [query.this, query.expression]
+        return all(_is_row_wise(side, functions) for side in sides)
     if not isinstance(query, exp.Select) or len(chunks_in(query)) != 1:
         return False
     try:

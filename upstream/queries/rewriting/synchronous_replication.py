@@ -86,7 +86,7 @@ def group_expressions(select: exp.Select, functions: Functions) -> list[exp.Expr
         items = [item.unalias() for item in select.expressions]
         return [_bare(item) for item in items if not _aggregates_or_ranks(item, functions)]
     found = []
-    for item in [member for item in group.expressions for member in _members(item)]:
+    for item in [member for each in group.expressions for member in _members(each)]:
         if isinstance(item, exp.Literal) and item.is_int:
             found.append(_bare(select.expressions[int(item.name) - 1].unalias()))
         else:
@@ -212,7 +212,9 @@ class _Finish:
         self._shape = shape
         self._own_groups = tuple(columns.groups)[:own_groups]
         self._has_sets = has_sets(task.block.select)
-        self._aggregates_again = columns.is_refined or not own_groups or self._has_sets
+        self._aggregates_again = (
+            task.is_shared or columns.is_refined or not own_groups or self._has_sets
+        )
         if columns.needs_order and self._own_groups and self._aggregates_again:
             raise NotIncrementalError("an aggregate needs the rows in their order")
         self._reading = self._readings()

@@ -33,6 +33,13 @@ def chunks_in(tree: exp.Expr) -> tuple[int, ...]:
     return tuple(sorted(index for index in found if index is not None))
 
 
+def chunk_tables(tree: exp.Expr) -> list[exp.Table]:
+    """Return the chunks that are read in there, one as often as it is."""
+    from sqlglot import exp
+
+    return [table for table in tree.find_all(exp.Table) if chunk_index(table) is not None]
+
+
 def key(tree: exp.Expr) -> str:
     """Return what two equal trees have in common."""
     return tree.sql(DIALECT, comments=False)

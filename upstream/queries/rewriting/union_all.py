@@ -1,0 +1,97 @@
+"""An aggregate over UNION ALL: the same partial of each side, merged as if they were one stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .block import check_row_wise, source_nodes
+from .not_incremental import NotIncrementalError
+from .synchronous_replication import has_aggregates
+from .trees import cast, chunks_in, column, named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlglot import exp
+
+    from .functions import Functions
+    from .trial import Trial
+
+
+def sides_of_union(
+    select: exp.Select, trial: Trial, functions: Functions
+) -> list[exp.Select] | None:
+    """Return the block once for each side of the UNION ALL it reads, or None if it does not.
+
+    Each reads its side under the names and types of the whole.
+    """
+    from sqlglot import exp
+
+    nodes = source_nodes(select)
+    if not select.args.get("group") and not has_aggregates(select, functions):
+        return None
+    if len(nodes) != 1 or not isinstance(nodes[0], exp.Subquery):
+        return None
+    sides = _sides(nodes[0].this)
+    if len(sides) == 1 or not all(_is_row_wise(side, functions) for side in sides):
+        return None
+    shape = trial.shape(nodes[0].this)
+    return [_with_source(select, _as_whole(side, shape.names, shape.types)) for side in sides]
+
+
+def union_of(relations: Sequence[str], alias: str) -> exp.Subquery:
+    """Return the merged relations one after the other, to be read under one name."""
+    from sqlglot import exp
+
+    queries: list[exp.Query] = [
+        exp.select("*").from_(exp.to_table(relation)) for relation in relations
+    ]
+    union = queries[0]
+    for query in queries[1:]:
+        union = exp.Union(this=union, expression=query, distinct=False)
+    name = exp.to_identifier(alias, quoted=True)
+    return exp.Subquery(this=union, alias=exp.TableAlias(this=name))
+
+
+def _sides(query: exp.Expr) -> list[exp.Expr]:
+    from sqlglot import exp
+
+    if isinstance(query, exp.Subquery) and not query.alias:
+        return _sides(query.this)
+    is_plain = isinstance(query, exp.Union) and not any(
+        query.args.get(name) for name in ("distinct", "by_name", "order", "limit", "offset")
+    )
+    return [*_sides(query.this), *_sides(query.args["expression"])] if is_plain else [query]
+
+
+def _is_row_wise(side: exp.Expr, functions: Functions) -> bool:
+    from sqlglot import exp
+
+    if not isinstance(side, exp.Select) or not chunks_in(side):
+        return False
+    try:
+        check_row_wise(side, functions)
+    except NotIncrementalError:
+        return False
+    return True
+
+
+def _as_whole(side: exp.Expr, names: Sequence[str], types: Sequence[str]) -> exp.Select:
+    """Return one side with the names and types of the union."""
+    from sqlglot import exp
+
+    own = [f"__u{i}" for i in range(len(names))]
+    columns = [exp.to_identifier(name, quoted=True) for name in own]
+    alias = exp.TableAlias(this=exp.to_identifier("__side", quoted=True), columns=columns)
+    items = [
+        named(cast(column(mine, "__side"), type_name), name)
+        for mine, type_name, name in zip(own, types, names, strict=True)
+    ]
+    return exp.select(*items).from_(exp.Subquery(this=side.copy(), alias=alias))
+
+
+def _with_source(select: exp.Select, side: exp.Select) -> exp.Select:
+    copy = select.copy()
+    [node] = source_nodes(copy)
+    node.set("this", side)
+    return copy
