@@ -111,6 +111,12 @@ def test_names_are_taken_once(engine: Engine) -> None:
     assert engine.streams["trades"].schema.names == ["symbol"]
 
 
+@pytest.mark.parametrize("name", ["", "chunk_0", "Merged_1", "__lent_1"])
+def test_names_that_rewritten_queries_use_are_refused(engine: Engine, name: str) -> None:
+    with pytest.raises(ParameterError):
+        engine.create_table(name, NAMES)
+
+
 def test_a_stream_is_dropped_when_no_query_reads_it(engine: Engine) -> None:
     query = engine.continuous_query("SELECT symbol FROM trades", name="symbols")
     with pytest.raises(StatementError, match="symbols"):

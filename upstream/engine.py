@@ -139,9 +139,13 @@ class Engine:
         A path ends with .parquet, .csv, .tsv or .json (also .gz), and may be a pattern such as
         `trades/*.parquet`.
         """
+        from .queries.statements import is_reserved
+
         self._check_open()
         if self._find(name) is not None:
             raise NameTakenError("stream", name)
+        if not name or is_reserved(name):
+            raise ParameterError("name", name, "a name that is not empty, and not one of ours")
         self._duck.create_table(name, data if isinstance(data, str | Path) else as_arrow(data))
 
     # Standing queries

@@ -72,7 +72,7 @@ class Duck:
                 relations[name] = LentRelation("", lent[name])
         [statement] = self._connection.extract_statements(query.sql(DIALECT))
         self._prepared_count += 1
-        name = f"prepared_{self._prepared_count}"
+        name = f"__prepared_{self._prepared_count}"
         return Prepared(self._connection, statement, relations, name)
 
     def run_once(self, statement: exp.Expr, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
@@ -130,7 +130,7 @@ class Duck:
     def lend(self, schema: pa.Schema) -> LentRelation:
         """Give DuckDB a table that can be changed at any time, under a name of its own."""
         self._lent_count += 1
-        relation = LentRelation(f"lent_{self._lent_count}", schema)
+        relation = LentRelation(f"__lent_{self._lent_count}", schema)
         self._connection.register(relation.name, relation)
         return relation
 

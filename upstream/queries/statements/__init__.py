@@ -27,6 +27,7 @@ __all__ = [
     "check",
     "check_key",
     "definition_of",
+    "is_reserved",
     "parse",
     "read_query",
     "rows_to_insert",
@@ -63,6 +64,13 @@ def check_key(
     from . import key_columns
 
     return key_columns.check_key(parsed, definitions, semantics)
+
+
+def is_reserved(name: str) -> bool:
+    """Tell whether a name is one that rewritten queries use."""
+    from .names import RESERVED
+
+    return RESERVED.fullmatch(name) is not None
 
 
 def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
