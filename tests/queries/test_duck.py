@@ -1,0 +1,177 @@
+"""Statements run on tables that they are lent, and leave nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from upstream.errors import NameTakenError, ParameterError, QueryError
+from upstream.queries.duck import Duck
+
+SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
+
+
+@pytest.fixture
+def duck() -> Iterator[Duck]:
+    duck = Duck()
+    yield duck
+    duck.close()
+
+
+def tree(text: str) -> exp.Expr:
+    return sqlglot.parse_one(text, dialect="duckdb")
+
+
+def table(*values: int) -> pa.Table:
+    return pa.table({"k": ["a"] * len(values), "v": values}, schema=SCHEMA)
+
+
+def views(duck: Duck) -> list[tuple[object, ...]]:
+    found: list[tuple[object, ...]] = duck.connection.execute(
+        "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+    ).fetchall()
+    return found
+
+
+def test_a_statement_reads_what_it_is_lent_each_time(duck: Duck) -> None:
+    total = duck.prepare(tree("SELECT sum(v)::BIGINT AS s FROM chunk"), {"chunk": SCHEMA})
+    for values in ((1, 2), (10,), (3, 4, 5), ()):
+        expected = sum(values) if values else None
+        assert total.run(chunk=table(*values)).to_pylist() == [{"s": expected}]
+
+
+def test_what_is_not_lent_is_empty(duck: Duck) -> None:
+    both = duck.prepare(
+        tree("SELECT (SELECT count(*) FROM a) AS a, (SELECT count(*) FROM b) AS b"),
+        {"a": SCHEMA, "b": SCHEMA},
+    )
+    assert both.run(a=table(1), b=table(1, 2)).to_pylist() == [{"a": 1, "b": 2}]
+    assert both.run(b=table(3)).to_pylist() == [{"a": 0, "b": 1}]
+    assert both.run().to_pylist() == [{"a": 0, "b": 0}]
+
+
+def test_nothing_that_was_lent_is_held(duck: Duck) -> None:
+    import gc
+    import weakref
+
+    first = duck.prepare(tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
+    for _ in range(3):
+        rows = table(1, 2, 3)
+        watch = weakref.ref(rows)
+        first.run(chunk=rows)
+        del rows
+        gc.collect()
+        assert watch() is None
+
+
+def test_a_lent_table_has_its_name_in_the_query(duck: Duck) -> None:
+    named = duck.prepare(
+        tree("SELECT chunk.v, c.k FROM chunk, chunk AS c WHERE chunk.v < c.v"), {"chunk": SCHEMA}
+    )
+    assert named.run(chunk=table(1, 2)).to_pylist() == [{"v": 1, "k": "a"}]
+
+
+def test_the_query_itself_is_left_as_it_is(duck: Duck) -> None:
+    query = tree("SELECT v FROM chunk")
+    before = query.copy()
+    duck.prepare(query, {"chunk": SCHEMA})
+    assert query == before
+
+
+def test_a_table_of_another_schema_is_no_lent_one(duck: Duck) -> None:
+    duck.connection.execute("CREATE TABLE chunk AS SELECT 7 AS v")
+    query = tree("SELECT a.v AS a, b.v AS b FROM main.chunk AS a, chunk AS b")
+    assert duck.prepare(query, {"chunk": SCHEMA}).run(chunk=table(1)).to_pylist() == [
+        {"a": 7, "b": 1}
+    ]
+
+
+def test_a_table_may_be_lent_that_is_not_read(duck: Duck) -> None:
+    one = duck.prepare(tree("SELECT 1 AS one"), {"chunk": SCHEMA})
+    assert one.run(chunk=table(1)).to_pylist() == [{"one": 1}]
+    one.close()
+
+
+def test_statements_do_not_get_into_one_anothers_way(duck: Duck) -> None:
+    texts = ("SELECT v FROM chunk", "SELECT v + 1 AS v FROM chunk")
+    prepared = [duck.prepare(tree(text), {"chunk": SCHEMA}) for text in texts]
+    for i in range(3):
+        for plus, each in enumerate(prepared):
+            assert each.run(chunk=table(i)).to_pylist() == [{"v": i + plus}]
+
+
+def test_results_stay_when_other_statements_run(duck: Duck) -> None:
+    same = duck.prepare(tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
+    results = [same.run(chunk=table(i)) for i in range(4)]
+    assert [each["v"].to_pylist() for each in results] == [[0], [1], [2], [3]]
+
+
+def test_a_row_that_fails_does_not_keep_others_from_running(duck: Duck) -> None:
+    strict = duck.prepare(tree("SELECT CAST(k AS INT) AS i FROM chunk"), {"chunk": SCHEMA})
+    good = pa.table({"k": ["7"], "v": [0]}, schema=SCHEMA)
+    for _ in range(2):
+        with pytest.raises(Exception, match=r"(?i)conver"):
+            strict.run(chunk=table(1))
+        assert strict.run(chunk=good).to_pylist() == [{"i": 7}]
+
+
+def test_what_is_closed_takes_its_names_back(duck: Duck) -> None:
+    prepared = duck.prepare(tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
+    prepared.run()
+    prepared.run()
+    assert len(views(duck)) == 1
+    prepared.close()
+    assert views(duck) == []
+
+
+def test_a_statement_may_be_run_just_once(duck: Duck) -> None:
+    answer = duck.run_once(tree("SELECT max(v) AS m FROM t"), "", {"t": table(1, 5)})
+    assert answer.to_pylist() == [{"m": 5}]
+    assert views(duck) == []
+
+
+def test_a_statement_that_answers_nothing_gives_no_rows(duck: Duck) -> None:
+    assert duck.run_once(tree("CREATE TABLE x (a INT)"), "", {}).num_rows == 0
+    assert duck.has_table("x")
+
+
+def test_a_statement_that_fails_once_is_an_error_with_its_text(duck: Duck) -> None:
+    with pytest.raises(QueryError) as caught:
+        duck.run_once(tree("SELECT w FROM t"), "SELECT w\nFROM t", {"t": table(1)})
+    assert caught.value.text == "SELECT w\nFROM t"
+    assert views(duck) == []
+
+
+def test_tables_are_found_by_their_names(duck: Duck) -> None:
+    duck.create_table("trades", table(1, 2))
+    assert duck.has_table("trades")
+    assert duck.has_table("TRADES")
+    assert not duck.has_table('"trades"')
+    with pytest.raises(NameTakenError):
+        duck.create_table("Trades", table(1))
+
+
+def test_a_table_is_made_of_a_file(duck: Duck, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(table(1, 2), tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("k,v\na,3\n")
+    (tmp_path / "t.ndjson").write_text('{"k": "a", "v": 4}\n')
+    for ending in ("parquet", "csv", "ndjson"):
+        duck.create_table(f"of_{ending}", tmp_path / f"t.{ending}")
+    union = "(FROM of_parquet UNION ALL FROM of_csv UNION ALL FROM of_ndjson)"
+    counted = duck.connection.execute(f"SELECT sum(v)::INT FROM {union}").fetchall()
+    assert counted == [(10,)]
+
+
+def test_a_file_of_another_kind_or_of_nothing_is_an_error(duck: Duck, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError):
+        duck.create_table("t", "trades.xlsx")
+    with pytest.raises(QueryError, match="table t"):
+        duck.create_table("t", tmp_path / "none.parquet")
+    assert not duck.has_table("t")
