@@ -58,6 +58,9 @@ class TestAnyArc:
         arc.queue.close()
         assert (len(arc), arc.has_more, arc.take(None), arc.staleness()) == (0, False, [], 0.0)
         arc.settle()
+        if isinstance(arc, WindowArc):
+            arc.advance(9)
+            assert not arc.has_more
 
     def test_its_label_names_the_policy(
         self, make: Callable[[Streams, str], AnyArc], policy: str

@@ -12,8 +12,8 @@ from upstream.queries.operators import Arc, PlanQuery, Source, Union
 from .setting import Streams, operator_of, rows_of, values_of
 
 
-def union_of(streams: Streams, *, input: str = "pull", policy: str = "append") -> PlanQuery:  # noqa: A002
-    plan = Union(Arc(Source(streams.left), policy), Arc(Source(streams.right), policy))
+def union_of(streams: Streams, input: str = "pull") -> PlanQuery:  # noqa: A002
+    plan = Union(Arc(Source(streams.left), "append"), Arc(Source(streams.right), "append"))
     return PlanQuery(Arc(plan, "append"), input=input, clock=streams.clock)
 
 

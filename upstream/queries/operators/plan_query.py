@@ -137,8 +137,8 @@ class PlanQuery:
         What waits to be run on is run on first. At most `limit` results.
         """
         self._check_open()
-        self._run_all()
         queue = self._results()
+        self._run_all()
         updates = queue.dequeue_many(len(queue) if limit is None else limit)
         queue.deliver_many(updates)
         return updates
@@ -155,8 +155,9 @@ class PlanQuery:
         What waits to be run on is run on first.
         """
         self._check_open()
+        queue = self._results()
         self._run_all()
-        return self._results().dequeue()
+        return queue.dequeue()
 
     def deliver(self, update: Update) -> None:
         """Note that the application has made use of a result that `dequeue` handed out."""

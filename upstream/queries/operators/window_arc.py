@@ -104,8 +104,9 @@ class WindowArc(ArcQueue[WindowTuple]):
 
     def advance(self, now: float) -> None:
         """Close the windows that end at or before `now`, a source time, as no tuple will."""
-        self._queue.advance(now)
-        self._has_left_some = True
+        if not self._queue.is_closed:
+            self._queue.advance(now)
+            self._has_left_some = True
 
     def take(self, limit: int | None) -> list[WindowTuple]:
         """Dequeue up to `limit` tuples and ends of windows."""
