@@ -316,7 +316,8 @@ class Engine:
         from .queries.statements import rows_to_insert
 
         entry = self._streams[name]
-        rows = rows_to_insert(statement, entry.definition, self._duck, self._newest_rows())
+        newest = {each: stream.newest_rows() for each, stream in self._streams.items()}
+        rows = rows_to_insert(statement, entry.definition, self._duck, newest)
         return pa.table({"Count": pa.array([self.append(name, rows)], pa.int64())})
 
     def _answer(self, text: str) -> pa.Table:
@@ -342,10 +343,12 @@ class Engine:
 
     def _execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
         """Have DuckDB run a statement about its tables; it may read streams."""
-        return self._duck.run_once(statement.tree, statement.text, self._newest_rows())
+        from .queries.table_statements import TableStatements
 
-    def _newest_rows(self) -> dict[str, pa.Table]:
-        return {name: entry.newest_rows() for name, entry in self._streams.items()}
+        def newest_rows(name: str) -> pa.Table:
+            return self._streams[name].newest_rows()
+
+        return TableStatements(self._duck, self._streams, newest_rows).run(statement)
 
     # Names
 

@@ -82,13 +82,15 @@ class Duck:
         """
         import duckdb
 
-        prepared = self.prepare(statement, {name: each.schema for name, each in tables.items()})
+        schemas = {name: each.schema for name, each in tables.items()}
         try:
-            return prepared.run(**tables)
+            prepared = self.prepare(statement, schemas)
+            try:
+                return prepared.run(**tables)
+            finally:
+                prepared.close()
         except duckdb.Error as error:
             raise QueryError(str(error), text) from error
-        finally:
-            prepared.close()
 
     def has_table(self, name: str) -> bool:
         """Tell whether there is a table or view of this name."""
