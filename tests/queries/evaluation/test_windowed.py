@@ -1,0 +1,580 @@
+"""Windows that slide: which are answered, when, how often, and what is held for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Literal
+
+import pytest
+from hypothesis import given as given_that
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from upstream import ContinuousQuery, Engine, ManualClock
+
+from .setting import WAYS, append, given, held, make_streams, revised
+
+Way = Literal["measured", "increments", "whole"]
+HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"
+TUMBLES = "SELECT sum(x) AS x FROM tumble(bids, 10)"
+ARRIVALS = "SELECT sum(x) AS x FROM tumble(bids, INTERVAL '10 seconds', by => arrival)"
+BOTH = (
+    "SELECT (SELECT count(*) FROM tumble(bids, 10)) AS bids,"
+    " (SELECT count(*) FROM tumble(asks, 10)) AS asks"
+)
+
+every_way = pytest.mark.parametrize("way", WAYS)
+
+# Which windows are answered
+
+
+@every_way
+def test_windows_are_closed_by_the_first_row_after_them(engine: Engine, way: Way) -> None:
+    # time     -10    0     10    20    30    40
+    # rows            1  2    4      8      |
+    # windows   [---1+2----)
+    #                 [--1+2+4---)
+    #                       [---4+8----)
+    #                             [---8--------)  is open: 39 is before its end
+    query = engine.continuous_query(HOPS, evaluation=way)
+    append(engine, "bids", (0, 1), (5, 2), (12, 4), (25, 8))
+    assert given(query.results()) == [(-10, 10, 3), (0, 20, 7)]
+    append(engine, "bids", (39, 16))
+    assert given(query.results()) == [(10, 30, 12)]
+    append(engine, "bids", (40, 32))
+    assert given(query.results()) == [(20, 40, 24)]
+
+
+@every_way
+def test_a_window_without_rows_is_skipped_and_one_whose_rows_are_filtered_is_not(
+    engine: Engine, way: Way
+) -> None:
+    # time    0     10    20    30    40
+    # rows      1      0           4     |
+    # x > 0     1                  4
+    query = engine.continuous_query(f"{TUMBLES} WHERE x > 0", evaluation=way)
+    append(engine, "bids", (3, 1), (13, 0), (33, 4), (43, 1))
+    assert given(query.results()) == [(0, 10, 1), (10, 20, None), (30, 40, 4)]
+
+
+@every_way
+def test_no_window_is_invented_in_a_gap_and_none_with_rows_is_lost(
+    engine: Engine, way: Way
+) -> None:
+    # time   0  10  20          10^12 10^12+10  10^12+20
+    # rows    1                      2             |
+    query = engine.continuous_query(HOPS, evaluation=way)
+    far = 10**12
+    append(engine, "bids", (3, 1))
+    append(engine, "bids", (far + 3, 2))
+    append(engine, "bids", (far + 20, 4))
+    assert given(query.results()) == [
+        (-10, 10, 1),
+        (0, 20, 1),
+        (far - 10, far + 10, 2),
+        (far, far + 20, 2),
+    ]
+
+
+@every_way
+def test_times_before_zero_are_windowed_like_others(engine: Engine, way: Way) -> None:
+    # time   -40   -30   -20   -10    0
+    # rows       1     2           4    |
+    query = engine.continuous_query(TUMBLES, evaluation=way)
+    append(engine, "bids", (-31, 1), (-30, 2), (-1, 4), (0, 8))
+    assert given(query.results()) == [(-40, -30, 1), (-30, -20, 2), (-10, 0, 4)]
+
+
+@every_way
+def test_a_window_over_rows_is_given_when_it_is_full(engine: Engine, way: Way) -> None:
+    # rows     0  1  2  3  4  5  6
+    # windows  [--------)
+    #                [--------)
+    query = engine.continuous_query("SELECT sum(x) AS x FROM rows(bids, 3, 2)", evaluation=way)
+    append(engine, "bids", (9, 1), (1, 2))
+    assert query.results() == []
+    append(engine, "bids", (5, 4), (5, 8))
+    assert given(query.results()) == [(0, 3, 7)]
+    append(engine, "bids", (0, 16), (0, 32))
+    assert given(query.results()) == [(2, 5, 28)]
+
+
+@every_way
+def test_windows_over_arrival_are_closed_by_the_clock(
+    engine: Engine, clock: ManualClock, way: Way
+) -> None:
+    # clock   0     10    20    30
+    # rows     1 2      4    |        the third window is open
+    query = engine.continuous_query(ARRIVALS, evaluation=way)
+    for moment, x in ((1, 1), (2, 2), (15, 4)):
+        clock.set(moment)
+        append(engine, "bids", (-moment, x))
+    clock.set(19.999)
+    assert [each for _, _, each in given(query.results())] == [3]
+    clock.set(24)
+    [result] = query.results()
+    start = datetime(1970, 1, 1, 0, 0, 10)
+    assert given([result]) == [(start, start + timedelta(seconds=10), 4)]
+    assert result.staleness == 4.0
+    clock.set(1_000)
+    assert query.results() == []
+
+
+def test_a_row_that_arrives_at_the_end_of_a_window_is_in_the_next(
+    engine: Engine, clock: ManualClock
+) -> None:
+    query = engine.continuous_query(ARRIVALS)
+    append(engine, "bids", (0, 1))
+    clock.set(10)
+    assert [each for _, _, each in given(query.results())] == [1]
+    append(engine, "bids", (0, 2))
+    clock.set(20)
+    assert [each for _, _, each in given(query.results())] == [2]
+
+
+def test_the_engine_is_told_when_the_clock_alone_will_close_a_window(
+    engine: Engine, clock: ManualClock
+) -> None:
+    taken: list[object] = []
+    engine.continuous_query(ARRIVALS, callback=lambda result: taken.extend(given([result])))
+    append(engine, "bids", (0, 1))
+    engine.run(1)
+    clock.set(9.5)
+    assert engine.run(1) == 0
+    clock.set(10)
+    assert engine.run(1) == 1
+    assert len(taken) == 1
+    clock.set(100)
+    assert engine.run(1) == 0
+
+
+@every_way
+def test_silence_closes_the_open_slide_and_the_next_windows_as_the_clock_goes_on(
+    engine: Engine, clock: ManualClock, way: Way
+) -> None:
+    # time    -10   0     10    20
+    # row           3
+    # clock 5: [---3------)            the open slide, of which 10 is the end
+    # clock 17:     [---3-------)      3 + 17 = 20
+    query = engine.continuous_query(HOPS, evaluation=way, close_after=5)
+    append(engine, "bids", (3, 1))
+    clock.set(4.9)
+    assert query.results() == []
+    clock.set(5)
+    assert given(query.results()) == [(-10, 10, 1)]
+    clock.set(16.9)
+    assert query.results() == []
+    clock.set(18)
+    [result] = query.results()
+    assert given([result]) == [(0, 20, 1)]
+    assert result.staleness == 1.0
+    append(engine, "bids", (15, 2), (22, 4))
+    assert query.results() == []
+    assert query.statistics().rows_late == 1
+
+
+@every_way
+def test_a_query_over_several_streams_waits_for_the_slowest(engine: Engine, way: Way) -> None:
+    # time    0     10    20    30
+    # bids      *      *     *     *
+    # asks      *   *  |
+    query = engine.continuous_query(BOTH, evaluation=way)
+    append(engine, "bids", (1,), (11,), (21,), (31,))
+    assert query.results() == []
+    append(engine, "asks", (2,), (9,))
+    assert query.results() == []
+    append(engine, "asks", (15,))
+    assert given(query.results()) == [(0, 10, [(1, 2)])]
+    append(engine, "asks", (35,))
+    assert given(query.results()) == [(10, 20, [(1, 1)]), (20, 30, [(1, 0)])]
+
+
+# Rows that come late
+
+
+@every_way
+def test_late_rows_are_dropped_and_counted(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(TUMBLES, evaluation=way)
+    append(engine, "bids", (5, 1), (15, 2), (9, 4))
+    append(engine, "bids", (8, 8), (25, 16))
+    assert given(query.results()) == [(0, 10, 1), (10, 20, 2)]
+    assert query.statistics().rows_late == 2
+
+
+@every_way
+def test_a_late_row_that_is_allowed_has_its_windows_answered_again(
+    engine: Engine, way: Way
+) -> None:
+    # time    -10   0     10    20    30
+    # rows              1      2    |
+    # windows  [-------1--)
+    #                [-----1+2---)
+    # late                   4           is in [0, 20) and in [10, 30), which is open
+    query = engine.continuous_query(HOPS, evaluation=way, allowed_lateness=20)
+    append(engine, "bids", (9, 1), (15, 2), (25, 0))
+    assert revised(query.results()) == [(-10, 0, 1), (0, 0, 3)]
+    append(engine, "bids", (16, 4))
+    assert revised(query.results()) == [(0, 1, 7)]
+    append(engine, "bids", (8, 8), (9, 16), (30, 0))
+    assert revised(query.results()) == [(-10, 1, 25), (0, 2, 31), (10, 0, 6)]
+    append(engine, "bids", (9, 32))
+    assert query.results() == []
+    assert query.statistics().rows_late == 1
+
+
+@every_way
+def test_a_window_that_was_empty_has_its_first_answer_when_a_late_row_comes(
+    engine: Engine, way: Way
+) -> None:
+    # time    0     10    20    30    40
+    # rows      1                   |
+    # late              2
+    query = engine.continuous_query(TUMBLES, evaluation=way, allowed_lateness=30)
+    append(engine, "bids", (3, 1), (33, 0))
+    assert revised(query.results()) == [(0, 0, 1)]
+    append(engine, "bids", (15, 2))
+    assert revised(query.results()) == [(10, 0, 2)]
+    append(engine, "bids", (15, 2))
+    assert revised(query.results()) == [(10, 1, 4)]
+
+
+@every_way
+def test_a_late_row_can_be_older_than_the_first_row(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(TUMBLES, evaluation=way, allowed_lateness=30)
+    append(engine, "bids", (33, 1))
+    assert query.results() == []
+    append(engine, "bids", (5, 2))
+    assert revised(query.results()) == [(0, 0, 2)]
+
+
+@every_way
+def test_a_late_row_for_a_window_that_nobody_answered_yet_is_just_one_of_its_rows(
+    engine: Engine, way: Way
+) -> None:
+    query = engine.continuous_query(TUMBLES, evaluation=way, allowed_lateness=30)
+    append(engine, "bids", (5, 1), (15, 2), (6, 4), (25, 0))
+    assert revised(query.results()) == [(0, 0, 5), (10, 0, 2)]
+
+
+@every_way
+def test_a_row_that_is_late_for_its_stream_amends_only_what_the_slowest_stream_has_closed(
+    engine: Engine, way: Way
+) -> None:
+    # time    0     10    20    30
+    # bids      *      *     *
+    # asks      *   |                   [0, 10) was answered, [10, 20) was not
+    # late      *      *                of bids
+    query = engine.continuous_query(BOTH, evaluation=way, allowed_lateness=30)
+    append(engine, "bids", (1,), (11,), (21,))
+    append(engine, "asks", (1,), (10,))
+    assert revised(query.results()) == [(0, 0, [(1, 1)])]
+    append(engine, "bids", (2,), (12,))
+    assert revised(query.results()) == [(0, 1, [(2, 1)])]
+    append(engine, "asks", (20,))
+    assert revised(query.results()) == [(10, 0, [(2, 1)])]
+
+
+def test_any_lateness_may_be_allowed(engine: Engine) -> None:
+    query = engine.continuous_query(TUMBLES, allowed_lateness=1e30)
+    append(engine, "bids", (10**9, 1), (3, 2))
+    assert given(query.results()) == [(0, 10, 2)]
+
+
+# Against a model
+
+
+class Windows:
+    """What windows of one stream give, with all rows kept and all windows tried."""
+
+    def __init__(self, size: int, slide: int, step: int, lateness: int | None) -> None:
+        self.size, self.slide, self.step = size, slide, step
+        self.lateness = lateness
+        self.rows: list[tuple[int, int]] = []
+        self.newest: int | None = None
+        self.late = 0
+        self.answered: dict[int, tuple[int, int]] = {}  # revision, rows
+
+    def add(self, time: int, x: int) -> None:
+        newest = time if self.newest is None else self.newest
+        is_behind = time // self.step < newest // self.step
+        if is_behind and (self.lateness is None or time < newest - self.lateness):
+            self.late += 1
+            return
+        self.newest = max(newest, time)
+        self.rows.append((time, x))
+
+    def poll(self) -> list[tuple[object, ...]]:
+        if self.newest is None:
+            return []
+        found: list[tuple[object, ...]] = []
+        first = (min(time for time, _ in self.rows) - self.size) // self.slide
+        for window in range(first, self.newest // self.slide + 1):
+            start, end = window * self.slide, window * self.slide + self.size
+            numbers = [x for time, x in self.rows if start <= time < end]
+            revision, count = self.answered.get(window, (-1, 0))
+            if end <= self.newest and len(numbers) > count:
+                self.answered[window] = (revision + 1, len(numbers))
+                found.append((start, revision + 1, [(len(numbers), sum(numbers))]))
+        return found
+
+
+@settings(max_examples=25)
+@given_that(
+    batches=st.lists(
+        st.lists(st.tuples(st.integers(-40, 40), st.integers(0, 9)), min_size=1, max_size=5),
+        max_size=7,
+    ),
+    window=st.sampled_from([(6, 6), (6, 2), (7, 3), (5, 1)]),
+    lateness=st.none() | st.integers(0, 30),
+)
+def test_windows_are_answered_as_if_all_rows_were_kept(
+    batches: list[list[tuple[int, int]]], window: tuple[int, int], lateness: int | None
+) -> None:
+    size, slide = window
+    text = f"SELECT count(*) AS n, sum(x) AS x FROM hop(bids, {size}, {slide})"
+    with Engine(clock=ManualClock()) as engine:
+        make_streams(engine)
+        queries = [
+            engine.continuous_query(text, evaluation=way, allowed_lateness=lateness)
+            for way in ("increments", "whole")
+        ]
+        drift = 0
+        model = Windows(size, slide, queries[0]._plan.split.windows[0].step, lateness)
+        for batch in batches:
+            rows = [(time + drift, x) for time, x in batch]
+            drift += 15
+            append(engine, "bids", *rows)
+            for row in rows:
+                model.add(*row)
+            expected = model.poll()
+            for query in queries:
+                assert revised(query.results()) == expected
+                assert query.statistics().rows_late == model.late
+
+
+# Skipping
+
+
+def test_an_update_query_skips_older_results_and_never_rows(engine: Engine) -> None:
+    query = engine.continuous_query(HOPS, semantics="update", evaluation="increments")
+    for time in range(0, 100, 5):
+        append(engine, "bids", (time, time))
+    [result] = query.results()
+    assert given([result]) == [(70, 90, 70 + 75 + 80 + 85)]
+    counts = query.statistics()
+    assert (counts.results_skipped, result.missed) == (8, 8)
+
+
+def test_a_result_that_was_skipped_counts_as_a_revision(engine: Engine) -> None:
+    query = engine.continuous_query(
+        TUMBLES, semantics="update", evaluation="increments", allowed_lateness=50
+    )
+    append(engine, "bids", (5, 1), (15, 2), (25, 4))
+    assert revised(query.results()) == [(10, 0, 2)]
+    append(engine, "bids", (6, 8))
+    assert revised(query.results()) == [(0, 1, 9)]
+
+
+@every_way
+def test_at_most_every_so_often_the_newest_result_is_given(
+    engine: Engine, clock: ManualClock, way: Way
+) -> None:
+    query = engine.continuous_query(TUMBLES, evaluation=way, emit_every=60)
+    append(engine, "bids", (5, 1), (15, 2))
+    assert given(query.results()) == [(0, 10, 1)]
+    append(engine, "bids", (25, 4), (35, 8))
+    assert query.results() == []
+    clock.set(60)
+    append(engine, "bids", (45, 16))
+    assert given(query.results()) == [(30, 40, 8)]
+    assert query.statistics().results_skipped == 2
+
+
+@every_way
+def test_only_what_changed_is_given(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(TUMBLES, evaluation=way, emit="changed")
+    append(engine, "bids", (5, 1), (15, 1), (25, 2), (35, 2), (45, 1), (55, 0))
+    assert given(query.results()) == [(0, 10, 1), (20, 30, 2), (40, 50, 1)]
+    assert query.statistics().results_unchanged == 2
+
+
+# Asking
+
+
+def asked(query: ContinuousQuery) -> list[tuple[object, ...]]:
+    result = query.ask()
+    return [] if result is None else revised([result])
+
+
+@every_way
+@pytest.mark.parametrize("emit", ["asked", "slide"])
+def test_what_is_asked_for_is_the_newest_closed_window(
+    engine: Engine, way: Way, emit: Literal["asked", "slide"]
+) -> None:
+    query = engine.continuous_query(HOPS, evaluation=way, emit=emit)
+    assert asked(query) == []
+    append(engine, "bids", (5, 1))
+    assert asked(query) == []
+    append(engine, "bids", (15, 2), (25, 4))
+    assert asked(query) == [(0, 0, 3)]
+    assert asked(query) == [(0, 0, 3)]
+    append(engine, "bids", (28, 8))
+    assert asked(query) == [(0, 0, 3)]
+    append(engine, "bids", (1_000, 0))
+    assert asked(query) == [(20, 0, 12)]
+
+
+@every_way
+def test_what_is_asked_for_is_there_when_all_results_were_taken(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(HOPS, evaluation=way)
+    append(engine, "bids", (5, 1), (15, 2), (25, 4))
+    assert len(query.results()) == 2
+    assert asked(query) == [(0, 0, 3)]
+    assert query.results() == []
+
+
+@every_way
+@pytest.mark.parametrize("emit", ["asked", "slide"])
+def test_what_is_asked_for_is_as_late_rows_have_made_it(
+    engine: Engine, way: Way, emit: Literal["asked", "slide"]
+) -> None:
+    # time    0     10    20    30    40
+    # rows       1           |
+    # late       2      4               [10, 20) was empty, and is the newest now
+    query = engine.continuous_query(TUMBLES, evaluation=way, emit=emit, allowed_lateness=30)
+    append(engine, "bids", (5, 1), (25, 0))
+    assert asked(query) == [(0, 0, 1)]
+    append(engine, "bids", (5, 2))
+    assert asked(query) == [(0, 1, 3)]
+    append(engine, "bids", (15, 4))
+    assert asked(query) == [(10, 0, 4)]
+    append(engine, "bids", (6, 8))
+    assert asked(query) == [(10, 0, 4)]
+
+
+# Two ways
+
+
+class DearClock(ManualClock):
+    """A clock on which everything takes as long as it was told last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reading_costs = 0.0
+
+    def now(self) -> float:
+        self.advance(self.reading_costs)
+        return super().now()
+
+
+@pytest.mark.parametrize("lateness", [None, 25])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT k, sum(x) AS x, count(DISTINCT x) AS n FROM hop(bids, 30, 10) GROUP BY k",
+        """SELECT b.k, count(*) AS n, max(a.x) AS x
+           FROM hop(bids, 30, 10) b JOIN hop(asks, 30, 10) a ON a.k = b.k GROUP BY b.k""",
+        "SELECT k, x FROM hop(bids, 30, 10)",
+    ],
+)
+def test_to_change_the_way_changes_no_result(text: str, lateness: float | None) -> None:
+    clock = DearClock()
+    with Engine(clock=clock) as engine:
+        make_streams(engine)
+        query = engine.continuous_query(text, allowed_lateness=lateness)
+        plain = engine.continuous_query(text, allowed_lateness=lateness, evaluation="whole")
+        ways = []
+        for slide in range(130):
+            for stream in ("bids", "asks"):
+                times = [10 * slide + 3 * i - 7 * (i % 3) for i in range(4)]
+                append(engine, stream, *[(t, t % 7, "ab"[t % 2]) for t in times])
+            ways.append("evaluated whole" in query.explain())
+            dear_way = slide < 40 or slide > 90
+            clock.reading_costs = 1.0 if ways[-1] is dear_way else 0.001
+            found = revised(query.results())
+            clock.reading_costs = 0.0
+            assert found == revised(plain.results())
+        changes = sum(one != other for one, other in pairwise(ways))
+        assert changes >= 3
+
+
+def test_a_large_window_is_not_kept_to_be_evaluated_whole(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT sum(x) AS x FROM rows(bids, 60000, 30000)")
+    for _ in range(5):
+        engine.append(
+            "bids",
+            {"time": range(30_000), "k": ["a"] * 30_000, "x": [1] * 30_000},
+        )
+    assert "by increments" not in query.explain()
+    assert query.results()[-1].table["x"].to_pylist() == [60_000]
+    assert "by increments" in query.explain()
+    assert held(query) < 10
+
+
+# What is held
+
+
+def held_over_slides(
+    engine: Engine, query: ContinuousQuery, times: Sequence[int], streams: Sequence[str]
+) -> list[int]:
+    """Append rows at these times, ten each, and return how many rows were held after each."""
+    rows_held = []
+    for time in times:
+        for stream in streams:
+            append(engine, stream, *[(time + i, i, "ab"[i % 2]) for i in range(10)])
+        query.results()
+        rows_held.append(held(query))
+    return rows_held
+
+
+JOIN = "SELECT count(*) AS n FROM hop(bids, 20, 10) b JOIN hop(asks, 20, 10) a ON a.k = b.k"
+LISTS = "SELECT k, x FROM hop(bids, 20, 10)"
+TIMES = {
+    "slides": range(0, 400, 10),
+    "gaps": range(0, 40_000, 1_000),
+    "batches within a step": [step // 4 * 10 for step in range(60)],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "way", "most"),
+    [
+        (HOPS, "increments", 4),
+        (HOPS, "whole", 20),
+        (HOPS, "measured", 24),
+        (LISTS, "increments", 30),
+        (JOIN, "increments", 60),
+        (JOIN, "whole", 40),
+    ],
+)
+def test_what_is_held_does_not_grow(engine: Engine, text: str, way: Way, most: int) -> None:
+    streams = ("bids", "asks") if text == JOIN else ("bids",)
+    cases: list[tuple[Literal["append", "update"], str]]
+    cases = [("append", "slides"), ("update", "slides"), ("append", "gaps")]
+    for semantics, times in cases:
+        query = engine.continuous_query(text, semantics=semantics, evaluation=way)
+        assert 0 < max(held_over_slides(engine, query, TIMES[times], streams)) <= most
+        query.close()
+
+
+@pytest.mark.parametrize("way", ["increments", "whole"])
+def test_of_the_open_step_no_more_is_held_than_its_rows(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(HOPS, evaluation=way)
+    most = 4 * 10 if way == "increments" else 2 * 4 * 10
+    rows_held = held_over_slides(engine, query, TIMES["batches within a step"], ["bids"])
+    assert 0 < max(rows_held) <= most
+
+
+def test_what_is_held_for_skipped_results_and_late_rows_does_not_grow(engine: Engine) -> None:
+    query = engine.continuous_query(
+        HOPS, semantics="update", evaluation="increments", allowed_lateness=30
+    )
+    rows_held = []
+    for block in range(30):
+        times = [100 * block + 10 * i - 15 * (i % 2) for i in range(10)]
+        append(engine, "bids", *[(time, 1) for time in times])
+        query.results()
+        rows_held.append(held(query))
+    assert max(rows_held[15:]) <= max(rows_held[:15]) <= 16
