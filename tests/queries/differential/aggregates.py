@@ -13,18 +13,19 @@ class Aggregate:
     """An aggregate.
 
     It is exact if it gives the same to the last bit in whatever order and grouping its rows are
-    added up, so that it may be compared with a constant and sorted by; and simple if it is one of
-    those that must be evaluated incrementally.
+    added up, so that it may be compared with a constant and sorted by; and merged if it can be made
+    of what it is for parts of the rows, else it needs every value.
     """
 
     sql: str
     is_exact: bool = True
-    is_simple: bool = True
+    is_merged: bool = True
 
 
 SIMPLE = ("whole_sum", "real_sum", "count", "average", "extreme", "logic", "spread")
 ORDERED = ("chosen", "first", "mode", "in_order")
-OTHER = ("distinct", "quantile", "collected", "together", "moment", "bits")
+OTHER = ("distinct", "together", "bits", "quantile", "collected", "moment")
+KEPT = ("mode", "in_order", "quantile", "collected", "moment")  # these need every value
 
 
 class Aggregates:
@@ -53,26 +54,24 @@ class Aggregates:
 
     def _combined(self, made: Aggregate) -> Aggregate:
         """Put an aggregate into an expression."""
-        exact = self.exact().sql
         forms = [
-            f"coalesce(sum({self.of.whole(0)}), 0) - {exact}::VARCHAR::DOUBLE"
-            if "count" in exact
-            else f"count(*) + coalesce(sum({self.of.whole(0)}), 0)",
-            f"CASE WHEN count(*) > 3 THEN {made.sql} END",
-            f"sum({self.of.real(0)}) / count(*)",
-            f"max({self.of.whole(0)}) - min({self.of.whole(0)})",
+            Aggregate(f"count(*) + coalesce(sum({self.of.whole(0)}), 0)"),
+            Aggregate(f"max({self.of.whole(0)}) - min({self.of.whole(0)})"),
+            Aggregate(f"sum({self.of.real(0)}) / count(*)", is_exact=False),
+            Aggregate(f"CASE WHEN count(*) > 3 THEN {made.sql} END", made.is_exact, made.is_merged),
         ]
-        return Aggregate(self.random.choice(forms), is_exact=False, is_simple=False)
+        return self.random.choice(forms)
 
     def _filtered(self, made: Aggregate) -> Aggregate:
         if self.random.random() < 0.85 or not made.sql.endswith(")") or "ORDER BY" in made.sql:
             return made
         sql = f"{made.sql} FILTER (WHERE {self.of.truth()})"
-        return Aggregate(sql, made.is_exact, made.is_simple)
+        return Aggregate(sql, made.is_exact, made.is_merged)
 
     def _make(self, kind: str) -> Aggregate:
         made = getattr(self, f"_{kind}")()
-        return made if isinstance(made, Aggregate) else Aggregate(made)
+        sql, is_exact = (made.sql, made.is_exact) if isinstance(made, Aggregate) else (made, True)
+        return Aggregate(sql, is_exact, is_merged=kind not in KEPT)
 
     def _whole_sum(self) -> str:
         return f"sum({self.of.exact_number()})"
@@ -99,32 +98,30 @@ class Aggregates:
 
     def _chosen(self) -> Aggregate:
         name = self.random.choice(["arg_max", "arg_min", "max_by", "min_by"])
-        return Aggregate(f"{name}({self.of.any()}, {self.of.number()})", is_simple=False)
+        return Aggregate(f"{name}({self.of.any()}, {self.of.number()})")
 
     def _first(self) -> Aggregate:
         name = self.random.choice(["first", "last", "any_value"])
-        return Aggregate(f"{name}({self.of.any()})", is_simple=False)
+        return Aggregate(f"{name}({self.of.any()})")
 
     def _mode(self) -> Aggregate:
-        return Aggregate(
-            f"mode({self.random.choice([self.of.text, self.of.whole])()})", is_simple=False
-        )
+        return Aggregate(f"mode({self.random.choice([self.of.text, self.of.whole])()})")
 
     def _in_order(self) -> Aggregate:
         forms = [f"string_agg({self.of.text()}, ',')", f"list({self.of.whole()})"]
-        return Aggregate(self.random.choice(forms), is_simple=False)
+        return Aggregate(self.random.choice(forms))
 
     def _distinct(self) -> Aggregate:
         forms = [f"count(DISTINCT {self.of.any()})", f"sum(DISTINCT {self.of.whole()})"]
         forms.append(f"count(DISTINCT {self.of.text(0)})")
-        return Aggregate(self.random.choice(forms), is_simple=False)
+        return Aggregate(self.random.choice(forms))
 
     def _quantile(self) -> Aggregate:
         number = self.of.number()
         forms = [f"median({number})", f"quantile_cont({number}, 0.25)"]
         forms.append(f"quantile_disc({number}, 0.75)")
         forms.append(f"quantile_cont({number}, [0.1, 0.9])")
-        return Aggregate(self.random.choice(forms), is_simple=False)
+        return Aggregate(self.random.choice(forms))
 
     def _collected(self) -> Aggregate:
         text, whole = self.of.text(), self.of.whole()
@@ -135,18 +132,18 @@ class Aggregates:
             f"histogram({text})",
             f"max({whole}, 2)",
         ]
-        return Aggregate(self.random.choice(forms), is_simple=False)
+        return Aggregate(self.random.choice(forms))
 
     def _together(self) -> Aggregate:
-        name = self.random.choice(["covar_samp", "covar_pop", "corr", "regr_slope"])
+        name = self.random.choice(["covar_samp", "covar_pop", "corr", "regr_slope", "regr_r2"])
         sql = f"{name}({self.of.number()}, {self.of.number()})"
-        return Aggregate(sql, is_exact=False, is_simple=False)
+        return Aggregate(sql, is_exact=False)
 
     def _moment(self) -> Aggregate:
-        name = self.random.choice(["skewness", "kurtosis", "entropy", "product"])
-        return Aggregate(f"{name}({self.of.whole(0)})", is_exact=False, is_simple=False)
+        name = self.random.choice(["skewness", "kurtosis", "entropy"])
+        return Aggregate(f"{name}({self.of.whole(0)})", is_exact=False)
 
     def _bits(self) -> Aggregate:
         name = self.random.choice(["bit_and", "bit_or", "bit_xor", "count_if"])
         what = self.of.truth() if name == "count_if" else self.of.whole()
-        return Aggregate(f"{name}({what})", is_simple=False)
+        return Aggregate(f"{name}({what})")

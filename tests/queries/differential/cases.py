@@ -47,6 +47,26 @@ class Case:
             f" every {self.emit_every}, evaluation {self.evaluation}"
         )
 
+    @property
+    def refusals(self) -> frozenset[str]:
+        """The errors with which it may be refused; without any, it has to be taken."""
+        query, kind = self.query, self.standing.windows[0].kind
+        if kind == "stream" and self.standing.semantics == "append":
+            return frozenset() if query.is_row_wise else frozenset({"UnboundedQueryError"})
+        if kind == "stream":
+            return frozenset() if query.has_key else frozenset({"QueryKeyError"})
+        if kind == "landmark" and (not query.is_merged or query.shape == "join"):
+            return frozenset({"UnboundedQueryError"})
+        if kind == "landmark" and "DISTINCT" in query.template:  # of which few keep the rows
+            return frozenset({"UnboundedQueryError", ""})
+        return frozenset()
+
+    @property
+    def has_to_be_incremental(self) -> bool:
+        """Tell whether no part of the query may be evaluated anew for each window."""
+        is_over_windows = self.standing.windows[0].kind in ("tumble", "hop", "rows")
+        return is_over_windows and self.query.is_merged and "DISTINCT" not in self.query.template
+
 
 def case(seed: int) -> Case:
     """Return the case of a seed."""

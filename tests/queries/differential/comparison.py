@@ -14,7 +14,7 @@ Row = tuple[object, ...]
 
 def difference(expected: pa.Table, found: pa.Table, *, is_ordered: bool) -> str:
     """Say how a table is not as expected; nothing if it is."""
-    if expected.schema.names != found.schema.names:
+    if named(expected) != named(found):
         return f"columns are {found.schema.names}, not {expected.schema.names}"
     if expected.schema.types != found.schema.types:
         return f"types are {found.schema.types}, not {expected.schema.types}"
@@ -24,6 +24,11 @@ def difference(expected: pa.Table, found: pa.Table, *, is_ordered: bool) -> str:
     else:
         is_same = are_same_multiset(wanted, given)
     return "" if is_same else f"rows are\n    {_sorted(given)}, not\n    {_sorted(wanted)}"
+
+
+def named(table: pa.Table) -> list[str]:
+    """Return the names of columns, without those that an expression gave itself."""
+    return [name if name.isidentifier() else "" for name in table.schema.names]
 
 
 def rows_of(table: pa.Table) -> list[Row]:

@@ -4,8 +4,6 @@ What a query is made of is drawn from a seeded `random.Random`, so that a seed i
 to see a query again.
 """
 
-# ruff: noqa: S608 (no text of a user is in these queries)
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -22,15 +20,17 @@ TRADES, QUOTES = "trades", "quotes"
 class Query:
     """A query: `streams` are those that its windows are over, in the order of their numbers.
 
-    `is_simple` says that it has to be evaluated incrementally; `is_row_wise` that each row of its
-    result comes from one row of the stream. The order of its result counts if `is_ordered`.
+    `is_merged` says that no part of it needs every row that came; `is_row_wise` that each row of
+    its result comes from one row of the stream; `has_key` that the result of such a query has the
+    keys of its streams. The order of its result counts if `is_ordered`.
     """
 
     template: str
     streams: tuple[str, ...]
     shape: str
-    is_simple: bool = False
+    is_merged: bool = False
     is_row_wise: bool = False
+    has_key: bool = True
     is_ordered: bool = False
 
 
@@ -89,33 +89,39 @@ class Grammar:
         of.can_fail = self.random.random() < 0.2
         body = self._aggregation(of, f"{{0}} AS {stream}", is_filtered=not of.can_fail)
         return Query(
-            body.text, (stream,), "aggregate", is_simple=body.is_simple, is_ordered=body.is_ordered
+            body.text, (stream,), "aggregate", is_merged=body.is_merged, is_ordered=body.is_ordered
         )
 
     def rows(self) -> Query:
         """Return rows as they are, computed with, or only those that differ."""
         stream = self._stream()
         of = self._expressions(stream)
-        items = [SCOPES[stream]("").text[0], *(of.any() for _ in range(self.random.randint(1, 3)))]
+        items = [of.any() for _ in range(self.random.randint(1, 3))]
+        has_key = self.random.random() < 0.8
+        if has_key:
+            items.append(SCOPES[stream]("").text[0])
         text = f"{self._items(items)} FROM {{0}} AS {stream}{self._where(of)}"
         kind = self.random.choices(["plain", "distinct", "limit", "star"], [6, 2, 2, 1])[0]
         if kind == "star":
             return Query(f"SELECT * FROM {{0}} AS {stream}", (stream,), "rows", is_row_wise=True)
         if kind == "distinct":
-            return Query(f"SELECT DISTINCT {text}", (stream,), "rows")
+            return Query(f"SELECT DISTINCT {text}", (stream,), "rows", is_merged=True)
         if kind == "limit":
-            text = f"SELECT {text} ORDER BY ALL {self._direction()} LIMIT 5"
-            return Query(text, (stream,), "rows", is_ordered=True)
-        return Query(f"SELECT {text}", (stream,), "rows", is_row_wise=True)
+            numbers = ", ".join(f"{n + 1} {self._direction()}" for n in range(len(items)))
+            order = self.random.choice([f"ALL {self._direction()}", numbers])
+            text = f"SELECT {text} ORDER BY {order} LIMIT 5"
+            return Query(text, (stream,), "rows", has_key=has_key, is_ordered=True)
+        return Query(f"SELECT {text}", (stream,), "rows", is_row_wise=True, has_key=has_key)
 
     def nested(self) -> Query:
         """Return an aggregate of aggregates."""
         stream = self._stream()
         of = self._expressions(stream)
         kinds = Aggregates(of, has_order=self.has_order)
+        value = kinds.any()
         inner = (
             f"SELECT {of.group()} AS g, {of.group()} AS h, {kinds.exact().sql} AS n,"
-            f" {kinds.any().sql} AS v FROM {{0}} AS {stream}{self._where(of)} GROUP BY 1, 2"
+            f" {value.sql} AS v FROM {{0}} AS {stream}{self._where(of)} GROUP BY 1, 2"
         )
         outer = self.random.choice(
             [
@@ -130,7 +136,7 @@ class Grammar:
             text = f"WITH inside AS ({inner}) SELECT {outer} FROM inside{group}"
         else:
             text = f"SELECT {outer} FROM ({inner}) AS inside{group}"
-        return Query(text, (stream,), "nested")
+        return Query(text, (stream,), "nested", is_merged=value.is_merged)
 
     def union(self) -> Query:
         """Return the results of two queries, one after the other."""
@@ -149,7 +155,7 @@ class Grammar:
             both = (
                 f"SELECT symbol, sum(n)::BIGINT AS n, count(*) FROM ({both}) AS b GROUP BY symbol"
             )
-        return Query(both, (first, second), "union")
+        return Query(both, (first, second), "union", is_merged=True)
 
     def ranked(self) -> Query:
         """Return a query with window functions of SQL's own."""
@@ -166,7 +172,8 @@ class Grammar:
         plain = f"SELECT {symbol}, {counts} AS n, {exact} OVER (PARTITION BY {symbol}) AS w {rows}"
         best = "QUALIFY dense_rank() OVER (ORDER BY n DESC NULLS LAST) <= 2"
         forms = [grouped, plain, f"SELECT * FROM ({grouped}) AS s {best}"]
-        return Query(self.random.choice(forms), (stream,), "ranked")
+        text = self.random.choice(forms)
+        return Query(text, (stream,), "ranked", is_merged=text != plain)
 
     def subquery(self) -> Query:
         """Return a query with a query in its condition, over a window of its own."""
@@ -189,7 +196,8 @@ class Grammar:
         )
         group = f" GROUP BY {symbol}" if " AS n" in select else ""
         text = f"SELECT {select} FROM {{0}} AS {stream} WHERE {condition}{group}"
-        return Query(text, (stream, inner), "subquery")
+        has_aggregate = bool(group) or "avg(" in condition or "max(" in condition
+        return Query(text, (stream, inner), "subquery", has_key=has_aggregate)
 
     def with_table(self) -> Query:
         """Return a join of a stream with a table."""
@@ -204,7 +212,7 @@ class Grammar:
             return Query(text, (stream,), "table", is_row_wise=True)
         body = self._aggregation(of, rows, is_filtered=True, has_order=False)
         return Query(
-            body.text, (stream,), "table", is_simple=body.is_simple, is_ordered=body.is_ordered
+            body.text, (stream,), "table", is_merged=body.is_merged, is_ordered=body.is_ordered
         )
 
     def join(self) -> Query:
@@ -225,16 +233,16 @@ class Grammar:
         if self.random.random() < 0.15:
             rows, kind = f"{{0}} AS t, {{1}} AS u WHERE {on}", "WHERE"
         if self.random.random() < 0.25:
-            items = [of.any(), of.any(), left.text[0]]
+            items = [of.any(), of.any(), left.text[0], right.text[0]]
             where = "" if kind == "WHERE" else self._where(of)
             text = f"SELECT {self._items(items)} FROM {rows}{where}"
-            return Query(text, (TRADES, second), "join", is_simple=kind != "LEFT JOIN")
+            return Query(text, (TRADES, second), "join")
         body = self._aggregation(of, rows, is_filtered=kind != "WHERE", has_order=False)
         return Query(
             body.text,
             (TRADES, second),
             "join",
-            is_simple=body.is_simple and kind != "LEFT JOIN",
+            is_merged=body.is_merged and kind != "LEFT JOIN",
             is_ordered=body.is_ordered,
         )
 
@@ -255,7 +263,7 @@ class Grammar:
         is_ordered = bool(groups) and "ROLLUP" not in text and self.random.random() < 0.2
         if is_ordered:
             text += self._order(groups, kinds.exact())
-        return Body(text, all(each.is_simple for each in found), is_ordered)
+        return Body(text, all(each.is_merged for each in found), is_ordered)
 
     def _grouping(self, groups: list[str]) -> str:
         kind = self.random.choices(["named", "numbered", "all", "rollup"], [5, 3, 2, 1])[0]
@@ -305,5 +313,5 @@ class Body:
     """An aggregation."""
 
     text: str
-    is_simple: bool
+    is_merged: bool
     is_ordered: bool

@@ -44,7 +44,7 @@ class Reference:
         self,
         standing: Standing,
         streams: Mapping[str, StreamOf],
-        tables: Mapping[str, pa.Table] | None = None,
+        connection: duckdb.DuckDBPyConnection,
     ) -> None:
         self.standing = standing
         self.arrivals = [
@@ -52,18 +52,12 @@ class Reference:
         ]
         self.kind = standing.windows[0].kind
         self.slide = standing.windows[0].slide
-        self.connection = duckdb.connect(config={"threads": 1})
-        for name, table in (tables or {}).items():
-            self.connection.register(name, table)
+        self.connection = connection  # which has the tables that are no streams
         self.revisions: dict[Bounds, int] = {}
         self.ended: set[int] = set()  # the slides after a landmark that were answered, or passed
         self.newest: Bounds | None = None  # the newest window that was due
         self.seen = [0] * len(self.arrivals)  # rows that the last answer without bounds was about
         self.skipped = 0
-
-    def close(self) -> None:
-        """Close the database."""
-        self.connection.close()
 
     @property
     def late(self) -> int:

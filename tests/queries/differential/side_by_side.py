@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+import duckdb
 import pyarrow as pa
 
 from upstream import ManualClock
@@ -19,8 +20,8 @@ from .comparison import difference
 from .feeds import DEFINITIONS, LISTED, STREAMS, Append, Pause
 from .reference import Answer, Reference
 
-START = 1_000.0  # on the clock
-EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # as TIMESTAMP, which has no zone
+BEGIN = 60.0  # each case begins at a multiple of this on the clock, as all windows do
+EPOCH = datetime(1970, 1, 1)  # as TIMESTAMP, which has no zone
 
 
 @dataclass(slots=True)
@@ -33,37 +34,47 @@ class Comparison:
     answers: int = 0
 
 
-def compare(case: Case) -> Comparison:
-    """Run a case both ways."""
-    clock = ManualClock(START)
-    tables = {"listed": LISTED}
-    with Engine(clock=clock) as engine:
+class Sides:
+    """An engine and a database for the reference, in which case after case is run."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock(BEGIN)
+        self.engine = Engine(clock=self.clock)
         for definition in DEFINITIONS.values():
-            engine.sql(definition)
-        engine.create_table("listed", LISTED)
+            self.engine.sql(definition)
+        self.engine.create_table("listed", LISTED)
+        self.connection = duckdb.connect(config={"threads": 1})
+        self.connection.register("listed", LISTED)
+
+    def close(self) -> None:
+        """Close both."""
+        self.engine.close()
+        self.connection.close()
+
+    def compare(self, case: Case) -> Comparison:
+        """Run a case both ways."""
+        self.clock.advance(BEGIN - self.clock.now() % BEGIN)
         try:
-            query = standing(engine, case)
+            query = self._standing(case)
         except QueryError as error:
             return Comparison(refusal=type(error).__name__)
-        reference = Reference(case.standing, STREAMS, tables)
+        reference = Reference(case.standing, STREAMS, self.connection)
         try:
-            return SideBySide(case, engine, clock, query, reference).run()
+            return SideBySide(case, self.engine, self.clock, query, reference).run()
         finally:
-            reference.close()
+            query.close()
 
-
-def standing(engine: Engine, case: Case) -> ContinuousQuery:
-    """Let the query of a case stand."""
-    lateness = case.standing.allowed_lateness
-    return engine.continuous_query(
-        case.text,
-        "update" if case.standing.semantics == "update" else "append",
-        emit=case.emit,
-        emit_every=case.emit_every,
-        allowed_lateness=None if lateness is None else lateness / MICROSECONDS,
-        close_after=case.standing.close_after,
-        evaluation=case.evaluation,
-    )
+    def _standing(self, case: Case) -> ContinuousQuery:
+        lateness = case.standing.allowed_lateness
+        return self.engine.continuous_query(
+            case.text,
+            "update" if case.standing.semantics == "update" else "append",
+            emit=case.emit,
+            emit_every=case.emit_every,
+            allowed_lateness=None if lateness is None else lateness / MICROSECONDS,
+            close_after=case.standing.close_after,
+            evaluation=case.evaluation,
+        )
 
 
 class SideBySide:
@@ -97,7 +108,9 @@ class SideBySide:
             else:
                 self._poll()
         self._compare_counts()
-        self.found.is_incremental = is_incremental(self.query.explain())
+        self.found.is_incremental = "not deeper because" not in self.query.explain()
+        if self.case.has_to_be_incremental and not self.found.is_incremental:
+            self._note(f"it is not incremental: {self.query.explain()}")
         return self.found
 
     def _poll(self) -> None:
@@ -189,8 +202,3 @@ def position(bound: object) -> int | None:
         return (bound - EPOCH) // timedelta(microseconds=1)
     assert bound is None or isinstance(bound, int)
     return bound
-
-
-def is_incremental(explanation: str) -> bool:
-    """Tell whether a query is evaluated by increments, and to the end."""
-    return "not deeper because" not in explanation

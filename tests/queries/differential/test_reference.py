@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -24,15 +25,8 @@ Make = Callable[[Standing], Reference]
 
 @pytest.fixture
 def reference() -> Iterator[Make]:
-    made: list[Reference] = []
-
-    def make(standing: Standing) -> Reference:
-        made.append(Reference(standing, STREAMS))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
+    with duckdb.connect() as connection:
+        yield lambda standing: Reference(standing, STREAMS, connection)
 
 
 def rows(*pairs: tuple[int, int | None]) -> pa.Table:

@@ -1,0 +1,49 @@
+"""Random queries answered by the engine and by the reference, window for window.
+
+QUERY_CASES says how many there are; the seed of each that differs is in the message, and
+`sides.compare(case(seed))` runs it again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from .cases import Case, case
+from .side_by_side import Comparison, Sides
+
+CASES = int(os.environ.get("QUERY_CASES", "200"))
+PARTS = 8  # which run beside one another
+
+
+@pytest.fixture(scope="module")
+def sides() -> Iterator[Sides]:
+    found = Sides()
+    yield found
+    found.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60 + CASES)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_engine_answers_as_the_reference_does(part: int, sides: Sides) -> None:
+    problems: list[str] = []
+    taken: list[Comparison] = []
+    for seed in range(part, CASES, PARTS):
+        each = case(seed)
+        found = sides.compare(each)
+        problems += problems_of(each, found)
+        if not found.refusal:
+            taken.append(found)
+    assert not problems, "\n\n".join(problems)
+    assert sum(found.answers for found in taken) > 2 * len(taken)
+    assert sum(found.is_incremental for found in taken) > 0.6 * len(taken)
+
+
+def problems_of(each: Case, found: Comparison) -> list[str]:
+    """Say what is wrong with a case: a refusal that is not expected, or the first difference."""
+    if found.refusal not in (each.refusals or {""}):
+        return [f"{each}\n  refused: {found.refusal or 'no'}, not {set(each.refusals) or 'no'}"]
+    return [f"{each}\n  {len(found.problems)}: {found.problems[0]}"] if found.problems else []
