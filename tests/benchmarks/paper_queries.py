@@ -29,7 +29,7 @@ class Query:
     streams: int
     x1_values: int
     x2_values: int
-    x1_type: str = "BIGINT"
+    x2_type: str = "BIGINT"
 
     @property
     def over_tables(self) -> str:
@@ -44,17 +44,22 @@ class Query:
 
     def definitions(self) -> list[str]:
         """Return the statements that define its streams."""
-        columns = f"(x1 {self.x1_type}, x2 BIGINT)"
+        columns = f"(x1 BIGINT, x2 {self.x2_type})"
         return [f"CREATE STREAM {name} {columns} KEY (x1)" for name in STREAMS[: self.streams]]
 
 
 def query_1(
-    *, window: int = 10_240_000, step: int = 20_000, kept: float = 0.2, groups: int = 2_000
+    *,
+    window: int = 10_240_000,
+    step: int = 20_000,
+    kept: float = 0.2,
+    groups: int = 2_000,
+    x2_type: str = "BIGINT",
 ) -> Query:
     """Return Q1: sums by group of the share of rows that is kept."""
     values = round(groups / kept)
     text = "SELECT x1, sum(x2) AS total FROM {0} AS s WHERE x1 > %d GROUP BY x1"
-    return Query(text % (values - groups - 1), window, step, 1, values, VALUES)
+    return Query(text % (values - groups - 1), window, step, 1, values, VALUES, x2_type)
 
 
 def query_2(*, window: int = 102_400, step: int = 1_600, matching: float = 0.01) -> Query:
@@ -100,5 +105,6 @@ class Feed:
 def draw(query: Query, rows: int, seed: int) -> pa.Table:
     random = np.random.default_rng(seed)
     x1, x2 = (random.integers(0, values, rows) for values in (query.x1_values, query.x2_values))
-    floats = query.x1_type == "DOUBLE"
-    return pa.table({"x1": x1.astype(np.float64) if floats else x1, "x2": x2})
+    if query.x2_type == "DOUBLE":
+        return pa.table({"x1": x1, "x2": x2 * 0.1})
+    return pa.table({"x1": x1, "x2": x2})

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from tests.benchmarks.paper_queries import STREAMS, Query, Rows
+from tests.benchmarks.paper_queries import STREAMS, Query, Rows, draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +134,7 @@ class ByTable:
             self._new.table = self._numbered(number, table)
             self._connection.execute(f"INSERT INTO {name} FROM coming").fetchall()
             oldest = self._counts[number] - self._query.window
-            delete = f"DELETE FROM {name} WHERE number < {oldest}"  # noqa: S608 - both are ours
+            delete = f"DELETE FROM {name} WHERE number < {oldest}"
             self._connection.execute(delete).fetchall()
         return self._run()
 
@@ -168,9 +168,8 @@ class OneStep:
     def __init__(self, query: Query) -> None:
         self._connection = duckdb.connect(config={"threads": 1})
         self._lent = [Lent() for _ in range(query.streams)]
-        nothing = pa.table({name: np.zeros(0, np.int64) for name in ("x1", "x2")})
         for name, lent in zip(STREAMS, self._lent, strict=False):
-            lent.table = nothing
+            lent.table = draw(query, 0, seed=1)
             self._connection.register(name, lent)
         self._run = prepared(self._connection, query)
 

@@ -44,6 +44,10 @@ class Race:
         pairs = zip(self.processor[name], self.processor[to], strict=True)
         return median(one / other for one, other in pairs)
 
+    def total_ratio(self, name: str, to: str) -> float:
+        """Return the processor time of all rounds of one system by that of another."""
+        return sum(self.processor[name]) / sum(self.processor[to])
+
     def wall_ratio(self, name: str, to: str) -> float:
         pairs = zip(self.wall[name], self.wall[to], strict=True)
         return median(one / other for one, other in pairs)
