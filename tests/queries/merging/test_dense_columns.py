@@ -39,7 +39,8 @@ def test_a_partial_in_several_chunks_is_read_as_one() -> None:
     )
     table = table.cast(SCHEMA)
     groups, sums, stacked = columns.read(pa.concat_tables([table, table]))
-    assert len(groups[0]) == sums[0].words.size == stacked[0].present[0].size == 2
+    assert len(groups[0]) == stacked[0].present[0].size == 2
+    assert len(sums) == 2
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..rewriting.split_query import StateKind
+from .exact_sum import ExactSum
 from .group_places import has_places
 from .kernels import kernel_of
 from .stacked_state import StackedState
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..rewriting.split_query import State
     from .stacked_state import StateValues
-    from .subtracted_sum import SumValues
+    from .sum_column import SumColumn, SumPart
 
 
 class DenseColumns:
@@ -33,10 +34,10 @@ class DenseColumns:
         others = [state for state in states if not _is_subtracted(state, schema)]
         self._sums = [state.columns[0] for state in subtracted]
         self._stacked = [state.columns for state in others]
-        self.sums = [SubtractedSum(schema.field(name).type) for name in self._sums]
+        self.sums = [_sum_of(schema.field(name).type) for name in self._sums]
         self.stacked = [_stacked(state, schema) for state in others]
 
-    def read(self, partial: pa.Table) -> tuple[list[pa.Array], list[SumValues], list[StateValues]]:
+    def read(self, partial: pa.Table) -> tuple[list[pa.Array], list[SumPart], list[StateValues]]:
         """Return the group columns of a partial, its sums, and its stacked states."""
         groups = [_array(partial, name) for name in self._groups]
         sums = zip(self.sums, self._sums, strict=True)
@@ -65,7 +66,18 @@ def can_be_dense(groups: tuple[str, ...], states: Sequence[State], schema: pa.Sc
 
 
 def _is_subtracted(state: State, schema: pa.Schema) -> bool:
-    return state.kind is StateKind.SUM and can_subtract(schema.field(state.columns[0]).type)
+    type_ = schema.field(state.columns[0]).type
+    return state.kind is StateKind.SUM and (can_subtract(type_) or _is_double(type_))
+
+
+def _is_double(type_: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_float64(type_))
+
+
+def _sum_of(type_: pa.DataType) -> SumColumn:
+    return ExactSum(type_) if _is_double(type_) else SubtractedSum(type_)
 
 
 def _stacked(state: State, schema: pa.Schema) -> StackedState:

@@ -1,9 +1,10 @@
 """The running merge of numbers: columns by rows of groups, changed in place as the window slides.
 
 A slide costs the groups of the steps that enter and leave, and a copy of the columns that are
-handed out, at 20 as at 200,000 groups. Sums of integers and decimals are added and subtracted
-(`SubtractedSum`); doubles, minima, maxima and moments go over two stacks (`TwoStacks`). Whatever
-these cannot know, because values are too large for 64 bits, is merged by DuckDB.
+handed out, at 20 as at 200,000 groups. Sums are added and subtracted, of integers and decimals
+(`SubtractedSum`) as of doubles (`ExactSum`), exactly; minima, maxima and moments go over two stacks
+(`TwoStacks`). Whatever these cannot know, because values are too large for 64 bits, is merged by
+DuckDB.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from .arrow_words import Integers
     from .dense_columns import DenseColumns
-    from .subtracted_sum import SumValues
+    from .sum_column import SumPart
     from .table_merge import TableMerge
 
 _PARTS: Final = 8
@@ -39,7 +40,7 @@ class _Part:
 
     __slots__ = ("stacked", "sums", "table")
 
-    def __init__(self, table: pa.Table, sums: list[SumValues], stacked: StackedPart) -> None:
+    def __init__(self, table: pa.Table, sums: list[SumPart], stacked: StackedPart) -> None:
         self.table = table
         self.sums = sums
         self.stacked = stacked
@@ -181,14 +182,14 @@ class DenseMerge:
 
     def _add(self, part: _Part) -> Integers:
         rows = self._live.enter(part.stacked.places)
-        for column, values in zip(self._columns.sums, part.sums, strict=True):
-            column.enter(rows, values, self._live)
+        for values in part.sums:
+            values.enter(rows, self._live)
         return rows
 
     def _subtract(self, part: _Part) -> Integers:
         rows = self._live.leave(part.stacked.places)
-        for column, values in zip(self._columns.sums, part.sums, strict=True):
-            column.leave(rows, values, self._live)
+        for values in part.sums:
+            values.leave(rows)
         return rows
 
     # The window

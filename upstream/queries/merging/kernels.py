@@ -51,8 +51,6 @@ def kernel_of(kind: StateKind, types: Sequence[pa.DataType]) -> Kernel | None:
     if not all(map(_is_number, types)):
         return None
     match kind:
-        case StateKind.SUM:
-            return SUM if _is_floating(types[0]) else None
         case StateKind.MINIMUM:
             return LEAST_FLOAT if _is_floating(types[0]) else LEAST_INTEGER
         case StateKind.MAXIMUM:
@@ -89,19 +87,6 @@ def _as_they_are(arrays: Arrays) -> Arrays:
     return arrays
 
 
-def _sums(left: Arrays, right: Arrays) -> Arrays:
-    """Add doubles, each with the error that rounding left (Knuth's two-sum)."""
-    x, y = left[0], right[0]
-    total = x + y
-    from_y = total - x
-    error = (x - (total - from_y)) + (y - from_y) + (left[1] + right[1])
-    return total, np.where(np.isfinite(total), error, 0.0)
-
-
-def _sum_results(arrays: Arrays) -> Arrays:
-    return (arrays[0] + arrays[1],)
-
-
 def _moments(left: Arrays, right: Arrays) -> Arrays:
     """Merge counts, means and sums of squared deviations (Chan, Golub and LeVeque)."""
     count = left[0] + right[0]
@@ -124,6 +109,5 @@ LEAST_INTEGER: Final = Kernel((int(_WORD.max),), _smaller, _as_they_are)
 GREATEST_INTEGER: Final = Kernel((int(_WORD.min),), _greater, _as_they_are)
 LEAST_FLOAT: Final = Kernel((np.nan,), _smaller, _as_they_are)
 GREATEST_FLOAT: Final = Kernel((-np.inf,), _greater, _as_they_are)
-SUM: Final = Kernel((0.0, 0.0), _sums, _sum_results)
 MOMENTS: Final = Kernel((0.0,) * 3, _moments, _as_they_are)
 CO_MOMENTS: Final = Kernel((0.0,) * 4, _co_moments, _as_they_are)

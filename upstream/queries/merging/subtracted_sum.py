@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from .arrow_words import column, decimal_words, grown, numbers
+from .null_counts import NullCounts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,9 +29,18 @@ _ANY_DECIMAL: Final = 1 << 127
 class SumValues(NamedTuple):
     """The sums of a part: modulo 2**64 with 0 for NULL, which are there, the greatest magnitude."""
 
+    of: SubtractedSum
     words: Integers
     present: Present
     greatest: int
+
+    def enter(self, rows: Integers, live: LiveRows) -> None:
+        """Add this part."""
+        self.of.enter(rows, self, live)
+
+    def leave(self, rows: Integers) -> None:
+        """Subtract this part."""
+        self.of.leave(rows, self)
 
 
 class SubtractedSum:
@@ -46,8 +56,7 @@ class SubtractedSum:
         self._limit = _limit(type_)
         self._words = np.zeros((_FIRST, 2 if self._is_decimal else 1), np.int64)
         """As they are handed out: of decimals, the lower word and the upper one."""
-        self._nulls: Integers | None = None
-        """How many parts have NULL in each row, as soon as one has."""
+        self._nulls = NullCounts()
         self._bound = 0
 
     def read(self, array: pa.Array) -> SumValues:
@@ -55,10 +64,10 @@ class SubtractedSum:
         if not self._is_decimal:
             values, present = numbers(array)
             words = values.astype(np.int64, copy=False)
-            return SumValues(words, present, _magnitude(words))
+            return SumValues(self, words, present, _magnitude(words))
         low, high, present = decimal_words(array)
         fits = bool(np.array_equal(high, low >> _SIGN_BITS))
-        return SumValues(low, present, _magnitude(low) if fits else _ANY_DECIMAL)
+        return SumValues(self, low, present, _magnitude(low) if fits else _ANY_DECIMAL)
 
     def enter(self, rows: Integers, values: SumValues, live: LiveRows) -> None:
         """Add a part."""
@@ -69,10 +78,9 @@ class SubtractedSum:
         if self._is_decimal:
             self._words[:, 1][rows] = sums >> _SIGN_BITS
         self._bound += values.greatest
-        if self._nulls is not None or values.present is not None:
-            self._count_nulls(rows, values.present, 1, live)
+        self._nulls.enter(rows, values.present, live)
 
-    def leave(self, rows: Integers, values: SumValues, live: LiveRows) -> None:
+    def leave(self, rows: Integers, values: SumValues) -> None:
         """Subtract a part."""
         low = self._words[:, 0]
         sums = low[rows] - values.words
@@ -80,20 +88,18 @@ class SubtractedSum:
         if self._is_decimal:
             self._words[:, 1][rows] = sums >> _SIGN_BITS
         self._bound -= values.greatest
-        if values.present is not None:
-            self._count_nulls(rows, values.present, -1, live)
+        self._nulls.leave(rows, values.present)
 
     def move(self, moves: Moves) -> None:
         """Move rows into gaps."""
-        for array in (self._words, self._nulls):
-            if array is not None:
-                array[moves.targets] = array[moves.sources]
-                array[moves.sources] = 0
+        self._words[moves.targets] = self._words[moves.sources]
+        self._words[moves.sources] = 0
+        self._nulls.move(moves)
 
     def clear(self, count: int) -> None:
         """Forget the first `count` rows, which are all."""
         self._words[:count] = 0
-        self._nulls = None
+        self._nulls.clear()
         self._bound = 0
 
     def column(self, live: LiveRows) -> pa.Array | None:
@@ -101,23 +107,14 @@ class SubtractedSum:
         if self._bound >= self._limit:
             return None
         words = self._words[: live.count]
-        present = None if self._nulls is None else self._nulls[: live.count] < live.parts
-        return column(self._type, words.copy() if self._is_decimal else words[:, 0].copy(), present)
-
-    def _count_nulls(self, rows: Integers, present: Present, sign: int, live: LiveRows) -> None:
-        if self._nulls is None:
-            self._nulls = np.zeros(_FIRST, np.int64)
-        self._nulls = grown(self._nulls, len(self._words))
-        if present is not None:
-            self._nulls[rows[~present]] += sign
+        words = words.copy() if self._is_decimal else words[:, 0].copy()
+        return column(self._type, words, self._nulls.present(live))
 
     def _check(self, live: LiveRows) -> None:
         """Assert what always holds."""
         assert not self._words[live.count :].any()
         assert self._bound >= 0
-        if self._nulls is not None:
-            assert not self._nulls[live.count :].any()
-            assert (self._nulls[: live.count] <= live.parts).all()
+        self._nulls._check(live)
 
 
 def can_subtract(type_: pa.DataType) -> bool:

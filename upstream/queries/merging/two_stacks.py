@@ -6,9 +6,6 @@ which was kept for its groups only. So a slide costs the groups of the step that
 step that leaves. When the front is used up, it is built anew from all of the window: O(1) merges a
 slide, amortised. What is late for a step in front goes to the back, and when that step leaves the
 front is built anew.
-
-Doubles are added like this too, each sum with its rounding error, so that no sum drifts and a value
-that has left leaves no trace.
 """
 
 from __future__ import annotations
@@ -16,6 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .touched_rows import TouchedRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,7 +47,7 @@ class TwoStacks:
         self._states = states
         self.is_broken = False
         """Whether the stacks are to be rebuilt before they are read."""
-        self._touched: list[Integers] = []
+        self._touched = TouchedRows()
         """Rows whose front and back are not merged yet."""
         self._inexact = 0
 
@@ -65,7 +64,7 @@ class TwoStacks:
         for state, values in zip(self._states, part.values, strict=True):
             state.reserve(live.count)
             state.push_back(rows, values)
-        self._touched.append(rows)
+        self._touched.add(rows)
 
     def leave(self, part: StackedPart, rows: Integers) -> None:
         """Take away a part, the oldest first. O(rows)."""
@@ -75,7 +74,7 @@ class TwoStacks:
         elif not self.is_broken:
             for state, before in zip(self._states, part.before, strict=True):
                 state.restore_front(rows, before)
-            self._touched.append(rows)
+            self._touched.add(rows)
         part.before = None
 
     def move(self, moves: Moves) -> None:
@@ -83,7 +82,7 @@ class TwoStacks:
         if not self.is_broken:
             for state in self._states:
                 state.move(moves)
-            self._touched.append(moves.targets)
+            self._touched.add(moves.targets)
 
     def join(self, parts: Sequence[StackedPart], joined: StackedPart) -> None:
         """Take one part for several of a step, of which it is the merge."""
@@ -100,11 +99,9 @@ class TwoStacks:
     def columns(self, live: LiveRows) -> list[pa.Array]:
         """Return the columns of all states by rows; broken stacks are to be rebuilt before."""
         assert not self.is_broken
-        if self._touched:
-            rows = np.concatenate(self._touched)
-            self._touched.clear()
-            for state in self._states:
-                state.merge(rows[rows < live.count])
+        rows = self._touched.take(live.count)
+        for state in self._states:
+            state.merge(rows)
         return [column for state in self._states for column in state.columns(live.count)]
 
     def rebuild(self, parts: Iterable[StackedPart], live: LiveRows) -> None:
