@@ -1,0 +1,240 @@
+"""Everything since a landmark: one answer that grows, until the landmark is moved."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import pytest
+
+from upstream import Engine, ManualClock, ParameterError, UnboundedQueryError
+
+from .setting import append, given, held, rows_of
+
+GROWS = "SELECT sum(x) AS x FROM landmark(bids)"
+SLIDES = "SELECT sum(x) AS x FROM landmark(bids, 10)"
+
+
+def test_without_a_slide_there_is_an_answer_whenever_a_row_came(engine: Engine) -> None:
+    query = engine.continuous_query(GROWS)
+    assert query.results() == []
+    append(engine, "bids", (5, 1), (7, 2))
+    append(engine, "bids", (6, 4))
+    assert given(query.results()) == [(5, 7, 7)]
+    assert query.results() == []
+    append(engine, "bids", (90, 8))
+    assert given(query.results()) == [(5, 90, 15)]
+
+
+def test_its_staleness_is_counted_from_the_first_row_that_no_answer_was_about(
+    engine: Engine, clock: ManualClock
+) -> None:
+    query = engine.continuous_query(GROWS)
+    clock.set(10)
+    append(engine, "bids", (1,))
+    clock.set(12)
+    append(engine, "bids", (2,))
+    clock.set(15)
+    assert [result.staleness for result in query.results()] == [5.0]
+
+
+def test_with_a_slide_there_is_an_answer_for_each_that_had_rows(engine: Engine) -> None:
+    # time     0     10    20    30    40
+    # rows      1  2    4           8     |
+    # answers  ------3
+    #          ------------7                  none for [20, 30): no row came in it
+    #          ------------------------15
+    query = engine.continuous_query(SLIDES)
+    append(engine, "bids", (1, 1), (8, 2), (15, 4), (39, 8))
+    assert given(query.results()) == [(1, 10, 3), (1, 20, 7)]
+    append(engine, "bids", (40, 16))
+    assert given(query.results()) == [(1, 40, 15)]
+
+
+def test_late_rows_count_from_the_next_answer_on(engine: Engine) -> None:
+    # time     0     10    20    30
+    # rows      1       2     |
+    # late        4                   counts in [.., 30), and moves the start
+    query = engine.continuous_query(SLIDES)
+    append(engine, "bids", (5, 1), (15, 2), (20, 0))
+    assert given(query.results()) == [(5, 10, 1), (5, 20, 3)]
+    append(engine, "bids", (2, 4))
+    assert query.results() == []
+    append(engine, "bids", (30, 0))
+    assert given(query.results()) == [(2, 30, 7)]
+    assert query.statistics().rows_late == 0
+
+
+def test_rows_after_the_window_wait_for_the_next(engine: Engine) -> None:
+    query = engine.continuous_query(SLIDES)
+    append(engine, "bids", (5, 1), (15, 2))
+    assert given(query.results()) == [(5, 10, 1)]
+
+
+def test_times_before_zero_are_like_others(engine: Engine) -> None:
+    query = engine.continuous_query(SLIDES)
+    append(engine, "bids", (-35, 1), (-15, 2), (3, 4))
+    assert given(query.results()) == [(-35, -30, 1), (-35, -10, 3)]
+    without_slide = engine.continuous_query(GROWS)
+    append(engine, "bids", (-35, 1), (4, 2))
+    assert given(without_slide.results()) == [(-35, 4, 3)]
+
+
+def test_a_slide_of_arrival_ends_by_the_clock(engine: Engine, clock: ManualClock) -> None:
+    query = engine.continuous_query(
+        "SELECT sum(x) AS x FROM landmark(bids, INTERVAL '10 seconds', by => arrival)",
+        callback=lambda _: None,
+    )
+    clock.set(3)
+    append(engine, "bids", (70, 1))
+    assert query.results() == []
+    clock.set(9.9)
+    assert engine.run(1) == 0
+    clock.set(12)
+    assert engine.run(1) == 1
+    result = query.ask()
+    assert result is not None
+    start, end = datetime(1970, 1, 1, 0, 0, 3), datetime(1970, 1, 1, 0, 0, 10)
+    assert given([result]) == [(start, end, 1)]
+    clock.set(100)
+    assert engine.run(1) == 0
+
+
+def test_silence_ends_the_slide(engine: Engine, clock: ManualClock) -> None:
+    query = engine.continuous_query(SLIDES, close_after=5)
+    append(engine, "bids", (3, 1))
+    clock.set(4)
+    assert query.results() == []
+    clock.set(5)
+    assert given(query.results()) == [(3, 10, 1)]
+    append(engine, "bids", (4, 2), (20, 4))
+    assert given(query.results()) == []  # the row at 4 came after its slide was over
+    append(engine, "bids", (30, 4))
+    assert given(query.results()) == [(3, 30, 7)]
+
+
+def test_silence_ends_nothing_where_there_is_no_slide(engine: Engine) -> None:
+    with pytest.raises(ParameterError, match="close_after"):
+        engine.continuous_query(GROWS, close_after=5)
+
+
+# The landmark is moved
+
+
+@pytest.mark.parametrize("text", [GROWS, SLIDES])
+def test_after_a_reset_rows_before_it_count_no_more(engine: Engine, text: str) -> None:
+    query = engine.continuous_query(text)
+    append(engine, "bids", (5, 1), (15, 2))
+    query.results()
+    query.reset_landmark()
+    assert query.ask() is None
+    assert held(query) == 0
+    append(engine, "bids", (25, 4), (28, 8), (30, 0))
+    [result] = query.results()
+    assert result.window_start == 25
+    assert rows_of(result) == [(12,)]
+
+
+def test_what_was_due_at_a_reset_is_still_given(engine: Engine) -> None:
+    query = engine.continuous_query(GROWS)
+    append(engine, "bids", (5, 1))
+    query.reset_landmark()
+    append(engine, "bids", (6, 2))
+    assert given(query.results()) == [(5, 5, 1), (6, 6, 2)]
+
+
+def test_a_row_after_the_reset_may_be_older_than_those_before(engine: Engine) -> None:
+    query = engine.continuous_query(GROWS)
+    append(engine, "bids", (50, 1))
+    query.reset_landmark()
+    query.results()
+    append(engine, "bids", (5, 2))
+    assert given(query.results()) == [(5, 5, 2)]
+
+
+# Asking, skipping, holding
+
+
+def test_what_is_asked_for_is_everything_so_far(engine: Engine) -> None:
+    query = engine.continuous_query(GROWS, emit="asked")
+    assert query.ask() is None
+    append(engine, "bids", (5, 1))
+    for expected in ([(5, 5, 1)], [(5, 5, 1)]):
+        result = query.ask()
+        assert result is not None
+        assert given([result]) == expected
+    append(engine, "bids", (9, 2))
+    result = query.ask()
+    assert result is not None
+    assert given([result]) == [(5, 9, 3)]
+
+
+def test_with_a_slide_what_is_asked_for_is_the_newest_that_is_over(engine: Engine) -> None:
+    query = engine.continuous_query(SLIDES, emit="asked")
+    append(engine, "bids", (5, 1))
+    assert query.ask() is None
+    append(engine, "bids", (15, 2), (25, 4), (31, 8))
+    result = query.ask()
+    assert result is not None
+    assert given([result]) == [(5, 30, 7)]
+
+
+def test_an_update_query_skips_older_results_and_no_rows(engine: Engine) -> None:
+    query = engine.continuous_query(SLIDES, semantics="update")
+    append(engine, "bids", *[(time, 1) for time in range(0, 105, 5)])
+    [result] = query.results()
+    assert given([result]) == [(0, 100, 20)]
+    assert query.statistics().results_skipped == 9
+
+
+@pytest.mark.parametrize("semantics", ["append", "update"])
+@pytest.mark.parametrize("text", [GROWS, SLIDES])
+def test_what_is_held_does_not_grow(
+    engine: Engine, text: str, semantics: Literal["append", "update"]
+) -> None:
+    query = engine.continuous_query(text, semantics=semantics)
+    rows_held = []
+    for time in range(0, 500, 10):
+        append(engine, "bids", *[(time + i, 1) for i in range(10)])
+        query.results()
+        rows_held.append(held(query))
+    assert 0 < max(rows_held) <= 4
+
+
+def test_rows_that_fail_are_left_out_and_counted(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT sum(CAST(note AS INT)) AS x FROM landmark(bids)")
+    append(engine, "bids", (1, 0, "a", "1"), (2, 0, "a", "bad"), (3, 0, "a", "4"))
+    assert given(query.results()) == [(1, 3, 5)]
+    counts = query.statistics()
+    assert counts.rows_failed == 1
+    assert counts.error is not None
+    assert "bad" in counts.error
+
+
+def test_an_answer_that_fails_is_a_result_with_an_error_and_the_next_is_good(
+    engine: Engine,
+) -> None:
+    query = engine.continuous_query("SELECT CAST(max(note) AS INT) AS x FROM landmark(bids)")
+    append(engine, "bids", (1, 0, "a", "bad"))
+    [result] = query.results()
+    assert result.error is not None
+    assert "bad" in result.error
+    assert (result.window_start, result.table.num_rows) == (1, 0)
+    query.reset_landmark()
+    append(engine, "bids", (2, 0, "a", "7"))
+    assert given(query.results()) == [(2, 2, 7)]
+
+
+def test_a_query_that_would_keep_all_rows_is_refused(engine: Engine) -> None:
+    with pytest.raises(UnboundedQueryError):
+        engine.continuous_query("SELECT x FROM landmark(bids)")
+
+
+def test_groups_and_the_finish_are_as_for_any_query(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT k, avg(x) AS x FROM landmark(bids) GROUP BY k HAVING count(*) > 1"
+    )
+    append(engine, "bids", (1, 4, "a"), (2, 8, "b"), (3, 6, "a"))
+    append(engine, "bids", (4, 8, "a"), (5, 10, "b"))
+    [result] = query.results()
+    assert rows_of(result) == [("a", 6.0), ("b", 9.0)]

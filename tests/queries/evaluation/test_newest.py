@@ -1,0 +1,143 @@
+"""Queries over the newest rows of each key: one answer, that for now."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream import ContinuousQuery, Engine, ManualClock
+
+from .setting import append, given, held, rows_of
+
+PER_KEY = "SELECT k, x FROM bids"
+TOTAL = "SELECT sum(x) AS x FROM latest(bids)"
+
+
+def asked(query: ContinuousQuery) -> list[tuple[object, ...]]:
+    result = query.ask()
+    assert result is not None
+    return rows_of(result)
+
+
+def test_by_row_only_keys_with_news_are_given(engine: Engine) -> None:
+    query = engine.continuous_query(PER_KEY, semantics="update")
+    append(engine, "bids", (1, 1, "a"), (2, 2, "b"), (3, 3, "a"))
+    assert [rows_of(each) for each in query.results()] == [[("a", 3), ("b", 2)]]
+    append(engine, "bids", (4, 4, "b"))
+    assert [rows_of(each) for each in query.results()] == [[("b", 4)]]
+    assert query.results() == []
+    assert asked(query) == [("a", 3), ("b", 4)]
+
+
+def test_what_was_superseded_and_what_was_late_is_counted(engine: Engine) -> None:
+    query = engine.continuous_query(PER_KEY, semantics="update")
+    append(engine, "bids", (5, 1, "a"), (6, 2, "a"))
+    append(engine, "bids", (7, 3, "a"), (4, 9, "a"))
+    assert [rows_of(each) for each in query.results()] == [[("a", 3)]]
+    counts = query.statistics()
+    assert (counts.rows_read, counts.rows_superseded, counts.rows_late) == (4, 2, 1)
+    assert counts.rows_held == 1
+
+
+def test_rows_that_are_late_only_are_no_news(engine: Engine) -> None:
+    query = engine.continuous_query(PER_KEY, semantics="update")
+    append(engine, "bids", (5, 1))
+    query.results()
+    append(engine, "bids", (4, 2))
+    assert query.results() == []
+
+
+def test_an_aggregate_is_over_the_newest_rows_of_all_keys(engine: Engine) -> None:
+    query = engine.continuous_query(TOTAL)
+    append(engine, "bids", (1, 1, "a"), (1, 10, "b"))
+    assert given(query.results()) == [(None, None, 11)]
+    append(engine, "bids", (2, 2, "a"))
+    assert given(query.results()) == [(None, None, 12)]
+    assert query.results() == []
+
+
+def test_several_rows_of_each_group_can_be_the_newest(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT k, sum(x) AS x FROM latest(bids, rows => 2, per => k) GROUP BY k"
+    )
+    append(engine, "bids", (1, 1, "a"), (2, 2, "a"), (3, 4, "a"), (1, 8, "b"))
+    assert [rows_of(each) for each in query.results()] == [[("a", 6), ("b", 8)]]
+    assert held(query) == 3
+
+
+def test_streams_are_joined_as_they_are_now(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT b.k, a.x - b.x AS spread FROM latest(bids) b JOIN latest(asks) a ON a.k = b.k"
+    )
+    append(engine, "bids", (1, 10))
+    assert [rows_of(each) for each in query.results()] == [[]]
+    append(engine, "asks", (1, 13))
+    assert [rows_of(each) for each in query.results()] == [[("a", 3)]]
+    append(engine, "bids", (2, 12))
+    assert [rows_of(each) for each in query.results()] == [[("a", 1)]]
+
+
+def test_staleness_is_counted_from_the_first_news(engine: Engine, clock: ManualClock) -> None:
+    query = engine.continuous_query(TOTAL)
+    clock.set(10)
+    append(engine, "bids", (1, 1))
+    clock.set(11)
+    append(engine, "bids", (2, 2))
+    clock.set(15)
+    assert [result.staleness for result in query.results()] == [5.0]
+
+
+@pytest.mark.parametrize("start", [0, 100])
+def test_what_is_asked_for_is_as_stale_as_the_news_it_has(start: float) -> None:
+    clock = ManualClock(start)
+    with Engine(clock=clock) as engine:
+        engine.sql("CREATE STREAM bids (time BIGINT, k TEXT, x BIGINT) KEY (k) TIME (time)")
+        query = engine.continuous_query(TOTAL, emit_every=60)
+        engine.append("bids", {"time": [1], "k": ["a"], "x": [1]})
+        query.results()
+        engine.append("bids", {"time": [2], "k": ["a"], "x": [2]})
+        clock.advance(5)
+        result = query.ask()
+        assert result is not None
+        assert (rows_of(result), result.staleness) == ([(2,)], 5.0)
+
+
+def test_before_anything_came_there_is_nothing_to_ask_for(engine: Engine) -> None:
+    query = engine.continuous_query(TOTAL, emit="asked")
+    assert query.ask() is None
+    append(engine, "bids", (1, 1))
+    assert query.results() == []
+    assert asked(query) == [(1,)]
+    assert asked(query) == [(1,)]
+    assert query.statistics().results_skipped == 0
+
+
+def test_rows_that_fail_are_left_out_where_rows_stand_alone(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT k, CAST(note AS INT) AS x FROM bids", semantics="update"
+    )
+    append(engine, "bids", (1, 0, "a", "1"), (1, 0, "b", "bad"), (1, 0, "c", "3"))
+    assert [rows_of(each) for each in query.results()] == [[("a", 1), ("c", 3)]]
+    assert query.statistics().rows_failed == 1
+
+
+def test_an_answer_that_fails_is_a_result_with_an_error_and_the_next_is_good(
+    engine: Engine,
+) -> None:
+    query = engine.continuous_query("SELECT sum(CAST(note AS INT)) AS x FROM latest(bids)")
+    append(engine, "bids", (1, 0, "a", "bad"))
+    [result] = query.results()
+    assert result.error is not None
+    assert result.table.num_rows == 0
+    append(engine, "bids", (2, 0, "a", "7"))
+    assert given(query.results()) == [(None, None, 7)]
+    assert query.statistics().error == result.error
+
+
+def test_what_is_held_is_a_row_for_each_key(engine: Engine) -> None:
+    query = engine.continuous_query(PER_KEY, semantics="update")
+    for time in range(200):
+        append(engine, "bids", (time, time, "abc"[time % 3]))
+        if time % 50 == 0:
+            query.results()
+    query.results()
+    assert held(query) == 3

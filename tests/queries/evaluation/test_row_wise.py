@@ -1,0 +1,111 @@
+"""An append query without a window: each new row once, and nothing is remembered."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream import Engine, ManualClock, StatementError
+
+from .setting import append, given, held, rows_of
+
+TWICE = "SELECT k, 2 * x AS x FROM bids WHERE x > 0"
+
+
+def test_each_new_row_is_given_once(engine: Engine) -> None:
+    query = engine.continuous_query(TWICE)
+    append(engine, "bids", (5, 1), (3, 2))
+    append(engine, "bids", (4, 3))
+    [result] = query.results()
+    assert rows_of(result) == [("a", 2), ("a", 4), ("a", 6)]
+    assert (result.window_start, result.window_end) == (None, None)
+    assert query.results() == []
+    append(engine, "bids", (6, 4))
+    assert [rows_of(each) for each in query.results()] == [[("a", 8)]]
+
+
+def test_rows_come_in_their_order(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT x FROM bids")
+    append(engine, "bids", (3, 30), (1, 10))
+    append(engine, "bids", (2, 20))
+    [result] = query.results()
+    assert result.table["x"].to_pylist() == [30, 10, 20]
+
+
+def test_a_result_without_rows_is_not_given(engine: Engine) -> None:
+    query = engine.continuous_query(TWICE)
+    append(engine, "bids", (5, 0))
+    assert query.results() == []
+    assert query.statistics().rows_read == 1
+
+
+def test_its_staleness_is_counted_from_the_first_row_of_it(
+    engine: Engine, clock: ManualClock
+) -> None:
+    query = engine.continuous_query(TWICE)
+    clock.set(10)
+    append(engine, "bids", (1, 1))
+    clock.set(12)
+    append(engine, "bids", (1, 1))
+    clock.set(15)
+    assert [result.staleness for result in query.results()] == [5.0]
+
+
+def test_the_rows_of_two_streams_are_put_one_after_the_other(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT 'bid' AS side, x FROM bids UNION ALL SELECT 'ask', x FROM asks"
+    )
+    append(engine, "asks", (1, 10))
+    append(engine, "bids", (1, 20))
+    append(engine, "asks", (1, 30))
+    [result] = query.results()
+    assert rows_of(result) == [("ask", 10), ("ask", 30), ("bid", 20)]
+    append(engine, "bids", (1, 40))
+    assert [rows_of(each) for each in query.results()] == [[("bid", 40)]]
+
+
+def test_rows_that_fail_are_left_out_and_counted(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT CAST(note AS INT) AS x FROM bids")
+    append(engine, "bids", (1, 0, "a", "1"), (2, 0, "a", "bad"), (3, 0, "a", "3"))
+    [result] = query.results()
+    assert rows_of(result) == [(1,), (3,)]
+    assert result.error is None
+    counts = query.statistics()
+    assert counts.rows_failed == 1
+    assert counts.error is not None
+    assert "bad" in counts.error
+
+
+def test_a_batch_of_which_every_row_fails_gives_nothing(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT CAST(note AS INT) AS x FROM bids")
+    append(engine, "bids", (1, 0, "a", "bad"), (2, 0, "a", "worse"))
+    assert query.results() == []
+    assert query.statistics().rows_failed == 2
+
+
+def test_much_that_waits_is_given_in_parts_of_which_none_is_lost(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT x FROM bids")
+    rows = 60_000
+    for batch in range(5):
+        numbers = range(batch * rows, (batch + 1) * rows)
+        engine.append("bids", {"time": numbers, "k": ["a"] * rows, "x": numbers})
+    results = query.results()
+    assert [result.table.num_rows for result in results] == [2 * rows, 2 * rows, rows]
+    found = [x for result in results for x in result.table["x"].to_pylist()]
+    assert found == list(range(5 * rows))
+
+
+def test_nothing_is_held_and_nothing_can_be_asked_for(engine: Engine) -> None:
+    query = engine.continuous_query(TWICE)
+    append(engine, "bids", (1, 1))
+    query.results()
+    assert held(query) == 0
+    with pytest.raises(StatementError, match="remembers nothing"):
+        query.ask()
+
+
+def test_a_query_without_windows_that_is_given_changes_only(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT x FROM bids", emit="changed")
+    for x in (1, 1, 2):
+        append(engine, "bids", (1, x))
+        query.evaluate()
+    assert given(query.results()) == [(None, None, 1), (None, None, 2)]
