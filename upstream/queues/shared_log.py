@@ -77,7 +77,7 @@ class SharedLog:
         if self._settle_at is not None and end >= self._settle_at:
             self._is_appending = True
             try:
-                for reader in self._readers:
+                for reader in tuple(self._readers):  # one that reads may close, or others do
                     if reader.read_ahead is not None and end - reader.position >= reader.read_ahead:
                         reader.settle()
             finally:

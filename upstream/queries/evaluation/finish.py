@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ..merging.table_merge import PARTIALS
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from sqlglot import exp
 
     from ..duck import Duck
     from ..rewriting.split_query import SplitQuery
+
+
+@dataclass(frozen=True, slots=True)
+class MergedSchema:
+    """What a leaf gives: the schema and, if it leaves the merge to the finish, how to merge."""
+
+    schema: pa.Schema
+    merge: exp.Query | None = None
 
 
 class Finish:
@@ -18,18 +30,54 @@ class Finish:
     __slots__ = ("_direct", "_finish", "_names", "schema")
 
     def __init__(
-        self, split: SplitQuery, merged: Sequence[pa.Schema], schema: pa.Schema, duck: Duck
+        self, split: SplitQuery, merged: Sequence[MergedSchema], schema: pa.Schema, duck: Duck
     ) -> None:
         self.schema = schema
         """The schema of results."""
-        self._names = [leaf.relation for leaf in split.leaves]
-        self._direct = None if split.direct is None else [column for _, column in split.direct]
-        self._finish = duck.prepare(split.finish, dict(zip(self._names, merged, strict=True)))
+        self._names = [f"{PARTIALS}_{i}" for i in range(len(merged))]
+        is_merged = all(each.merge is None for each in merged)
+        self._direct = None
+        if split.direct is not None and is_merged:
+            self._direct = [column for _, column in split.direct]
+        merges = {
+            leaf.relation: _merged(each.merge, name)
+            for leaf, each, name in zip(split.leaves, merged, self._names, strict=True)
+        }
+        lent = {name: each.schema for name, each in zip(self._names, merged, strict=True)}
+        self._finish = duck.prepare(_with_merges(split.finish, merges), lent)
 
     def run(self, merged: Sequence[pa.Table]) -> pa.Table:
-        """Make a result of the merged relations, one for each leaf."""
+        """Make a result of what the leaves give."""
         if self._direct is not None:
             result = merged[0].select(self._direct).rename_columns(self.schema.names)
         else:
             result = self._finish.run(**dict(zip(self._names, merged, strict=True)))
         return result if result.schema.equals(self.schema) else result.cast(self.schema)
+
+
+def _merged(merge: exp.Query | None, name: str) -> exp.Expr:
+    """Return the relation that a leaf is in the finish: a table, or the merge over one."""
+    from sqlglot import exp
+
+    if merge is None:
+        return exp.to_table(name)
+    merge = merge.copy()
+    for table in list(merge.find_all(exp.Table)):
+        table.set("this", exp.to_identifier(name, quoted=True))
+    return exp.Subquery(this=merge)
+
+
+def _with_merges(finish: exp.Query, merges: Mapping[str, exp.Expr]) -> exp.Query:
+    """Return the finish over other relations, which it knows by the names that it has."""
+    from sqlglot import exp
+
+    finish = finish.copy()
+    for table in list(finish.find_all(exp.Table)):
+        if table.name in merges and not table.db:
+            relation = merges[table.name].copy()
+            alias = table.args.get("alias") or exp.TableAlias(
+                this=exp.to_identifier(table.name, quoted=True)
+            )
+            relation.set("alias", alias.copy())
+            table.replace(relation)
+    return finish

@@ -11,17 +11,20 @@ younger of them, but not in all windows of the older one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..merging.pair_merge import PairMerge
 from ..rewriting.split_query import STEP
+from .pair_statements import PairStatements
 from .step_leaf import by_step, with_steps
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
+    from sqlglot import exp
 
     from ..duck import Duck
     from ..rewriting.split_query import Leaf
@@ -30,58 +33,61 @@ if TYPE_CHECKING:
 
 _BEFORE_ALL: Final = -(1 << 63)
 _AFTER_ALL: Final = (1 << 63) - 1
+_WORTH: Final = 0.5
+"""Aggregating before the join is worth it if it leaves no more of the rows than this."""
 
 
 class JoinLeaf:
-    """Evaluate a leaf over the windows of several streams."""
+    """Evaluate a leaf over the windows of several streams.
+
+    `early` is the same leaf with each stream aggregated before the join, if it can be. That is
+    taken if the first rows become half as many by it.
+    """
 
     __slots__ = (
-        "_by_step",
         "_end",
         "_failing",
-        "_filters",
         "_first",
         "_forgotten",
+        "_forms",
         "_held",
         "_merge",
-        "_partial",
-        "_schemas",
+        "_raw",
         "_waiting",
         "_windows",
         "schema",
     )
 
     def __init__(
-        self, leaf: Leaf, schemas: dict[int, pa.Schema], duck: Duck, failing: FailingRows
+        self,
+        leaf: Leaf,
+        early: Leaf | None,
+        schemas: Mapping[int, pa.Schema],
+        duck: Duck,
+        failing: FailingRows,
     ) -> None:
-        import pyarrow as pa
-
         self._windows = leaf.windows
         self._failing = failing
-        step = pa.field(STEP, pa.int64())
-        self._filters = {
-            i: duck.prepare(leaf.filters_by_step[i], {f"chunk_{i}": schemas[i].append(step)})
-            for i in leaf.windows
-        }
-        self._schemas = {i: self._filters[i].run().schema for i in leaf.windows}
-        lent = {f"chunk_{i}": self._schemas[i] for i in leaf.windows}
-        self._by_step = duck.prepare(leaf.partial_by_step, lent)
-        without_step = {name: schema.remove(0) for name, schema in lent.items()}
-        self._partial = duck.prepare(leaf.partial, without_step)
-        self.schema = self._partial.run().schema
+        leaves = [leaf] if early is None else [early, leaf]
+        self._forms = [PairStatements(each, schemas, duck) for each in leaves]
+        """The ways to join that there are; one, as soon as there were rows to choose by."""
+        self.schema = self._forms[0].schema
         self._merge = PairMerge(leaf.groups, leaf.states, self.schema, duck)
+        self._raw: dict[int, list[pa.Table]] = {i: [] for i in leaf.windows}
         self._waiting: dict[int, list[pa.Table]] = {i: [] for i in leaf.windows}
         self._held: dict[int, dict[int, list[pa.Table]]] = {i: {} for i in leaf.windows}
         self._first = self._end = self._forgotten = _BEFORE_ALL
+
+    def merge(self) -> exp.Query | None:
+        """Return the query by which the finish merges what `merged` gives."""
+        return self._merge.query
 
     def feed(self, window: int, pieces: Iterable[Piece]) -> None:
         """Take rows of a stream, by step; they are joined when the window reaches them."""
         pieces = list(pieces)
         if pieces:
-            run = self._filters[window].run
-            rows = with_steps(pieces)
-            filtered = self._failing.spare(lambda part: run(**{f"chunk_{window}": part}), rows)
-            self._waiting[window].extend(part for part in filtered if part.num_rows)
+            self._raw[window].append(with_steps(pieces))
+            self.join()
 
     def advance(self, first: int, end: int) -> None:
         """Move the window, and join what waited for it."""
@@ -96,38 +102,58 @@ class JoinLeaf:
         Stream by stream: the new rows of each with all that are held of the others, and held from
         then on.
         """
+        self._pick()
         for window in self._windows:
             new = self._due(window)
             if new is None:
                 continue
             others = {
-                f"chunk_{other}": self._rows(other, self._first, self._end)
+                other: self._rows(other, self._first, self._end)
                 for other in self._windows
                 if other != window
             }
             in_window = in_steps(new, self._first, self._end)
             if in_window.num_rows and all(table.num_rows for table in others.values()):
-                self._join(window, in_window, others)
+                join = self._forms[0].join
+                for pairs in self._failing.spare(partial(_joined, join, window, others), in_window):
+                    self._merge.stage(pairs)
             for step, rows in _by_step_with_it(new):
                 self._held[window].setdefault(step, []).append(rows)
 
-    def _join(self, window: int, rows: pa.Table, others: dict[str, pa.Table]) -> None:
-        def run(part: pa.Table) -> pa.Table:
-            return self._by_step.run(**{f"chunk_{window}": part}, **others)
+    def _pick(self) -> None:
+        """Pick what is needed of the rows that came."""
+        if len(self._forms) > 1 and any(self._raw.values()):
+            self._choose_form()
+        pick = self._forms[0].pick
+        for window, raw in self._raw.items():
+            for rows in raw:
+                picked = self._failing.spare(partial(pick, window), rows)
+                self._waiting[window].extend(part for part in picked if part.num_rows)
+            raw.clear()
 
-        for pairs in self._failing.spare(run, rows):
-            self._merge.stage(pairs)
+    def _choose_form(self) -> None:
+        """See how many rows are left when they are aggregated before the join."""
+        import duckdb
+
+        rows = picked = 0
+        try:
+            for window, raw in self._raw.items():
+                for table in raw:
+                    rows += table.num_rows
+                    picked += self._forms[0].pick(window, table).num_rows
+        except duckdb.Error:
+            picked = rows  # rows that fail one by one cannot be told apart any more
+        del self._forms[0 if picked > rows * _WORTH else 1]
 
     def merged(self) -> pa.Table:
-        """Return the merged relation of the window."""
+        """Return the partials of the window's pairs of steps."""
         self.join()
-        return self._merge.merged()
+        return self._merge.partials()
 
     def merged_of(self, first: int, end: int) -> pa.Table:
         """Join the rows of an earlier window anew."""
         self.join()
-        rows = {i: self._rows(i, first, end).remove_column(0) for i in self._windows}
-        return self._partial.run(**{f"chunk_{i}": rows[i] for i in self._windows})
+        return self._forms[0].partial({i: self._rows(i, first, end) for i in self._windows})
 
     def forget(self, before: int) -> None:
         """Forget steps that are in no window any more."""
@@ -136,7 +162,12 @@ class JoinLeaf:
 
     def memory_rows(self) -> int:
         """Return how many rows are held."""
-        waiting: int = sum(rows.num_rows for parts in self._waiting.values() for rows in parts)
+        waiting: int = sum(
+            rows.num_rows
+            for tables in (self._raw, self._waiting)
+            for parts in tables.values()
+            for rows in parts
+        )
         held: int = sum(
             rows.num_rows
             for steps in self._held.values()
@@ -147,7 +178,8 @@ class JoinLeaf:
 
     def describe(self) -> str:
         """Return how it is merged, in words."""
-        return f"new rows are joined with those that are held; {self._merge.describe()}"
+        rules = " or ".join(form.rule for form in self._forms)
+        return f"{rules}: new rows are joined with those that are held, {self._merge.describe()}"
 
     def _due(self, window: int) -> pa.Table | None:
         """Take what waits of a stream and is in the window or behind it."""
@@ -166,13 +198,22 @@ class JoinLeaf:
 
         held = self._held[window]
         parts = [part for step in sorted(held) if first <= step < end for part in held[step]]
-        return pa.concat_tables(parts) if parts else self._schemas[window].empty_table()
+        return pa.concat_tables(parts) if parts else self._forms[0].picked[window].empty_table()
 
     def _drop(self) -> None:
         bound = min(self._forgotten, self._first)
         for held in self._held.values():
             for step in [step for step in held if step < bound]:
                 del held[step]
+
+
+def _joined(
+    join: Callable[[int, pa.Table, Mapping[int, pa.Table]], pa.Table],
+    window: int,
+    others: Mapping[int, pa.Table],
+    rows: pa.Table,
+) -> pa.Table:
+    return join(window, rows, others)
 
 
 def in_steps(rows: pa.Table, first: int, end: int) -> pa.Table:

@@ -13,8 +13,8 @@ are the newest when it is evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
@@ -25,7 +25,7 @@ from ..rewriting.early_aggregation import aggregated_early
 from ..window_clause import Axis, WindowClause, WindowKind
 from .cheaper_way import MOST_ROWS
 from .failing_rows import FailingRows
-from .finish import Finish
+from .finish import Finish, MergedSchema
 from .join_leaf import JoinLeaf
 from .landmark import LandmarkEvaluation
 from .newest import NewestEvaluation
@@ -129,7 +129,7 @@ class Planner:
         ]
         self._require_one_window(numbers)
         query, side_tables = self._without_side_tables(numbers)
-        split_query = self._with_early_aggregation(self._split(query, numbers), numbers)
+        split_query = self._split(query, numbers)
         clause = windows[numbers[0]]
         lateness = self._lateness(clause, self._definitions[numbers[0]])
         inputs = [self._input(i, lateness) for i in numbers]
@@ -199,7 +199,8 @@ class Planner:
                 evaluation: LeafEvaluation = StepLeaf(leaf, schema, self._duck, self._failing)
             else:
                 of_leaf = {i: schemas[i] for i in leaf.windows}
-                evaluation = JoinLeaf(leaf, of_leaf, self._duck, self._failing)
+                early = aggregated_early(leaf, of_leaf, self._duck)
+                evaluation = JoinLeaf(leaf, early, of_leaf, self._duck, self._failing)
             leaves.append((leaf.windows, evaluation))
         clause = inputs[0].clause
         first = 0 if clause.axis is Axis.ROWS else None
@@ -209,7 +210,7 @@ class Planner:
             schemas,
             timeline=Timeline.of(clause, first=first),
             leaves=leaves,
-            finish=self._finish(split_query, [leaf.schema for _, leaf in leaves]),
+            finish=self._finish(split_query, [leaf for _, leaf in leaves]),
             whole=self._duck.prepare(split_query.whole, chunks),
             is_whole=self._is_whole(split_query, clause),
             lateness=lateness,
@@ -235,12 +236,13 @@ class Planner:
         return LandmarkEvaluation(
             inputs,
             leaves,
-            finish=self._finish(split_query, [leaf.schema for leaf in leaves]),
+            finish=self._finish(split_query, leaves),
             failing=self._failing,
             bound=self._bound(numbers[0]),
         )
 
-    def _finish(self, split_query: SplitQuery, merged: list[pa.Schema]) -> Finish:
+    def _finish(self, split_query: SplitQuery, leaves: Sequence[LeafEvaluation]) -> Finish:
+        merged = [MergedSchema(leaf.schema, leaf.merge()) for leaf in leaves]
         return Finish(split_query, merged, self._schema, self._duck)
 
     def _is_whole(self, split_query: SplitQuery, clause: WindowClause) -> bool | None:
@@ -358,15 +360,6 @@ class Planner:
         windows = tuple(self._parsed.windows[i] for i in numbers)
         schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
         return split(query, windows, schemas, self._duck)
-
-    def _with_early_aggregation(self, split_query: SplitQuery, numbers: list[int]) -> SplitQuery:
-        """Aggregate streams before they are joined, where that can be."""
-        schemas = {new: self._definitions[i].schema for new, i in enumerate(numbers)}
-        leaves = [
-            aggregated_early(leaf, schemas, self._duck) if len(leaf.windows) > 1 else leaf
-            for leaf in split_query.leaves
-        ]
-        return replace(split_query, leaves=tuple(leaves))
 
     def _without_side_tables(self, numbers: list[int]) -> tuple[exp.Query, tuple[SideTable, ...]]:
         """Make tables of the streams that are read as their newest rows, and number the others."""

@@ -14,6 +14,7 @@ from ..rewriting.split_query import STEP
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
+    from sqlglot import exp
 
     from ..duck import Duck
     from ..rewriting.split_query import Leaf
@@ -41,8 +42,11 @@ class LeafEvaluation(Protocol):
     def merged(self) -> pa.Table:
         """Return the merged relation of the window."""
 
+    def merge(self) -> exp.Query | None:
+        """Return the query that merges what `merged` gives, if that is left to the finish."""
+
     def merged_of(self, first: int, end: int) -> pa.Table:
-        """Return the merged relation of an earlier window that is not forgotten."""
+        """Return the same of an earlier window that is not forgotten."""
 
     def forget(self, before: int) -> None:
         """Say that steps below are not asked for again once the window has passed them."""
@@ -119,6 +123,10 @@ class StepLeaf:
     def forget(self, before: int) -> None:
         """Forget steps that are in no window any more."""
         self._merge.forget(before)
+
+    def merge(self) -> exp.Query | None:
+        """Return None: what `merged` gives is merged."""
+        return None
 
     def reset(self) -> None:
         """Forget everything."""

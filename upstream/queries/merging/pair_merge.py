@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..rewriting.split_query import STEP
-from .table_merge import RelationalMerge, merge_query
+from .table_merge import PARTIALS, merge_query
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,17 +27,21 @@ _BEFORE_ALL: Final = -(1 << 63)
 
 
 class PairMerge:
-    """Merges partials that come with their step in front, from the window's first step on."""
+    """Keeps partials that come with their step in front, from the window's first step on.
+
+    `query` merges them, over the relation `partials`; who finishes the query does both at once.
+    None where partials are rows.
+    """
 
     __slots__ = (
         "_by_step",
         "_first",
-        "_merge",
         "_oldest",
         "_rows",
         "_schema",
         "_tables",
         "_together",
+        "query",
     )
 
     def __init__(
@@ -50,11 +54,13 @@ class PairMerge:
         import pyarrow as pa
 
         self._schema = schema.insert(0, pa.field(STEP, pa.int64()))
-        self._merge = self._by_step = None
+        self.query = self._by_step = None
         if groups is not None:
-            self._merge = RelationalMerge(groups, states, schema, duck)
-            query = merge_query((STEP, *groups), states)
-            self._by_step = duck.prepare(query, {"partials": self._schema})
+            self.query = merge_query(groups, states)
+            if not groups:  # an aggregate over nothing would be one row
+                self.query = self.query.having("count(*) > 0")
+            by_step = merge_query((STEP, *groups), states)
+            self._by_step = duck.prepare(by_step, {PARTIALS: self._schema})
         self._tables: list[pa.Table] = []
         self._rows = self._together = 0
         """How many rows there are, and were when they were put together last."""
@@ -75,12 +81,9 @@ class PairMerge:
         assert first >= self._first
         self._first = first
 
-    def merged(self) -> pa.Table:
-        """Return the merge of the window: one row per group, without steps."""
-        rows = self._rows_of_window()
-        if self._merge is None:
-            return rows.remove_column(0)
-        return self._merge([rows.remove_column(0)])
+    def partials(self) -> pa.Table:
+        """Return the partials of the window, without steps."""
+        return self._rows_of_window().remove_column(0)
 
     def memory_rows(self) -> int:
         """Return how many rows are held. O(1)."""
@@ -88,9 +91,9 @@ class PairMerge:
 
     def describe(self) -> str:
         """Say in a phrase how it merges."""
-        if self._merge is None:
-            return "rows of pairs of steps one after the other"
-        return "the partials of all pairs of steps of the window in one statement"
+        if self.query is None:
+            return "and put one after the other"
+        return "all partials of the window in the statement that finishes"
 
     def _rows_of_window(self) -> pa.Table:
         import pyarrow as pa
@@ -101,7 +104,7 @@ class PairMerge:
             rows = rows.filter(_steps_of(rows) >= self._first)
             self._oldest = self._first
         if self._by_step is not None and rows.num_rows > self._together + _ROWS:
-            rows = self._by_step.run(partials=rows).cast(self._schema)
+            rows = self._by_step.run(**{PARTIALS: rows}).cast(self._schema)
             self._together = rows.num_rows
         self._together = min(self._together, rows.num_rows)
         self._tables = [rows] if rows.num_rows else []

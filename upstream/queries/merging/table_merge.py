@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ..duck import Duck
     from ..rewriting.split_query import State
 
-_PARTIALS: Final = "partials"
+PARTIALS: Final = "partials"
+"""The relation that a merge reads."""
 _SMALL_CHUNK: Final = 2_048
 """Chunks of fewer rows on average are copied together: each costs whoever reads the table."""
 
@@ -48,7 +49,7 @@ class RelationalMerge:
         assert len(schema) > 0, "a partial has columns"
         self.schema = schema
         self._has_groups = bool(groups)
-        self._prepared = duck.prepare(merge_query(groups, states), {_PARTIALS: schema})
+        self._prepared = duck.prepare(merge_query(groups, states), {PARTIALS: schema})
 
     def __call__(self, tables: Sequence[pa.Table]) -> pa.Table:
         """Merge tables, the oldest first."""
@@ -81,7 +82,7 @@ def merge_query(groups: tuple[str, ...], states: tuple[State, ...]) -> exp.Selec
         for state in states
         for name, merge in zip(state.columns, state.merge, strict=True)
     ]
-    query = exp.select(*keys, *merges).from_(exp.to_table(_PARTIALS))
+    query = exp.select(*keys, *merges).from_(exp.to_table(PARTIALS))
     return query.group_by(*(key.copy() for key in keys)) if keys else query
 
 

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 _ROWS: Final = "__n"
 
 
-def aggregated_early(leaf: Leaf, schemas: Mapping[int, pa.Schema], duck: Duck) -> Leaf:
+def aggregated_early(leaf: Leaf, schemas: Mapping[int, pa.Schema], duck: Duck) -> Leaf | None:
     """Return a leaf over two streams as one that aggregates each before it joins them.
 
-    Returns the leaf as it is where that cannot be: outer joins, aggregates over both streams at
+    Returns None where that cannot be: outer joins, aggregates over both streams at
     once, or of which the other stream's rows change more than how often a value counts.
     """
     try:
         early = _Division(leaf).divided()
         _check(leaf, early, schemas, duck)
     except _NotPossibleError:
-        return leaf
+        return None
     return early
 
 
