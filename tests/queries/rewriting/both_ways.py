@@ -18,6 +18,7 @@ from sqlglot import exp, parse_one
 
 from upstream.queries.duck import Duck, Prepared
 from upstream.queries.rewriting import STEP, Leaf, SplitQuery, split
+from upstream.queries.rewriting.split import DEFECT
 
 Steps = Sequence[pa.Table]
 _STEP_FIELD = pa.field(STEP, pa.int64())
@@ -31,6 +32,7 @@ class BothWays:
         assert isinstance(query, exp.Query)
         self.sql = sql
         self.split = split(query, (), schemas, duck)
+        assert not any(leaf.reason.startswith(DEFECT) for leaf in self.split.leaves)
         self._whole = duck.prepare(query, schemas)
         self._leaves = [_LeafWays(leaf, schemas, duck) for leaf in self.split.leaves]
         merged = {leaf.leaf.relation: leaf.schema for leaf in self._leaves}
@@ -54,6 +56,11 @@ class BothWays:
         self._agree(
             whole, {ways.leaf.relation: ways.merged_at_once(steps) for ways in self._leaves}
         )
+
+    def in_parts(self, steps: Mapping[str, Steps]) -> list[list[object]]:
+        """Return the rows of the result over these steps."""
+        merged = {ways.leaf.relation: ways.merged(steps) for ways in self._leaves}
+        return _rows(self._finish.run(**merged))
 
     def _agree(self, whole: pa.Table, merged: Mapping[str, pa.Table]) -> None:
         finish = self._finish.run(**merged)

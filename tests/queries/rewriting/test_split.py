@@ -1,50 +1,98 @@
-"""Every fixture is split as its file says, and gives the same in parts as whole."""
+"""Splitting: what is always so, whatever the rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-import pyarrow as pa
+import duckdb
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from sqlglot import exp, parse_one
 
 from upstream.queries.duck import Duck
+from upstream.queries.rewriting import SplitQuery, nested_blocks, split
+from upstream.queries.rewriting.concatenation import concatenation
+from upstream.queries.rewriting.division import Division, Task
+from upstream.queries.rewriting.split import DEFECT
 
-from .both_ways import BothWays
-from .fixture_files import fixtures, new_duck, parts_of, rules
-from .random_steps import SCHEMAS, STEPS
+from .fixture_files import new_duck
+from .random_steps import SCHEMAS
 
 
 @pytest.fixture(scope="module")
-def duck() -> Iterator[Duck]:
+def tables() -> Iterator[Duck]:
     """A DuckDB with the tables that the queries read."""
     duck = new_duck()
     yield duck
     duck.close()
 
 
-@pytest.mark.parametrize("rule", rules())
-def test_a_query_is_split_as_its_fixture_says(rule: str, duck: Duck) -> None:
-    for fixture in fixtures(rule):
-        assert parts_of(fixture.sql, duck) == fixture.parts, fixture.title
+def _split(sql: str, duck: Duck) -> SplitQuery:
+    query = parse_one(sql, dialect="duckdb")
+    assert isinstance(query, exp.Query)
+    return split(query, (), SCHEMAS, duck)
 
 
-@pytest.mark.parametrize("rule", rules())
-def test_a_query_in_parts_gives_what_it_gives_whole(rule: str, duck: Duck) -> None:
-    ways = [BothWays(fixture.sql, SCHEMAS, duck) for fixture in fixtures(rule)]
+def test_a_query_that_duckdb_refuses_is_refused_as_duckdb_does(tables: Duck) -> None:
+    with pytest.raises(duckdb.BinderException, match="nothing"):
+        _split("SELECT nothing FROM chunk_0 s", tables)
 
-    @settings(
-        max_examples=4,
-        phases=[Phase.generate],
-        deadline=None,
-        derandomize=True,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
-    @given(STEPS)
-    def both_agree(steps: dict[str, list[pa.Table]]) -> None:
-        for way in ways:
-            way.check(steps)
 
-    both_agree()
-    for way in ways:
-        way.close()
+@pytest.mark.parametrize(
+    ("sql", "is_row_wise"),
+    [
+        ("SELECT x FROM chunk_0 s WHERE b", True),
+        ("SELECT s.x, n.name FROM chunk_0 s JOIN names n ON s.k = n.id", True),
+        ("SELECT x, now() FROM chunk_0 s", True),
+        ("SELECT x FROM chunk_0 s UNION ALL SELECT y FROM chunk_1 u", True),
+        ("SELECT x FROM chunk_0 s UNION SELECT y FROM chunk_1 u", False),
+        ("SELECT s.x FROM chunk_0 s JOIN chunk_1 u ON s.k = u.k", False),
+        ("SELECT x, (SELECT max(x) FROM chunk_1 u) FROM chunk_0 s", False),
+        ("SELECT x FROM chunk_0 s ORDER BY x", False),
+        ("SELECT x FROM chunk_0 s LIMIT 3", False),
+        ("SELECT DISTINCT x FROM chunk_0 s", False),
+        ("SELECT sum(x) FROM chunk_0 s", False),
+        ("SELECT geomean(x) FROM chunk_0 s", False),
+        ("SELECT row_number() OVER () FROM chunk_0 s", False),
+    ],
+)
+def test_row_wise_is_what_comes_one_by_one(sql: str, is_row_wise: bool, tables: Duck) -> None:
+    assert _split(sql, tables).row_wise is is_row_wise
+
+
+def test_a_defect_of_a_rule_costs_speed_only(tables: Duck, monkeypatch: pytest.MonkeyPatch) -> None:
+    def defective(task: object) -> None:
+        raise KeyError(task)
+
+    monkeypatch.setattr(nested_blocks, "_RULES", (defective,))
+    [leaf] = _split("SELECT sum(x) FROM chunk_0 s", tables).leaves
+    assert leaf.reason.startswith(DEFECT)
+    assert leaf.columns == {0: ("x",)}
+
+
+def test_parts_that_duckdb_refuses_are_not_handed_out(
+    tables: Duck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nested_blocks, "_RULES", (_of_a_name_that_is_not_there,))
+    [leaf] = _split("SELECT x FROM chunk_0 s", tables).leaves
+    assert leaf.rule == "kept rows"
+    assert "DuckDB refuses" in leaf.reason
+
+
+def _of_a_name_that_is_not_there(task: Task) -> Division:
+    division = concatenation(task)
+    assert division is not None
+    return replace(division, finish=exp.select("nothing").from_("merged_0"))
+
+
+def test_the_query_as_it_was_is_kept_whole(tables: Duck) -> None:
+    sql = "WITH r AS (SELECT g, SUM(x) AS n FROM chunk_0 AS s GROUP BY g) SELECT * FROM r"
+    assert _split(sql, tables).whole.sql("duckdb") == sql
+
+
+def test_a_table_of_a_schema_is_no_chunk(tables: Duck) -> None:
+    tables.connection.execute("CREATE SCHEMA IF NOT EXISTS other")
+    tables.connection.execute("CREATE OR REPLACE TABLE other.chunk_1 (k BIGINT)")
+    sql = "SELECT count(*) FROM chunk_0 s JOIN other.chunk_1 u ON s.k = u.k"
+    [leaf] = _split(sql, tables).leaves
+    assert leaf.windows == (0,)

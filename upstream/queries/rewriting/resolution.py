@@ -20,7 +20,7 @@ _MOST_ALIASES = 100  # deep; more is an alias that stands for itself
 
 
 def resolved(block: Block) -> exp.Select:
-    """Return the SELECT with stars written out and all names resolved, FROM left as it is."""
+    """Return the SELECT with stars written out and all names resolved."""
     return _Resolver(block).select()
 
 
@@ -44,6 +44,9 @@ class _Resolver:
         for name in ("where", "group", "having", "qualify", "distinct"):
             if copy.args.get(name):
                 copy.set(name, self._names(copy.args[name]))
+        for join in copy.args.get("joins") or ():
+            if join.args.get("on"):
+                join.set("on", self._names(join.args["on"]))
         if copy.args.get("windows"):
             copy.set("windows", [self._names(window) for window in copy.args["windows"]])
         order = copy.args.get("order")

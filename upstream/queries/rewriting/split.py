@@ -17,7 +17,7 @@ from .nested_blocks import Splitter
 from .not_incremental import NotIncrementalError
 from .raw_rows import instead_of, raw_rows
 from .split_query import SplitQuery
-from .trees import cast, chunk_index, key, named
+from .trees import cast, chunk_index, named
 from .trial import Trial
 
 if TYPE_CHECKING:
@@ -174,24 +174,3 @@ def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> Sp
     if merged.shape(query).types != whole.types:
         raise NotIncrementalError("the parts do not give the types of the query")
     return replace(split_query, finish=query)
-
-
-def explain(split_query: SplitQuery) -> str:
-    """Return the parts of a query for people to read."""
-    lines = []
-    for leaf in split_query.leaves:
-        lines.append(f"{leaf.relation}: {leaf.rule}, of {_chunks(leaf)}")
-        if leaf.reason:
-            lines.append(f"  not deeper because: {leaf.reason}")
-        lines.append(f"  partial: {key(leaf.partial)}")
-        lines += [
-            f"  merge: {name} = {key(merge)}"
-            for state in leaf.states
-            for name, merge in zip(state.columns, state.merge, strict=True)
-        ]
-    lines.append(f"finish: {key(split_query.finish)}")
-    return "\n".join(lines)
-
-
-def _chunks(leaf: Leaf) -> str:
-    return " with ".join(f"chunk_{index}" for index in leaf.windows)

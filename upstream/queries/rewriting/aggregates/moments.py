@@ -35,8 +35,8 @@ def co_moments(
     columns: PartialColumns, y: exp.Expr, x: exp.Expr, *, where: exp.Expr | None
 ) -> tuple[exp.Column, ...]:
     """Return the state of count, mean of x, mean of y and sum of products of deviations."""
-    x, y = cast(x.copy(), "DOUBLE"), cast(y.copy(), "DOUBLE")
     where = both_known(y, x, where)
+    x, y = cast(x.copy(), "DOUBLE"), cast(y.copy(), "DOUBLE")
     count = call("count", x, where=where)
     products = _times(call("covar_pop", y, x, where=where), count)
     means = [_mean(x, where), _mean(y, where)]
@@ -55,10 +55,9 @@ def _mean(value: exp.Expr, where: exp.Expr | None) -> exp.Expr:
     """Return a mean that is exact where all values are equal; sum / count need not be."""
     from sqlglot import exp
 
-    least, greatest = call("min", value, where=where), call("max", value, where=where)
-    equal = exp.EQ(this=least, expression=greatest)
-    mean = call("avg", value, where=where)
-    return exp.Case(ifs=[exp.If(this=equal, true=least.copy())], default=mean)
+    are_equal = exp.EQ(this=call("var_pop", value, where=where), expression=exp.Literal.number(0))
+    least, mean = call("min", value, where=where), call("avg", value, where=where)
+    return exp.Case(ifs=[exp.If(this=are_equal, true=least)], default=mean)
 
 
 def _times(left: exp.Expr, right: exp.Expr) -> exp.Expr:

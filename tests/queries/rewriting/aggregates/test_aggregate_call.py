@@ -1,0 +1,58 @@
+"""Aggregates taken apart."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp, parse_one
+
+from upstream.queries.rewriting.aggregates.aggregate_call import is_call, read_call
+
+
+def _tree(sql: str) -> exp.Expr:
+    query = parse_one(f"SELECT {sql}", dialect="duckdb")
+    assert isinstance(query, exp.Select)
+    [tree] = query.expressions
+    assert isinstance(tree, exp.Expr)
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("sql", "name", "arguments"),
+    [
+        ("sum(x)", "sum", ["x"]),
+        ("count(*)", "count", []),
+        ("any_value(x)", "any_value", ["x"]),
+        ("regr_slope(y, x)", "regr_slope", ["y", "x"]),
+        ("arg_min(x, y)", "arg_min", ["x", "y"]),
+        ("quantile_cont(x, 0.5)", "quantile_cont", ["x", "0.5"]),
+        ("histogram(x)", "histogram", ["x"]),
+    ],
+)
+def test_a_call_has_duckdbs_name_and_order_of_arguments(
+    sql: str, name: str, arguments: list[str]
+) -> None:
+    call = read_call(_tree(sql))
+    assert (call.name, [argument.sql() for argument in call.arguments]) == (name, arguments)
+    assert call.is_plain
+    assert not call.is_distinct
+
+
+def test_distinct_and_filter_are_told_apart_from_the_arguments() -> None:
+    call = read_call(_tree("sum(DISTINCT x) FILTER (WHERE y > 1)"))
+    assert call.is_distinct
+    assert [argument.sql() for argument in call.arguments] == ["x"]
+    assert call.condition is not None
+    assert call.condition.sql() == "y > 1"
+
+
+@pytest.mark.parametrize(
+    "sql", ["list(x ORDER BY y)", "percentile_cont(0.5) WITHIN GROUP (ORDER BY x)"]
+)
+def test_an_order_within_makes_a_call_more_than_plain(sql: str) -> None:
+    assert not read_call(_tree(sql)).is_plain
+
+
+def test_a_call_is_found_under_what_is_wrapped_around_it() -> None:
+    found = is_call(_tree("sum(x) FILTER (WHERE y)"))
+    assert isinstance(found, exp.Sum)
+    assert is_call(_tree("x")) is None

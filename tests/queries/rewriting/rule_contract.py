@@ -1,0 +1,56 @@
+"""What holds for every rule that has a fixture file.
+
+Each query in the file is split as the file says, and gives the same in parts as whole, over random
+steps.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from hypothesis import HealthCheck, Phase, given, settings
+
+from upstream.queries.duck import Duck
+from upstream.queries.rewriting import explain
+
+from .both_ways import BothWays
+from .fixture_files import fixtures, new_duck
+from .random_steps import SCHEMAS, STEPS
+
+
+class RuleContract:
+    """Tests of one rule, whose fixture file has its name."""
+
+    rule: str
+
+    ways: list[BothWays]
+    _duck: Duck
+
+    @classmethod
+    def setup_class(cls) -> None:
+        """Split the queries of the file."""
+        cls._duck = new_duck()
+        cls.ways = [BothWays(fixture.sql, SCHEMAS, cls._duck) for fixture in fixtures(cls.rule)]
+
+    @classmethod
+    def teardown_class(cls) -> None:
+        """Close the database."""
+        cls._duck.close()
+
+    def test_queries_are_split_as_the_fixture_file_says(self) -> None:
+        for way, fixture in zip(self.ways, fixtures(self.rule), strict=True):
+            assert explain(way.split) == fixture.parts, fixture.title
+
+    def test_queries_in_parts_give_what_they_give_whole(self) -> None:
+        @settings(
+            max_examples=4,
+            deadline=None,
+            derandomize=True,
+            phases=[Phase.generate],  # smaller examples are not worth the minutes
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        )
+        @given(STEPS)
+        def both_agree(steps: dict[str, list[pa.Table]]) -> None:
+            for way in self.ways:
+                way.check(steps)
+
+        both_agree()

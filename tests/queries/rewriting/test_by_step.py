@@ -1,0 +1,61 @@
+"""Partials for many steps at once."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp, parse_one
+
+from upstream.queries.rewriting.by_step import by_number, by_step
+
+
+def _by_step(sql: str, groups: int | None = None) -> str:
+    query = parse_one(sql, dialect="duckdb")
+    assert isinstance(query, exp.Select)
+    return by_step(query, groups=groups).sql("duckdb").replace('"', "")
+
+
+@pytest.mark.parametrize(
+    ("sql", "groups", "expected"),
+    [
+        ("SELECT x FROM chunk_0 AS s", None, "SELECT s.__step AS __step, x FROM chunk_0 AS s"),
+        (
+            "SELECT *, t.* FROM chunk_0 AS s, t",
+            None,
+            "SELECT s.__step AS __step, * EXCLUDE (__step), t.* FROM chunk_0 AS s, t",
+        ),
+        (
+            "SELECT s.* EXCLUDE (x) FROM chunk_0 AS s",
+            None,
+            "SELECT s.__step AS __step, s.* EXCLUDE (x, __step) FROM chunk_0 AS s",
+        ),
+        (
+            "SELECT SUM(x) FROM chunk_0 AS s",
+            0,
+            "SELECT s.__step AS __step, SUM(x) FROM chunk_0 AS s GROUP BY 1",
+        ),
+        (
+            "SELECT g, COUNT(*) FROM chunk_0 AS s GROUP BY 1",
+            1,
+            "SELECT s.__step AS __step, g, COUNT(*) FROM chunk_0 AS s GROUP BY 1, 2",
+        ),
+        (
+            "SELECT 1 FROM chunk_0 AS a, chunk_1 AS b",
+            None,
+            "SELECT LEAST(a.__step, b.__step) AS __step, 1 FROM chunk_0 AS a, chunk_1 AS b",
+        ),
+        (
+            "SELECT y FROM (SELECT x FROM chunk_0 AS s) AS r(y)",
+            None,
+            (
+                "SELECT r.__step AS __step, y FROM "
+                "(SELECT s.__step AS __step, x FROM chunk_0 AS s) AS r(__step, y)"
+            ),
+        ),
+    ],
+)
+def test_the_step_stands_in_front(sql: str, groups: int | None, expected: str) -> None:
+    assert _by_step(sql, groups) == expected
+
+
+def test_columns_are_grouped_by_their_numbers() -> None:
+    assert [number.sql() for number in by_number(2)] == ["1", "2"]

@@ -1,0 +1,9 @@
+"""Rows that come one by one."""
+
+from __future__ import annotations
+
+from .rule_contract import RuleContract
+
+
+class TestConcatenation(RuleContract):
+    rule = "concatenation"

@@ -1,0 +1,73 @@
+"""What DuckDB says about its functions."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp, parse_one
+
+from upstream.queries.duck import Duck
+from upstream.queries.rewriting.functions import Functions, functions_of, name_of
+
+
+@pytest.fixture(scope="module")
+def functions() -> Functions:
+    """Return the functions of a DuckDB in which a user has made macros."""
+    duck = Duck()
+    duck.connection.execute("CREATE MACRO spread(x) AS max(x) - min(x)")
+    duck.connection.execute("CREATE MACRO double_spread(x) AS 2 * spread(x)")
+    duck.connection.execute("CREATE MACRO dice() AS 1 + floor(6 * random())")
+    found = functions_of(duck)
+    duck.close()
+    return found
+
+
+def _tree(sql: str) -> exp.Expr:
+    query = parse_one(f"SELECT {sql}", dialect="duckdb")
+    assert isinstance(query, exp.Select)
+    [tree] = query.expressions
+    assert isinstance(tree, exp.Expr)
+    return tree
+
+
+@pytest.mark.parametrize(
+    "sql", ["sum(x)", "median(x)", "geomean(x)", "spread(x)", "DOUBLE_SPREAD(x)", "count(*)"]
+)
+def test_aggregates_and_macros_that_hide_them_aggregate(sql: str, functions: Functions) -> None:
+    assert functions.is_aggregate(_tree(sql))
+
+
+@pytest.mark.parametrize("sql", ["abs(x)", "list_sum(l)", "x + 1", "array_to_string(l, ',')"])
+def test_functions_of_a_row_do_not(sql: str, functions: Functions) -> None:
+    assert not functions.is_aggregate(_tree(sql))
+
+
+@pytest.mark.parametrize(
+    ("sql", "name"),
+    [
+        ("random() + 1", "random"),
+        ("now()", "now"),
+        ("CURRENT_TIMESTAMP", "current_timestamp"),
+        ("uuid()", "uuid"),
+        ("dice()", "dice"),
+        ("x + abs(y)", ""),
+    ],
+)
+def test_functions_of_another_value_each_time_are_found(
+    sql: str, name: str, functions: Functions
+) -> None:
+    assert functions.volatile_in(_tree(sql)) == name
+
+
+def test_a_sample_is_volatile(functions: Functions) -> None:
+    query = parse_one("SELECT x FROM t TABLESAMPLE 10%", dialect="duckdb")
+    assert functions.volatile_in(query) == "tablesample"
+
+
+@pytest.mark.parametrize(("sql", "sees"), [("sum(x)", False), ("list(x)", True), ("mode(x)", True)])
+def test_some_aggregates_see_the_order_of_rows(sql: str, sees: bool, functions: Functions) -> None:
+    assert functions.sees_order(_tree(sql)) is sees
+
+
+def test_a_name_is_the_one_duckdb_knows() -> None:
+    assert name_of(_tree("approx_count_distinct(x)")) == "approx_count_distinct"
+    assert name_of(_tree("string_agg(x, ',')")) == "listagg"

@@ -1,0 +1,9 @@
+"""Rows kept for what depends on every value."""
+
+from __future__ import annotations
+
+from .rule_contract import RuleContract
+
+
+class TestKeptRows(RuleContract):
+    rule = "kept_rows"

@@ -1,0 +1,50 @@
+"""The columns of a partial."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from upstream.queries.rewriting import StateKind
+from upstream.queries.rewriting.partial_columns import PartialColumns
+from upstream.queries.rewriting.trees import call, column
+
+
+def _sum(columns: PartialColumns, name: str) -> exp.Column:
+    merge = lambda states: [call("sum", *states)]  # noqa: E731 - as the rules pass it
+    return columns.state(StateKind.SUM, [call("sum", column(name))], merge)[0]
+
+
+def test_groups_come_first_and_are_numbered() -> None:
+    columns = PartialColumns()
+    assert _sum(columns, "x").name == "__s0"
+    assert [columns.group(column(name)).name for name in ("g", "h", "g")] == [
+        "__g0",
+        "__g1",
+        "__g0",
+    ]
+    assert [item.sql("duckdb") for item in columns.items()] == [
+        '"g" AS "__g0"',
+        '"h" AS "__g1"',
+        'SUM("x") AS "__s0"',
+    ]
+
+
+def test_a_state_asked_for_twice_is_there_once() -> None:
+    columns = PartialColumns()
+    assert [_sum(columns, name).name for name in ("x", "y", "x")] == ["__s0", "__s1", "__s0"]
+
+
+def test_only_a_group_that_was_not_there_refines() -> None:
+    columns = PartialColumns()
+    columns.group(column("g"))
+    assert columns.refining(column("g")).name == "__g0"
+    assert not columns.is_refined
+    assert columns.refining(column("x")).name == "__g1"
+    assert columns.is_refined
+
+
+def test_a_group_is_known_by_its_text() -> None:
+    columns = PartialColumns()
+    columns.group(exp.Add(this=column("g"), expression=exp.Literal.number(1)))
+    assert columns.group_of(column("g")) is None
+    assert columns.group_of(exp.Add(this=column("g"), expression=exp.Literal.number(1))) is not None

@@ -1,0 +1,91 @@
+"""Names, resolved as DuckDB does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from sqlglot import exp, parse_one
+
+from upstream.queries.rewriting.block import read_block
+from upstream.queries.rewriting.not_incremental import NotIncrementalError
+from upstream.queries.rewriting.resolution import resolved
+from upstream.queries.rewriting.trial import Trial
+
+from .fixture_files import new_duck
+from .random_steps import SCHEMAS
+
+
+@pytest.fixture(scope="module")
+def trial() -> Iterator[Trial]:
+    duck = new_duck()
+    duck.connection.execute("CREATE TABLE pairs (k BIGINT, p STRUCT(a INT, b STRUCT(c INT)))")
+    yield Trial(duck, SCHEMAS)
+    duck.close()
+
+
+def _resolved(sql: str, trial: Trial) -> str:
+    query = parse_one(sql, dialect="duckdb")
+    assert isinstance(query, exp.Select)
+    return resolved(read_block(query, trial)).sql("duckdb")
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT X FROM chunk_0 s", 'SELECT "s"."x" FROM chunk_0 AS s'),
+        ("SELECT S.X FROM chunk_0 s", 'SELECT "s"."x" FROM chunk_0 AS s'),
+        (
+            "SELECT x + 1 AS y2 FROM chunk_0 s WHERE y2 > 1",
+            'SELECT "s"."x" + 1 AS y2 FROM chunk_0 AS s WHERE ("s"."x" + 1) > 1',
+        ),
+        (
+            "SELECT -x AS x FROM chunk_0 s WHERE x > 1 ORDER BY x, x + 0",
+            'SELECT -"s"."x" AS x FROM chunk_0 AS s WHERE "s"."x" > 1 ORDER BY x, "s"."x" + 0',
+        ),
+        (
+            "SELECT p.a, p.b.c, r.p.a FROM pairs r",
+            'SELECT "r"."p"."a", "r"."p"."b"."c", "r"."p"."a" FROM pairs AS r',
+        ),
+        (
+            "SELECT n.* EXCLUDE (since) REPLACE (id + k AS id) FROM chunk_0 s, names n",
+            (
+                'SELECT "n"."id" + "s"."k" AS id, "n"."name" AS "name", '
+                '"n"."weight" AS "weight" FROM chunk_0 AS s, names AS n'
+            ),
+        ),
+        (
+            "SELECT k, s.k FROM chunk_0 s JOIN pairs r USING (k)",
+            'SELECT k, "s"."k" FROM chunk_0 AS s JOIN pairs AS r USING (k)',
+        ),
+        (
+            "SELECT list_transform(l, e -> e + x) FROM chunk_0 s",
+            'SELECT LIST_TRANSFORM("s"."l", LAMBDA e : e + "s"."x") FROM chunk_0 AS s',
+        ),
+        (
+            "SELECT (SELECT max(x) FROM names WHERE id = k) FROM chunk_0 s",
+            "SELECT (SELECT MAX(x) FROM names WHERE id = k) FROM chunk_0 AS s",
+        ),
+        (
+            "SELECT 1 FROM chunk_0 s JOIN names n ON k = id",
+            'SELECT 1 FROM chunk_0 AS s JOIN names AS n ON "s"."k" = "n"."id"',
+        ),
+    ],
+)
+def test_each_name_is_resolved(sql: str, expected: str, trial: Trial) -> None:
+    assert _resolved(sql, trial) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("SELECT s FROM chunk_0 s", "as a row"),
+        ("SELECT * FROM chunk_0 s JOIN pairs r USING (k)", "USING"),
+        ("SELECT COLUMNS('x|y') FROM chunk_0 s", "COLUMNS"),
+        ("SELECT a.x FROM chunk_0 a, chunk_1 A", "same name"),
+        ("SELECT 1 FROM (SELECT 1)", "no name"),
+    ],
+)
+def test_what_cannot_be_resolved_is_said(sql: str, reason: str, trial: Trial) -> None:
+    with pytest.raises(NotIncrementalError, match=reason):
+        _resolved(sql, trial)

@@ -1,0 +1,70 @@
+"""What of a chunk can be needed at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from sqlglot import exp, parse_one
+
+from upstream.queries.duck import Duck
+from upstream.queries.rewriting.retention import columns_read
+
+from .fixture_files import new_duck
+from .random_steps import SCHEMA
+from .test_split import _split
+
+
+@pytest.fixture(scope="module")
+def tables() -> Iterator[Duck]:
+    duck = new_duck()
+    yield duck
+    duck.close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "columns"),
+    [
+        ("SELECT X, g FROM chunk_0 s WHERE k > 1", ("g", "k", "x")),
+        ("SELECT count(*) FROM chunk_0 s", ("t",)),
+        ("SELECT * FROM chunk_0 s", tuple(SCHEMA.names)),
+        ("SELECT s.* FROM chunk_0 s", tuple(SCHEMA.names)),
+        ("SELECT COLUMNS('x') FROM chunk_0 s", tuple(SCHEMA.names)),
+        ("SELECT 1 FROM chunk_0 s NATURAL JOIN names", tuple(SCHEMA.names)),
+        ('SELECT "Odd name" FROM chunk_0 s', ("Odd name",)),
+    ],
+)
+def test_columns_are_those_that_are_named(sql: str, columns: tuple[str, ...]) -> None:
+    query = parse_one(sql, dialect="duckdb")
+    assert isinstance(query, exp.Select)
+    assert columns_read(query, SCHEMA) == columns
+
+
+def _filters(sql: str, tables: Duck) -> list[str]:
+    return [
+        query.sql("duckdb").partition(" WHERE ")[2].replace('"', "")
+        for leaf in _split(sql, tables).leaves
+        for query in leaf.filters.values()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "filters"),
+    [
+        (
+            "SELECT 1 FROM chunk_0 a JOIN chunk_1 b ON a.k < b.k AND b.x > 1 WHERE a.b",
+            ["a.b", "b.x > 1"],
+        ),
+        (
+            "SELECT a.x FROM chunk_0 a, chunk_1 b WHERE a.k = b.k AND (a.x > 1 AND b.g = 'a')",
+            ["a.x > 1", "b.g = 'a'"],
+        ),
+        ("SELECT n.name FROM names n LEFT JOIN chunk_0 s ON n.id = s.k WHERE s.x IS NULL", [""]),
+        ("SELECT x FROM chunk_0 s WHERE b AND k IN (SELECT id FROM names)", ["s.b"]),
+        ("SELECT x FROM chunk_0 s WHERE b AND x > (SELECT avg(x) FROM chunk_1 u)", ["", "s.b"]),
+    ],
+)
+def test_rows_are_those_that_meet_the_conditions_on_one_side(
+    sql: str, filters: list[str], tables: Duck
+) -> None:
+    assert _filters(sql, tables) == filters

@@ -1,0 +1,13 @@
+"""Grouped aggregates."""
+
+from __future__ import annotations
+
+from .rule_contract import RuleContract
+
+
+class TestSynchronousReplication(RuleContract):
+    rule = "synchronous_replication"
+
+
+class TestGroupingSets(RuleContract):
+    rule = "grouping_sets"

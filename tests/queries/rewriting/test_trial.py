@@ -1,0 +1,51 @@
+"""Queries tried out on empty relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+import pyarrow as pa
+import pytest
+from sqlglot import exp, parse_one
+
+from upstream.queries.duck import Duck
+from upstream.queries.rewriting import STEP
+from upstream.queries.rewriting.trial import Trial
+
+
+@pytest.fixture
+def trial() -> Iterator[Trial]:
+    duck = Duck()
+    yield Trial(duck, {"chunk_0": pa.schema([("x", pa.int32()), ("g", pa.string())])})
+    duck.close()
+
+
+def _query(sql: str) -> exp.Query:
+    query = parse_one(sql, dialect="duckdb")
+    assert isinstance(query, exp.Query)
+    return query
+
+
+def test_the_shape_of_a_result_has_types_of_duckdb_and_of_arrow(trial: Trial) -> None:
+    shape = trial.shape(_query("SELECT g, sum(x), g FROM chunk_0 GROUP BY g"))
+    assert shape.names == ("g", "sum(x)", "g")
+    assert shape.types == ("VARCHAR", "HUGEINT", "VARCHAR")
+    assert shape.schema.types == [pa.string(), pa.decimal128(38, 0), pa.string()]
+
+
+def test_duckdbs_errors_are_raised_as_they_are(trial: Trial) -> None:
+    with pytest.raises(duckdb.BinderException):
+        trial.shape(_query("SELECT y FROM chunk_0"))
+
+
+def test_chunks_can_have_steps(trial: Trial) -> None:
+    assert trial.with_steps().shape(_query("SELECT * FROM chunk_0")).names == (STEP, "x", "g")
+
+
+def test_more_relations_can_be_lent(trial: Trial) -> None:
+    lending = trial.lending({"merged_0": pa.schema([("y", pa.float64())])})
+    assert lending.shape(_query("SELECT y, x FROM merged_0, chunk_0")).types == (
+        "DOUBLE",
+        "INTEGER",
+    )
