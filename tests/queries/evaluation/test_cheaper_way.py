@@ -35,19 +35,28 @@ def test_it_comes_to_take_the_cheaper_way_wherever_it_began(
     assert way.is_whole is (whole < increments)
 
 
-def test_the_other_way_is_tried_for_four_windows_after_16_then_32_then_64() -> None:
+def test_the_other_way_is_tried_after_16_windows_then_64_then_256() -> None:
     way = CheaperWay(window_rows=1)
-    taken = ways_taken(way, 16 + 4 + 32 + 4 + 64 + 4, whole=1.0, increments=2.0)
+    taken = ways_taken(way, 16 + 4 + 64 + 4 + 256 + 4, whole=1.0, increments=1.25)
     trial = [False] * 4
-    assert taken == [True] * 16 + trial + [True] * 32 + trial + [True] * 64 + trial
+    assert taken == [True] * 16 + trial + [True] * 64 + trial + [True] * 256 + trial
 
 
-def test_the_other_way_is_tried_no_less_often_than_every_1024_windows() -> None:
+def test_a_trial_ends_when_the_other_way_has_turned_out_to_be_dear() -> None:
     way = CheaperWay(window_rows=1)
-    taken = ways_taken(way, 10_000, whole=1.0, increments=2.0)
+    taken = ways_taken(way, 16 + 2 + 64, whole=1.0, increments=2.0)
+    assert taken == [True] * 16 + [False] * 2 + [True] * 64  # the first of them is not counted
+    way = CheaperWay(window_rows=100_000)
+    taken = ways_taken(way, 16 + 1 + 64, whole=2.0, increments=1.0)
+    assert taken == [False] * 16 + [True] + [False] * 64
+
+
+def test_the_other_way_is_tried_no_less_often_than_every_4096_windows() -> None:
+    way = CheaperWay(window_rows=1)
+    taken = ways_taken(way, 20_000, whole=1.0, increments=2.0)
     trials = [i for i in range(1, len(taken)) if taken[i - 1] and not taken[i]]
     gaps = {after - before for before, after in pairwise(trials)}
-    assert max(gaps) == 1_024 + 4
+    assert max(gaps) == 4_096 + 2
 
 
 def test_what_a_trial_pays_for_being_prepared_does_not_count() -> None:
@@ -63,7 +72,7 @@ def test_it_follows_costs_that_change() -> None:
     way = CheaperWay(window_rows=1)
     ways_taken(way, 100, whole=1.0, increments=2.0)
     assert way.is_whole
-    ways_taken(way, 200, whole=9.0, increments=2.0)  # the window has grown
+    ways_taken(way, 500, whole=9.0, increments=2.0)  # the window has grown
     assert not way.is_whole
 
 
@@ -77,8 +86,8 @@ def test_a_single_window_that_was_slow_changes_nothing() -> None:
 
 def test_of_ways_that_cost_the_same_the_one_that_was_tried_last_is_taken_on() -> None:
     way = CheaperWay(window_rows=1)
-    taken = ways_taken(way, 16 + 4 + 32 + 1, whole=1.0, increments=1.0)
-    assert taken == [True] * 16 + [False] * (4 + 32) + [True]
+    taken = ways_taken(way, 16 + 4 + 64 + 1, whole=1.0, increments=1.0)
+    assert taken == [True] * 16 + [False] * (4 + 64) + [True]
 
 
 def test_it_says_what_it_measured() -> None:

@@ -72,8 +72,7 @@ class Basket:
 
         What came before it is not looked at: a slow reader makes the others no slower.
         """
-        first = bisect_right(self._batches, row, key=_end_of)
-        for batch in self._batches[first:]:
+        for batch in self._batches[self._place_of(row) :]:
             if batch.first < row:
                 rows = batch.rows.slice(row - batch.first)
                 yield Batch(rows, batch.arrival, row)
@@ -82,12 +81,20 @@ class Basket:
 
     def arrival_of(self, row: int) -> float | None:
         """Return when the row of this number came, if it or a later one is stored."""
-        at = bisect_right(self._batches, row, key=_end_of)
+        at = self._place_of(row)
         return self._batches[at].arrival if at < len(self._batches) else None
+
+    def _place_of(self, row: int) -> int:
+        """Return which batch has the row of this number, or follows it."""
+        if self._batches and self._batches[-1].first <= row < self.rows:
+            return len(self._batches) - 1  # who keeps up asks for the newest one
+        return bisect_right(self._batches, row, key=_end_of)
 
     def trim(self) -> None:
         """Let go what every reader has passed."""
         needed = min((reader.position for reader in self._readers), default=self.rows)
+        if not self._batches or needed < self._batches[0].end:
+            return
         passed = bisect_right(self._batches, needed, key=_end_of)
         if passed:
             del self._batches[:passed]

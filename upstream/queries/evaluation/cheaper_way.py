@@ -2,8 +2,9 @@
 
 A small window is evaluated whole in less time than its parts can be put together. Both ways are
 measured while the query runs. The one that is not taken is tried again after 16 windows, then after
-32 and so on up to 1,024, each time for a few windows in a row: the first of them pays for what
-the other way did not prepare, and is not counted.
+64 and so on up to 4,096, for a few windows in a row, or until it has turned out to be the dearer
+one. The first window by increments pays for all rows that are not in partials yet, and is not
+counted.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ MOST_ROWS: Final = 65_536
 _SMALL: Final = 4_096
 """Windows up to here begin by being evaluated whole."""
 _TRIALS: Final = 4
-_FIRST_PERIOD, _LAST_PERIOD = 16, 1_024
+_FIRST_PERIOD, _LONGER, _LAST_PERIOD = 16, 4, 4_096
+_DEARER: Final = 1.5
+"""A trial ends when a window costs so many times what it costs by the other way."""
 _SMOOTHING: Final = 0.2
 
 
@@ -35,18 +38,20 @@ class CheaperWay:
     def measured(self, seconds: float) -> None:
         """Tell what the way taken cost, and choose the next."""
         self._since += 1
-        if self._trial != 1:  # the first of a trial pays for its preparation
-            known = self._costs.get(self.is_whole)
-            self._costs[self.is_whole] = (
-                seconds if known is None else known + _SMOOTHING * (seconds - known)
-            )
+        if self._trial == 1 and not self.is_whole:
+            self._trial += 1
+            return
+        known = self._costs.get(self.is_whole)
+        gained = seconds if known is None else known + _SMOOTHING * (seconds - known)
+        self._costs[self.is_whole] = gained
         if self._trial:
             self._trial += 1
-            if self._trial > _TRIALS:
+            other = self._costs.get(not self.is_whole, gained)
+            if self._trial > _TRIALS or seconds > _DEARER * other:
                 self._trial = self._since = 0
                 self.is_whole = self._cheaper()
         elif self._since >= self._period:
-            self._period = min(2 * self._period, _LAST_PERIOD)
+            self._period = min(_LONGER * self._period, _LAST_PERIOD)
             self.is_whole = not self.is_whole
             self._trial = 1
             self._costs.pop(self.is_whole, None)

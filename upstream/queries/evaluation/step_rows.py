@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 _PIECES: Final = 512
 """More pieces of a step than this are put together: a table takes more memory than a row."""
+_CRUMB_ROWS: Final = 2_048
+"""Pieces of fewer rows on average are put together for who reads them: DuckDB pays for each."""
 
 
 class StepRows:
@@ -69,7 +71,9 @@ class StepRows:
 
         steps = sorted(step for step in self._pieces if first <= step < end)
         pieces = [piece for step in steps for piece in self._pieces[step]]
-        return pa.concat_tables(pieces) if pieces else self._schema.empty_table()
+        rows = pa.concat_tables(pieces) if pieces else self._schema.empty_table()
+        is_in_crumbs = rows.num_rows < _CRUMB_ROWS * len(pieces)
+        return rows.combine_chunks() if is_in_crumbs else rows
 
     def count_between(self, first: int, end: int) -> int:
         """Return how many rows of the steps in `[first, end)` are held."""

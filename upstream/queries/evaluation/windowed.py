@@ -332,8 +332,9 @@ class WindowedEvaluation:
             before = min(before, self._timeline.steps_of(self._last)[0])
         if self._lateness is not None:
             before = min(before, self._oldest_that_can_be_amended())
-        for _, leaf in self._leaves:
-            leaf.forget(before)
+        if self._position is not None:
+            for _, leaf in self._leaves:
+                leaf.forget(before)
         for rows in self._rows:
             rows.forget(before)
         self._occupied.forget(before)
