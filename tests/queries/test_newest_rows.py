@@ -167,7 +167,7 @@ BATCHES = st.lists(
 @pytest.mark.parametrize("is_timed", [True, False], ids=["by time", "by arrival"])
 @pytest.mark.parametrize("rows", [1, 2, 5])
 @given(batches=BATCHES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_newest_rows_are_those_of_a_list_per_group(
     rows: int,
     is_timed: bool,

@@ -125,6 +125,27 @@ def test_what_is_no_interval_to_duckdb_does_not_become_one(interval: str) -> Non
     assert f"'{interval}'" in written
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        """'{"a.b": 3}'::JSON -> 'a.b'""",
+        """'{"a": {"b": 3}}'::JSON -> '$.a.b'""",
+        """'{"a b": 3}' ->> 'a b'""",
+        """json_extract('{"a.b": 1}', 'a.b')""",
+        """json_extract('{"a": [1]}', '/a/0')""",
+        """json_extract_string('{"*": 1}', '*')""",
+        """'[1, 2]' -> 1""",
+        """'[1, 2]' ->> -1""",
+        """json_extract('{"a": 1}', ['a', '$.a'])""",
+    ],
+)
+def test_a_json_path_means_what_it_means_to_duckdb(path: str, duck: Duck) -> None:
+    text = f"SELECT {path}"
+    written = SourceText(text).statement().sql("duckdb")
+    rows = [duck.connection.execute(each).fetchall() for each in (text, written)]
+    assert rows[0] == rows[1]
+
+
 def test_nothing_is_logged_of_what_is_only_passed_on(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         SourceText("CALL pragma_version()").statement()

@@ -41,7 +41,7 @@ class SourceText:
             raise ParameterError("text", text, "a statement as a string")
         self.text = text
         self._check_characters()
-        self._parser = _Parser(error_level=ErrorLevel.IMMEDIATE, dialect=DuckDB())
+        self._parser = _Parser(error_level=ErrorLevel.IMMEDIATE, dialect=_Dialect())
         self.tokens = self._tokenized()
         _name_rows(self.tokens)
 
@@ -116,7 +116,7 @@ class SourceText:
 
     def _tokenized(self) -> list[Token]:
         try:
-            return list(DuckDB().tokenize(self.text))
+            return list(_Dialect().tokenize(self.text))
         except TokenError as error:
             reason = str(error.__cause__ or error)
             at = re.search(r" from \d+:(\d+)$", reason)
@@ -130,6 +130,16 @@ class SourceText:
 
 
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
+
+
+class _Dialect(DuckDB):
+    """DuckDB's dialect, which keeps JSON paths as they are.
+
+    sqlglot takes `'a.b'` for a path of two steps, where DuckDB takes it for one name.
+    """
+
+    def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
+        return path
 
 
 class _Parser(DuckDBParser):
