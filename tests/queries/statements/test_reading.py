@@ -84,6 +84,11 @@ def test_windows_are_in_the_order_of_the_text() -> None:
     parsed = read_query(text, STREAMS)
     assert [window.size for window in parsed.windows] == [1, 2, 3, 4, 0, 5]
     assert [window.kind for window in parsed.windows][4] is WindowKind.STREAM
+    assert [text[place or 0 :].split("(", maxsplit=1)[0] for place in parsed.places] == [
+        *["rows"] * 4,
+        text[text.index("days") :].split("(", maxsplit=1)[0],
+        "rows",
+    ]
     for i in range(6):
         assert parsed.query.sql().count(f"chunk_{i}") == 1
 

@@ -14,6 +14,7 @@ from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Sta
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ...errors import QueryError
     from ..duck import Duck
     from ..stream_definition import StreamDefinition
 
@@ -27,6 +28,7 @@ __all__ = [
     "check",
     "check_key",
     "definition_of",
+    "error_of",
     "is_reserved",
     "parse",
     "read_query",
@@ -39,6 +41,13 @@ def parse(text: str) -> Statement:
     from . import parsing
 
     return parsing.parse(text)
+
+
+def error_of(message: str, text: str) -> QueryError:
+    """Return the error of a statement that DuckDB refused with this message."""
+    from . import duck_messages
+
+    return duck_messages.error_of(message, text)
 
 
 def read_query(text: str, streams: Mapping[str, StreamDefinition]) -> ParsedQuery:

@@ -17,13 +17,12 @@ from ...errors import (
     QuerySyntaxError,
     QueryTypeError,
     UnknownColumnError,
-    UnknownFunctionError,
     UnknownTableError,
 )
+from .duck_messages import headline_of, kind_of
 from .finding_places import Trial, place_of_table
 from .names import did_you_mean
 from .parsed_query import ParsedQuery
-from .source_text import lowered
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,8 +103,8 @@ def refuse(
 
     `place` is where the statement is at fault if nothing more exact is found.
     """
-    headline = _headline(message)
-    kind, name = _kind_of(message)
+    headline = headline_of(message)
+    kind, name = kind_of(message)
     hint = ""
     if kind is UnknownTableError:
         found = place_of_table(parsed.query, name)
@@ -124,35 +123,3 @@ def refuse(
         elif kind is QueryTypeError:
             hint = "cast the values to types that go together"
     raise kind(headline, parsed.text, place if found is None else found, hint) from None
-
-
-def _headline(message: str) -> str:
-    """Return what DuckDB says, without the kind of error and the list of all that would do."""
-    headline = message.partition("\n")[0]
-    headline = re.sub(r"^[A-Z][A-Za-z -]* Error: ", "", headline)
-    headline = headline.replace(" You might need to add explicit type casts.", "")
-    return lowered(headline).rstrip(". !")
-
-
-_KINDS: tuple[tuple[str, type[QueryError]], ...] = (
-    (r"Table with name (\S+) does not exist", UnknownTableError),
-    (r'Referenced table "([^"]+)" not found', UnknownTableError),
-    (r'Referenced column "([^"]+)" (?:not found|was not found)', UnknownColumnError),
-    (r'does not have a column named "([^"]+)"', UnknownColumnError),
-    (r'[Cc]olumn "?([^" ]+)"? (?:does not exist|not found)', UnknownColumnError),
-    (r'column "([^"]+)" must appear in the GROUP BY', QueryError),
-    (r'Ambiguous reference to column name "([^"]+)"', QueryError),
-    (r"Function with name \"?([^\" ]+)\"? does not exist", UnknownFunctionError),
-    (r"No function matches the given name and argument types", QueryTypeError),
-    (r"^Conversion Error", QueryTypeError),
-    (r"Cannot (?:compare|mix) values", QueryTypeError),
-    (r"^Mismatch Type Error", QueryTypeError),
-    (r"^Parser Error", QuerySyntaxError),
-)
-
-
-def _kind_of(message: str) -> tuple[type[QueryError], str]:
-    for pattern, kind in _KINDS:
-        if (match := re.search(pattern, message)) is not None:
-            return kind, match.group(1) if match.groups() else ""
-    return QueryError, ""

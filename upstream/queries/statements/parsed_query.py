@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 class ParsedQuery:
     """A query that reads the tables `chunk_0`, `chunk_1`, … where it named streams.
 
-    `windows` says what each chunk is.
+    `windows` says what each chunk is, and `places` where in the text it was named.
     """
 
     text: str
     query: exp.Query
     windows: tuple[WindowClause, ...]
+    places: tuple[int | None, ...] = ()

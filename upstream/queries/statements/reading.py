@@ -31,20 +31,22 @@ def read_query(text: str, streams: Mapping[str, StreamDefinition]) -> ParsedQuer
         hint = "write it as SELECT … FROM …; for other statements there is sql()"
         source.refuse(StatementError, "this is not a query", 0, hint)
     with source.syntax_errors():
-        return ParsedQuery(text, tree, tuple(_take_windows(source, tree, streams)))
+        taken = [*_take_windows(source, tree, streams)]
+    windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
+    return ParsedQuery(text, tree, windows, places)
 
 
 def _take_windows(
     source: SourceText, query: exp.Query, streams: Mapping[str, StreamDefinition]
-) -> Iterator[WindowClause]:
+) -> Iterator[tuple[WindowClause, int | None]]:
     _check_names(source, query)
     count = 0
     for node in _in_order(query):
         clause = _window_of(source, node, streams)
         if clause is not None:
+            yield clause, place_of(node.this)
             _replace(node, count)
             count += 1
-            yield clause
 
 
 def _in_order(query: exp.Query) -> list[exp.Expr]:

@@ -1,0 +1,52 @@
+"""Messages of DuckDB become errors of ours, with the place of the name that they are about."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from upstream.errors import (
+    QueryError,
+    QuerySyntaxError,
+    QueryTypeError,
+    UnknownColumnError,
+    UnknownFunctionError,
+    UnknownTableError,
+)
+from upstream.queries.duck import Duck
+from upstream.queries.statements import error_of
+
+from .example_streams import shown
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "place"),
+    [
+        ("DROP TABLE nothing", UnknownTableError, "nothing"),
+        ("INSERT INTO Nothing VALUES (1)", UnknownTableError, "Nothing"),
+        ("UPDATE companies SET compny = 1", UnknownColumnError, "compny"),
+        ("CREATE TABLE t AS SELECT foo(1)", UnknownFunctionError, "foo(1)"),
+        ("CREATE TABLE t AS SELECT CAST('x' AS INT) AS i", QueryTypeError, None),
+        ("CREATE TABLE t (a INT, a INT)", QueryError, None),
+        ("CREATE TABEL t (a INT)", QuerySyntaxError, None),
+    ],
+)
+def test_a_message_is_of_a_kind(
+    text: str, kind: type[QueryError], place: str | None, duck: Duck
+) -> None:
+    with pytest.raises(duckdb.Error) as refused:
+        duck.connection.execute(text)
+    with pytest.raises(QueryError) as caught:
+        raise error_of(str(refused.value), text)
+    assert type(caught.value) is kind
+    assert "Error:" not in caught.value.reason
+    if place is None:
+        assert caught.value.line is None
+    else:
+        assert shown(caught).startswith(place)
+
+
+def test_what_duckdb_offers_is_offered() -> None:
+    message = "Catalog Error: Scalar Function with name flor does not exist!"
+    error = error_of(f'{message}\nDid you mean "floor"?', "")
+    assert error.hint == 'did you mean "floor"?'

@@ -1,0 +1,62 @@
+"""What messages of DuckDB are about: which condition, which name, and what they say at heart."""
+
+from __future__ import annotations
+
+import re
+
+from ...errors import (
+    QueryError,
+    QuerySyntaxError,
+    QueryTypeError,
+    UnknownColumnError,
+    UnknownFunctionError,
+    UnknownTableError,
+)
+from .source_text import lowered
+
+
+def error_of(message: str, text: str) -> QueryError:
+    """Return the error of a statement that DuckDB refused; its place is where the name is.
+
+    For statements about tables. Queries over streams have more to tell, see `checking`.
+    """
+    kind, name = kind_of(message)
+    plain = re.escape(name.rpartition(".")[2].strip('"'))
+    found = re.search(rf"(?i)\b{plain}\b", text) if name else None
+    hint = ""
+    if "Did you mean" in message and kind is not UnknownTableError:  # it means tables of its own
+        hint = "did you mean" + message.partition("Did you mean")[2].partition("\n")[0]
+    return kind(headline_of(message), text, found.start() if found else None, hint)
+
+
+def headline_of(message: str) -> str:
+    """Return what DuckDB says, without the kind of error and the list of all that would do."""
+    headline = message.partition("\n")[0]
+    headline = re.sub(r"^[A-Z][A-Za-z -]* Error: ", "", headline)
+    headline = headline.replace(" You might need to add explicit type casts.", "")
+    return lowered(headline).rstrip(". !")
+
+
+_KINDS: tuple[tuple[str, type[QueryError]], ...] = (
+    (r"Table with name (\S+) does not exist", UnknownTableError),
+    (r'Referenced table "([^"]+)" not found', UnknownTableError),
+    (r'Referenced column "([^"]+)" (?:not found|was not found)', UnknownColumnError),
+    (r'does not have a column named "([^"]+)"', UnknownColumnError),
+    (r'[Cc]olumn "?([^" ]+)"? (?:does not exist|not found)', UnknownColumnError),
+    (r'column "([^"]+)" must appear in the GROUP BY', QueryError),
+    (r'Ambiguous reference to column name "([^"]+)"', QueryError),
+    (r"Function with name \"?([^\" ]+)\"? does not exist", UnknownFunctionError),
+    (r"No function matches the given name and argument types", QueryTypeError),
+    (r"^Conversion Error", QueryTypeError),
+    (r"Cannot (?:compare|mix) values", QueryTypeError),
+    (r"^Mismatch Type Error", QueryTypeError),
+    (r"^Parser Error", QuerySyntaxError),
+)
+
+
+def kind_of(message: str) -> tuple[type[QueryError], str]:
+    """Return the condition that a message is about, and the name in it if there is one."""
+    for pattern, kind in _KINDS:
+        if (match := re.search(pattern, message)) is not None:
+            return kind, match.group(1) if match.groups() else ""
+    return QueryError, ""
