@@ -269,8 +269,12 @@ class RunningMergeContract:
         merge = self.make(self.partials)
         for _ in range(30):
             merge.stage(0, self.one("a", 1))
+            merge._check()
         merge.advance(0, 1)
-        assert self.totals(merge.merged()) == {"a": 30}
+        for _ in range(30):
+            merge.stage(0, self.one("a", 10))
+            merge._check()
+        assert self.totals(merge.merged()) == {"a": 330}
 
     def test_what_was_handed_out_does_not_change_when_the_window_slides(self) -> None:
         merge = self.make(self.partials)

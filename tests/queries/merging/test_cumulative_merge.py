@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
 
 from upstream.queries.merging.cumulative_merge import CumulativeMerge
 from upstream.queries.merging.table_merge import RelationalMerge
@@ -42,6 +46,17 @@ class TestCumulativeMerge(RunningMergeContract):
             merge.forget(step)
         assert self.totals(merge.merged()) == {"a": 100}
         assert merge.memory_rows() == 1
+
+    def test_a_sum_that_overflows_fails_only_for_those_who_ask(self) -> None:
+        merge = self.make(self.partials)
+        merge.advance(0, 1)
+        rows = [(str(i), Decimal(10**38 - 1), 1, 1.0, 1) for i in range(4_000)]
+        partial = self.partials.table(rows)
+        for _ in range(8):
+            merge.stage(0, partial)
+            merge._check()
+        with pytest.raises(duckdb.Error):
+            merge.merged()
 
     def test_what_nobody_asks_for_does_not_pile_up(self) -> None:
         merge = self.make(self.partials)

@@ -21,6 +21,7 @@ from upstream.queries.merging.table_merge import RelationalMerge
 from upstream.queries.rewriting.split_query import State, StateKind
 
 from .contract import (
+    GREATEST,
     TUPLES,
     CheckedMerge,
     Partials,
@@ -134,6 +135,36 @@ def test_a_window_near_the_present_one_is_merged_by_sliding_there_and_back() -> 
     assert ("of 38", 1) not in earlier
     assert rows_of(merge.merged()) == present
     merge._check()
+    duck.close()
+
+
+def test_a_near_window_that_overflows_does_not_move_the_present_one() -> None:
+    duck = Duck()
+    schema = pa.schema([("place", pa.string()), ("tuples", pa.int64())])
+    partials = Partials(("place",), (TUPLES,), schema, duck)
+    merge = dense(partials)
+    for step in range(40):
+        merge.stage(step, partials.table([("a", 2**63 - 1 if step == 3 else 1)]))
+    merge.advance(4, 40)
+    with pytest.raises(duckdb.Error):
+        merge.merged_of(3, 39)
+    assert rows_of(merge.merged()) == [("a", 36)]
+    merge._check()
+    duck.close()
+
+
+def test_a_decimal_of_more_than_64_bits_can_be_the_greatest() -> None:
+    duck = Duck()
+    schema = pa.schema([("place", pa.string()), ("greatest", pa.decimal128(38, 0))])
+    partials = Partials(("place",), (GREATEST,), schema, duck)
+    merge = dense(partials)
+    for step, value in enumerate([2**63, 1, 2]):
+        merge.stage(step, partials.table([("a", Decimal(value))]))
+    seen = []
+    for first in range(3):
+        merge.advance(first, 3)
+        seen += rows_of(merge.merged())
+    assert seen == [("a", 2**63), ("a", 2), ("a", 2)]
     duck.close()
 
 

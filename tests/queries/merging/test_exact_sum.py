@@ -75,6 +75,16 @@ def test_a_sum_is_that_of_the_parts_in_the_window(
                 assert found == pytest.approx(exact, rel=3e-16, abs=0, nan_ok=True)
 
 
+@pytest.mark.parametrize("value", [1e-300, 1e300])
+def test_a_zero_is_added_to_its_own_row(value: float) -> None:
+    """Zero has a limb of its own, far from those that are kept: rows in any order share none."""
+    sums = Sums()
+    sums.live.enter(np.random.default_rng(1).permutation(64))
+    for index in range(64):
+        sums.enter(*[0.0 if i == index else value for i in range(64)])
+    assert sums.values() == pytest.approx([63 * value] * 64, rel=1e-15)
+
+
 def test_an_outlier_takes_room_only_while_it_is_in_the_window() -> None:
     sums = Sums()
     sums.enter(1.0)

@@ -63,3 +63,5 @@ def test_limbs_of_any_size_are_carried() -> None:
     unit = doubles_of(np.array([[1, 0, 0]]), one)[0]
     expected = [(-1 + (1 << 72)) * unit, ((1 << 40) - (1 << 32)) * unit]
     assert doubles_of(values, one).tolist() == expected
+    assert doubles_of(-values, one).tolist() == [-double for double in expected]
+    assert doubles_of(np.array([[-1, 0, 0]]), one) == -unit

@@ -36,6 +36,13 @@ def test_the_least_integer_is_not_taken_for_null() -> None:
     assert columns(state, 2) == [[-(2**63), None]]
 
 
+def test_null_is_less_than_any_number() -> None:
+    state = greatest()
+    state.push_back(ROWS, state.read([pa.array([-5, -6])]))
+    state.push_back(ROWS, state.read([pa.array([None, None], pa.int64())]))
+    assert columns(state, 2) == [[-5, -6]]
+
+
 def test_what_was_in_front_before_a_part_can_be_put_back() -> None:
     state = greatest()
     state.push_front(ROWS, state.read([pa.array([5, None])]))

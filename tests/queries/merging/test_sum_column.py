@@ -83,7 +83,7 @@ def test_a_column_that_was_given_does_not_change(type_: pa.DataType) -> None:
 def test_when_everything_leaves_at_once_nothing_stays(type_: pa.DataType) -> None:
     column, live = column_of(type_), LiveRows()
     enter(column, live, type_, {0: 1, 1: None, 2: 3})
-    column.clear(live.count)
+    column.clear()
     live.clear()
     enter(column, live, type_, {7: None, 8: 5})
     sums = column.column(live)

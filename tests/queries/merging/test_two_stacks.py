@@ -61,6 +61,18 @@ def test_the_stacks_are_rebuilt_once_a_window() -> None:
     assert group.rebuilds <= 1_000 / 64 + 1
 
 
+def test_what_leaves_the_front_uncovers_what_came_after_it() -> None:
+    group = OneGroup()
+    for step in range(9):
+        group.enter(step, 10 - step)
+    seen = []
+    for _ in range(8):
+        group.leave()
+        seen.append(group.greatest())
+    assert seen == [9, 8, 7, 6, 5, 4, 3, 2]
+    assert group.rebuilds == 1
+
+
 def test_a_late_value_costs_a_rebuild_only_when_it_leaves() -> None:
     group = OneGroup()
     for step in range(9):

@@ -109,7 +109,9 @@ class DenseMerge:
     def merged(self) -> pa.Table:
         """Return the merge of the window. O(its groups)."""
         if self._merged is None:
-            self._merged = self._dense() or self._plain(self._first, self._end)
+            self._merged = self._dense()
+        if self._merged is None:
+            self._merged = self._plain(self._first, self._end)
         return self._merged
 
     def merged_of(self, first: int, end: int) -> pa.Table:
@@ -121,10 +123,11 @@ class DenseMerge:
             return self._plain(first, end)
         before = self._merged
         self._slide(first, end)
-        table = self.merged()
-        self._slide(*here)
-        self._merged = before
-        return table
+        try:
+            return self.merged()
+        finally:
+            self._slide(*here)
+            self._merged = before
 
     def forget(self, before: int) -> None:
         """Say that steps below are not asked for again once they have left the window."""
@@ -216,7 +219,7 @@ class DenseMerge:
 
     def _clear(self) -> None:
         for column in self._columns.sums:
-            column.clear(self._live.count)
+            column.clear()
         self._stacks.clear()
         self._live.clear()
 

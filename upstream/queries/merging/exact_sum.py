@@ -115,13 +115,11 @@ class ExactSum:
             if array is not None:
                 array[moves.targets] = array[moves.sources]
                 array[moves.sources] = 0
-        self._nulls.move(moves)
-        self._touched.add(moves.targets)
+        self._nulls.move(moves)  # gaps are touched: a part has left them
 
-    def clear(self, count: int) -> None:
-        """Forget the first `count` rows, which are all."""
+    def clear(self) -> None:
+        """Forget all rows."""
         self._limbs = np.zeros((_FIRST, 0), np.int64)
-        self._sums[:count] = 0.0
         self._odd = None
         self._needed.clear()
         self._nulls.clear()
@@ -137,7 +135,8 @@ class ExactSum:
         if values.limbs is not None:
             limbs = limbs_of(values.finite)
             flat, width = self._limbs.reshape(-1), self._limbs.shape[1]
-            places = rows * width + np.maximum(limbs.first - self._first, 0)  # 0 has no limb
+            offsets = np.clip(limbs.first - self._first, 0, width - LIMBS_OF_ONE)  # of 0 too
+            places = rows * width + offsets
             for limb in limbs.values:
                 flat[places] += limb * sign
                 places += 1

@@ -96,9 +96,9 @@ class SubtractedSum:
         self._words[moves.sources] = 0
         self._nulls.move(moves)
 
-    def clear(self, count: int) -> None:
-        """Forget the first `count` rows, which are all."""
-        self._words[:count] = 0
+    def clear(self) -> None:
+        """Forget all rows."""
+        self._words.fill(0)
         self._nulls.clear()
         self._bound = 0
 

@@ -30,8 +30,8 @@ class SumColumn(Protocol):
     def move(self, moves: Moves) -> None:
         """Move rows into gaps."""
 
-    def clear(self, count: int) -> None:
-        """Forget the first `count` rows, which are all."""
+    def clear(self) -> None:
+        """Forget all rows."""
 
     def column(self, live: LiveRows) -> pa.Array | None:
         """Return the sums of the rows, or None if they cannot be known."""

@@ -81,8 +81,7 @@ class TwoStacks:
         """Move rows into gaps."""
         if not self.is_broken:
             for state in self._states:
-                state.move(moves)
-            self._touched.add(moves.targets)
+                state.move(moves)  # gaps are touched: a part has left them
 
     def join(self, parts: Sequence[StackedPart], joined: StackedPart) -> None:
         """Take one part for several of a step, of which it is the merge."""
