@@ -57,15 +57,20 @@ class Case:
             return frozenset() if query.has_key else frozenset({"QueryKeyError"})
         if kind == "landmark" and (not query.is_merged or query.shape == "join"):
             return frozenset({"UnboundedQueryError"})
-        if kind == "landmark" and "DISTINCT" in query.template:  # of which few keep the rows
+        if kind == "landmark" and self._may_keep_rows:
             return frozenset({"UnboundedQueryError", ""})
         return frozenset()
+
+    @property
+    def _may_keep_rows(self) -> bool:
+        """Tell whether there is something in the query of which some combinations keep the rows."""
+        return "DISTINCT" in self.query.template or "ROLLUP" in self.query.template
 
     @property
     def has_to_be_incremental(self) -> bool:
         """Tell whether no part of the query may be evaluated anew for each window."""
         is_over_windows = self.standing.windows[0].kind in ("tumble", "hop", "rows")
-        return is_over_windows and self.query.is_merged and "DISTINCT" not in self.query.template
+        return is_over_windows and self.query.is_merged and not self._may_keep_rows
 
 
 def case(seed: int) -> Case:

@@ -108,7 +108,7 @@ class SideBySide:
             else:
                 self._poll()
         self._compare_counts()
-        self.found.is_incremental = "not deeper because" not in self.query.explain()
+        self.found.is_incremental = "re-evaluated because" not in self.query.explain()
         if self.case.has_to_be_incremental and not self.found.is_incremental:
             self._note(f"it is not incremental: {self.query.explain()}")
         return self.found

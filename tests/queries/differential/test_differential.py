@@ -47,3 +47,11 @@ def problems_of(each: Case, found: Comparison) -> list[str]:
     if found.refusal not in (each.refusals or {""}):
         return [f"{each}\n  refused: {found.refusal or 'no'}, not {set(each.refusals) or 'no'}"]
     return [f"{each}\n  {len(found.problems)}: {found.problems[0]}"] if found.problems else []
+
+
+def test_what_is_evaluated_anew_is_told_from_what_is_incremental(sides: Sides) -> None:
+    cases = [each for seed in range(120) if (each := case(seed)).query.shape == "aggregate"]
+    windows = [each for each in cases if each.standing.windows[0].kind == "hop"]
+    for is_merged in (True, False):
+        each = next(each for each in windows if each.query.is_merged is is_merged)
+        assert sides.compare(each).is_incremental is is_merged
