@@ -90,6 +90,27 @@ def test_the_query_as_it_was_is_kept_whole(tables: Duck) -> None:
     assert _split(sql, tables).whole.sql("duckdb") == sql
 
 
+def test_a_column_made_by_a_subquery_is_named_by_its_text(tables: Duck) -> None:
+    query = _split("SELECT (SELECT max(x) FROM chunk_0 s), sum(k) FROM chunk_1 u", tables)
+    assert [item.alias for item in query.finish.selects] == [
+        "(SELECT MAX(x) FROM chunk_0 AS s)",
+        "sum(k)",
+    ]
+
+
+@pytest.mark.parametrize("item", ["s", "COLUMNS('.*')"])
+def test_a_row_taken_whole_is_taken_without_its_step(item: str, tables: Duck) -> None:
+    [leaf] = _split(f"SELECT {item} FROM chunk_0 s", tables).leaves
+    assert leaf.rule == "kept rows"
+    assert leaf.columns == {0: tuple(SCHEMAS["chunk_0"].names)}
+
+
+def test_merged_relations_are_not_named_as_a_table_of_the_query(tables: Duck) -> None:
+    sql = "SELECT count(*) FROM chunk_0 s JOIN names AS merged_0 ON s.k = merged_0.id"
+    [leaf] = _split(sql, tables).leaves
+    assert leaf.relation == "_merged_0"
+
+
 def test_a_table_of_a_schema_is_no_chunk(tables: Duck) -> None:
     tables.connection.execute("CREATE SCHEMA IF NOT EXISTS other")
     tables.connection.execute("CREATE OR REPLACE TABLE other.chunk_1 (k BIGINT)")

@@ -46,6 +46,11 @@ def test_replacing_goes_from_the_top_down_and_not_into_queries() -> None:
     assert tree.sql() == "F(x, (SELECT x FROM t)) + x"
 
 
+def test_a_prefix_is_one_that_no_table_has() -> None:
+    assert trees.merged_prefix(_select("SELECT 1 FROM a, b AS merged")) == "merged_"
+    assert trees.merged_prefix(_select("SELECT 1 FROM a AS merged_1")) == "_merged_"
+
+
 def test_conjuncts_are_what_must_all_hold() -> None:
     where = _select("SELECT 1 WHERE a AND (b AND (c OR d))").args["where"]
     assert [part.sql() for part in trees.conjuncts(where.this)] == ["a", "b", "c OR d"]

@@ -101,12 +101,12 @@ def _columns(node: exp.Expr, select: exp.Select, trial: Trial) -> tuple[str, ...
     if index is not None:
         names = tuple(trial.schemas[node.name].names)
     elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
-        names = trial.shape(node.this).names
+        names = trial.columns(node.this).names
     else:
         star = exp.Column(this=exp.Star(), table=exp.to_identifier(_alias(node), quoted=True))
         query = exp.Select(expressions=[star], from_=select.args["from_"].copy())
         query.set("joins", [join.copy() for join in select.args.get("joins") or ()])
-        return trial.shape(query).names
+        return trial.columns(query).names
     return (*renamed, *names[len(renamed) :])
 
 

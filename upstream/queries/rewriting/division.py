@@ -20,7 +20,8 @@ class Task:
 
     `original` is the SELECT as the user wrote it and `shape` its columns; `block` has its names
     resolved. `relation` is the name of the merged relation; `is_shared` says that the finish reads
-    others as well, so that a group may come from several.
+    others as well, so that a group may come from several. `finished` are the relations that the
+    subqueries in the block read.
     """
 
     original: exp.Select
@@ -30,6 +31,7 @@ class Task:
     trial: Trial
     functions: Functions
     is_shared: bool = False
+    finished: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def arrow_types(schema: pa.Schema, trial: Trial, relation: str) -> tuple[str, ..
     from sqlglot import exp
 
     query = exp.select("*").from_(exp.to_table(relation))
-    return trial.lending({relation: schema}).shape(query).types
+    return trial.lending({relation: schema}).columns(query).types
 
 
 def _as_it_was(name: str, type_name: str, back: str) -> exp.Expr:

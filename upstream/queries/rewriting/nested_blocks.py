@@ -38,11 +38,12 @@ _RULES: Final = (concatenation, synchronous_replication, distinct_rows, top_rows
 class Splitter:
     """Collects the leaves while blocks are divided. `top` is the division of the whole query."""
 
-    def __init__(self, trial: Trial, functions: Functions) -> None:
+    def __init__(self, trial: Trial, functions: Functions, prefix: str) -> None:
         self.leaves: list[Leaf] = []
         self.top: Division | None = None
         self._trial = trial
         self._functions = functions
+        self._prefix = prefix
 
     def finish(self, query: exp.Query) -> exp.Query:
         """Return the finish of a query, which reads merged relations where there were chunks."""
@@ -127,9 +128,18 @@ class Splitter:
         for query in list(queries_beside_from(block.select)):
             if chunks_in(query):
                 query.replace(self._beside(query))
-        relation = f"merged_{len(self.leaves)}"
+        relation = f"{self._prefix}{len(self.leaves)}"
         shape = self._trial.shape(select)
-        return Task(select, shape, block, relation, self._trial, self._functions)
+        finished = frozenset(leaf.relation for leaf in self.leaves)
+        return Task(
+            original=select,
+            shape=shape,
+            block=block,
+            relation=relation,
+            trial=self._trial,
+            functions=self._functions,
+            finished=finished,
+        )
 
     def _by_rules(self, task: Task) -> Division:
         """Return what the first rule that applies makes of a block, or rows if none does."""
@@ -216,7 +226,7 @@ class Splitter:
         """Divide the blocks inside a SELECT, and keep rows of the chunks that it reads itself."""
         reason = self._obstacle(select)
         conditions = self._where_alone(select)
-        names = self._trial.shape(select).names
+        names = self._trial.columns(select).names
         copy = select.copy()
         for query in list(queries_beside_from(copy)):
             if chunks_in(query):
@@ -233,7 +243,7 @@ class Splitter:
 
         inner = query.this if isinstance(query, exp.Subquery) else query
         try:
-            self._trial.shape(inner)
+            self._trial.columns(inner)
         except duckdb.Error as error:
             raise NotIncrementalError("a subquery over a stream is correlated") from error
         above = self._above(self._without_duplicates(inner, isinstance(query.parent, exp.In)))
@@ -255,7 +265,7 @@ class Splitter:
 
         index = chunk_index(node)
         if index is not None and isinstance(node, exp.Table) and not node.args.get("joins"):
-            relation = f"merged_{len(self.leaves)}"
+            relation = f"{self._prefix}{len(self.leaves)}"
             self.leaves.append(
                 raw_rows(
                     node,

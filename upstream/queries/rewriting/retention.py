@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .split_query import STEP
-from .trees import column, conjuncts, nested_queries, own_nodes
+from .trees import chunk_tables, column, conjuncts, nested_queries, own_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,7 @@ def columns_read(tree: exp.Expr, schema: pa.Schema) -> tuple[str, ...]:
 
     if any(not isinstance(star.parent, exp.Func) for star in tree.find_all(exp.Star)):
         return tuple(schema.names)  # but the star of count(*) names nothing
-    if tree.find(exp.Columns, exp.Pivot):
+    if tree.find(exp.Columns, exp.Pivot) or _names_a_row(tree, schema):
         return tuple(schema.names)
     joins = tree.find_all(exp.Join)
     if any(join.method == "NATURAL" for join in joins):
@@ -30,6 +30,15 @@ def columns_read(tree: exp.Expr, schema: pa.Schema) -> tuple[str, ...]:
     names = {node.name.lower() for node in tree.find_all(exp.Identifier)}
     read = tuple(name for name in schema.names if name.lower() in names)
     return read or tuple(schema.names[:1])
+
+
+def _names_a_row(tree: exp.Expr, schema: pa.Schema) -> bool:
+    """Tell whether a chunk's name is used as if it were a column: all its columns as a struct."""
+    from sqlglot import exp
+
+    rows = {chunk.alias_or_name.lower() for chunk in chunk_tables(tree)}
+    rows -= {name.lower() for name in schema.names}
+    return any(not node.table and node.name.lower() in rows for node in tree.find_all(exp.Column))
 
 
 def picking(

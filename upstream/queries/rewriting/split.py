@@ -16,9 +16,9 @@ from .functions import functions_of
 from .nested_blocks import Splitter
 from .not_incremental import NotIncrementalError
 from .raw_rows import instead_of, raw_rows
-from .split_query import SplitQuery
-from .trees import cast, chunk_index, named
-from .trial import Trial
+from .split_query import STEP, SplitQuery
+from .trees import cast, chunk_index, chunks_in, key, merged_prefix, named
+from .trial import Columns, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,8 @@ def split(
     Raises what DuckDB raises if the query as it is cannot be run.
     """
     trial = Trial(duck, schemas)
-    trial.shape(query)
+    query = _with_names(query)
+    trial.columns(query)
     functions = functions_of(duck)
     try:
         return deep(query, windows, trial, functions)
@@ -58,6 +59,27 @@ def split(
     except _DEFECTS as error:  # of ours; the user's query runs all the same
         reason = f"{DEFECT} ({type(error).__name__}: {error})"
     return _shallow(query, windows, trial, functions, reason)
+
+
+def _with_names(query: exp.Query) -> exp.Query:
+    """Name columns that DuckDB would name after the relations that are lent to it."""
+    from sqlglot import exp
+
+    if not isinstance(query, exp.Select):
+        return query
+    items = [
+        named(item.copy(), key(item)) if _is_nameless(item) and chunks_in(item) else item.copy()
+        for item in query.expressions
+    ]
+    copy = query.copy()
+    copy.set("expressions", items)
+    return copy
+
+
+def _is_nameless(item: exp.Expr) -> bool:
+    from sqlglot import exp
+
+    return not isinstance(item, exp.Alias | exp.Column | exp.Star)
 
 
 def deep(
@@ -69,7 +91,7 @@ def deep(
     volatile = functions.volatile_in(query)
     if volatile:
         raise NotIncrementalError(f"{volatile}() has another value each time")
-    splitter = Splitter(trial, functions)
+    splitter = Splitter(trial, functions, merged_prefix(query))
     try:
         finish = splitter.finish(without_common_tables(query))
     except duckdb.Error as error:
@@ -96,6 +118,7 @@ def _shallow(
     from sqlglot import exp
 
     finish = query.copy()
+    prefix = merged_prefix(query)
     leaves: list[Leaf] = []
     for table in list(finish.find_all(exp.Table)):
         index = chunk_index(table)
@@ -105,7 +128,7 @@ def _shallow(
         leaf = raw_rows(
             table,
             index,
-            f"merged_{index}",
+            f"{prefix}{index}",
             within=query,
             conditions=(),
             schema=schema,
@@ -121,7 +144,6 @@ def _is_row_wise(query: exp.Query, functions: Functions) -> bool:
     from sqlglot import exp
 
     from .block import check_row_wise
-    from .trees import chunks_in
 
     if isinstance(query, exp.Union) and not query.args["distinct"]:
         sides = [query.this, query.expression]
@@ -143,20 +165,26 @@ def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
         merged = {leaf.relation: trial.shape(leaf.partial).schema for leaf in split_query.leaves}
         by_step = trial.with_steps()
         for leaf in split_query.leaves:
-            by_step.shape(leaf.partial_by_step)
+            _check_by_step(trial.columns(leaf.partial), by_step.columns(leaf.partial_by_step))
             for pick in leaf.filters.values():
-                trial.shape(pick)
+                trial.columns(pick)
             for pick in leaf.filters_by_step.values():
-                by_step.shape(pick)
+                by_step.columns(pick)
         return _of_same_columns(split_query, trial, trial.lending(merged))
     except duckdb.Error as error:
         raise NotIncrementalError(f"DuckDB refuses the query in parts: {error}") from error
 
 
+def _check_by_step(partial: Columns, partial_by_step: Columns) -> None:
+    """Raise if the step is anywhere but in front, such as in a row that is taken as a struct."""
+    if partial_by_step != Columns((STEP, *partial.names), ("BIGINT", *partial.types)):
+        raise NotIncrementalError("it takes columns without naming them: name the columns instead")
+
+
 def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> SplitQuery:
     from sqlglot import exp
 
-    whole, finish = trial.shape(split_query.whole), merged.shape(split_query.finish)
+    whole, finish = trial.columns(split_query.whole), merged.columns(split_query.finish)
     if finish.names != whole.names:
         raise NotIncrementalError("the parts do not give the columns of the query")
     if finish.types == whole.types:
@@ -171,6 +199,6 @@ def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> Sp
         )
     ]
     query.set("expressions", items)
-    if merged.shape(query).types != whole.types:
+    if merged.columns(query).types != whole.types:
         raise NotIncrementalError("the parts do not give the types of the query")
     return replace(split_query, finish=query)

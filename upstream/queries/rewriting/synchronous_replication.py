@@ -39,12 +39,16 @@ def synchronous_replication(task: Task) -> Division | None:
 
 def grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     """Divide a block by these groups."""
+    from sqlglot import exp
+
     columns = PartialColumns()
     for group in groups:
         columns.group(group)
     upper = _Upper(task, columns)
     parts = upper.parts()
     partial = _partial(task.block.select, columns)
+    if any(table.name in task.finished for table in partial.find_all(exp.Table)):
+        raise NotIncrementalError("an aggregate depends on a subquery over a stream")
     shape = travelling(partial, len(columns.groups), task.trial)
     draft = _Finish(task, columns, shape, len({key(group) for group in groups}))
     return Division(
@@ -215,7 +219,10 @@ class _Finish:
         self._aggregates_again = (
             task.is_shared or columns.is_refined or not own_groups or self._has_sets
         )
-        if columns.needs_order and self._own_groups and self._aggregates_again:
+        has_no_order = len(task.block.sources) > 1 or (
+            self._aggregates_again and bool(self._own_groups)
+        )
+        if columns.needs_order and has_no_order:
             raise NotIncrementalError("an aggregate needs the rows in their order")
         self._reading = self._readings()
 
@@ -293,7 +300,7 @@ class _Finish:
         if not merges:
             return ()
         query = exp.select(*(merge.copy() for merge in merges)).from_(exp.to_table(relation))
-        found = self._task.trial.lending({relation: schema}).shape(query).types
+        found = self._task.trial.lending({relation: schema}).columns(query).types
         types = arrow_types(schema, self._task.trial, relation)[len(self._columns.groups) :]
         same = iter(
             [

@@ -40,6 +40,18 @@ def chunk_tables(tree: exp.Expr) -> list[exp.Table]:
     return [table for table in tree.find_all(exp.Table) if chunk_index(table) is not None]
 
 
+def merged_prefix(query: exp.Expr) -> str:
+    """Return how the names of merged relations begin, which no table of the user does."""
+    from sqlglot import exp
+
+    names = [table.name.lower() for table in query.find_all(exp.Table, exp.CTE)]
+    names += [table.alias.lower() for table in query.find_all(exp.Table, exp.CTE)]
+    prefix = "merged_"
+    while any(name.startswith(prefix) for name in names):
+        prefix = f"_{prefix}"
+    return prefix
+
+
 def key(tree: exp.Expr) -> str:
     """Return what two equal trees have in common."""
     return tree.sql(DIALECT, comments=False)

@@ -25,29 +25,44 @@ class Shape:
     schema: pa.Schema
 
 
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a result: names and DuckDB's types."""
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+
+
 class Trial:
     """DuckDB with the relations that queries may read, all empty."""
 
-    __slots__ = ("_duck", "_shapes", "schemas")
+    __slots__ = ("_columns", "_duck", "_schemas", "schemas")
 
     def __init__(self, duck: Duck, schemas: Mapping[str, pa.Schema]) -> None:
         self._duck = duck
-        self._shapes: dict[str, Shape] = {}
+        self._columns: dict[str, Columns] = {}
+        self._schemas: dict[str, pa.Schema] = {}
         self.schemas = dict(schemas)
 
     def shape(self, query: exp.Query) -> Shape:
-        """Return what the columns of a query are; raises as DuckDB does."""
+        """Return all about the columns of a query; raises as DuckDB does."""
+        columns = self.columns(query)
+        text = key(query)
+        if text not in self._schemas:
+            self._schemas[text] = self._run(query).schema
+        return Shape(columns.names, columns.types, self._schemas[text])
+
+    def columns(self, query: exp.Query) -> Columns:
+        """Return names and types only, for which the query need not run; raises as DuckDB does."""
         from sqlglot import exp
 
         text = key(query)
-        if text in self._shapes:
-            return self._shapes[text]
-        describe = exp.Subquery(this=exp.Describe(this=query.copy()))
-        described = self._run(exp.select("column_type").from_(describe)).to_pydict()
-        schema = self._run(query).schema
-        shape = Shape(tuple(schema.names), tuple(described["column_type"]), schema)
-        self._shapes[text] = shape
-        return shape
+        if text not in self._columns:
+            describe = exp.Subquery(this=exp.Describe(this=query.copy()))
+            described = self._run(exp.select("*").from_(describe)).to_pydict()
+            names, types = described["column_name"], described["column_type"]
+            self._columns[text] = Columns(tuple(names), tuple(types))
+        return self._columns[text]
 
     def _run(self, query: exp.Query) -> pa.Table:
         prepared = self._duck.prepare(query, self.schemas)

@@ -35,7 +35,7 @@ def sides_of_union(
     sides = _sides(nodes[0].this)
     if len(sides) == 1 or not all(_is_row_wise(side, functions) for side in sides):
         return None
-    shape = trial.shape(nodes[0].this)
+    shape = trial.columns(nodes[0].this)
     return [_with_source(select, _as_whole(side, shape.names, shape.types)) for side in sides]
 
 
