@@ -63,6 +63,17 @@ def test_a_stream_is_answered_for_by_the_newest_row_of_each_key(engine: Engine) 
     ]
 
 
+def test_a_stream_without_a_key_has_one_newest_row(engine: Engine) -> None:
+    engine.sql("CREATE STREAM beats (n BIGINT)")
+    query = engine.continuous_query("SELECT n FROM beats", "update")
+    engine.sql("INSERT INTO beats VALUES (1), (3), (2)")
+    assert engine.sql("FROM beats").to_pylist() == [{"n": 2}]
+    assert [result.table.to_pylist() for result in query.results()] == [[{"n": 2}]]
+    beats = engine.stream("beats")
+    engine.append("beats", {"n": [7]})
+    assert [update.value for update in beats.snapshot()] == [{"n": 7}]
+
+
 def test_rows_can_be_inserted_by_sql(engine: Engine) -> None:
     answer = engine.sql("INSERT INTO Trades (symbol, time, price) VALUES ('IBM', '2026-01-02', 1)")
     assert answer.to_pylist() == [{"Count": 1}]

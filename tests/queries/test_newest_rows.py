@@ -125,21 +125,26 @@ class Model:
 
     rows: int
     is_timed: bool
+    is_keyed: bool = True
     groups: dict[str, list[tuple[int, int, Row]]] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
     came: int = 0
     late: int = 0
 
+    def key(self, row: Row) -> str:
+        return row[1] if self.is_keyed else "all"
+
     def add(self, rows: list[Row]) -> None:
         full = {key: group[0][0] for key, group in self.groups.items() if len(group) == self.rows}
         for row in rows:
             self.came += 1
-            group = self.groups.setdefault(row[1], [])
+            key = self.key(row)
+            group = self.groups.setdefault(key, [])
             time = row[0] if self.is_timed else 0
             if self.rows == 1:
                 self.late += bool(group) and time < group[0][0]
             else:
-                self.late += row[1] in full and time < full[row[1]]
+                self.late += key in full and time < full[key]
             ranked = (time, self.came, row)
             group.append(ranked)
             group.sort(key=lambda each: each[:2])
@@ -147,7 +152,7 @@ class Model:
                 dropped = group.pop(0)
                 if dropped is ranked:
                     continue
-            self.changed.add(row[1])
+            self.changed.add(key)
 
     def kept(self, keys: set[str]) -> list[Row]:
         ranked = [each for key in keys for each in self.groups[key]]
@@ -166,15 +171,17 @@ BATCHES = st.lists(
 
 @pytest.mark.parametrize("is_timed", [True, False], ids=["by time", "by arrival"])
 @pytest.mark.parametrize("rows", [1, 2, 5])
+@pytest.mark.parametrize("is_keyed", [True, False], ids=["keys", "no key"])
 @given(batches=BATCHES)
 @settings(max_examples=100, deadline=None)
 def test_newest_rows_are_those_of_a_list_per_group(
+    is_keyed: bool,
     rows: int,
     is_timed: bool,
     batches: list[tuple[list[tuple[int, str]], str, bool]],
 ) -> None:
-    newest = NewestRows(STREAM if is_timed else UNTIMED, rows)
-    model = Model(rows, is_timed)
+    newest = NewestRows(STREAM if is_timed else UNTIMED, rows, None if is_keyed else ())
+    model = Model(rows, is_timed, is_keyed)
     for batch, then, is_ordered in batches:
         pairs = sorted(batch) if is_ordered else batch
         new: list[Row] = [(time, key, None, model.came + i) for i, (time, key) in enumerate(pairs)]
@@ -185,7 +192,7 @@ def test_newest_rows_are_those_of_a_list_per_group(
         elif then == "changed":
             # In a batch a row may come and go, which changes nothing that is kept.
             taken = listed(newest.take_changed())
-            changed = {row[1] for row in taken}
+            changed = {model.key(row) for row in taken}
             assert changed <= model.changed
             assert taken == model.kept(changed)
             model.changed.clear()

@@ -70,10 +70,19 @@ class Duck:
         for name in lent:
             if name not in relations:  # not read by the query; it may be lent all the same
                 relations[name] = LentRelation("", lent[name])
-        [statement] = self._connection.extract_statements(query.sql(DIALECT))
+        try:
+            [statement] = self._connection.extract_statements(query.sql(DIALECT))
+        except Exception:
+            self._take_back(relations)
+            raise
         self._prepared_count += 1
         name = f"__prepared_{self._prepared_count}"
         return Prepared(self._connection, statement, relations, name)
+
+    def _take_back(self, relations: Mapping[str, LentRelation]) -> None:
+        for relation in relations.values():
+            if relation.name:
+                self._connection.unregister(relation.name)
 
     def run_once(self, statement: exp.Expr, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
         """Run a statement that reads these tables beside those of the database.
@@ -81,6 +90,8 @@ class Duck:
         QueryError if it fails; `text` is what the user wrote.
         """
         import duckdb
+
+        from .statements import error_of
 
         schemas = {name: each.schema for name, each in tables.items()}
         try:
@@ -90,14 +101,14 @@ class Duck:
             finally:
                 prepared.close()
         except duckdb.Error as error:
-            raise QueryError(str(error), text) from error
+            raise error_of(str(error), text) from error
 
     def has_table(self, name: str) -> bool:
         """Tell whether there is a table or view of this name."""
         import duckdb
 
         try:
-            self._connection.table(f'"{name.replace(chr(34), 2 * chr(34))}"')
+            self._connection.table(_quoted(name))
         except duckdb.Error:
             return False
         return True
@@ -110,7 +121,7 @@ class Duck:
             raise NameTakenError("table", name)
         try:
             relation = self._relation(data)
-            relation.create(name)
+            relation.create(_quoted(name))
         except duckdb.Error as error:
             raise QueryError(f"table {name}: {error}") from error
 
@@ -135,6 +146,11 @@ class Duck:
         relation = LentRelation(f"__lent_{self._lent_count}", schema)
         self._connection.register(relation.name, relation)
         return relation
+
+
+def _quoted(name: str) -> str:
+    """Return a name as DuckDB reads it where it would else take it apart."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 class LentRelation:

@@ -40,6 +40,7 @@ class GroupNumbers:
 
     def of(self, columns: Sequence[pa.ChunkedArray]) -> tuple[Integers, Integers]:
         """Return a code of each row, and the number of each code's group; one code is one group."""
+        assert columns
         if len(columns) == 1:
             codes, dictionary = _dictionary(columns[0])
             if not self._numbers and _is_of_integers(dictionary):

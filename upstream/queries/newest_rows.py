@@ -88,16 +88,42 @@ class NewestRows:
         if not rows.num_rows:
             return
         self._came += rows.num_rows
-        codes, groups = self._groups.of([rows.column(name) for name in self._columns])
-        self._make_room(len(self._groups))
-        if self._definition.time is None:
-            times = np.zeros(rows.num_rows, dtype=np.int64)
-        else:
-            times = self._definition.times(rows)
+        if not self._columns and self._rows == 1:
+            rows = self._newest_of(rows)
+        codes, groups = self._groups_of(rows)
+        self._make_room(self._group_count())
+        times = self._times_of(rows)
         add = self._add_one if self._rows == 1 else self._add_several
         add(rows, codes, groups, times)
         if self._store.rows > 2 * self._kept + _SLACK:
             self._compact()
+
+    def _newest_of(self, rows: pa.Table) -> pa.Table:
+        """Return the newest of rows that are all one group; the others count at once."""
+        if self._definition.time is None:
+            return rows.slice(rows.num_rows - 1)
+        times = self._times_of(rows)
+        newest_before = np.maximum.accumulate(times)
+        if self._kept:
+            known = self._times[self._newest[0]]
+            newest_before = np.maximum(newest_before, known)
+        place = len(times) - 1 - int(np.argmax(times[::-1]))
+        is_late = times < newest_before
+        self._late += int(is_late.sum()) - int(is_late[place])
+        return rows.slice(place, 1)
+
+    def _times_of(self, rows: pa.Table) -> Integers:
+        if self._definition.time is None:
+            return np.zeros(rows.num_rows, dtype=np.int64)
+        return self._definition.times(rows)
+
+    def _group_count(self) -> int:
+        return len(self._groups) if self._columns else 1
+
+    def _groups_of(self, rows: pa.Table) -> tuple[Integers, Integers]:
+        if self._columns:
+            return self._groups.of([rows.column(name) for name in self._columns])
+        return np.zeros(rows.num_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
 
     def table(self) -> pa.Table:
         """Return the newest rows of all groups, in the order in which they came."""
@@ -123,7 +149,7 @@ class NewestRows:
             superseded=self._came - self._late - self._kept,
             late=self._late,
             kept=self._kept,
-            groups=len(self._groups),
+            groups=len(self._groups) if self._columns else min(self._kept, 1),
         )
 
     # One row per group
@@ -248,7 +274,7 @@ class NewestRows:
         """Let go the rows that count no more, and return the others."""
         if self._store.rows == self._kept:
             return self._store.compact(np.arange(self._kept))
-        newest = self._newest[: len(self._groups)]
+        newest = self._newest[: self._group_count()]
         numbers, _ = self._chains_of(np.arange(len(newest)))
         numbers.sort()
         again = np.empty(self._store.rows, dtype=np.int64)

@@ -38,7 +38,8 @@ class TableStatements:
         tree, text = statement.tree, statement.text
         if isinstance(tree, exp.Describe) and (name := self._stream(tree.this)) is not None:
             query = exp.select("*").from_(exp.to_table(name))
-            return self._duck.run_once(exp.Describe(this=query), text, self._rows([name]))
+            rows = {name: self._newest_rows(name)}
+            return self._duck.run_once(exp.Describe(this=query), text, rows)
         if isinstance(tree, exp.Transaction | exp.Commit | exp.Rollback):
             raise StatementError(
                 "a transaction would take the standing queries with it when it fails",
@@ -53,7 +54,8 @@ class TableStatements:
                 hint="streams know CREATE STREAM, DROP STREAM, INSERT INTO and DESCRIBE, and "
                 "CREATE TABLE … AS SELECT makes a table of their newest rows",
             )
-        answer = self._duck.run_once(self._with_known_names(tree), text, self._rows(streams))
+        chunks = {f"chunk_{i}": self._newest_rows(name) for i, name in enumerate(streams)}
+        answer = self._duck.run_once(self._over_chunks(tree, streams), text, chunks)
         return self._shown(answer) if isinstance(tree, exp.Show) else answer
 
     def _only_reads(self, tree: exp.Expr) -> bool:
@@ -72,18 +74,22 @@ class TableStatements:
     def _streams_in(self, tree: exp.Expr) -> list[str]:
         from sqlglot import exp
 
-        names = [self._stream(table) for table in tree.find_all(exp.Table)]
-        return [name for name in names if name is not None]
+        names = (self._stream(table) for table in tree.find_all(exp.Table))
+        return sorted({name for name in names if name is not None})
 
-    def _with_known_names(self, tree: exp.Expr) -> exp.Expr:
-        """Write the names of streams as they were defined."""
+    def _over_chunks(self, tree: exp.Expr, streams: list[str]) -> exp.Expr:
+        """Read chunks for streams, whose own names something in the statement may hide."""
         from sqlglot import exp
 
         tree = tree.copy()
-        for table in tree.find_all(exp.Table):
-            name = self._stream(table)
-            if name is not None:
-                table.set("this", exp.to_identifier(name, quoted=True))
+        named = [(table, self._stream(table)) for table in tree.find_all(exp.Table)]
+        for table, name in named:
+            if name is None:
+                continue
+            if not table.alias:
+                alias = exp.to_identifier(table.name, quoted=True)
+                table.set("alias", exp.TableAlias(this=alias))
+            table.set("this", exp.to_identifier(f"chunk_{streams.index(name)}", quoted=True))
         return tree
 
     def _stream(self, node: object) -> str | None:
@@ -95,9 +101,6 @@ class TableStatements:
         if not isinstance(node, exp.Table) or node.db or is_hidden(node):
             return None
         return next((each for each in self._streams if each.lower() == node.name.lower()), None)
-
-    def _rows(self, streams: list[str]) -> dict[str, pa.Table]:
-        return {name: self._newest_rows(name) for name in streams}
 
     def _shown(self, tables: pa.Table) -> pa.Table:
         """Leave out of a list of tables what is lent for queries."""

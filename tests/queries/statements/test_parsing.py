@@ -44,6 +44,10 @@ def test_a_time_need_not_be_said() -> None:
     assert created("CREATE STREAM s (a INT) KEY (a)").time is None
 
 
+def test_a_stream_without_a_key_is_one_key() -> None:
+    assert created("CREATE STREAM s (a INT) TIME (a)").key == ()
+
+
 def test_a_stream_may_replace_another_or_be_made_if_there_is_none() -> None:
     assert created("CREATE OR REPLACE STREAM s (a INT) KEY (a)").or_replace
     assert created("CREATE STREAM IF NOT EXISTS s (a INT) KEY (a)").if_not_exists
@@ -66,8 +70,6 @@ def test_words_of_the_grammar_may_be_names() -> None:
         ("CREATE STREAM s (a INT", "", r"expected \)"),
         ("CREATE STREAM s (a) KEY (a)", "a)", "a name and a type"),
         ("CREATE STREAM s (a INT, PRIMARY KEY (a)) KEY (a)", "a))", "a name and a type"),
-        ("CREATE STREAM s (a INT)", "", "a stream has a key"),
-        ("CREATE STREAM s (a INT) TIME (a)", "", "a stream has a key"),
         ("CREATE STREAM s (a INT) KEY ()", ")", "the name of a column"),
         ("CREATE STREAM s (a INT) KEY a", "a", "in brackets"),
         ("CREATE STREAM s (a INT) KEY (a", "", "in brackets"),

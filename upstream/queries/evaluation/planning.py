@@ -164,6 +164,7 @@ class Planner:
             raise WindowError(
                 "the windows of one query have to be of one size and slide, over times of one kind",
                 self._parsed.text,
+                self._parsed.places[numbers[-1]],
                 hint="make two queries, or give both streams the same window",
             )
 
@@ -229,6 +230,7 @@ class Planner:
                 raise UnboundedQueryError(
                     f"this query would have to keep all rows since the landmark: {why}",
                     self._parsed.text,
+                    self._parsed.places[numbers[leaf.windows[0]]],
                     hint="aggregate the rows, or use a window that slides: hop(stream, …)",
                 )
             schema = self._definitions[numbers[leaf.windows[0]]].schema
@@ -299,6 +301,7 @@ class Planner:
                 "over a stream without a window, this query would have to keep all rows"
                 + (f": {why}" if why else ""),
                 self._parsed.text,
+                self._parsed.places[numbers[0]],
                 hint="give the stream a window, such as hop(stream, INTERVAL '10 minutes', "
                 "INTERVAL '1 minute') or landmark(stream), or choose semantics='update' for an "
                 "answer over the newest row of each key",
@@ -372,6 +375,7 @@ class Planner:
                 raise UnboundedQueryError(
                     f"all rows of {window.stream} would have to be kept to meet those of a window",
                     self._parsed.text,
+                    self._parsed.places[i],
                     hint=f"use latest({window.stream}), or give it the same window",
                 )
             relation = self._duck.lend(self._definitions[i].schema)

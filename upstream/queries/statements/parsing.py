@@ -77,8 +77,6 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
         if clause is None or clause in clauses:
             reader.refuse("expected KEY (columns) and TIME (column), once each")
         clauses[clause] = reader.names(names)
-    if not clauses.get("KEY"):
-        reader.refuse("a stream has a key: KEY (columns), whose newest row counts")
     time = clauses.get("TIME", [])
     if len(time) > 1:
         reader.refuse("a stream has one column for its time")
@@ -86,7 +84,7 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
         text=source.text,
         name=name,
         columns=columns,
-        key=tuple(clauses["KEY"]),
+        key=tuple(clauses.get("KEY", ())),
         time=time[0] if time else None,
         or_replace=stream == 3,
         if_not_exists=if_not_exists,

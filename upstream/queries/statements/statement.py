@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 class CreateStream:
     """`CREATE STREAM trades (time TIMESTAMP, symbol TEXT, price DOUBLE) KEY (symbol) TIME (time)`.
 
-    `columns` are definitions of columns as DuckDB has them; `time` is None if it was not said.
+    Without KEY all rows are of one key. `columns` are definitions of columns as DuckDB has them;
+    `time` is None if it was not said.
     """
 
     text: str
