@@ -88,6 +88,7 @@ class Arrivals:
         self.tables: list[pa.Table] = [stream.schema.empty_table()]
         self.rows: list[Row] = []
         self.amended: set[int] = set()  # where rows are that were accepted though they came late
+        self.moments: list[tuple[int, float]] = []  # up to where time passed, and when it did
         self.late = 0
         self.came = 0
         self.last_arrival = 0.0
@@ -115,6 +116,7 @@ class Arrivals:
             return
         self.newest = max(self.newest, place)
         self.rows.append(Row(place, place // self.window.step if self.window.step else 0, number))
+        self.moments.append((self.passed(arrival), arrival))
 
     def _is_in_time(self, place: int) -> bool:
         step = self.window.step
@@ -144,6 +146,12 @@ class Arrivals:
             clock = self.silent_from + round(silence * MICROSECONDS)
             self.newest = max(self.newest, window.next_end(self.silent_from), clock)
         return self.newest
+
+    def closed_at(self, end: int) -> float:
+        """Return when a window with this end was closed, if not by silence."""
+        if self.window.by_arrival:
+            return end / MICROSECONDS
+        return next(moment for passed, moment in self.moments if passed >= end)
 
     def taken(self, wanted: Callable[[Row], bool]) -> pa.Table:
         """Return the rows for which this holds, in the order that they have."""

@@ -22,7 +22,8 @@ Bounds = tuple[int, int]
 class Answer:
     """What the query gives for a window; no table if it fails for it.
 
-    Then `spared` is what it gives for those of the rows that do not make it fail by themselves.
+    `due` is when it could have been there first, if that is known. If there is no table, `spared`
+    is what the query gives for those of the rows that do not make it fail by themselves.
     """
 
     start: int | None
@@ -30,6 +31,7 @@ class Answer:
     revision: int
     table: pa.Table | None
     spared: pa.Table | None = None
+    due: float | None = None
 
     @property
     def bounds(self) -> tuple[int | None, int | None]:
@@ -57,6 +59,7 @@ class Reference:
         self.ended: set[int] = set()  # the slides after a landmark that were answered, or passed
         self.newest: Bounds | None = None  # the newest window that was due
         self.seen = [0] * len(self.arrivals)  # rows that the last answer without bounds was about
+        self.news_since: float | None = None  # when the first row came that it was not about
         self.skipped = 0
 
     @property
@@ -69,6 +72,8 @@ class Reference:
         for arrivals in self.arrivals:
             if arrivals.stream.name == stream:
                 arrivals.append(rows, arrival)
+                if self.news_since is None and rows.num_rows:
+                    self.news_since = arrival
 
     def poll(self, now: float, *, newest_only: bool = False) -> list[Answer]:
         """Answer for each window that is due, oldest first; under update semantics the newest."""
@@ -137,7 +142,13 @@ class Reference:
             arrivals.taken(lambda row: start <= row.place < end) for arrivals in self.arrivals
         ]
         revision = 0 if self.kind == "landmark" else self.revisions[bounds]
-        return self._evaluated(tables, start, end, revision)
+        return self._evaluated(tables, start, end, revision, self._closed_at(end))
+
+    def _closed_at(self, end: int) -> float | None:
+        """Return when a window was closed by a row or by arrival."""
+        if self.standing.close_after is not None or self.standing.allowed_lateness is not None:
+            return None
+        return max(arrivals.closed_at(end) for arrivals in self.arrivals)
 
     # What lasts
 
@@ -149,10 +160,11 @@ class Reference:
         pairs = zip(self.arrivals, self.seen, strict=True)
         tables = [self._lasting(arrivals, seen) for arrivals, seen in pairs]
         self.seen = came
+        due, self.news_since = self.news_since, None
         if self.kind == "landmark":
             places = self._places()
-            return [self._evaluated(tables, min(places), max(places), 0)]
-        answer = self._evaluated(tables, None, None, 0)
+            return [self._evaluated(tables, min(places), max(places), 0, due)]
+        answer = self._evaluated(tables, None, None, 0, due)
         return [answer] if self._is_news(answer, tables) else []
 
     def _lasting(self, arrivals: Arrivals, seen: int) -> pa.Table:
@@ -181,11 +193,16 @@ class Reference:
     # The query
 
     def _evaluated(
-        self, tables: list[pa.Table], start: int | None, end: int | None, revision: int
+        self,
+        tables: list[pa.Table],
+        start: int | None,
+        end: int | None,
+        revision: int,
+        due: float | None,
     ) -> Answer:
         table = self._run(tables)
         spared = self._without_failing_rows(tables) if table is None else None
-        return Answer(start, end, revision, table, spared)
+        return Answer(start, end, revision, table, spared, due)
 
     def _run(self, tables: list[pa.Table]) -> pa.Table | None:
         """Run the query over these rows, one table for each window; None if it fails."""

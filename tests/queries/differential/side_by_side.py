@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from unittest.mock import patch
 
 import duckdb
 import pyarrow as pa
@@ -12,6 +13,8 @@ from upstream import ManualClock
 from upstream.engine import Engine
 from upstream.errors import QueryError
 from upstream.queries.continuous_query import ContinuousQuery
+from upstream.queries.evaluation import step_leaf, windowed
+from upstream.queries.evaluation.chunking import Chunking
 from upstream.queries.results import Result
 
 from .arrivals import MICROSECONDS
@@ -34,6 +37,14 @@ class Comparison:
     answers: int = 0
 
 
+class SmallChunks(Chunking):
+    """Processes a step in four parts from the first one on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chunks = 4
+
+
 class Sides:
     """An engine and a database for the reference, in which case after case is run."""
 
@@ -43,6 +54,9 @@ class Sides:
         for definition in DEFINITIONS.values():
             self.engine.sql(definition)
         self.engine.create_table("listed", LISTED)
+        # Others read the same baskets: one never, which therefore keeps all that came.
+        self.engine.continuous_query("SELECT count(*) FROM landmark(trades)")
+        self.engine.continuous_query("SELECT max(lots) FROM rows(quotes, 3)", "update")
         self.connection = duckdb.connect(config={"threads": 1})
         self.connection.register("listed", LISTED)
 
@@ -52,8 +66,18 @@ class Sides:
         self.connection.close()
 
     def compare(self, case: Case) -> Comparison:
-        """Run a case both ways."""
+        """Run a case both ways; every other one with chunks and portions of a few rows."""
         self.clock.advance(BEGIN - self.clock.now() % BEGIN)
+        if not case.seed % 2:
+            return self._compare(case)
+        with (
+            patch.object(step_leaf, "_BY_STEP_ROWS", 6),
+            patch.object(step_leaf, "_TOGETHER_ROWS", 12),
+            patch.object(windowed, "Chunking", SmallChunks),
+        ):
+            return self._compare(case)
+
+    def _compare(self, case: Case) -> Comparison:
         try:
             query = self._standing(case)
         except QueryError as error:
@@ -172,6 +196,10 @@ class SideBySide:
             return f"the window is {bounds}"
         if result.revision != answer.revision:
             return f"the revision is {result.revision}, not {answer.revision}"
+        if answer.due is not None and self.case.emit != "asked":
+            staleness = self.clock.now() - answer.due
+            if abs(result.staleness - staleness) > 1e-6:
+                return f"it is stale for {result.staleness}, not {staleness}"
         if answer.table is None:
             return self._difference_of_failed(answer, result)
         if result.error is not None:
@@ -187,10 +215,15 @@ class SideBySide:
         return difference(answer.spared, result.table, is_ordered=self.case.query.is_ordered)
 
     def _compare_counts(self) -> None:
+        counts = self.query.statistics()
         if self.case.standing.windows[0].kind in ("tumble", "hop"):
-            late = self.query.statistics().rows_late
-            if late != self.reference.late:
-                self._note(f"{late} rows were late, not {self.reference.late}")
+            if counts.rows_late != self.reference.late:
+                self._note(f"{counts.rows_late} rows were late, not {self.reference.late}")
+            if self.case.emit != "asked" and counts.results_skipped != self.reference.skipped:
+                self._note(f"{counts.results_skipped} skipped, not {self.reference.skipped}")
+        become = counts.results_taken + counts.results_skipped + counts.results_unchanged
+        if counts.results_due != become + counts.results_dropped + counts.results_waiting:
+            self._note(f"results are lost: {counts}")
 
     def _note(self, problem: str) -> None:
         self.found.problems.append(problem)
