@@ -158,12 +158,16 @@ def test_a_decimal_of_more_than_64_bits_can_be_the_greatest() -> None:
     schema = pa.schema([("place", pa.string()), ("greatest", pa.decimal128(38, 0))])
     partials = Partials(("place",), (GREATEST,), schema, duck)
     merge = dense(partials)
+    merge.advance(0, 3)
     for step, value in enumerate([2**63, 1, 2]):
-        merge.stage(step, partials.table([("a", Decimal(value))]))
+        for _ in range(10):
+            merge.stage(step, partials.table([("a", Decimal(value))]))
+            merge._check()
     seen = []
     for first in range(3):
         merge.advance(first, 3)
         seen += rows_of(merge.merged())
+        merge._check()
     assert seen == [("a", 2**63), ("a", 2), ("a", 2)]
     duck.close()
 

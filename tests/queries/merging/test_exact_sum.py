@@ -75,7 +75,7 @@ def test_a_sum_is_that_of_the_parts_in_the_window(
                 assert found == pytest.approx(exact, rel=3e-16, abs=0, nan_ok=True)
 
 
-@pytest.mark.parametrize("value", [1e-300, 1e300])
+@pytest.mark.parametrize("value", [1e-300, 1e290])
 def test_a_zero_is_added_to_its_own_row(value: float) -> None:
     """Zero has a limb of its own, far from those that are kept: rows in any order share none."""
     sums = Sums()

@@ -316,7 +316,9 @@ class DenseMerge:
         assert all(step >= min(self._forgotten, self._first) for step in self._order)
         inside = self._between(self._first, self._end)
         assert self._outside_rows == self._rows_of(set(self._order) - set(inside))
-        places = [part.stacked.places for step in inside for part in self._steps[step]]
+        stacked = [part.stacked for step in inside for part in self._steps[step]]
+        self._stacks._check(stacked)
+        places = [part.places for part in stacked]
         held = np.unique(np.concatenate(places)) if places else np.empty(0, np.int64)
         assert np.array_equal(np.sort(self._live.places), held)
         self._places._check()

@@ -116,3 +116,7 @@ class TwoStacks:
             state.merge(np.arange(live.count))
         self._touched.clear()
         self.is_broken = False
+
+    def _check(self, parts: Sequence[StackedPart]) -> None:
+        """Assert what always holds, given the parts of the window."""
+        assert self._inexact == sum(not part.is_exact for part in parts)
