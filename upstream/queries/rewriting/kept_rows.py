@@ -62,7 +62,7 @@ class Projection:
         self._sources = {source.alias for source in task.block.sources}
         groups = group_expressions(task.block.select, task.functions)
         self._groups = {key(group) for group in groups}
-        self._is_grouped = bool(groups) or has_aggregates(task.block.select, task.functions)
+        self.is_grouped = bool(groups) or has_aggregates(task.block.select, task.functions)
 
     def upper(self, select: exp.Select) -> exp.Select:
         """Return the upper part of a SELECT over the merged relation."""
@@ -87,7 +87,7 @@ class Projection:
         Above a GROUP BY only its own expressions and plain columns are exchanged, and the arguments
         of aggregates: what is made of a group is not a group.
         """
-        return replaced(tree, self._above_groups if self._is_grouped else self._column)
+        return replaced(tree, self._above_groups if self.is_grouped else self._column)
 
     def _above_groups(self, node: exp.Expr) -> exp.Expr | None:
         from sqlglot import exp
@@ -95,8 +95,12 @@ class Projection:
         function = is_call(node)
         if function is not None and self._task.functions.is_aggregate(function):
             return replaced(node, self._column)
-        is_group = key(node) in self._groups or isinstance(node, exp.Column)
+        is_group = self.is_group(node) or isinstance(node, exp.Column)
         return self.column(node) if is_group and self._is_of_a_row(node) else None
+
+    def is_group(self, tree: exp.Expr) -> bool:
+        """Tell whether the block groups by an expression."""
+        return key(tree) in self._groups
 
     def _column(self, node: exp.Expr) -> exp.Expr | None:
         return self.column(node) if self._is_of_a_row(node) else None

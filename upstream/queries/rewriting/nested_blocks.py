@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
 from .concatenation import concatenation
+from .counted_rows import counted_rows
 from .distinct_rows import distinct_rows
 from .division import Task
 from .kept_rows import kept_rows
@@ -157,7 +158,17 @@ class Splitter:
                 break
             if division is not None:
                 return division
-        return kept_rows(task, reason)
+        return self._of_rows(task, reason)
+
+    def _of_rows(self, task: Task, reason: str) -> Division:
+        """Keep rows, counted where they are likely to be equal."""
+        import duckdb
+
+        try:
+            division = counted_rows(task)
+        except (NotIncrementalError, duckdb.Error):
+            division = None
+        return division or kept_rows(task, reason)
 
     def _add(self, division: Division, task: Task) -> str:
         """Add the leaf of a division, or find the same leaf; return its relation."""
