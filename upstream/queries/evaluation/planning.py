@@ -254,8 +254,9 @@ class Planner:
         way = self._choices.way
         if way != "measured":
             return way == "whole"
-        tables = split_query.whole.find_all(exp.Table)
-        if any(not table.name.startswith("chunk_") for table in tables if table.name):
+        known = {f"chunk_{i}" for i in range(len(split_query.windows))}
+        known |= {each.alias for each in split_query.whole.find_all(exp.CTE)}
+        if any(table.name not in known for table in split_query.whole.find_all(exp.Table)):
             return False  # a table may change, and would then be another for the rows of old
         if clause.axis is Axis.ROWS and clause.size > MOST_ROWS:
             return False
