@@ -11,7 +11,6 @@ from upstream.queries.duck import Duck
 from upstream.queries.merging import running_merge
 from upstream.queries.merging.cumulative_merge import CumulativeMerge
 from upstream.queries.merging.dense_merge import DenseMerge
-from upstream.queries.merging.flat_merge import FlatMerge
 from upstream.queries.merging.step_tree import StepTree
 
 from .contract import AMOUNT, GREATEST, TUPLES, rows_of
@@ -49,11 +48,6 @@ def test_rows_of_a_landmark_are_kept_as_they_are(duck: Duck) -> None:
 def test_a_landmark_is_merged_cumulatively(duck: Duck) -> None:
     merge = running_merge(("place",), (AMOUNT, GREATEST), PARTIALS, duck, cumulative=True)
     assert isinstance(merge, CumulativeMerge)
-
-
-def test_what_every_slide_amends_is_merged_anew(duck: Duck) -> None:
-    merge = running_merge(("place",), (AMOUNT, GREATEST), PARTIALS, duck, amended=True)
-    assert isinstance(merge, FlatMerge)
 
 
 def test_texts_are_merged_by_a_tree(duck: Duck) -> None:

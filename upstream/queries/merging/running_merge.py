@@ -9,8 +9,8 @@ Here a slide costs about one merge:
 - `StepTree`, for everything else, rows too: merges of eight steps, of 64, and so on are kept, and
   the few that make up the window merged in one statement.
 - `CumulativeMerge` for a landmark, of which nothing leaves.
-- `FlatMerge` where every slide changes all steps, as a join of streams does, so that nothing that
-  is kept would last.
+
+A join of streams, of which every slide changes all steps, has `PairMerge`, which is none of these.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Protocol
 from .cumulative_merge import CumulativeMerge
 from .dense_columns import DenseColumns, can_be_dense
 from .dense_merge import DenseMerge
-from .flat_merge import FlatMerge
 from .step_tree import StepTree
 from .table_merge import RelationalMerge, RowConcatenation
 
@@ -82,13 +81,11 @@ def running_merge(
     duck: Duck,
     *,
     cumulative: bool = False,
-    amended: bool = False,
 ) -> RunningMerge:
     """Return what merges partials of this schema: the groups, then the columns of the states.
 
     `groups` is None where partials are rows. `cumulative` is for a landmark: nothing leaves, and
-    nothing but the merge is kept. `amended` says that every slide stages something for every step
-    of the window, as a join of streams does.
+    nothing but the merge is kept.
     """
     merge: TableMerge
     if groups is None:
@@ -97,8 +94,6 @@ def running_merge(
         merge = RelationalMerge(groups, states, schema, duck)
     if cumulative:
         return CumulativeMerge(merge)
-    if amended:
-        return FlatMerge(merge)
     if groups is not None and can_be_dense(groups, states, schema):
         return DenseMerge(DenseColumns(groups, states, schema), merge)
     return StepTree(merge)
