@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from upstream.queries.rewriting.not_incremental import NotIncrementalError
+from upstream.queries.rewriting.not_incremental import NotIncrementalError, refusal
 
 
 def test_the_reason_is_the_message() -> None:
     error = NotIncrementalError("it needs all rows")
     assert error.reason == str(error) == "it needs all rows"
+
+
+def test_of_what_duckdb_says_the_first_line_is_the_reason() -> None:
+    error = ValueError("Binder Error: no such column\n\nLINE 1: SELECT ...")
+    assert refusal(error) == "DuckDB does not take it in parts (Binder Error: no such column)"

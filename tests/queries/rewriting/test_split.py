@@ -76,7 +76,7 @@ def test_parts_that_duckdb_refuses_are_not_handed_out(
     monkeypatch.setattr(nested_blocks, "_RULES", (_of_a_name_that_is_not_there,))
     [leaf] = _split("SELECT x FROM chunk_0 s", tables).leaves
     assert leaf.rule == "kept rows"
-    assert "DuckDB refuses" in leaf.reason
+    assert "DuckDB does not take it" in leaf.reason
 
 
 def _of_a_name_that_is_not_there(task: Task) -> Division:

@@ -15,7 +15,7 @@ from .counted_rows import counted_rows
 from .distinct_rows import distinct_rows
 from .division import Task
 from .kept_rows import kept_rows
-from .not_incremental import NotIncrementalError
+from .not_incremental import NotIncrementalError, refusal
 from .raw_rows import instead_of, raw_rows
 from .resolution import resolved
 from .retention import columns_read, conditions_on, picking
@@ -146,7 +146,7 @@ class Splitter:
         """Return what the first rule that applies makes of a block, or rows if none does."""
         import duckdb
 
-        reason = "it needs all rows"
+        reason = _why_not_row_wise(task)
         for rule in _RULES:
             try:
                 division = rule(task)
@@ -154,7 +154,7 @@ class Splitter:
                 reason = error.reason
                 break
             except duckdb.Error as error:
-                reason = f"DuckDB refuses the {rule.__name__.replace('_', ' ')}: {error}"
+                reason = refusal(error)
                 break
             if division is not None:
                 return division
@@ -312,6 +312,14 @@ class Splitter:
         except NotIncrementalError:
             return {}
         return {alias: tuple(conditions_on(block, alias)) for alias in block.steps}
+
+
+def _why_not_row_wise(task: Task) -> str:
+    try:
+        check_row_wise(task.original, task.functions)
+    except NotIncrementalError as error:
+        return error.reason
+    return "it needs all rows"
 
 
 def _with_names(select: exp.Select, names: tuple[str, ...]) -> exp.Select:

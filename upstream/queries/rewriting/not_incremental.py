@@ -9,3 +9,8 @@ class NotIncrementalError(Exception):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(reason)
+
+
+def refusal(error: Exception) -> str:
+    """Return as a reason that DuckDB refused a part: the first line of what it said."""
+    return f"DuckDB does not take it in parts ({str(error).strip().splitlines()[0]})"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from .common_tables import without_common_tables
 from .functions import functions_of
 from .nested_blocks import Splitter
-from .not_incremental import NotIncrementalError
+from .not_incremental import NotIncrementalError, refusal
 from .raw_rows import instead_of, raw_rows
 from .split_query import STEP, SplitQuery
 from .trees import cast, chunk_index, chunks_in, key, merged_prefix, named
@@ -95,7 +95,7 @@ def deep(
     try:
         finish = splitter.finish(without_common_tables(query))
     except duckdb.Error as error:
-        raise NotIncrementalError(f"DuckDB refuses the query in parts: {error}") from error
+        raise NotIncrementalError(refusal(error)) from error
     result = SplitQuery(
         windows=windows,
         leaves=tuple(splitter.leaves),
@@ -172,7 +172,7 @@ def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
                 by_step.columns(pick)
         return _of_same_columns(split_query, trial, trial.lending(merged))
     except duckdb.Error as error:
-        raise NotIncrementalError(f"DuckDB refuses the query in parts: {error}") from error
+        raise NotIncrementalError(refusal(error)) from error
 
 
 def _check_by_step(partial: Columns, partial_by_step: Columns) -> None:

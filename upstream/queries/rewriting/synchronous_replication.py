@@ -219,10 +219,8 @@ class _Finish:
         self._aggregates_again = (
             task.is_shared or columns.is_refined or not own_groups or self._has_sets
         )
-        has_no_order = len(task.block.sources) > 1 or (
-            self._aggregates_again and bool(self._own_groups)
-        )
-        if columns.needs_order and has_no_order:
+        has_many_rows = columns.is_refined or (self._aggregates_again and own_groups > 0)
+        if columns.needs_order and (has_many_rows or len(task.block.sources) > 1):
             raise NotIncrementalError("an aggregate needs the rows in their order")
         self._reading = self._readings()
 
