@@ -97,6 +97,7 @@ class Feed:
     random: Random
     late: float = 0.1
     strange: float = 0.0
+    is_rough: bool = False
     at: float = float(EPOCH_SECONDS)
 
     def events(self, streams: Sequence[str]) -> list[Event]:
@@ -155,4 +156,6 @@ class Feed:
     def _double(self) -> float:
         if self.random.random() < self.strange:
             return self.random.choice([nan, inf, -inf, -0.0])
+        if self.is_rough:  # sums of these are rounded
+            return self.random.uniform(-100.0, 300.0)
         return self.random.randint(-40, 80) / 4

@@ -74,6 +74,8 @@ class Grammar:
             "subquery": (6, self.subquery),
             "table": (12, self.with_table),
             "join": (12, self.join),
+            "paired": (5, self.paired),
+            "share": (6, self.share),
         }
 
     def query(self) -> Query:
@@ -103,7 +105,18 @@ class Grammar:
         text = f"{self._items(items)} FROM {{0}} AS {stream}{self._where(of)}"
         kind = self.random.choices(["plain", "distinct", "limit", "star"], [6, 2, 2, 1])[0]
         if kind == "star":
-            return Query(f"SELECT * FROM {{0}} AS {stream}", (stream,), "rows", is_row_wise=True)
+            form = self.random.choice(
+                [
+                    "SELECT * FROM {{0}} AS {0}",
+                    "FROM {{0}} AS {0}",
+                    "SELECT {0}.*, {1} AS more FROM {{0}} AS {0}",
+                    "SELECT * EXCLUDE (time) FROM {{0}} AS {0} WHERE {1} IS NOT NULL",
+                    "SELECT * REPLACE (upper({0}.symbol) AS symbol) FROM {{0}} AS {0}",
+                ]
+            )
+            text = form.format(stream, of.any())
+            has_key = "REPLACE" not in text
+            return Query(text, (stream,), "rows", is_row_wise=True, has_key=has_key)
         if kind == "distinct":
             return Query(f"SELECT DISTINCT {text}", (stream,), "rows", is_merged=True)
         if kind == "limit":
@@ -139,23 +152,51 @@ class Grammar:
         return Query(text, (stream,), "nested", is_merged=value.is_merged)
 
     def union(self) -> Query:
-        """Return the results of two queries, one after the other."""
+        """Return the results of two queries put together, or set against one another."""
         first, second = self._stream(), self._stream()
+        words = self.random.choice(["UNION ALL"] * 3 + ["UNION", "EXCEPT", "INTERSECT"])
         parts = []
         for number, stream in enumerate((first, second)):
             of = self._expressions(stream)
             exact = Aggregates(of).simple().sql
-            parts.append(
-                f"SELECT {SCOPES[stream]('').text[0]} AS symbol, '{stream}' AS source,"
-                f" count(*) AS n, sum({of.whole()})::DOUBLE AS total, {exact}::VARCHAR IS NULL"
-                f" FROM {{{number}}} AS {stream}{self._where(of)} GROUP BY 1"
-            )
-        both = " UNION ALL ".join(parts)
+            values = [f"{SCOPES[stream]('').text[0]} AS symbol", "count(*) AS n"]
+            if words == "UNION ALL":
+                values.append(f"sum({of.whole()})::DOUBLE AS total")
+                values.append(f"{exact}::VARCHAR IS NULL AS is_missing")
+            rows = f"FROM {{{number}}} AS {stream}{self._where(of)} GROUP BY 1"
+            parts.append(f"SELECT {', '.join(values)} {rows}")
+        both = f" {words} ".join(parts)
         if self.random.random() < 0.5:
-            both = (
-                f"SELECT symbol, sum(n)::BIGINT AS n, count(*) FROM ({both}) AS b GROUP BY symbol"
-            )
+            outer = "SELECT symbol, sum(n)::BIGINT AS n, count(*)"
+            both = f"{outer} FROM ({both}) AS b GROUP BY symbol"
         return Query(both, (first, second), "union", is_merged=True)
+
+    def paired(self) -> Query:
+        """Return a query that reads the result of another one twice."""
+        stream = self._stream()
+        of = self._expressions(stream)
+        value = Aggregates(of, has_order=self.has_order).any()
+        inner = (
+            f"SELECT {SCOPES[stream]('').text[0]} AS symbol, {Aggregates(of).exact().sql} AS n,"
+            f" {value.sql} AS v FROM {{0}} AS {stream}{self._where(of)} GROUP BY 1"
+        )
+        outer = self.random.choice(
+            [
+                "SELECT a.symbol, a.n, b.n AS other FROM c AS a JOIN c AS b ON a.n <= b.n",
+                "SELECT symbol, v FROM c WHERE n = (SELECT max(n) FROM c)",
+                "SELECT a.*, b.symbol FROM c AS a LEFT JOIN c AS b ON a.n < b.n",
+            ]
+        )
+        return Query(f"WITH c AS ({inner}) {outer}", (stream,), "paired", is_merged=value.is_merged)
+
+    def share(self) -> Query:
+        """Return groups, each beside a value for all, which has a window of its own."""
+        stream, inner = self._stream(), self._stream()
+        left, right = SCOPES[stream](stream), SCOPES[inner]("i")
+        all_of = f"(SELECT sum({right.whole[0]}) FROM {{1}} AS i{self._where_of(right)})"
+        share = f"sum({left.whole[0]})::DOUBLE / nullif({all_of}, 0)"
+        text = f"SELECT {left.text[0]}, {share} AS share FROM {{0}} AS {stream}"
+        return Query(f"{text} GROUP BY 1", (stream, inner), "share", is_merged=True)
 
     def ranked(self) -> Query:
         """Return a query with window functions of SQL's own."""
@@ -230,17 +271,26 @@ class Grammar:
         kind = self.random.choices(["JOIN", "LEFT JOIN"], [6, 1])[0]
         on = self.random.choice(conditions)
         rows = f"{{0}} AS t {kind} {{1}} AS u ON {on}"
-        if self.random.random() < 0.15:
+        streams: tuple[str, ...] = (TRADES, second)
+        form = self.random.choices(["on", "where", "using", "third", "table"], [6, 2, 1, 1, 1])[0]
+        if form == "where":
             rows, kind = f"{{0}} AS t, {{1}} AS u WHERE {on}", "WHERE"
+        elif form == "using":
+            rows = f"{{0}} AS t {kind} {{1}} AS u USING (symbol)"
+        elif form == "table":
+            rows += " JOIN listed AS l ON l.symbol = t.symbol"
+        elif form == "third":
+            rows += " JOIN {2} AS w ON w.symbol = t.symbol AND w.lots = t.size"
+            streams = (TRADES, second, QUOTES)
         if self.random.random() < 0.25:
             items = [of.any(), of.any(), left.text[0], right.text[0]]
             where = "" if kind == "WHERE" else self._where(of)
             text = f"SELECT {self._items(items)} FROM {rows}{where}"
-            return Query(text, (TRADES, second), "join")
+            return Query(text, streams, "join", has_key=form != "third")
         body = self._aggregation(of, rows, is_filtered=kind != "WHERE", has_order=False)
         return Query(
             body.text,
-            (TRADES, second),
+            streams,
             "join",
             is_merged=body.is_merged and kind != "LEFT JOIN",
             is_ordered=body.is_ordered,
@@ -255,7 +305,10 @@ class Grammar:
         groups = list(dict.fromkeys(of.group() for _ in range(self.random.choice((0, 1, 1, 2)))))
         having = kinds.exact() if self.random.random() < 0.15 else None
         where = self._where(of) if is_filtered else ""
-        text = f"SELECT {self._aggregate_items(groups, found)} FROM {rows}{where}"
+        shown = self._aggregate_items(groups, found)
+        if self.random.random() < 0.05:  # a name that is used beside where it is given
+            shown += ", count(*) AS rows_there, rows_there * 2 AS twice"
+        text = f"SELECT {shown} FROM {rows}{where}"
         if groups:
             text += f" GROUP BY {self._grouping(groups)}"
         if having:
@@ -299,6 +352,9 @@ class Grammar:
 
     def _where(self, of: Expressions) -> str:
         return f" WHERE {of.truth()}" if self.random.random() < 0.4 else ""
+
+    def _where_of(self, scope: Scope) -> str:
+        return self._where(Expressions(self.random, scope))
 
     def _stream(self) -> str:
         return self.random.choice([TRADES, TRADES, QUOTES])
