@@ -118,6 +118,35 @@ def test_silence_ends_nothing_where_there_is_no_slide(engine: Engine) -> None:
         engine.continuous_query(GROWS, close_after=5)
 
 
+def test_landmarks_of_several_streams_wait_for_the_slowest(engine: Engine) -> None:
+    # time    0     10    20    30
+    # bids      1  2      |
+    # asks        5    |     |
+    query = engine.continuous_query(
+        """SELECT (SELECT sum(x) FROM landmark(bids, 10)) AS bids,
+                  (SELECT sum(x) FROM landmark(asks, 10)) AS asks"""
+    )
+    append(engine, "bids", (1, 1), (8, 2), (21, 0))
+    assert query.results() == []
+    append(engine, "asks", (5, 5), (17, 0))
+    assert given(query.results()) == [(1, 10, [(3, 5)])]
+    append(engine, "asks", (29, 7))
+    assert given(query.results()) == [(1, 20, [(3, 5)])]
+
+
+def test_a_stream_without_rows_keeps_the_engine_from_waiting_in_vain(
+    engine: Engine, clock: ManualClock
+) -> None:
+    query = engine.continuous_query(
+        """SELECT (SELECT count(*) FROM landmark(bids, INTERVAL '1 second', by => arrival)) AS b,
+                  (SELECT count(*) FROM landmark(asks, INTERVAL '1 second', by => arrival)) AS a"""
+    )
+    append(engine, "bids", (1,))
+    query.evaluate()
+    clock.set(10)
+    assert not query.is_due()
+
+
 # The landmark is moved
 
 

@@ -110,6 +110,12 @@ def test_along_arrival_time_passes_with_the_clock() -> None:
     assert feed.input.passed_at(3_000_000, 4.0) == 3.0
 
 
+@pytest.mark.parametrize("axis", [Axis.SOURCE, Axis.ARRIVAL])
+def test_before_the_first_row_no_time_passes_and_none_is_foretold(axis: Axis) -> None:
+    feed = Feed(10, 10, axis=axis, close_after=1 if axis is Axis.SOURCE else None)
+    assert (feed.input.passed(100.0), feed.input.passes_at(10)) == (None, None)
+
+
 def test_a_window_was_closed_by_the_batch_that_first_passed_its_end() -> None:
     feed = Feed()
     feed.add(1.0, 5)

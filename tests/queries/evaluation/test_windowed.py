@@ -191,6 +191,55 @@ def test_a_query_over_several_streams_waits_for_the_slowest(engine: Engine, way:
     assert given(query.results()) == [(10, 20, [(1, 1)]), (20, 30, [(1, 0)])]
 
 
+@every_way
+def test_streams_can_be_put_one_after_the_other(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(
+        """SELECT sum(x) AS x FROM
+           (SELECT x FROM tumble(bids, 10) UNION ALL SELECT x FROM tumble(asks, 10))""",
+        evaluation=way,
+    )
+    append(engine, "bids", (1, 1), (12, 2), (33, 0))
+    append(engine, "asks", (25, 4), (39, 0))
+    assert given(query.results()) == [(0, 10, 1), (10, 20, 2), (20, 30, 4)]
+
+
+# Rows that fail
+
+
+CASTS = "SELECT sum(CAST(note AS INT)) AS x FROM hop(bids, 20, 10)"
+
+
+@pytest.mark.parametrize("way", ["increments", "measured"])
+def test_rows_that_fail_are_left_out_and_counted(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(CASTS, evaluation=way)
+    append(engine, "bids", (1, 0, "a", "1"), (2, 0, "a", "bad"), (11, 0, "a", "2"), (30,))
+    assert given(query.results()) == [(-10, 10, 1), (0, 20, 3), (10, 30, 2)]
+    counts = query.statistics()
+    assert counts.rows_failed == 1
+    assert counts.error is not None
+    assert "bad" in counts.error
+
+
+@pytest.mark.parametrize("way", ["increments", "measured"])
+def test_a_row_that_fails_may_come_late_or_after_many_good_ones(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(CASTS, evaluation=way, allowed_lateness=30)
+    append(engine, "bids", (1, 0, "a", "1"), (12, 0, "a", "2"), (20, 0))
+    assert revised(query.results()) == [(-10, 0, 1), (0, 0, 3)]
+    append(engine, "bids", (13, 0, "a", "bad"), (14, 0, "a", "4"))
+    assert revised(query.results()) == [(0, 1, 7)]
+    append(engine, "bids", (30, 0))
+    assert revised(query.results()) == [(10, 0, 7)]
+    assert query.statistics().rows_failed == 1
+
+
+def test_evaluated_whole_a_window_with_a_row_that_fails_has_no_answer(engine: Engine) -> None:
+    query = engine.continuous_query(CASTS, evaluation="whole")
+    append(engine, "bids", (1, 0, "a", "1"), (12, 0, "a", "bad"), (35, 0, "a", "4"), (50,))
+    results = query.results()
+    assert [result.error is None for result in results] == [True, False, False, True, True]
+    assert [x for _, _, x in given(results)] == [1, [], [], 4, 4]
+
+
 # Rows that come late
 
 

@@ -110,9 +110,11 @@ class WindowInput:
 
     def passes_at(self, end: int) -> float | None:
         """Return when time will have passed `end` without a further row, if ever."""
+        if self._newest_row is None:
+            return None
         if self.axis is Axis.ARRIVAL:
             return end / MICROSECONDS
-        if self._close_after is None or self._last_arrival is None or self._newest_row is None:
+        if self._close_after is None or self._last_arrival is None:
             return None
         silence = (end - self._newest_row) * self._definition.seconds_per_unit
         if end <= self._open_slide_end():
