@@ -30,6 +30,8 @@ class Query:
     x1_values: int
     x2_values: int
     x2_type: str = "BIGINT"
+    key: str = ""
+    """The key of its streams, if any: the paper knows of none."""
 
     @property
     def over_tables(self) -> str:
@@ -44,8 +46,8 @@ class Query:
 
     def definitions(self) -> list[str]:
         """Return the statements that define its streams."""
-        columns = f"(x1 BIGINT, x2 {self.x2_type})"
-        return [f"CREATE STREAM {name} {columns} KEY (x1)" for name in STREAMS[: self.streams]]
+        columns = f"(x1 BIGINT, x2 {self.x2_type})" + (f" KEY ({self.key})" if self.key else "")
+        return [f"CREATE STREAM {name} {columns}" for name in STREAMS[: self.streams]]
 
 
 def query_1(
