@@ -7,7 +7,8 @@ from decimal import Decimal
 
 from upstream import ContinuousQuery, Engine, Result
 
-WAYS = ("increments", "whole", "measured")
+WAYS = ("increments", "whole")
+"""How windows are evaluated; what is measured is one or the other."""
 
 Row = tuple[object, ...]
 

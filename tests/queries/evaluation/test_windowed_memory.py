@@ -1,0 +1,141 @@
+"""Windows that slide: to change how they are evaluated changes nothing, and little is held."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal
+
+import pytest
+
+from upstream import ContinuousQuery, Engine, ManualClock
+
+from .setting import append, held, make_streams, revised
+
+Way = Literal["measured", "increments", "whole"]
+HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"
+
+
+class DearClock(ManualClock):
+    """A clock on which everything takes as long as it was told last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reading_costs = 0.0
+
+    def now(self) -> float:
+        self.advance(self.reading_costs)
+        return super().now()
+
+
+@pytest.mark.parametrize(
+    ("text", "lateness"),
+    [
+        ("SELECT k, sum(x) AS x, count(DISTINCT x) AS n FROM hop(bids, 30, 10) GROUP BY k", 25),
+        (
+            """SELECT b.k, count(*) AS n, max(a.x) AS x
+               FROM hop(bids, 30, 10) b JOIN hop(asks, 30, 10) a ON a.k = b.k GROUP BY b.k""",
+            25,
+        ),
+        ("SELECT k, x FROM hop(bids, 30, 10)", None),
+    ],
+)
+def test_to_change_the_way_changes_no_result(text: str, lateness: float | None) -> None:
+    clock = DearClock()
+    with Engine(clock=clock) as engine:
+        make_streams(engine)
+        query = engine.continuous_query(text, allowed_lateness=lateness)
+        plain = engine.continuous_query(text, allowed_lateness=lateness, evaluation="whole")
+        ways = []
+        for slide in range(130):
+            for stream in ("bids", "asks"):
+                times = [10 * slide + 3 * i - 7 * (i % 3) for i in range(4)]
+                append(engine, stream, *[(t, t % 7, "ab"[t % 2]) for t in times])
+            ways.append("evaluated whole" in query.explain())
+            dear_way = slide < 40 or slide > 90
+            clock.reading_costs = 1.0 if ways[-1] is dear_way else 0.001
+            found = revised(query.results())
+            clock.reading_costs = 0.0
+            assert found == revised(plain.results())
+        changes = sum(one != other for one, other in pairwise(ways))
+        assert changes >= 3
+
+
+def test_a_large_window_is_not_kept_to_be_evaluated_whole(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT sum(x) AS x FROM rows(bids, 60000, 30000)")
+    for _ in range(5):
+        engine.append(
+            "bids",
+            {"time": range(30_000), "k": ["a"] * 30_000, "x": [1] * 30_000},
+        )
+    assert "by increments" not in query.explain()
+    assert query.results()[-1].table["x"].to_pylist() == [60_000]
+    assert "by increments" in query.explain()
+    assert held(query) < 10
+
+
+# What is held
+
+
+def held_over_slides(
+    engine: Engine, query: ContinuousQuery, times: Sequence[int], streams: Sequence[str]
+) -> list[int]:
+    """Append rows at these times, ten each, and return how many rows were held after each."""
+    rows_held = []
+    for time in times:
+        for stream in streams:
+            append(engine, stream, *[(time + i, i, "ab"[i % 2]) for i in range(10)])
+        query.results()
+        rows_held.append(held(query))
+    return rows_held
+
+
+JOIN = "SELECT count(*) AS n FROM hop(bids, 20, 10) b JOIN hop(asks, 20, 10) a ON a.k = b.k"
+LISTS = "SELECT k, x FROM hop(bids, 20, 10)"
+TIMES = {
+    "slides": range(0, 300, 10),
+    "gaps": range(0, 30_000, 1_000),
+    "batches within a step": [step // 4 * 10 for step in range(60)],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "way", "most"),
+    [
+        (HOPS, "increments", 4),
+        (HOPS, "whole", 20),
+        (HOPS, "measured", 24),
+        (LISTS, "increments", 30),
+        (JOIN, "increments", 60),
+        (JOIN, "whole", 40),
+    ],
+)
+def test_what_is_held_does_not_grow(engine: Engine, text: str, way: Way, most: int) -> None:
+    streams = ("bids", "asks") if text == JOIN else ("bids",)
+    cases: list[tuple[Literal["append", "update"], str]]
+    cases = [("append", "slides"), ("update", "slides"), ("append", "gaps")]
+    for semantics, times in cases:
+        query = engine.continuous_query(text, semantics=semantics, evaluation=way)
+        assert 0 < max(held_over_slides(engine, query, TIMES[times], streams)) <= most
+        query.close()
+
+
+@pytest.mark.parametrize("way", ["increments", "whole"])
+def test_of_the_open_step_no_more_is_held_than_its_rows(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(HOPS, evaluation=way)
+    most = 4 * 10 if way == "increments" else 2 * 4 * 10
+    rows_held = held_over_slides(engine, query, TIMES["batches within a step"], ["bids"])
+    assert 0 < max(rows_held) <= most
+
+
+def test_what_is_held_for_skipped_results_and_late_rows_does_not_grow(engine: Engine) -> None:
+    query = engine.continuous_query(
+        HOPS, semantics="update", evaluation="increments", allowed_lateness=30
+    )
+    rows_held = []
+    for block in range(30):
+        times = [100 * block + 10 * i - 15 * (i % 2) for i in range(10)]
+        append(engine, "bids", *[(time, 1) for time in times])
+        query.results()
+        rows_held.append(held(query))
+    assert max(rows_held[15:]) <= max(rows_held[:15]) <= 16

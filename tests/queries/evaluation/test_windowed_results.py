@@ -1,0 +1,114 @@
+"""Windows that slide: which answers are given, skipped, and asked for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from upstream import ContinuousQuery, Engine, ManualClock
+
+from .setting import WAYS, append, given, revised
+
+Way = Literal["measured", "increments", "whole"]
+HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"
+TUMBLES = "SELECT sum(x) AS x FROM tumble(bids, 10)"
+
+every_way = pytest.mark.parametrize("way", WAYS)
+
+
+def test_an_update_query_skips_older_results_and_never_rows(engine: Engine) -> None:
+    query = engine.continuous_query(HOPS, semantics="update", evaluation="increments")
+    for time in range(0, 100, 5):
+        append(engine, "bids", (time, time))
+    [result] = query.results()
+    assert given([result]) == [(70, 90, 70 + 75 + 80 + 85)]
+    counts = query.statistics()
+    assert (counts.results_skipped, result.missed) == (8, 8)
+
+
+def test_a_result_that_was_skipped_counts_as_a_revision(engine: Engine) -> None:
+    query = engine.continuous_query(
+        TUMBLES, semantics="update", evaluation="increments", allowed_lateness=50
+    )
+    append(engine, "bids", (5, 1), (15, 2), (25, 4))
+    assert revised(query.results()) == [(10, 0, 2)]
+    append(engine, "bids", (6, 8))
+    assert revised(query.results()) == [(0, 1, 9)]
+
+
+@every_way
+def test_at_most_every_so_often_the_newest_result_is_given(
+    engine: Engine, clock: ManualClock, way: Way
+) -> None:
+    query = engine.continuous_query(TUMBLES, evaluation=way, emit_every=60)
+    append(engine, "bids", (5, 1), (15, 2))
+    assert given(query.results()) == [(0, 10, 1)]
+    append(engine, "bids", (25, 4), (35, 8))
+    assert query.results() == []
+    clock.set(60)
+    append(engine, "bids", (45, 16))
+    assert given(query.results()) == [(30, 40, 8)]
+    assert query.statistics().results_skipped == 2
+
+
+@every_way
+def test_only_what_changed_is_given(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(TUMBLES, evaluation=way, emit="changed")
+    append(engine, "bids", (5, 1), (15, 1), (25, 2), (35, 2), (45, 1), (55, 0))
+    assert given(query.results()) == [(0, 10, 1), (20, 30, 2), (40, 50, 1)]
+    assert query.statistics().results_unchanged == 2
+
+
+# Asking
+
+
+def asked(query: ContinuousQuery) -> list[tuple[object, ...]]:
+    result = query.ask()
+    return [] if result is None else revised([result])
+
+
+@every_way
+@pytest.mark.parametrize("emit", ["asked", "slide"])
+def test_what_is_asked_for_is_the_newest_closed_window(
+    engine: Engine, way: Way, emit: Literal["asked", "slide"]
+) -> None:
+    query = engine.continuous_query(HOPS, evaluation=way, emit=emit)
+    assert asked(query) == []
+    append(engine, "bids", (5, 1))
+    assert asked(query) == []
+    append(engine, "bids", (15, 2), (25, 4))
+    assert asked(query) == [(0, 0, 3)]
+    assert asked(query) == [(0, 0, 3)]
+    append(engine, "bids", (28, 8))
+    assert asked(query) == [(0, 0, 3)]
+    append(engine, "bids", (1_000, 0))
+    assert asked(query) == [(20, 0, 12)]
+
+
+@every_way
+def test_what_is_asked_for_is_there_when_all_results_were_taken(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(HOPS, evaluation=way)
+    append(engine, "bids", (5, 1), (15, 2), (25, 4))
+    assert len(query.results()) == 2
+    assert asked(query) == [(0, 0, 3)]
+    assert query.results() == []
+
+
+@every_way
+@pytest.mark.parametrize("emit", ["asked", "slide"])
+def test_what_is_asked_for_is_as_late_rows_have_made_it(
+    engine: Engine, way: Way, emit: Literal["asked", "slide"]
+) -> None:
+    # time    0     10    20    30    40
+    # rows       1           |
+    # late       2      4               [10, 20) was empty, and is the newest now
+    query = engine.continuous_query(TUMBLES, evaluation=way, emit=emit, allowed_lateness=30)
+    append(engine, "bids", (5, 1), (25, 0))
+    assert asked(query) == [(0, 0, 1)]
+    append(engine, "bids", (5, 2))
+    assert asked(query) == [(0, 1, 3)]
+    append(engine, "bids", (15, 4))
+    assert asked(query) == [(10, 0, 4)]
+    append(engine, "bids", (6, 8))
+    assert asked(query) == [(10, 0, 4)]
