@@ -12,6 +12,7 @@ from .grammar import QUOTES, TRADES, Grammar, Query
 
 Emit = Literal["slide", "changed", "asked"]
 Way = Literal["increments", "measured", "whole"]
+Serving = Literal["results", "run", "iterated"]
 
 UNCERTAIN = ("DISTINCT", "ROLLUP", "histogram", "entropy")
 SIZES = ((2, 2), (5, 5), (4, 2), (6, 2), (5, 1), (6, 4), (3, 2))  # size and slide, in seconds
@@ -27,7 +28,8 @@ ROWS = ((5, 5), (10, 5), (7, 2), (4, 3))
 class Case:
     """A query as the reference and as the engine have it, and what happens while it stands.
 
-    `emit` and `emit_every` say which results are wanted, `evaluation` how the engine has to work.
+    `emit` and `emit_every` say which results are wanted, `evaluation` how the engine has to work,
+    and `serving` how the results are taken.
     """
 
     seed: int
@@ -38,6 +40,7 @@ class Case:
     emit: Emit
     emit_every: float | None
     evaluation: Way
+    serving: Serving
 
     def __str__(self) -> str:
         """Say what it takes to see this case again."""
@@ -45,7 +48,7 @@ class Case:
         return (
             f"seed {self.seed}: {self.text}\n  semantics {standing.semantics}, allowed lateness"
             f" {standing.allowed_lateness}, close after {standing.close_after}, emit {self.emit}"
-            f" every {self.emit_every}, evaluation {self.evaluation}"
+            f" every {self.emit_every}, evaluation {self.evaluation}, {self.serving}"
         )
 
     @property
@@ -108,6 +111,7 @@ def case(seed: int) -> Case:
         emit=random.choices(("slide", "changed", "asked"), (8, 1, kind != "stream"))[0],
         emit_every=random.choices((None, 2.0), (9, 1))[0],
         evaluation=random.choices(("increments", "measured", "whole"), (6, 2, 2))[0],
+        serving=random.choices(("results", "run", "iterated"), (5, 3, 2))[0],
     )
 
 

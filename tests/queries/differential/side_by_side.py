@@ -54,7 +54,7 @@ class Sides:
         for definition in DEFINITIONS.values():
             self.engine.sql(definition)
         self.engine.create_table("listed", LISTED)
-        # Others read the same baskets: one never, which therefore keeps all that came.
+        # Others read the same baskets, which keep what these have not read.
         self.engine.continuous_query("SELECT count(*) FROM landmark(trades)")
         self.engine.continuous_query("SELECT max(lots) FROM rows(quotes, 3)", "update")
         self.connection = duckdb.connect(config={"threads": 1})
@@ -78,17 +78,18 @@ class Sides:
             return self._compare(case)
 
     def _compare(self, case: Case) -> Comparison:
+        called_with: list[Result] = []
         try:
-            query = self._standing(case)
+            query = self._standing(case, called_with)
         except QueryError as error:
             return Comparison(refusal=type(error).__name__)
         reference = Reference(case.standing, STREAMS, self.connection)
         try:
-            return SideBySide(case, self.engine, self.clock, query, reference).run()
+            return SideBySide(case, self, query, reference, called_with).run()
         finally:
             query.close()
 
-    def _standing(self, case: Case) -> ContinuousQuery:
+    def _standing(self, case: Case, called_with: list[Result]) -> ContinuousQuery:
         lateness = case.standing.allowed_lateness
         return self.engine.continuous_query(
             case.text,
@@ -98,6 +99,7 @@ class Sides:
             allowed_lateness=None if lateness is None else lateness / MICROSECONDS,
             close_after=case.standing.close_after,
             evaluation=case.evaluation,
+            callback=called_with.append if case.serving == "run" else None,
         )
 
 
@@ -107,18 +109,19 @@ class SideBySide:
     def __init__(
         self,
         case: Case,
-        engine: Engine,
-        clock: ManualClock,
+        sides: Sides,
         query: ContinuousQuery,
         reference: Reference,
+        called_with: list[Result],
     ) -> None:
         self.case = case
-        self.engine = engine
-        self.clock = clock
+        self.engine = sides.engine
+        self.clock = sides.clock
         self.query = query
         self.reference = reference
+        self.called_with = called_with
         self.found = Comparison()
-        self.previous: pa.Table | None = None  # the last answer, for those that have to differ
+        self.previous: Answer | None = None  # for those that have to differ from it
         self.emitted_at: float | None = None
 
     def run(self) -> Comparison:
@@ -144,7 +147,7 @@ class SideBySide:
             assert not self.query.results(), "nothing was asked for"
             self._pair([expected] if expected else [], [results] if results else [])
             return
-        results_now = self.query.results()
+        results_now = self._results()
         if self._is_held(now):
             self._pair([], results_now)
             return
@@ -152,6 +155,17 @@ class SideBySide:
         if expected_now:
             self.emitted_at = now
         self._pair(expected_now, results_now)
+
+    def _results(self) -> list[Result]:
+        """Take the results that are there, in one of the ways that there are."""
+        if self.case.serving == "results":
+            return self.query.results()
+        if self.case.serving == "iterated":
+            return list(self.query)
+        self.engine.run(1.0)
+        given = [*self.called_with]
+        self.called_with.clear()
+        return given
 
     def _is_held(self, now: float) -> bool:
         every = self.case.emit_every
@@ -171,21 +185,24 @@ class SideBySide:
                 told = self._difference(answer, left[0]) if left else "there is none"
                 self._note(f"{answer.bounds}: {told}")
                 left = left[1:]
-            self.previous = answer.table
+            self.previous = answer
         for result in left:
             self._note(f"{result.window_start} to {result.window_end} should not be there")
 
     def _may_be_left_out(self, answer: Answer) -> bool:
         """Tell whether this answer is as the one before, up to rounding."""
-        if self.case.emit != "changed" or self.previous is None or answer.table is None:
+        before, now = shown(self.previous), shown(answer)
+        if self.case.emit != "changed" or before is None or now is None:
             return False
-        return not difference(self.previous, answer.table, is_ordered=False)
+        return not difference(before, now, is_ordered=False)
 
     def _must_be_left_out(self, answer: Answer) -> bool:
         """Tell whether this answer is as the one before, and that is beyond doubt."""
-        if not self._may_be_left_out(answer):
+        if not self._may_be_left_out(answer) or answer.table is None:
             return False
-        schema = answer.table.schema if answer.table is not None else pa.schema([])
+        if self.previous is None or self.previous.table is None:  # that may be an error or not
+            return False
+        schema = answer.table.schema
         has_order = not any(pa.types.is_nested(kind) for kind in schema.types)
         is_exact = not any(pa.types.is_floating(kind) for kind in schema.types)
         return has_order and is_exact and len(set(schema.names)) == len(schema.names)
@@ -227,6 +244,13 @@ class SideBySide:
 
     def _note(self, problem: str) -> None:
         self.found.problems.append(problem)
+
+
+def shown(answer: Answer | None) -> pa.Table | None:
+    """Return the rows of an answer; those without the rows that fail if it fails."""
+    if answer is None:
+        return None
+    return answer.spared if answer.table is None else answer.table
 
 
 def position(bound: object) -> int | None:
