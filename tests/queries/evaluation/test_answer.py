@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
 from typing import Literal
 
@@ -11,7 +12,7 @@ import pytest
 from upstream import ContinuousQuery, Engine, ManualClock, StatementError
 from upstream.queries.evaluation.answer import Answer, Answers
 
-from .setting import append
+from .setting import append, make_streams
 
 Kind = tuple[str, Literal["append", "update"]]
 KINDS: dict[str, Kind] = {
@@ -23,6 +24,27 @@ KINDS: dict[str, Kind] = {
     "newest by row": ("SELECT k, x FROM bids", "update"),
     "row by row": ("SELECT k, x FROM bids", "append"),
 }
+
+
+@pytest.fixture(scope="module")
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture(scope="module")
+def shared_engine(clock: ManualClock) -> Iterator[Engine]:
+    with Engine(clock=clock) as engine:
+        make_streams(engine)
+        yield engine
+
+
+@pytest.fixture
+def engine(shared_engine: Engine) -> Iterator[Engine]:
+    """The engine that all tests here have in common: queries see what comes after them only."""
+    yield shared_engine
+    for query in shared_engine.queries:
+        query.close()
+
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
