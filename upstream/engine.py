@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .clock import Clock
     from .queries.continuous_query import Callback, ContinuousQuery, Emit
     from .queries.engine_stream import EngineStream
-    from .queries.evaluation.planning import Semantics, Way
+    from .queries.evaluation.planning import Choices, Plan, Semantics, Way
     from .queries.operators import PlanQuery
     from .queries.scheduling import Runnable
     from .queries.statements import CreateStream, DropStream, InsertInto, OtherStatement
@@ -182,21 +182,42 @@ class Engine:
         several. `evaluation` is `"increments"`, `"whole"`, or the cheaper one as `"measured"`.
         """
         from .queries.continuous_query import ContinuousQuery, Emission
-        from .queries.evaluation.planning import Choices, Planner
-        from .queries.statements import check, check_key, read_query
+        from .queries.evaluation.planning import Choices
 
         self._check_open()
         _check_choice("semantics", semantics, ("append", "update"))
         _check_choice("emit", emit, ("slide", "changed", "asked"))
         _check_choice("evaluation", evaluation, ("measured", "increments", "whole"))
-        emit_every = _checked_seconds("emit_every", emit_every)
-        allowed_lateness = _checked_seconds("allowed_lateness", allowed_lateness)
-        close_after = _checked_seconds("close_after", close_after)
         if not (isinstance(keep, int) and keep >= 1):
             raise ParameterError("keep", keep, "1 or more")
         if not (isinstance(weight, int | float) and 0 < weight < float("inf")):
             raise ParameterError("weight", weight, "a number above zero")
-        name = self._free_name(name)
+        emission = Emission(emit, _checked_seconds("emit_every", emit_every), keep)
+        choices = Choices(
+            semantics,
+            evaluation,
+            _checked_seconds("allowed_lateness", allowed_lateness),
+            _checked_seconds("close_after", close_after),
+        )
+        query = ContinuousQuery(
+            sql,
+            self._plan(sql, choices),
+            name=self._free_name(name),
+            semantics=semantics,
+            emission=emission,
+            callback=callback,
+            weight=weight,
+            clock=self._clock,
+            on_close=self._forget,
+        )
+        self._queries[query.name] = query
+        return query
+
+    def _plan(self, sql: str, choices: Choices) -> Plan:
+        """Plan a standing query; QueryError if it cannot be one."""
+        from .queries.evaluation.planning import Planner
+        from .queries.statements import check, check_key, read_query
+
         definitions = self._definitions()
         parsed = read_query(sql, definitions)
         if not parsed.windows:
@@ -206,29 +227,17 @@ class Engine:
                 hint="name a stream, or use sql() for a query that is answered once",
             )
         schema = check(parsed, definitions, self._duck)
-        check_key(parsed, definitions, semantics)
+        check_key(parsed, definitions, choices.semantics)
         planner = Planner(
             parsed,
             schema,
-            Choices(semantics, evaluation, allowed_lateness, close_after),
+            choices,
             definitions=definitions,
             baskets={each: entry.basket for each, entry in self._streams.items()},
             duck=self._duck,
             clock=self._clock,
         )
-        query = ContinuousQuery(
-            sql,
-            planner.plan(),
-            name=name,
-            semantics=semantics,
-            emission=Emission(emit, emit_every, keep),
-            callback=callback,
-            weight=weight,
-            clock=self._clock,
-            on_close=self._forget,
-        )
-        self._queries[name] = query
-        return query
+        return planner.plan()
 
     def stream(self, name: str) -> Stream:
         """Return a stream of the library that is fed from this one, for Python plans.

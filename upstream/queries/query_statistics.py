@@ -39,3 +39,14 @@ class QueryStatistics:
     staleness_seconds_mean: float
     callback_failures: int
     error: str | None
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether every result that was due is accounted for, as it always is."""
+        return self.results_due == (
+            self.results_taken
+            + self.results_skipped
+            + self.results_dropped
+            + self.results_unchanged
+            + self.results_waiting
+        )

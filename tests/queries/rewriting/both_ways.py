@@ -33,7 +33,7 @@ class BothWays:
         self.sql = sql
         self.split = split(query, (), schemas, duck)
         assert not any(leaf.reason.startswith(DEFECT) for leaf in self.split.leaves)
-        self._whole = duck.prepare(query, schemas)
+        self._whole = duck.prepare(self.split.whole, schemas)
         self._leaves = [_LeafWays(leaf, schemas, duck) for leaf in self.split.leaves]
         merged = {leaf.leaf.relation: leaf.schema for leaf in self._leaves}
         self._finish = duck.prepare(self.split.finish, merged)

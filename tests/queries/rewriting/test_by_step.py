@@ -29,6 +29,11 @@ def _by_step(sql: str, groups: int | None = None) -> str:
             "SELECT s.__step AS __step, s.* EXCLUDE (x, __step) FROM chunk_0 AS s",
         ),
         (
+            "SELECT S.* FROM chunk_0 AS s",
+            None,
+            "SELECT s.__step AS __step, S.* EXCLUDE (__step) FROM chunk_0 AS s",
+        ),
+        (
             "SELECT SUM(x) FROM chunk_0 AS s",
             0,
             "SELECT s.__step AS __step, SUM(x) FROM chunk_0 AS s GROUP BY 1",
