@@ -102,6 +102,8 @@ def _columns(node: exp.Expr, select: exp.Select, trial: Trial) -> tuple[str, ...
         names = tuple(trial.schemas[node.name].names)
     elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
         names = trial.columns(node.this).names
+    elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+        return trial.columns(exp.select("*").from_(node.copy())).names
     else:
         star = exp.Column(this=exp.Star(), table=exp.to_identifier(_alias(node), quoted=True))
         query = exp.Select(expressions=[star], from_=select.args["from_"].copy())

@@ -29,7 +29,7 @@ def by_step(partial: exp.Select, *, groups: int | None = None) -> exp.Select:
             _inside(node)
         steps.append(step_column(node.alias_or_name))
     for item in partial.expressions:
-        _leave_step_out(item, {column.table for column in steps})
+        _leave_step_out(item, {column.table.lower() for column in steps})
     step = steps[0] if len(steps) == 1 else call("least", *steps)
     partial.set("expressions", [named(step, STEP), *partial.expressions])
     if groups is not None:
@@ -62,7 +62,7 @@ def _leave_step_out(item: exp.Expr, streams: set[str]) -> None:
     if isinstance(item, exp.Columns) and isinstance(item.this, exp.Star):
         star = item.this
     elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
-        if item.table not in streams:
+        if item.table.lower() not in streams:
             return
         star = item.this
     if is_bare_star(star):

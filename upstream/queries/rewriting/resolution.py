@@ -12,6 +12,8 @@ from .not_incremental import NotIncrementalError
 from .trees import column, is_bare_star, named, replaced
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlglot import exp
 
     from .block import Block, Source
@@ -29,7 +31,7 @@ class _Resolver:
 
     def __init__(self, block: Block) -> None:
         self._block = block
-        self._sources = {source.alias.lower(): source for source in block.sources}
+        self._sources = _by_alias(block.sources)
         self._aliases: dict[str, exp.Expr] = {}
         for item in block.select.expressions:
             if item.alias and item.alias.lower() not in self._aliases:
@@ -40,13 +42,14 @@ class _Resolver:
         from sqlglot import exp
 
         copy = self._block.select.copy()
+        for join in copy.args.get("joins") or ():
+            if join.args.get("on"):
+                join.set("on", self._names(join.args["on"]))
+        self._sources = _by_alias(s for s in self._block.sources if s.is_visible)
         copy.set("expressions", [new for item in copy.expressions for new in self._item(item)])
         for name in ("where", "group", "having", "qualify", "distinct"):
             if copy.args.get(name):
                 copy.set(name, self._names(copy.args[name]))
-        for join in copy.args.get("joins") or ():
-            if join.args.get("on"):
-                join.set("on", self._names(join.args["on"]))
         if copy.args.get("windows"):
             copy.set("windows", [self._names(window) for window in copy.args["windows"]])
         order = copy.args.get("order")
@@ -63,8 +66,7 @@ class _Resolver:
         if is_bare_star(item):
             if self._block.using:
                 raise NotIncrementalError("SELECT * over JOIN … USING: name the columns instead")
-            sources = [source for source in self._block.sources if source.is_visible]
-            return self._star(item, sources)
+            return self._star(item, list(self._sources.values()))
         if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
             return self._star(item.this, [self._source(item.table)])
         if item.find(exp.Columns):
@@ -103,7 +105,7 @@ class _Resolver:
             source = self._sources[parts[0].lower()]
             exact = _exact(source, parts[1])
             return _fields(column(exact, source.alias), parts[2:]) if exact else None
-        owners = [source for source in self._block.sources if _exact(source, parts[0])]
+        owners = [source for source in self._sources.values() if _exact(source, parts[0])]
         if len(owners) == 1:
             exact = _exact(owners[0], parts[0])
             return _fields(column(exact, owners[0].alias), parts[1:])
@@ -120,6 +122,10 @@ class _Resolver:
         if self._depth > _MOST_ALIASES:
             raise NotIncrementalError(f"the alias {name} is used in too many places")
         return exp.Paren(this=self._names(self._aliases[name]))
+
+
+def _by_alias(sources: Iterable[Source]) -> dict[str, Source]:
+    return {source.alias.lower(): source for source in sources}
 
 
 def _exact(source: Source, name: str) -> str:

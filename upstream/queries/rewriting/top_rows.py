@@ -68,22 +68,25 @@ def _order(select: exp.Select) -> list[exp.Expr]:
     clause = select.args.get("order")
     order = []
     for item in clause.expressions if clause else ():
-        copy = item.copy()
-        copy.set("this", _meant(item.this, select).copy())
-        order.append(copy)
+        for tree in _meant(item.this, select):
+            copy = item.copy()
+            copy.set("this", tree.copy())
+            order.append(copy)
     return order
 
 
-def _meant(tree: exp.Expr, select: exp.Select) -> exp.Expr:
+def _meant(tree: exp.Expr, select: exp.Select) -> list[exp.Expr]:
     from sqlglot import exp
 
     if isinstance(tree, exp.Literal) and tree.is_int:
-        return _value(select.expressions[int(tree.name) - 1])
+        return [_value(select.expressions[int(tree.name) - 1])]
+    if isinstance(tree, exp.Var) and tree.name.upper() == "ALL":
+        return [_value(item) for item in select.expressions]
     if isinstance(tree, exp.Column) and not tree.table:
         for item in select.expressions:
             if item.alias.lower() == tree.name.lower():
-                return _value(item)
-    return tree
+                return [_value(item)]
+    return [tree]
 
 
 def _value(item: exp.Expr) -> exp.Expr:

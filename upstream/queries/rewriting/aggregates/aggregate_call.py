@@ -38,9 +38,9 @@ def read_call(node: exp.Expr) -> AggregateCall:
     if not isinstance(node, exp.Func):
         return AggregateCall("", (), is_plain=False)
     arguments = _arguments(node)
-    is_distinct = len(arguments) == 1 and isinstance(arguments[0], exp.Distinct)
-    if is_distinct:
-        arguments = tuple(arguments[0].expressions)
+    is_distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
+    if is_distinct and (len(arguments) == 1 or len(arguments[0].expressions) == 1):
+        arguments = (*arguments[0].expressions, *arguments[1:])
     is_plain = not any(isinstance(argument, exp.Order | exp.Distinct) for argument in arguments)
     if len(arguments) == 1 and isinstance(arguments[0], exp.Star):
         arguments = ()
