@@ -9,6 +9,7 @@ counted.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Final
 
 MOST_ROWS: Final = 65_536
@@ -19,7 +20,8 @@ _TRIALS: Final = 4
 _FIRST_PERIOD, _LONGER, _LAST_PERIOD = 16, 4, 4_096
 _DEARER: Final = 1.5
 """A trial ends when a window costs so many times what it costs by the other way."""
-_SMOOTHING: Final = 0.2
+_REMEMBERED: Final = 8
+"""A way costs the least of so many windows: more it costs when somebody else has the processor."""
 
 
 class CheaperWay:
@@ -30,7 +32,7 @@ class CheaperWay:
     def __init__(self, *, window_rows: int) -> None:
         self.is_whole = window_rows <= _SMALL
         """The way to take next."""
-        self._costs: dict[bool, float] = {}
+        self._costs = {way: deque[float](maxlen=_REMEMBERED) for way in (True, False)}
         self._period = _FIRST_PERIOD
         self._since = 0
         self._trial = 0
@@ -41,12 +43,10 @@ class CheaperWay:
         if self._trial == 1 and not self.is_whole:
             self._trial += 1
             return
-        known = self._costs.get(self.is_whole)
-        gained = seconds if known is None else known + _SMOOTHING * (seconds - known)
-        self._costs[self.is_whole] = gained
+        self._costs[self.is_whole].append(seconds)
         if self._trial:
             self._trial += 1
-            other = self._costs.get(not self.is_whole, gained)
+            other = min(self._costs[not self.is_whole])
             if self._trial > _TRIALS or seconds > _DEARER * other:
                 self._trial = self._since = 0
                 self.is_whole = self._cheaper()
@@ -54,18 +54,18 @@ class CheaperWay:
             self._period = min(_LONGER * self._period, _LAST_PERIOD)
             self.is_whole = not self.is_whole
             self._trial = 1
-            self._costs.pop(self.is_whole, None)
+            self._costs[self.is_whole].clear()
 
     def describe(self) -> str:
         """Return what was measured, in words."""
-        names = {True: "whole", False: "by increments"}
+        names = {False: "by increments", True: "whole"}
         costs = [
-            f"{names[way]} {1e3 * seconds:.2f} ms" for way, seconds in sorted(self._costs.items())
+            f"{name} {1e3 * min(self._costs[way]):.2f} ms"
+            for way, name in names.items()
+            if self._costs[way]
         ]
         return f"{names[self.is_whole]} (a window costs {', '.join(costs) or 'not measured yet'})"
 
     def _cheaper(self) -> bool:
-        whole, increments = self._costs.get(True), self._costs.get(False)
-        if whole is None or increments is None or whole == increments:
-            return self.is_whole
-        return whole < increments
+        whole, increments = min(self._costs[True]), min(self._costs[False])
+        return self.is_whole if whole == increments else whole < increments

@@ -119,8 +119,8 @@ class WindowedEvaluation:
             self._readings += 1
             self._limit_kept_rows()
             if self._current is None:
-                self._current = self._next_window(None, now)
-            if self._way is False or self._is_by_increments():
+                self._current = self._next_window(None, self._passed(now))
+            if self._way is not None and not self._is_whole():
                 self._work_ahead()
         self._reading_seconds = self._clock.now() - started
         self._work_seconds += self._reading_seconds
@@ -155,8 +155,8 @@ class WindowedEvaluation:
         for rows in self._rows:
             rows.let_go()
 
-    def _is_by_increments(self) -> bool:
-        return isinstance(self._way, CheaperWay) and not self._way.is_whole
+    def _is_whole(self) -> bool:
+        return self._way.is_whole if isinstance(self._way, CheaperWay) else self._way is True
 
     def _work_ahead(self) -> None:
         """Feed what will not change, and of an open step what has a chunk's rows."""
@@ -238,16 +238,17 @@ class WindowedEvaluation:
                 self._last, self._last_answer = window, None
                 end = end_of(window)
                 yield window, max(each.passed_at(end, now) for each in self._inputs)
-            self._current = self._next_window(window, now)
+            self._current = self._next_window(window, boundary)
 
     def _passed(self, now: float) -> int | None:
+        if len(self._inputs) == 1:
+            return self._inputs[0].passed(now)
         passed = [window_input.passed(now) for window_input in self._inputs]
         known = [each for each in passed if each is not None]
         return min(known) if len(known) == len(passed) else None
 
-    def _next_window(self, window: int | None, now: float) -> int | None:
+    def _next_window(self, window: int | None, boundary: int | None) -> int | None:
         """Return the oldest window after this one that holds a row, or still can."""
-        boundary = self._passed(now)
         if boundary is None:
             return None
         first = _FIRST if window is None else self._timeline.steps_of(window + 1)[0]
@@ -285,7 +286,7 @@ class WindowedEvaluation:
         if self._way is None:
             rows = sum(each.count_between(first, end) for each in self._rows)
             self._way = CheaperWay(window_rows=rows)
-        if self._way is True or (isinstance(self._way, CheaperWay) and self._way.is_whole):
+        if self._is_whole():
             try:
                 return self._whole.run(
                     **{f"chunk_{i}": rows.between(first, end) for i, rows in enumerate(self._rows)}
@@ -332,7 +333,7 @@ class WindowedEvaluation:
             before = min(before, self._timeline.steps_of(self._last)[0])
         if self._lateness is not None:
             before = min(before, self._oldest_that_can_be_amended())
-        if self._position is not None:
+        if self._position is not None and not self._is_whole():
             for _, leaf in self._leaves:
                 leaf.forget(before)
         for rows in self._rows:
