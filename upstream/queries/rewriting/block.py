@@ -157,7 +157,7 @@ def _check_join(join: exp.Join, has_stream: bool) -> None:
         return
     words = " ".join(word for word in (method, side, kind, "JOIN") if word)
     if method == "NATURAL" and has_stream and is_stream:
-        raise NotIncrementalError("NATURAL JOIN of two streams")
+        raise NotIncrementalError("NATURAL JOIN of two streams is not split: say USING (…)")
     if method not in ("", "NATURAL", "ASOF") or (method == "ASOF" and is_stream):
         raise NotIncrementalError(f"{words}: the rows it matches depend on the whole window")
     if side == "FULL" or (side == "LEFT" and is_stream) or (side == "RIGHT" and has_stream):

@@ -65,12 +65,12 @@ class _Resolver:
 
         if is_bare_star(item):
             if self._block.using:
-                raise NotIncrementalError("SELECT * over JOIN … USING: name the columns instead")
+                raise NotIncrementalError("SELECT * over JOIN … USING is not split: name columns")
             return self._star(item, list(self._sources.values()))
         if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
             return self._star(item.this, [self._source(item.table)])
         if item.find(exp.Columns):
-            raise NotIncrementalError("COLUMNS(…): name the columns instead")
+            raise NotIncrementalError("COLUMNS(…) stands for any columns: name them instead")
         return [self._names(item)]
 
     def _source(self, alias: str) -> Source:
@@ -80,7 +80,7 @@ class _Resolver:
 
     def _star(self, star: exp.Expr, sources: list[Source]) -> list[exp.Expr]:
         if star.args.get("rename"):
-            raise NotIncrementalError("* RENAME: name the columns instead")
+            raise NotIncrementalError("* RENAME is not taken apart: name the columns instead")
         left_out = {item.name.lower() for item in star.args.get("except_") or ()}
         instead = {item.alias.lower(): item for item in star.args.get("replace") or ()}
         items = []
@@ -112,7 +112,7 @@ class _Resolver:
         if not owners and parts[0].lower() in self._aliases:
             return _fields(self._alias(parts[0].lower()), parts[1:])
         if not owners and parts[0].lower() in self._sources:
-            raise NotIncrementalError(f"{parts[0]} as a row: name its columns instead")
+            raise NotIncrementalError(f"{parts[0]} is taken as a row: name its columns instead")
         return None
 
     def _alias(self, name: str) -> exp.Expr:

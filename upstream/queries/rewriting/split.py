@@ -90,7 +90,8 @@ def deep(
 
     volatile = functions.volatile_in(query)
     if volatile:
-        raise NotIncrementalError(f"{volatile}() has another value each time")
+        what = "a sample" if volatile == "tablesample" else f"{volatile}()"
+        raise NotIncrementalError(f"{what} is another each time")
     splitter = Splitter(trial, functions, merged_prefix(query))
     try:
         finish = splitter.finish(without_common_tables(query))
