@@ -9,6 +9,7 @@ from typing import Literal
 import pytest
 
 from upstream import ContinuousQuery, Engine, ManualClock
+from upstream.queries.evaluation.windowed import WindowedEvaluation
 
 from .setting import append, held, make_streams, revised
 
@@ -126,6 +127,15 @@ def test_of_the_open_step_no_more_is_held_than_its_rows(engine: Engine, way: Way
     most = 4 * 10 if way == "increments" else 2 * 4 * 10
     rows_held = held_over_slides(engine, query, TIMES["batches within a step"], ["bids"])
     assert 0 < max(rows_held) <= most
+
+
+def test_steps_and_moments_that_no_window_can_ask_for_are_forgotten(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT sum(x) AS x FROM hop(bids, 200, 10)")
+    held_over_slides(engine, query, range(0, 600, 10), ["bids"])
+    evaluation = query._evaluation
+    assert isinstance(evaluation, WindowedEvaluation)
+    assert len(evaluation._occupied) <= 20
+    assert len(evaluation._inputs[0]._log._entries) <= 2
 
 
 def test_what_is_held_for_skipped_results_and_late_rows_does_not_grow(engine: Engine) -> None:
