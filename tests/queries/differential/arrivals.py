@@ -84,7 +84,7 @@ class Arrivals:
         self.stream = stream
         self.lateness = standing.allowed_lateness
         self.close_after = standing.close_after
-        self.newest = NEVER  # the newest place on the axis that a row was at
+        self.newest = NEVER  # up to where time has passed, by rows or silence
         self.tables: list[pa.Table] = [stream.schema.empty_table()]
         self.rows: list[Row] = []
         self.amended: set[int] = set()  # where rows are that were accepted though they came late
@@ -92,7 +92,7 @@ class Arrivals:
         self.late = 0
         self.came = 0
         self.last_arrival = 0.0
-        self.silent_from: int | None = None  # the newest place when silence was first noticed
+        self.newest_row = NEVER
 
     def append(self, rows: pa.Table, arrival: float) -> None:
         """Let rows arrive."""
@@ -103,8 +103,6 @@ class Arrivals:
     def _arrive(self, time: int, arrival: float) -> None:
         """Let a row arrive; it is dropped if it is late."""
         self.passed(arrival)
-        self.silent_from = None
-        self.last_arrival = arrival
         number, self.came = self.came, self.came + 1
         kind = self.window.kind
         if kind == "rows":
@@ -115,6 +113,8 @@ class Arrivals:
             self.late += 1
             return
         self.newest = max(self.newest, place)
+        self.newest_row = max(self.newest_row, place)
+        self.last_arrival = arrival
         self.rows.append(Row(place, place // self.window.step if self.window.step else 0, number))
         self.moments.append((self.passed(arrival), arrival))
 
@@ -130,21 +130,20 @@ class Arrivals:
     def passed(self, now: float) -> int:
         """Return up to where this window's time has passed by a moment of the clock.
 
-        Silence closes the open slide, and from then on time passes as the clock does.
+        Silence closes the open slide, and from then on time passes as the clock does, from the
+        newest row. Rows that are too late are as good as silence.
         """
         window = self.window
         if window.kind == "rows":
             return self.came
-        if self.newest == NEVER:
-            return NEVER
         if window.by_arrival:
             self.newest = max(self.newest, round(now * MICROSECONDS))
+        if self.newest == NEVER:
+            return NEVER
         silence = now - self.last_arrival
         if self.close_after is not None and silence >= self.close_after:
-            if self.silent_from is None:
-                self.silent_from = self.newest
-            clock = self.silent_from + round(silence * MICROSECONDS)
-            self.newest = max(self.newest, window.next_end(self.silent_from), clock)
+            clock = self.newest_row + round(silence * MICROSECONDS)
+            self.newest = max(self.newest, window.next_end(self.newest_row), clock)
         return self.newest
 
     def closed_at(self, end: int) -> float:

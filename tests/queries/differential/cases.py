@@ -98,18 +98,20 @@ def case(seed: int) -> Case:
         late=random.choice([0.0, 0.1, 0.3]),
         strange=random.choice([0.0, 0.0, 0.0, 0.1]),
         is_rough=random.random() < 0.3,
+        has_rows=standing.close_after is not None,  # without a row there is no silence to measure
     )
     text = query.template.format(*(engine_text(window) for window in windows))
     if random.random() < 0.3:  # a window without an alias goes by the name of its stream
         text = text.replace(") AS trades", ")").replace(") AS quotes", ")")
+    is_once = kind == "stream" and standing.semantics == "append"  # each row is given at once
     return Case(
         seed,
         query,
         standing,
         text,
         tuple(feed.events(query.streams)),
-        emit=random.choices(("slide", "changed", "asked"), (8, 1, kind != "stream"))[0],
-        emit_every=random.choices((None, 2.0), (9, 1))[0],
+        emit="slide" if is_once else random.choices(("slide", "changed", "asked"), (8, 1, 1))[0],
+        emit_every=None if is_once else random.choices((None, 2.0), (9, 1))[0],
         evaluation=random.choices(("increments", "measured", "whole"), (6, 2, 2))[0],
         serving=random.choices(("results", "run", "iterated"), (5, 3, 2))[0],
     )

@@ -50,7 +50,7 @@ class Expressions:
             forms.append(f"length({self.random.choice(self.scope.text)})")
         if self.can_fail and self.scope.truth:  # which only trades have
             forms.extend(["note::INTEGER"] * 12)
-        return f"({self.random.choice(forms)})"
+        return self._bracketed(self.random.choice(forms))
 
     def real(self, depth: int = 1) -> str:
         """Return a double."""
@@ -63,7 +63,7 @@ class Expressions:
         forms.append(f"{name} / nullif({self.whole(0)}, 0)")
         forms.append(f"greatest({name}, 1.5)")
         forms.append(f"CASE WHEN {self.truth(0)} THEN {name} END")
-        return f"({self.random.choice(forms)})"
+        return self._bracketed(self.random.choice(forms))
 
     def exact_number(self) -> str:
         """Return a number that sums exactly."""
@@ -84,7 +84,7 @@ class Expressions:
             return name
         forms = [f"lower({name})", f"{name} || '!'", f"coalesce({name}, 'none')"]
         forms.append(f"CASE WHEN {self.truth(0)} THEN {name} ELSE 'else' END")
-        return f"({self.random.choice(forms)})"
+        return self._bracketed(self.random.choice(forms))
 
     def truth(self, depth: int = 1) -> str:
         """Return a condition."""
@@ -97,10 +97,14 @@ class Expressions:
         forms.extend(f"{name} LIKE 'b%'" for name in self.scope.text)
         forms.extend(self.scope.truth)
         if depth:
-            forms.append(f"({self.truth(0)} OR {self.truth(0)})")
-            forms.append(f"({self.truth(0)} AND {self.truth(0)})")
+            forms.append(self._bracketed(f"{self.truth(0)} OR {self.truth(0)}"))
+            forms.append(self._bracketed(f"{self.truth(0)} AND {self.truth(0)}"))
             forms.append(f"NOT ({self.truth(0)})")
         return self.random.choice(forms)
+
+    def _bracketed(self, expression: str) -> str:
+        """Write brackets or not: they are for whoever takes the expression apart to miss."""
+        return f"({expression})" if self.random.random() < 0.4 else expression
 
     def any(self) -> str:
         """Return a value of any type."""

@@ -87,7 +87,12 @@ class Poll:
     """The results are asked for."""
 
 
-Event = Append | Pause | Poll
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """The landmark of the query, if it has one, is set anew."""
+
+
+Event = Append | Pause | Poll | Reset
 
 
 @dataclass(slots=True)
@@ -98,6 +103,7 @@ class Feed:
     late: float = 0.1
     strange: float = 0.0
     is_rough: bool = False
+    has_rows: bool = False  # in each stream, from the beginning
     at: float = float(EPOCH_SECONDS)
 
     def events(self, streams: Sequence[str]) -> list[Event]:
@@ -105,16 +111,18 @@ class Feed:
         found: list[Event] = []
         for _ in range(self.random.randint(5, 12)):
             found.append(Pause(self.random.choice([0.0, 0.25, 0.5, 1.0, 3.5])))
-            found.extend(Append(name, self._rows(name)) for name in sorted(set(streams)))
+            least = 1 if self.has_rows and len(found) == 1 else 0
+            found.extend(Append(name, self._rows(name, least)) for name in sorted(set(streams)))
             if self.random.random() < 0.5:
                 found.append(Pause(self.random.choice([0.0, 0.25, 6.0])))
                 found.append(Poll())
+                found.extend([Reset()] if self.random.random() < 0.1 else [])
             self.at += self.random.choice([0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 9.0])
         return [*found, Pause(1.0), Poll()]
 
-    def _rows(self, stream: str) -> pa.Table:
+    def _rows(self, stream: str, least: int = 0) -> pa.Table:
         schema = STREAMS[stream].schema
-        count = self.random.choice([0, 1, 2, 5, 12, 25])
+        count = max(least, self.random.choice([0, 1, 2, 5, 12, 25]))
         self.at += (ahead := self.random.choice([0.0, 0.3, 2.0])) / 2
         times = sorted(self._time(ahead) for _ in range(count))
         if self.random.random() < 0.25:

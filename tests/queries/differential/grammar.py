@@ -114,7 +114,7 @@ class Grammar:
                     "SELECT * REPLACE (upper({0}.symbol) AS symbol) FROM {{0}} AS {0}",
                 ]
             )
-            text = form.format(stream, of.any())
+            text = form.format(stream, f"({of.any()})")
             has_key = "REPLACE" not in text
             return Query(text, (stream,), "rows", is_row_wise=True, has_key=has_key)
         if kind == "distinct":

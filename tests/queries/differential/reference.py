@@ -92,11 +92,19 @@ class Reference:
         """Answer for the newest window that is closed, or for all that came, as things are now."""
         if self._is_lasting():
             self.seen = [0] * len(self.arrivals)
-            return next(iter(self._poll_lasting()), None)
+            has_rows = any(arrivals.rows for arrivals in self.arrivals)
+            return next(iter(self._poll_lasting()), None) if has_rows else None
         self.poll(now)
         if self.newest is not None and self.kind == "landmark":
             return self._answer((min(self._places()), self.newest[1]))
         return None if self.newest is None else self._answer(self.newest)
+
+    def reset(self) -> None:
+        """Set the landmark anew: what came so far counts no more."""
+        for arrivals in self.arrivals:
+            arrivals.rows.clear()
+        self.ended.clear()
+        self.newest = None
 
     def _is_lasting(self) -> bool:
         """Tell whether there are no windows that close."""

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from random import Random
 
 import pytest
 
+from upstream.errors import QueryError
+
+from .arrivals import Standing, Window
 from .cases import Case, case
+from .comparison import difference
+from .feeds import STREAMS, Append, Feed
+from .grammar import Grammar
+from .reference import Reference
 from .side_by_side import Comparison, Sides
 
 CASES = int(os.environ.get("QUERY_CASES", "200"))
@@ -55,3 +63,27 @@ def test_what_is_evaluated_anew_is_told_from_what_is_incremental(sides: Sides) -
     for is_merged in (True, False):
         each = next(each for each in windows if each.query.is_merged is is_merged)
         assert sides.compare(each).is_incremental is is_merged
+
+
+def test_a_query_that_is_answered_once_sees_the_newest_row_of_each_key() -> None:
+    for seed in range(15):
+        query = Grammar(Random(seed), has_order=False).query()
+        windows = tuple(Window("stream", stream) for stream in query.streams)
+        sides = Sides()
+        reference = Reference(
+            Standing(query.template, windows, "update"), STREAMS, sides.connection
+        )
+        for event in Feed(Random(seed)).events(query.streams):
+            if isinstance(event, Append):
+                reference.append(event.stream, event.rows, sides.clock.now())
+                sides.engine.append(event.stream, event.rows)
+        [answer] = reference.poll(sides.clock.now())
+        text = query.template.format(*query.streams)
+        if answer.table is None:
+            with pytest.raises(QueryError):
+                sides.engine.sql(text)
+        else:
+            found = sides.engine.sql(text)
+            told = difference(answer.table, found, is_ordered=query.is_ordered)
+            assert not told, f"seed {seed}: {text}\n{told}"
+        sides.close()

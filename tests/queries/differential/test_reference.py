@@ -163,6 +163,16 @@ def test_a_landmark_with_a_slide_answers_at_the_end_of_each_slide_that_has_rows(
     assert each.poll(0.0) == []
 
 
+def test_a_landmark_that_is_set_anew_forgets_what_came_before(reference: Make) -> None:
+    each = reference(Standing(SUM, (Window("landmark", "ticks"),)))
+    each.append("ticks", rows((9, 1), (3, 2)), 0.0)
+    each.poll(0.0)
+    each.reset()
+    assert each.poll(0.0) == []
+    each.append("ticks", rows((4, 4), (5, 8)), 0.0)
+    assert found(each.poll(0.0)) == [(4, 5, 0, 12)]
+
+
 def test_the_latest_rows_are_so_many_for_each_key_and_of_equal_times_the_last(
     reference: Make,
 ) -> None:
@@ -235,3 +245,10 @@ def test_a_row_of_a_slide_that_silence_has_closed_is_late(reference: Make) -> No
     each.append("ticks", rows((5, 4)), 103.0)
     assert found(each.poll(103.0)) == [(0, 10, 0, 3)]
     assert each.late == 1
+
+
+def test_rows_that_are_too_late_are_as_good_as_silence(reference: Make) -> None:
+    each = reference(Standing(SUM, (TUMBLE,), close_after=2.0))
+    each.append("ticks", rows((13, 1)), 100.0)
+    each.append("ticks", rows((4, 2)), 101.5)
+    assert found(each.poll(102.0)) == [(10, 20, 0, 1)]
