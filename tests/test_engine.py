@@ -222,10 +222,12 @@ def test_choices_that_mean_nothing_are_refused(engine: Engine, choices: dict[str
         ("rows(trades, 10, 5)", {"allowed_lateness": 1}),
         ("trades", {"close_after": 1}),
         ("latest(trades)", {"allowed_lateness": 1}),
+        ("trades", {"emit_every": 1}),
+        ("trades", {"emit": "asked"}),
     ],
 )
 def test_choices_that_do_not_fit_the_window_are_refused(
-    engine: Engine, window: str, choices: dict[str, float]
+    engine: Engine, window: str, choices: dict[str, object]
 ) -> None:
     with pytest.raises(ParameterError):
         engine.continuous_query(f"SELECT symbol FROM {window}", **choices)  # type: ignore[arg-type]

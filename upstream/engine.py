@@ -129,7 +129,7 @@ class Engine:
         rows = entry.append(as_arrow(data))
         if entry.is_crowded():
             for query in [*self._queries.values()]:
-                if entry.definition.name in query.streams:
+                if entry.definition.name in query.streams and not query.is_interrupted:
                     query.evaluate()
         return rows
 
@@ -198,6 +198,7 @@ class Engine:
             evaluation,
             _checked_seconds("allowed_lateness", allowed_lateness),
             _checked_seconds("close_after", close_after),
+            gives_some_only=emit == "asked" or emit_every is not None,
         )
         query = ContinuousQuery(
             sql,

@@ -303,6 +303,20 @@ class StatementError(QueryError):
     """A statement of this kind is not for this place."""
 
 
+class InterruptedQueryError(UpStreamError, RuntimeError):
+    """A standing query was interrupted while it was evaluated, so that it cannot be right any more.
+
+    It reads nothing since. `name` is the query's; the exception that interrupted it is the cause.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"the query {name!r} was interrupted while it was evaluated, and would answer falsely; "
+            "close it and make it anew"
+        )
+
+
 class StreamTypeError(UpStreamError, ValueError):
     """Rows do not fit the stream that they are for; none of them was taken."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -36,6 +37,15 @@ def test_rows_come_in_many_forms(data: object) -> None:
 def test_what_is_no_table_is_an_error_that_says_what_is(data: object) -> None:
     with pytest.raises(ParameterError, match="data"):
         as_arrow(data)
+
+
+def test_what_the_caller_does_with_an_array_later_changes_nothing() -> None:
+    numbers = np.array([1, 2, 3])
+    frame = pd.DataFrame({"a": numbers.copy()})
+    tables = [as_arrow({"a": numbers}), as_arrow(frame)]
+    numbers[:] = 7
+    frame.loc[:, "a"] = 7
+    assert [table["a"].to_pylist() for table in tables] == [[1, 2, 3], [1, 2, 3]]
 
 
 def test_no_rows_have_no_columns() -> None:

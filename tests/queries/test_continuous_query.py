@@ -8,7 +8,15 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 import pytest
 
-from upstream import ClosedError, ContinuousQuery, Engine, ManualClock, Result, StatementError
+from upstream import (
+    ClosedError,
+    ContinuousQuery,
+    Engine,
+    InterruptedQueryError,
+    ManualClock,
+    Result,
+    StatementError,
+)
 from upstream.queries.continuous_query import is_same_relation
 
 MIDNIGHT = datetime(2026, 1, 2)
@@ -319,3 +327,114 @@ def test_tables_are_compared_as_relations() -> None:
     lists = pa.table({"a": [[1], [2]]})
     assert is_same_relation(lists, lists)
     assert not is_same_relation(lists, lists.take([1, 0]))  # lists have no order to go by
+
+
+def test_news_that_were_not_taken_are_in_the_next_result(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT symbol, size FROM trades", "update")
+    append(engine, (1, "IBM", 1))
+    query.evaluate()
+    append(engine, (2, "HP", 2))
+    query.evaluate()
+    append(engine, (3, "IBM", 3))
+    [result] = query.results()
+    assert sorted(result.table["symbol"].to_pylist()) == ["HP", "IBM"]
+    assert result.missed == 2
+    append(engine, (4, "HP", 4))
+    assert query.results()[0].table.to_pylist() == [{"symbol": "HP", "size": 4}]
+
+
+def test_a_query_that_was_interrupted_says_so_instead_of_answering_falsely(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = engine.continuous_query(SUMS, evaluation="increments")
+    other = engine.continuous_query(SUMS)
+    append(engine, (1, "IBM", 1), (11, "IBM", 2))
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("upstream.queries.duck.Prepared.run", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            query.results()
+    assert query.is_interrupted
+    assert not query.is_due()
+    with pytest.raises(InterruptedQueryError, match="make it anew") as caught:
+        query.results()
+    assert isinstance(caught.value.__cause__, KeyboardInterrupt)
+    assert seconds(*other.results()) == [0]
+    query.close()
+    assert engine.queries == (other,)
+
+
+def test_held_results_become_due_by_the_clock(engine: Engine, clock: ManualClock) -> None:
+    seen: list[Result] = []
+    query = engine.continuous_query(SUMS, emit_every=5, callback=seen.append)
+    append(engine, (1, "IBM", 1), (11, "IBM", 1))
+    engine.run(1.0)
+    clock.advance(1)
+    append(engine, (21, "IBM", 1))
+    query.evaluate()
+    assert not query.is_due()
+    clock.advance(4)
+    assert query.is_due()
+    engine.run(1.0)
+    assert seconds(*seen) == [0, 10]
+
+
+def test_a_closed_query_leaves_nothing_behind_in_duckdb(engine: Engine) -> None:
+    def lent() -> int:
+        rows = engine._duck.connection.sql("SELECT count(*) FROM duckdb_views()").fetchall()
+        [[prepared]] = engine._duck.connection.sql(
+            "SELECT count(*) FROM duckdb_prepared_statements()"
+        ).fetchall()
+        return int(rows[0][0]) + int(prepared)
+
+    before = lent()
+    for text in (
+        SUMS,
+        "SELECT max(size) AS size FROM landmark(trades)",
+        "SELECT symbol FROM trades",
+        "SELECT * FROM latest(trades)",
+        "SELECT a.size, b.size AS other FROM trades a JOIN latest(trades) b USING (symbol)",
+        (
+            "SELECT max(a.size) AS size FROM rows(trades, 2, 1) a JOIN rows(trades, 2, 1) b"
+            " ON a.symbol = b.symbol"
+        ),
+    ):
+        query = engine.continuous_query(text)
+        for second in (1, 11, 21):
+            append(engine, (second, "IBM", 1))
+            query.results()
+        assert lent() > before
+        query.close()
+        assert lent() == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT size, count(*) AS n FROM landmark(trades) GROUP BY size",
+        "SELECT size, count(*) AS n FROM landmark(trades, INTERVAL '1 second') GROUP BY size",
+        "SELECT size, count(*) AS n FROM tumble(trades, INTERVAL '1 second') GROUP BY size",
+    ],
+)
+def test_a_query_that_is_never_asked_holds_a_bounded_number_of_rows(
+    engine: Engine, text: str
+) -> None:
+    query = engine.continuous_query(text, emit="asked")
+    held = []
+    for number in range(120):
+        append(engine, *((number, "IBM", size) for size in range(200)))
+        query.evaluate()
+        held.append(query.statistics().rows_held)
+    assert max(held) <= 10_200  # of 24,000 that came
+
+
+def test_nan_is_no_change(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT symbol, 'nan'::DOUBLE AS x FROM tumble(trades, INTERVAL '10 seconds')",
+        emit="changed",
+    )
+    append(engine, (1, "IBM", 1), (11, "IBM", 1), (21, "IBM", 1))
+    assert seconds(*query.results()) == [0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..errors import ParameterError
 
 if TYPE_CHECKING:
@@ -15,7 +17,8 @@ def as_arrow(data: object) -> pa.Table:
     """Return an Arrow table; ParameterError if there is no way to make one.
 
     Takes Arrow tables and record batches, DataFrames of pandas and polars and whatever else speaks
-    Arrow's C stream protocol, mappings of names to columns, and lists of mappings.
+    Arrow's C stream protocol, mappings of names to columns, and lists of mappings. What is Arrow's
+    is not copied, since it never changes; NumPy's and pandas' arrays are.
     """
     import pyarrow as pa
 
@@ -26,19 +29,24 @@ def as_arrow(data: object) -> pa.Table:
     if isinstance(data, pa.RecordBatchReader):
         return data.read_all()
     try:
+        if hasattr(data, "dtypes") and hasattr(data, "index") and hasattr(data, "copy"):
+            return pa.Table.from_pandas(data.copy(), preserve_index=False)
         if hasattr(data, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(data).read_all()
         if isinstance(data, Mapping):
-            return pa.table(dict(data))
+            return pa.table({name: _owned(column) for name, column in data.items()})
         if isinstance(data, list | tuple):
             return pa.Table.from_pylist(list(data))
-        if hasattr(data, "dtypes") and hasattr(data, "index"):
-            return pa.Table.from_pandas(data, preserve_index=False)
     except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
         raise ParameterError("data", data, f"rows that Arrow can hold ({error})") from error
     raise ParameterError(
         "data", data, "an Arrow table, a DataFrame, a mapping of columns or a list of mappings"
     )
+
+
+def _owned(column: object) -> object:
+    """Return a column that does not change when the caller's array does."""
+    return column.copy() if isinstance(column, np.ndarray) else column
 
 
 def no_rows() -> pa.Table:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from ..errors import ClosedError, StatementError
+from ..errors import ClosedError, InterruptedQueryError, StatementError
 from .query_statistics import QueryStatistics
 from .results import Backlog, Result
 
@@ -52,6 +52,8 @@ class ContinuousQuery:
         "_evaluation",
         "_evaluation_seconds",
         "_evaluations",
+        "_holds_back",
+        "_interruption",
         "_is_closed",
         "_on_close",
         "_plan",
@@ -97,6 +99,9 @@ class ContinuousQuery:
         self._error: str | None = None
         self._emitted_at: float | None = None
         self._previous: pa.Table | None = None
+        self._interruption: BaseException | None = None
+        self._holds_back = False
+        """Whether rows were read since, by `every`, no result could be given."""
         self._is_closed = False
 
     # Results
@@ -117,7 +122,7 @@ class ContinuousQuery:
         """Evaluate what is due, and take the newest result; older ones are skipped."""
         self.evaluate()
         self._skipped += self._backlog.skip_to_newest()
-        return self._backlog.take(self._clock.now())
+        return self._take()
 
     def ask(self) -> Result | None:
         """Answer for now: for the newest window that is closed, or for all rows so far.
@@ -148,19 +153,37 @@ class ContinuousQuery:
         """The names of the streams that it reads."""
         return self._plan.streams
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether an evaluation did not come to its end, so that the query answers no more."""
+        return self._interruption is not None
+
     # Evaluation
 
     def evaluate(self) -> None:
         """Evaluate what is due, and keep the results."""
         if self._is_closed:
             raise ClosedError("query")
+        if self._interruption is not None:
+            raise InterruptedQueryError(self.name) from self._interruption
+        try:
+            self._evaluate()
+        except BaseException as interruption:
+            self._interruption = interruption
+            self._stop_reading()
+            raise
+
+    def _evaluate(self) -> None:
         started = self._clock.now()
         for side_table in self._plan.side_tables:
             side_table.refresh()
         self._evaluation.take_in(started)
         if self._emission.emit == "asked":
             self._evaluation.answers(started, 0)
-        elif not self._is_held(started):
+        elif self._is_held(started):
+            self._holds_back = True
+        else:
+            self._holds_back = False
             self._emit(started)
         self._note_cost(self._clock.now() - started)
 
@@ -200,14 +223,20 @@ class ContinuousQuery:
             self._cost += _SMOOTHING * (seconds - self._cost)
 
     def _taken(self) -> Iterator[Result]:
-        while (result := self._backlog.take(self._clock.now())) is not None:
+        while (result := self._take()) is not None:
             yield result
+
+    def _take(self) -> Result | None:
+        result = self._backlog.take(self._clock.now())
+        if result is not None:
+            self._evaluation.delivered()
+        return result
 
     # For the engine, which serves queries in an order
 
     def is_due(self) -> bool:
         """Tell whether running it would do anything."""
-        if self._is_closed:
+        if self._is_closed or self._interruption is not None:
             return False
         if self._callback is not None and self._backlog:
             return True
@@ -249,6 +278,8 @@ class ContinuousQuery:
         due_at = self._evaluation.due_at()
         if due_at is not None and due_at <= now:
             moments.append(due_at)
+        if self._holds_back and not self._is_held(now):
+            moments.append(now)
         return min((moment for moment in moments if moment is not None), default=None)
 
     def _readers(self) -> Iterator[BasketReader]:
@@ -304,9 +335,16 @@ class ContinuousQuery:
         if self._is_closed:
             return
         self._is_closed = True
-        for reader in self._readers():
-            reader.close()
+        if self._interruption is None:
+            self._stop_reading()
+        self._evaluation.close()
         self._on_close(self)
+
+    def _stop_reading(self) -> None:
+        for reader in self._plan.readers:
+            reader.close()
+        for side_table in self._plan.side_tables:
+            side_table.close()
 
 
 def is_same_relation(one: pa.Table, other: pa.Table) -> bool:
@@ -315,10 +353,21 @@ def is_same_relation(one: pa.Table, other: pa.Table) -> bool:
 
     if one.num_rows != other.num_rows:
         return False
-    if one.equals(other):
-        return True
     try:
+        one, other = _with_equal_nans(one), _with_equal_nans(other)
         order = [(name, "ascending") for name in one.schema.names]
-        return bool(one.sort_by(order).equals(other.sort_by(order)))
+        return one.equals(other) or bool(one.sort_by(order).equals(other.sort_by(order)))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         return False  # of types that have no order, or of two columns of one name
+
+
+def _with_equal_nans(table: pa.Table) -> pa.Table:
+    """Return a table whose NaNs are equal to themselves: doubles as the integers of their bits."""
+    import pyarrow as pa
+
+    for i, field in enumerate(table.schema):
+        if pa.types.is_float64(field.type):
+            column = table.column(i)
+            bits = [chunk.view(pa.int64()) for chunk in column.chunks]
+            table = table.set_column(i, field.name, pa.chunked_array(bits, pa.int64()))
+    return table

@@ -73,16 +73,18 @@ class Duck:
         try:
             [statement] = self._connection.extract_statements(query.sql(DIALECT))
         except Exception:
-            self._take_back(relations)
+            for relation in relations.values():
+                self.take_back(relation)
             raise
         self._prepared_count += 1
         name = f"__prepared_{self._prepared_count}"
         return Prepared(self._connection, statement, relations, name)
 
-    def _take_back(self, relations: Mapping[str, LentRelation]) -> None:
-        for relation in relations.values():
-            if relation.name:
-                self._connection.unregister(relation.name)
+    def take_back(self, relation: LentRelation) -> None:
+        """Let DuckDB know a table that was lent no more."""
+        relation.clear()
+        if relation.name:
+            self._connection.unregister(relation.name)
 
     def run_once(self, statement: exp.Expr, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
         """Run a statement that reads these tables beside those of the database.
@@ -179,7 +181,7 @@ class Prepared:
     time: that is half of what a small statement costs. What runs once is not worth it.
     """
 
-    __slots__ = ("_connection", "_execute", "_has_run", "_name", "_relations", "_statement")
+    __slots__ = ("_connection", "_execute", "_name", "_relations", "_schema", "_statement")
 
     def __init__(
         self,
@@ -192,7 +194,8 @@ class Prepared:
         self._statement = statement
         self._relations = relations
         self._name = name
-        self._has_run = False
+        self._schema: pa.Schema | None = None
+        """Of the first result, and since then of all."""
         self._execute: Statement | None = None
 
     def run(self, **tables: pa.Table) -> pa.Table:
@@ -200,7 +203,7 @@ class Prepared:
         for name, table in tables.items():
             self._relations[name].table = table
         try:
-            return self._run_again() if self._has_run else self._run_first()
+            return self._run_first() if self._schema is None else self._run_again()
         finally:
             for relation in self._relations.values():
                 relation.clear()
@@ -218,10 +221,12 @@ class Prepared:
         if result is None:  # no query
             return no_rows()
         table = result.to_arrow_table()
-        self._has_run = True
+        self._schema = table.schema
         return table
 
     def _run_again(self) -> pa.Table:
+        import duckdb
+
         if self._execute is None:
             # Both parts are ours: the statement's text was written out by sqlglot.
             self._connection.execute(f"PREPARE {self._name} AS {self._statement.query}").fetchall()
@@ -229,4 +234,7 @@ class Prepared:
         with warnings.catch_warnings(action="ignore", category=UserWarning):
             # DuckDB warns that this copies the rows; a relation, which it would rather have, costs
             # more than the copy, since it cannot be prepared.
-            return self._connection.execute(self._execute).to_arrow_table()
+            table: pa.Table = self._connection.execute(self._execute).to_arrow_table()
+        if not table.schema.equals(self._schema):  # a table was made anew, with other types
+            raise duckdb.BinderException(f"the result was {self._schema}, and is {table.schema}")
+        return table

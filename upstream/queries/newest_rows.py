@@ -131,9 +131,17 @@ class NewestRows:
 
     def take_changed(self) -> pa.Table:
         """Return the newest rows of the groups that changed since this was last asked."""
+        return self.rows_of(self.take_changed_groups())
+
+    def take_changed_groups(self) -> Integers:
+        """Return the numbers of the groups that changed since this was last asked."""
         groups = np.concatenate(self._changed) if self._changed else np.empty(0, dtype=np.int64)
         self._changed.clear()
         self._is_changed[groups] = False
+        return groups
+
+    def rows_of(self, groups: Integers) -> pa.Table:
+        """Return the newest rows of these groups, in the order in which they came."""
         chains, _ = self._chains_of(groups)
         chains.sort()
         return self._store.take(chains)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from upstream.queries.evaluation.basket import Basket
 from upstream.queries.evaluation.cutting import Cut
-from upstream.queries.evaluation.window_input import WindowInput
+from upstream.queries.evaluation.window_input import FOREVER, WindowInput
 from upstream.queries.stream_definition import StreamDefinition
 from upstream.queries.window_clause import Axis, WindowClause, WindowKind
 
@@ -110,10 +110,33 @@ def test_along_arrival_time_passes_with_the_clock() -> None:
     assert feed.input.passed_at(3_000_000, 4.0) == 3.0
 
 
-@pytest.mark.parametrize("axis", [Axis.SOURCE, Axis.ARRIVAL])
-def test_before_the_first_row_no_time_passes_and_none_is_foretold(axis: Axis) -> None:
-    feed = Feed(10, 10, axis=axis, close_after=1 if axis is Axis.SOURCE else None)
+def test_before_the_first_row_no_time_passes_and_none_is_foretold() -> None:
+    feed = Feed(10, 10)
     assert (feed.input.passed(100.0), feed.input.passes_at(10)) == (None, None)
+
+
+def test_a_stream_that_never_begins_is_not_waited_for_after_silence() -> None:
+    feed = Feed(10, 10, close_after=5)
+    assert feed.input.passed(4.9) is None
+    assert feed.input.passes_at(10) == 5.0
+    assert feed.input.passed(5.0) == FOREVER
+    feed.take(6.0, 3)
+    assert feed.input.passed(6.0) == 3
+
+
+def test_along_arrival_time_passes_before_the_first_row_too() -> None:
+    feed = Feed(10, 10, axis=Axis.ARRIVAL)
+    assert (feed.input.passed(100.0), feed.input.passes_at(10)) == (100_000_000, 0.000_01)
+
+
+def test_rows_that_are_all_late_do_not_break_a_silence() -> None:
+    feed = Feed(60, 60, close_after=1)
+    feed.take(0.0, 10)
+    assert feed.input.passed(2.0) == 60
+    for moment in (3.0, 4.5, 6.0):
+        [cut] = feed.take(moment, 20)
+        assert (cut.late, feed.input.passed(moment + 1.5)) == (1, 60)
+    assert feed.input.late == 3
 
 
 def test_a_window_was_closed_by_the_batch_that_first_passed_its_end() -> None:

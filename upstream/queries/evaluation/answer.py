@@ -67,5 +67,11 @@ class Evaluation(Protocol):
     def memory_rows(self) -> int:
         """Return how many rows are held: of streams, and of partials."""
 
+    def delivered(self) -> None:
+        """Learn that the newest answer was taken."""
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+
     def describe(self) -> str:
         """Return how it is evaluated at the moment, in words."""

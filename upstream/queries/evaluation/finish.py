@@ -54,6 +54,10 @@ class Finish:
             result = self._finish.run(**dict(zip(self._names, merged, strict=True)))
         return result if result.schema.equals(self.schema) else result.cast(self.schema)
 
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        self._finish.close()
+
 
 def _merged(merge: exp.Query | None, name: str) -> exp.Expr:
     """Return the relation that a leaf is in the finish: a table, or the merge over one."""

@@ -143,7 +143,7 @@ class JoinLeaf:
                     picked += self._forms[0].pick(window, table).num_rows
         except duckdb.Error:
             picked = rows  # rows that fail one by one cannot be told apart any more
-        del self._forms[0 if picked > rows * _WORTH else 1]
+        self._forms.pop(0 if picked > rows * _WORTH else 1).close()
 
     def merged(self) -> pa.Table:
         """Return the partials of the window's pairs of steps."""
@@ -175,6 +175,12 @@ class JoinLeaf:
             for rows in parts
         )
         return waiting + held + self._merge.memory_rows()
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        self._merge.close()
+        for form in self._forms:
+            form.close()
 
     def describe(self) -> str:
         """Return how it is merged, in words."""

@@ -81,7 +81,10 @@ class LandmarkEvaluation:
         """Answer for the newest `keep` windows of those that are due."""
         due = list(self._due(now))
         skipped = max(0, len(due) - keep)
-        return Answers([self._answer(end, moment) for end, moment in due[skipped:]], skipped)
+        answers = [self._answer(end, moment) for end, moment in due[skipped:]]
+        if due and not answers:
+            self._advance(due[-1][0])  # so that partials are merged, although nobody asks
+        return Answers(answers, skipped)
 
     def current(self, now: float) -> Answer | None:
         """Answer for the newest window; without a slide, for everything so far."""
@@ -123,6 +126,15 @@ class LandmarkEvaluation:
         """Return how many rows of partials are held."""
         return sum(leaf.memory_rows() for leaf in self._leaves)
 
+    def delivered(self) -> None:
+        """Do nothing: each answer stands alone."""
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        self._finish.close()
+        for leaf in self._leaves:
+            leaf.close()
+
     def describe(self) -> str:
         """Return how it is evaluated, in words."""
         lines = ["everything since the landmark is in one partial"]
@@ -151,13 +163,16 @@ class LandmarkEvaluation:
         for window_input in self._inputs:
             window_input.forget(closed * self._slide)
 
+    def _advance(self, end: int) -> None:
+        for leaf in self._leaves:
+            leaf.advance(_FIRST, end)
+
     def _answer(self, end: int, due: float) -> Answer:
         import duckdb
 
         error = None
         try:
-            for leaf in self._leaves:
-                leaf.advance(_FIRST, end)
+            self._advance(end)
             table = self._finish.run([leaf.merged() for leaf in self._leaves])
         except duckdb.Error as failure:
             table, error = self._finish.schema.empty_table(), str(failure)

@@ -2,13 +2,16 @@
 
 There is one answer, that for now. What it does not show any more was superseded, and is counted.
 Where every row of the result comes from one row of the stream, only those of keys with news are
-given.
+given: all since the last answer that was taken, so that one that is skipped takes no news with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .answer import Answer, Answers
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from .basket import BasketReader
     from .failing_rows import FailingRows
 
+_NO_GROUPS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+
 
 class NewestEvaluation:
     """Evaluate a query over the newest rows of its streams."""
@@ -28,6 +33,7 @@ class NewestEvaluation:
         "_failing",
         "_is_by_row",
         "_newest",
+        "_pending",
         "_readers",
         "_schema",
         "_unanswered",
@@ -50,6 +56,8 @@ class NewestEvaluation:
         self._schema = schema
         self._is_by_row = is_by_row
         self._failing = failing
+        self._pending = [_NO_GROUPS for _ in newest]
+        """Groups with news that no answer which was taken has told."""
         self._unanswered: float | None = None
 
     def take_in(self, now: float) -> None:
@@ -73,7 +81,14 @@ class NewestEvaluation:
         due, self._unanswered = self._unanswered, None
         if not self._is_by_row:
             return Answers([self._answer([each.table() for each in self._newest], due)])
-        tables = [each.take_changed() for each in self._newest]
+        self._pending = [
+            np.union1d(pending, newest.take_changed_groups())
+            for pending, newest in zip(self._pending, self._newest, strict=True)
+        ]
+        tables = [
+            newest.rows_of(groups)
+            for groups, newest in zip(self._pending, self._newest, strict=True)
+        ]
         if not any(table.num_rows for table in tables):
             return Answers()
         return Answers([self._answer(tables, due)])
@@ -112,6 +127,14 @@ class NewestEvaluation:
     def memory_rows(self) -> int:
         """Return how many rows are held."""
         return sum(each.statistics().kept for each in self._newest)
+
+    def delivered(self) -> None:
+        """Learn that the reader has the news; what comes later is news again."""
+        self._pending = [_NO_GROUPS for _ in self._newest]
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        self._whole.close()
 
     def describe(self) -> str:
         """Return how it is evaluated, in words."""

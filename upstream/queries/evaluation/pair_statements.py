@@ -48,6 +48,11 @@ class PairStatements:
         self.schema = self._partial.run().schema
         """The schema of the partial."""
 
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        for prepared in (*self._picks.values(), *self._by_step.values(), self._partial):
+            prepared.close()
+
     def pick(self, window: int, rows: pa.Table) -> pa.Table:
         """Return what is needed of rows of a stream, which have their steps; no more rows."""
         columns = self._columns[window]

@@ -61,6 +61,8 @@ class Choices:
     way: Way = "measured"
     allowed_lateness: float | timedelta | None = None
     close_after: float | timedelta | None = None
+    gives_some_only: bool = False
+    """Whether answers are left out that nobody asked for, or that come too fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,7 @@ class Planner:
             self._reader(number),
             lateness=lateness,
             close_after=_seconds(self._choices.close_after),
+            since=self._clock.now(),
         )
 
     def _sliding(
@@ -291,6 +294,13 @@ class Planner:
     # No windows that close
 
     def _plan_row_wise(self) -> Plan:
+        if self._choices.gives_some_only:
+            raise ParameterError(
+                "emit",
+                "other than at once",
+                "left out, and emit_every as well: without a window each row counts, and is "
+                "remembered nowhere",
+            )
         numbers = [
             i for i, window in enumerate(self._parsed.windows) if window.kind is WindowKind.STREAM
         ]
@@ -379,9 +389,10 @@ class Planner:
                     self._parsed.places[i],
                     hint=f"use latest({window.stream}), or give it the same window",
                 )
-            relation = self._duck.lend(self._definitions[i].schema)
-            names[f"chunk_{i}"] = relation.name
-            side_tables.append(SideTable(self._reader(i), self._newest_rows(i), relation))
+            schema = self._definitions[i].schema
+            side_table = SideTable(self._reader(i), self._newest_rows(i), schema, self._duck)
+            names[f"chunk_{i}"] = side_table.name
+            side_tables.append(side_table)
         return renamed_tables(self._parsed.query, names), tuple(side_tables)
 
 

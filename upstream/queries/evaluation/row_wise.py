@@ -88,6 +88,13 @@ class RowWiseEvaluation:
         """Return how many rows are held."""
         return sum(batch.rows.num_rows for _, batch in self._waiting)
 
+    def delivered(self) -> None:
+        """Do nothing: each answer stands alone."""
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        self._whole.close()
+
     def describe(self) -> str:
         """Return how it is evaluated, in words."""
         return "each row is evaluated when it came, and nothing is remembered"

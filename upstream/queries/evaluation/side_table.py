@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..duck import LentRelation
+    import pyarrow as pa
+
+    from ..duck import Duck
     from ..newest_rows import NewestRows
     from .basket import BasketReader
 
@@ -17,12 +19,20 @@ if TYPE_CHECKING:
 class SideTable:
     """Keeps what is lent to DuckDB at the newest rows of a stream."""
 
-    __slots__ = ("_newest", "_relation", "reader")
+    __slots__ = ("_duck", "_newest", "_relation", "reader")
 
-    def __init__(self, reader: BasketReader, newest: NewestRows, relation: LentRelation) -> None:
+    def __init__(
+        self, reader: BasketReader, newest: NewestRows, schema: pa.Schema, duck: Duck
+    ) -> None:
         self.reader = reader
+        self._duck = duck
         self._newest = newest
-        self._relation = relation
+        self._relation = duck.lend(schema)
+
+    @property
+    def name(self) -> str:
+        """What DuckDB calls the table."""
+        return self._relation.name
 
     def refresh(self) -> None:
         """Read what waits. O(groups) if anything does."""
@@ -30,3 +40,8 @@ class SideTable:
         if rows is not None:
             self._newest.add(rows)
             self._relation.table = self._newest.table()
+
+    def close(self) -> None:
+        """Read no more, and take the table back."""
+        self.reader.close()
+        self._duck.take_back(self._relation)

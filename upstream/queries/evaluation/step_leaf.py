@@ -54,6 +54,9 @@ class LeafEvaluation(Protocol):
     def memory_rows(self) -> int:
         """Return how many rows are held. O(what is held)."""
 
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+
     def describe(self) -> str:
         """Return how it is merged, in words."""
 
@@ -132,6 +135,12 @@ class StepLeaf:
         """Forget everything."""
         self._merge.close()
         self._merge = self._new_merge()
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        self._merge.close()
+        self._partial.close()
+        self._by_step.close()
 
     def memory_rows(self) -> int:
         """Return how many rows are held."""

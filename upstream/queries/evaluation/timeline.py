@@ -12,7 +12,6 @@ of them.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections import deque
 from dataclasses import dataclass
 
 from ..window_clause import WindowClause
@@ -96,7 +95,7 @@ class ClosingLog:
     __slots__ = ("_entries",)
 
     def __init__(self) -> None:
-        self._entries: deque[tuple[int, float]] = deque()
+        self._entries: list[tuple[int, float]] = []
 
     def note(self, passed: int, moment: float) -> None:
         """Note that time had passed up to `passed` by a moment."""
@@ -104,13 +103,12 @@ class ClosingLog:
             self._entries.append((passed, moment))
 
     def moment_of(self, end: int) -> float | None:
-        """Return when time first passed `end`, if it has."""
-        for passed, moment in self._entries:
-            if passed >= end:
-                return moment
-        return None
+        """Return when time first passed `end`, if it has. O(log entries)."""
+        at = bisect_left(self._entries, (end,))
+        return self._entries[at][1] if at < len(self._entries) else None
 
     def forget(self, before: int) -> None:
         """Say that ends before this are not asked for any more."""
-        while len(self._entries) > 1 and self._entries[0][0] < before:
-            self._entries.popleft()
+        at = min(bisect_left(self._entries, (before,)), len(self._entries) - 1)
+        if at > 0:
+            del self._entries[:at]

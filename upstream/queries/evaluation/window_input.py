@@ -37,6 +37,7 @@ class WindowInput:
         "_log",
         "_newest_row",
         "_origin",
+        "_since",
         "_slide",
         "axis",
         "clause",
@@ -53,6 +54,7 @@ class WindowInput:
         *,
         lateness: int | None = None,
         close_after: float | None = None,
+        since: float = 0.0,
     ) -> None:
         self.clause = clause
         self.axis = clause.axis
@@ -65,6 +67,7 @@ class WindowInput:
         self._cutter = Cutter(clause.step or FOREVER, lateness)
         self._close_after = close_after
         self._origin = reader.position
+        self._since = since
         self._log = ClosingLog()
         self._newest_row: int | None = None
         self._ends_passed: int | None = None
@@ -81,21 +84,22 @@ class WindowInput:
             self.passed(batch.arrival)  # rows of a slide that silence has closed come too late
             cut = self._cut(batch)
             self.late += cut.late
-            self._newest_row = self._cutter.newest
-            self._last_arrival = batch.arrival
-            self._note_closing(batch.arrival)
-            self._count(cut)
+            self.reader.take(batch.rows.num_rows)
+            if cut.pieces:  # rows that are all too late are as good as silence
+                newest = cut.newest if self._newest_row is None else self._newest_row
+                self._newest_row = max(newest, cut.newest)
+                self._last_arrival = batch.arrival
+                self._note_closing(batch.arrival)
+                self._count(cut)
             yield cut
-        self.reader.take(self.reader.waiting)
 
     def passed(self, now: float) -> int | None:
         """Return up to where time has passed: windows that end there or before are closed."""
         if self.axis is Axis.ARRIVAL:
-            if self._newest_row is None:
-                return None
             return microseconds(now)
         if self._newest_row is None:
-            return None
+            is_absent = self._close_after is not None and now - self._since >= self._close_after
+            return FOREVER if is_absent else None  # nobody waits for a stream that never began
         if self.is_silent(now):
             self._cutter.newest = max(self._cutter.newest or 0, self._passed_in_silence(now))
         return self._passed_by_rows()
@@ -110,12 +114,12 @@ class WindowInput:
 
     def passes_at(self, end: int) -> float | None:
         """Return when time will have passed `end` without a further row, if ever."""
-        if self._newest_row is None:
-            return None
         if self.axis is Axis.ARRIVAL:
             return end / MICROSECONDS
-        if self._close_after is None or self._last_arrival is None:
+        if self._close_after is None:
             return None
+        if self._newest_row is None or self._last_arrival is None:
+            return self._since + self._close_after
         silence = (end - self._newest_row) * self._definition.seconds_per_unit
         if end <= self._open_slide_end():
             silence = 0.0

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..duck import Prepared
     from .failing_rows import FailingRows
     from .finish import Finish
-    from .step_leaf import LeafEvaluation
+    from .step_leaf import LeafEvaluation, Piece
     from .window_input import WindowInput
 
 _FIRST: Final = -(1 << 63)
@@ -130,12 +130,32 @@ class WindowedEvaluation:
         for number, window_input in enumerate(self._inputs):
             for cut in window_input.take_in(now):
                 has_rows = True
-                for step, rows in cut.pieces:
+                for step, rows in self._in_time(cut.pieces, cut.amended, window_input):
                     self._rows[number].add(step, rows)
                     self._occupied.add(step)
                 for step in cut.amended:
                     self._note_amended(step, window_input.last_arrival)
         return has_rows
+
+    def _in_time(
+        self, pieces: list[Piece], amended: tuple[int, ...], window_input: WindowInput
+    ) -> Iterator[Piece]:
+        """Yield the pieces that are in a window, or may amend one.
+
+        A stream that nobody waited for any more may begin behind windows that were passed.
+        """
+        if self._current is None or not pieces:
+            yield from pieces
+            return
+        first = self._timeline.steps_of(self._current)[0]
+        for step, rows in pieces:
+            if step >= first or step in amended:
+                yield step, rows
+            elif self._lateness is None:
+                window_input.late += rows.num_rows
+            else:
+                self._note_amended(step, window_input.last_arrival)
+                yield step, rows
 
     def _note_amended(self, step: int, moment: float) -> None:
         """Note that windows which were passed are not as they were."""
@@ -193,7 +213,10 @@ class WindowedEvaluation:
         due = list(self._due(now))
         skipped = max(0, len(due) - keep)
         started = self._clock.now()
-        found = [self._answer(window, moment) for window, moment in due[skipped:]]
+        found = [
+            self._answer(window, self._closed_at(window, now) if amended is None else amended)
+            for window, amended in due[skipped:]
+        ]
         self._measured(len(found), self._clock.now() - started)
         for window, _ in due[:skipped]:
             self._next_revision(window)
@@ -222,8 +245,16 @@ class WindowedEvaluation:
         """Fail: there is none."""
         raise AssertionError("windows that slide have no landmark")
 
-    def _due(self, now: float) -> Iterator[tuple[int, float]]:
-        """Pass closed windows, and yield those that hold rows, with the moments they were due."""
+    def _closed_at(self, window: int, now: float) -> float:
+        """Return the moment at which all inputs had passed a window's end."""
+        end = self._timeline.end_of(window)
+        return max(window_input.passed_at(end, now) for window_input in self._inputs)
+
+    def _due(self, now: float) -> Iterator[tuple[int, float | None]]:
+        """Pass closed windows, and yield those that hold rows.
+
+        With each window that was passed before, the moment at which a late row amended it.
+        """
         boundary = self._passed(now)
         if boundary is None:
             return
@@ -236,8 +267,7 @@ class WindowedEvaluation:
             window = self._current
             if self._occupied.has_any(*self._timeline.steps_of(window)):
                 self._last, self._last_answer = window, None
-                end = end_of(window)
-                yield window, max(each.passed_at(end, now) for each in self._inputs)
+                yield window, None
             self._current = self._next_window(window, boundary)
 
     def _passed(self, now: float) -> int | None:
@@ -375,6 +405,16 @@ class WindowedEvaluation:
         """Return how many rows are held: of streams, and of partials."""
         rows = sum(each.rows for each in self._rows)
         return rows + sum(leaf.memory_rows() for _, leaf in self._leaves)
+
+    def delivered(self) -> None:
+        """Do nothing: each answer stands alone."""
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        self._whole.close()
+        self._finish.close()
+        for _, leaf in self._leaves:
+            leaf.close()
 
     def describe(self) -> str:
         """Return how it is evaluated at the moment, in words."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _ROWS: Final = 4_096
 """So many rows more than after they were put together last, and they are put together again."""
+_UNASKED_ROWS: Final = 65_536
+"""The same where nobody asks for them."""
 _BEFORE_ALL: Final = -(1 << 63)
 
 
@@ -75,6 +77,8 @@ class PairMerge:
             self._tables.append(partials)
             self._rows += partials.num_rows
             self._oldest = min(self._oldest, int(_steps_of(partials).min()))
+            if self._rows > 2 * self._together + _UNASKED_ROWS:
+                self._rows_of_window()
 
     def advance(self, first: int) -> None:
         """Say that the window begins at a step, and what is before it has left."""
@@ -88,6 +92,11 @@ class PairMerge:
     def memory_rows(self) -> int:
         """Return how many rows are held. O(1)."""
         return self._rows
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        if self._by_step is not None:
+            self._by_step.close()
 
     def describe(self) -> str:
         """Say in a phrase how it merges."""
@@ -105,6 +114,8 @@ class PairMerge:
             self._oldest = self._first
         if self._by_step is not None and rows.num_rows > self._together + _ROWS:
             rows = self._by_step.run(**{PARTIALS: rows}).cast(self._schema)
+            self._together = rows.num_rows
+        if self._by_step is None:
             self._together = rows.num_rows
         self._together = min(self._together, rows.num_rows)
         self._tables = [rows] if rows.num_rows else []
