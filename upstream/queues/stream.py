@@ -59,7 +59,7 @@ class Stream(Intake):
     (24.0, 24.0)
     """
 
-    __slots__ = ("_closed", "_due_sources", "_is_own", "_order_readers", "forget_after")
+    __slots__ = ("_closed", "_due_sources", "_is_own", "_order_readers", "clock", "forget_after")
 
     def __init__(
         self,
@@ -73,7 +73,9 @@ class Stream(Intake):
         forget_after: float | None = None,
     ) -> None:
         forget_after = check_age("forget_after", forget_after)
-        ticks, origin = ticks_of(SystemClock() if clock is None else clock)
+        self.clock: Clock = SystemClock() if clock is None else clock
+        """What arrivals are told by."""
+        ticks, origin = ticks_of(self.clock)
         super().__init__(
             ticks=ticks,
             origin=origin,

@@ -140,7 +140,7 @@ def test_a_window_in_which_the_function_fails_has_no_result() -> None:
     assert rows_of(query.results()) == [("IBM", 24, 6.0)]
     counted = operator_of(query, "aggregate")
     assert (counted.made, counted.delivered, counted.failed) == (2, 1, 1)
-    assert isinstance(query.first_error, TypeError)
+    assert isinstance(query.error, TypeError)
 
 
 @pytest.mark.parametrize("size", [3.0, 1.0])
@@ -186,7 +186,7 @@ def test_wherever_a_function_fails_nothing_else_stops(place: str) -> None:
     query = PlanQuery(plan, clock=streams.clock)
     enqueue(streams, {0: 1, 3: 1})
     assert query.results() == []
-    assert str(query.first_error) == place
+    assert str(query.error) == place
     assert operator_of(query, "aggregate").failed == 1
     query._check()
 

@@ -43,7 +43,7 @@ def test_a_deletion_passes_without_being_asked_about() -> None:
     query = PlanQuery(Filter(Source(streams.left), is_positive), clock=streams.clock)
     streams.left.enqueue("IBM", TOMBSTONE)
     assert values_of(query.results()) == [TOMBSTONE]
-    assert query.first_error is None
+    assert query.error is None
 
 
 def test_a_row_for_which_the_predicate_fails_is_dropped_and_counted_and_stops_nothing() -> None:
@@ -54,8 +54,8 @@ def test_a_row_for_which_the_predicate_fails_is_dropped_and_counted_and_stops_no
     assert values_of(query.results()) == [3]
     counted = operator_of(query, "filter")
     assert (counted.failed, counted.filtered, counted.delivered) == (2, 0, 1)
-    assert str(counted.first_error) == "'high' is no number"
-    assert query.first_error is counted.first_error
+    assert str(counted.error) == "'high' is no number"
+    assert query.error is counted.error
 
 
 def test_an_answer_that_is_neither_true_nor_false_is_a_failure() -> None:

@@ -39,7 +39,7 @@ def test_a_group_that_can_be_no_key_is_a_failure() -> None:
     assert query.results() == []
     counted = operator_of(query, "group")
     assert counted.failed == 3
-    assert isinstance(counted.first_error, KeyNotHashableError)
+    assert isinstance(counted.error, KeyNotHashableError)
 
 
 def test_a_deletion_ends_at_a_group() -> None:

@@ -102,7 +102,7 @@ def test_a_pair_for_which_the_predicate_fails_does_not_hide_an_older_one() -> No
     streams.left.enqueue("IBM", None, 1)
     streams.right.enqueue("IBM", 12, 1)
     assert values_of(query.results()) == [(10, 12)]
-    assert isinstance(query.first_error, TypeError)
+    assert isinstance(query.error, TypeError)
     assert operator_of(query, "join").failed == 0
 
 
@@ -116,7 +116,7 @@ def test_a_row_that_matches_nothing_because_a_function_fails_is_counted_as_faile
         assert query.results() == []
         counted = operator_of(query, "join")
         assert (counted.taken, counted.filtered, counted.failed) == (2, 1, 1)
-        assert isinstance(counted.first_error, ZeroDivisionError)
+        assert isinstance(counted.error, ZeroDivisionError)
 
 
 def test_an_update_is_kept_until_the_other_input_has_passed_it() -> None:

@@ -39,7 +39,7 @@ def test_a_map_that_changes_key_or_time_fails(changed: Update) -> None:
     streams.left.enqueue("IBM", 24, 5)
     assert query.results() == []
     assert operator_of(query, "map").failed == 1
-    error = query.first_error
+    error = query.error
     assert isinstance(error, KeyChangedError)
     assert (error.given, error.returned) == (Update("IBM", 24, 5.0), changed)
 
@@ -52,7 +52,7 @@ def test_a_row_for_which_the_function_fails_is_dropped_and_counted_and_stops_not
     assert values_of(query.results()) == [6]
     counted = operator_of(query, "map")
     assert (counted.taken, counted.delivered, counted.failed) == (2, 1, 1)
-    assert isinstance(counted.first_error, TypeError)
+    assert isinstance(counted.error, TypeError)
 
 
 def test_a_deletion_stays_one() -> None:

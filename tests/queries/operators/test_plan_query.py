@@ -183,7 +183,7 @@ def test_a_callback_that_fails_is_counted_and_stops_nothing() -> None:
     assert seen == [0, 1, 2]
     counted = operator_of(query, "application")
     assert (counted.taken, counted.delivered, counted.failed) == (3, 2, 1)
-    assert str(query.first_error) == "no connection"
+    assert str(query.error) == "no connection"
 
 
 def test_a_failing_function_does_not_reach_who_enqueues() -> None:
@@ -193,7 +193,7 @@ def test_a_failing_function_does_not_reach_who_enqueues() -> None:
     streams.left.enqueue("IBM", "no number")
     streams.left.enqueue("GM", 7)
     assert values_of(failing.results()) == values_of(other.results()) == [7]
-    assert isinstance(failing.first_error, TypeError)
+    assert isinstance(failing.error, TypeError)
 
 
 def test_an_update_that_a_callback_enqueues_is_run_after_the_present_one() -> None:
@@ -321,6 +321,13 @@ def test_the_system_clock_serves_a_query_that_was_given_none() -> None:
     stream.enqueue("IBM", 1)
     assert values_of(query.results()) == [1]
     assert 0 < query.cost() < 60
+
+
+def test_a_query_shows_its_name_and_how_its_data_moves() -> None:
+    query = PlanQuery(Map(Source(Stream()), price), name="prices", input="push")
+    assert repr(query) == "<PlanQuery prices: input push, output pull>"
+    query.close()
+    assert repr(query) == "<PlanQuery prices: input push, output pull, closed>"
 
 
 def test_values_may_be_kept_in_a_page_pool() -> None:

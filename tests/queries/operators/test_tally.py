@@ -26,10 +26,10 @@ def test_statistics_are_of_their_moment() -> None:
 def test_the_first_error_is_kept() -> None:
     tally = Tally()
     assert tally.attempt(int, "7") == 7
-    assert tally.first_error is None
+    assert tally.error is None
     assert tally.attempt(int, "seven") is FAILED
     assert tally.attempt(int, None) is FAILED  # type: ignore[arg-type]
-    assert isinstance(tally.first_error, ValueError)
+    assert isinstance(tally.error, ValueError)
 
 
 def test_whoever_interrupts_the_program_is_heard() -> None:

@@ -18,13 +18,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ...clock import Clock, SystemClock
+from ...clock import Clock
 from ...errors import ClosedError, ParameterError, WeightError
 from ...queues import StreamQueue
 from ...queues.stream_queue import DEFAULT_IN_PROCESS_LIMIT
 from ...statistics import ProcessingCost, check_count, is_quantity
 from ...updates import Update
 from .arrival_tap import ArrivalTap
+from .plan_clock import clock_of
 from .plan_tree import Feed, check_function
 from .running_plan import APPLICATION, ArcStatistics, RunningPlan
 from .tally import FAILED, OperatorStatistics, Tally
@@ -58,10 +59,10 @@ class PlanStatistics:
 
 
 class PlanQuery:
-    """One plan at work. It needs the plan's streams and a clock, and nothing else.
+    """One plan at work. It needs the plan's streams and their clock, and nothing else.
 
     `batch` bounds what one run takes from each source, `weight` says how much the query's staleness
-    matters among others.
+    matters among others, `name` which one it is: an engine takes one plan of a name.
 
     >>> from upstream import Stream
     >>> from upstream.queries.operators import Filter, Source
@@ -116,7 +117,7 @@ class PlanQuery:
         self.weight = float(weight)
         self._batch = batch
         self._callback = callback
-        self._clock: Clock = SystemClock() if clock is None else clock
+        self._clock: Clock = clock_of(plan) if clock is None else clock
         self._cost = ProcessingCost(None)
         self._tally = Tally()
         self._runs = 0
@@ -174,11 +175,18 @@ class PlanQuery:
         if self._pushes_input:
             self._run_all()
 
+    def __repr__(self) -> str:
+        """Return the name, and how input and output move."""
+        return f"<PlanQuery {self._heading()}{', closed' if self._is_closed else ''}>"
+
     def explain(self) -> str:
         """Return the plan as a tree, each line an arc and the operator that it comes from."""
+        return f"{self._heading()}\n{self._plan.explain()}"
+
+    def _heading(self) -> str:
         inward = "push" if self._pushes_input else "pull"
         outward = "pull" if self._callback is None else "push"
-        return f"{self.name}: input {inward}, output {outward}\n{self._plan.explain()}"
+        return f"{self.name}: input {inward}, output {outward}"
 
     def statistics(self) -> PlanStatistics:
         """Return the exact counters of every operator and arc; after `close` the final ones.
@@ -191,10 +199,10 @@ class PlanQuery:
         return PlanStatistics(self.name, self._runs, operators, self._plan.arc_statistics())
 
     @property
-    def first_error(self) -> Exception | None:
+    def error(self) -> Exception | None:
         """What a user's function raised first, of the first operator for which one did."""
-        errors = (stage.tally.first_error for stage in self._plan.stages)
-        return next(filter(None, errors), self._tally.first_error)
+        errors = (stage.tally.error for stage in self._plan.stages)
+        return next(filter(None, errors), self._tally.error)
 
     @property
     def is_closed(self) -> bool:

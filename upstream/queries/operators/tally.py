@@ -49,7 +49,7 @@ class OperatorStatistics:
     """Tuples that went into windows."""
     evicted: int
     """Rows that a join let go of before their time, since it keeps no more of one key."""
-    first_error: Exception | None
+    error: Exception | None
     """What the first failure was."""
 
     @property
@@ -65,7 +65,7 @@ class Tally:
     >>> tally = Tally()
     >>> tally.attempt(float, "1.5"), tally.attempt(float, "high")
     (1.5, <Failed.FAILED: 'failed'>)
-    >>> tally.first_error
+    >>> tally.error
     ValueError("could not convert string to float: 'high'")
     """
 
@@ -73,10 +73,10 @@ class Tally:
         "absorbed",
         "delivered",
         "dropped",
+        "error",
         "evicted",
         "failed",
         "filtered",
-        "first_error",
         "made",
         "taken",
     )
@@ -84,7 +84,7 @@ class Tally:
     def __init__(self) -> None:
         self.taken = self.made = self.delivered = self.filtered = self.dropped = 0
         self.failed = self.absorbed = self.evicted = 0
-        self.first_error: Exception | None = None
+        self.error: Exception | None = None
 
     def attempt(
         self, function: Callable[Given, Made], *args: Given.args, **kwargs: Given.kwargs
@@ -98,8 +98,8 @@ class Tally:
 
     def note_error(self, error: Exception) -> None:
         """Keep the first of the errors; what became of the row is for the caller to count."""
-        if self.first_error is None:
-            self.first_error = error
+        if self.error is None:
+            self.error = error
 
     def statistics(self, name: str) -> OperatorStatistics:
         """Return the counters as they are now."""
@@ -113,5 +113,5 @@ class Tally:
             failed=self.failed,
             absorbed=self.absorbed,
             evicted=self.evicted,
-            first_error=self.first_error,
+            error=self.error,
         )
