@@ -64,7 +64,7 @@ def test_a_query_that_drops_the_key_is_refused(text: str) -> None:
     with pytest.raises(QueryKeyError, match=r"select .* too") as caught:
         key_of(text)
     assert caught.value.line == 1
-    assert "result has no" in caught.value.reason
+    assert "result lacks" in caught.value.reason
 
 
 def test_the_place_is_that_of_what_is_selected() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from upstream.errors import QueryError, QuerySyntaxError, StatementError
+from upstream.errors import QueryError, QuerySyntaxError, StatementError, UnknownColumnError
 from upstream.queries.statements import CreateStream, DropStream, InsertInto, parse
 
 from .example_streams import shown
@@ -66,20 +66,19 @@ def test_words_of_the_grammar_may_be_names() -> None:
         ("CREATE STREAM s", "", "expected the columns"),
         ("CREATE STREAM s KEY (a)", "KEY", "expected the columns"),
         ("CREATE STREAM a.s (a INT) KEY (a)", ".s", "expected the columns"),
-        ("CREATE STREAM s () KEY (a)", "() KEY", "a stream has columns"),
+        ("CREATE STREAM s () KEY (a)", "() KEY", "a stream needs columns"),
         ("CREATE STREAM s (a INT", "", r"expected \)"),
-        ("CREATE STREAM s (a) KEY (a)", "a)", "a name and a type"),
-        ("CREATE STREAM s (a INT, PRIMARY KEY (a)) KEY (a)", "a))", "a name and a type"),
+        ("CREATE STREAM s (a) KEY (a)", "a)", "needs a name and a type"),
+        ("CREATE STREAM s (a INT, PRIMARY KEY (a)) KEY (a)", "a))", "needs a name and a type"),
         ("CREATE STREAM s (a INT) KEY ()", ")", "the name of a column"),
         ("CREATE STREAM s (a INT) KEY a", "a", "in brackets"),
         ("CREATE STREAM s (a INT) KEY (a", "", "in brackets"),
-        ("CREATE STREAM s (abc INT) KEY (abd)", "abd)", "did you mean abc"),
         ("CREATE STREAM s (a INT) KEY (a, A)", "A)", "there twice"),
         ("CREATE STREAM s (a INT) KEY (a) KEY (a)", "(a)", "once each"),
         ("CREATE STREAM s (a INT) KEY (a) WITH (b)", "WITH", "expected KEY"),
         ("CREATE STREAM s (a INT, b INT) KEY (a) TIME (a, b)", "", "one column for its time"),
         ("CREATE OR REPLACE STREAM IF NOT EXISTS s (a INT) KEY (a)", "s (", "contradict"),
-        ("CREATE STREAM chunk_0 (a INT) KEY (a)", "chunk_0", "used by us"),
+        ("CREATE STREAM chunk_0 (a INT) KEY (a)", "chunk_0", "reserved"),
         ("DROP STREAM", "", "expected the name"),
         ("DROP STREAM a, b", ", b", "nothing more"),
     ],
@@ -96,13 +95,21 @@ def test_what_is_no_definition_is_shown_where_it_is(text: str, place: str, reaso
         ("CREATE STREAM s (a INT NOT NULL) KEY (a)", "a INT", "no constraints"),
         ("CREATE STREAM s (a INT, b INT DEFAULT 3) KEY (a)", "b INT", "no constraints"),
         ("CREATE STREAM s (a INT, A TEXT) KEY (a)", "A TEXT", "there twice"),
-        ("CREATE STREAM s (a INT, __s0 INT) KEY (a)", "__s0", "used by us"),
+        ("CREATE STREAM s (a INT, __s0 INT) KEY (a)", "__s0", "reserved"),
     ],
 )
 def test_columns_are_names_and_types_only(text: str, place: str, reason: str) -> None:
     with pytest.raises(StatementError, match=reason) as caught:
         parse(text)
     assert shown(caught).startswith(place)
+
+
+@pytest.mark.parametrize("clauses", ["KEY (abd)", "KEY (abc) TIME (abd)"])
+def test_a_key_or_time_that_is_no_column_is_unknown(clauses: str) -> None:
+    with pytest.raises(UnknownColumnError, match="named abd") as caught:
+        parse(f"CREATE STREAM s (abc INT, x INT) {clauses}")
+    assert shown(caught) == "abd)"
+    assert "x" in caught.value.hint or caught.value.hint == "did you mean abc?"
 
 
 def test_a_stream_is_dropped_if_it_exists() -> None:

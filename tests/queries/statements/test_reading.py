@@ -113,6 +113,12 @@ def test_what_is_no_query_is_refused(text: str) -> None:
         read_query(text, STREAMS)
 
 
+@pytest.mark.parametrize("text", ["PIVOT trades ON symbol USING sum(price)", "UNPIVOT news ON k"])
+def test_a_pivot_that_is_a_statement_is_refused_by_its_name(text: str) -> None:
+    with pytest.raises(StatementError, match=f"{text.split(maxsplit=1)[0]} is not supported"):
+        read_query(text, STREAMS)
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [

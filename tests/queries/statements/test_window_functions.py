@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from upstream.errors import UnknownColumnError, UnknownStreamError, WindowError
 from upstream.queries.statements import read_query
+from upstream.queries.stream_definition import StreamDefinition
 from upstream.queries.window_clause import Axis, WindowClause, WindowKind
 
 from .example_streams import STREAMS, only_window, shown
@@ -54,6 +56,24 @@ def window(call: str) -> WindowClause:
             "tumble(waves, 0.5)",
             WindowClause(WindowKind.TUMBLE, "waves", Axis.SOURCE, 500_000, 500_000),
         ),
+        (
+            "hop(trades, size => INTERVAL '10 minutes', slide => INTERVAL '1 minute')",
+            WindowClause(WindowKind.HOP, "trades", Axis.SOURCE, 10 * MINUTE, MINUTE),
+        ),
+        (
+            "hop(ticks, slide => 5, by => tick, size => 10)",
+            WindowClause(WindowKind.HOP, "ticks", Axis.SOURCE, 10, 5),
+        ),
+        ("hop(ticks, 10, slide => 5)", WindowClause(WindowKind.HOP, "ticks", Axis.SOURCE, 10, 5)),
+        ("tumble(ticks, SIZE => 7)", WindowClause(WindowKind.TUMBLE, "ticks", Axis.SOURCE, 7, 7)),
+        (
+            "rows(ticks, slide => 5, size => 10)",
+            WindowClause(WindowKind.ROWS, "ticks", Axis.ROWS, 10, 5),
+        ),
+        (
+            "landmark(ticks, slide => 5)",
+            WindowClause(WindowKind.LANDMARK, "ticks", Axis.SOURCE, 0, 5),
+        ),
         ("rows(trades, 100, 10)", WindowClause(WindowKind.ROWS, "trades", Axis.ROWS, 100, 10)),
         ("ROWS(news, 100)", WindowClause(WindowKind.ROWS, "news", Axis.ROWS, 100, 100)),
         ("landmark(trades)", WindowClause(WindowKind.LANDMARK, "trades", Axis.SOURCE)),
@@ -75,6 +95,10 @@ def window(call: str) -> WindowClause:
             WindowClause(WindowKind.LATEST, "trades", Axis.SOURCE, rows=3, per=("size",)),
         ),
         (
+            "latest(trades, rows => 3, per => key)",
+            WindowClause(WindowKind.LATEST, "trades", Axis.SOURCE, rows=3, per=("symbol",)),
+        ),
+        (
             "latest(news, per => (k, text))",
             WindowClause(WindowKind.LATEST, "news", Axis.ROWS, rows=1, per=("k", "text")),
         ),
@@ -91,28 +115,40 @@ def test_a_call_is_a_window(call: str, expected: WindowClause) -> None:
 @pytest.mark.parametrize(
     ("call", "place", "reason"),
     [
-        ("tumble(trades)", "tumble(", "too few arguments"),
-        ("tumble(trades, 1, 2)", "tumble(", "too few arguments, or too many"),
+        ("tumble(trades)", "tumble(", "tumble needs a size"),
+        (
+            "tumble(trades, 1, 2)",
+            "tumble(",
+            "takes a size after the stream, and 2 ",
+        ),
         ("tumble()", "tumble(", "tumble of what"),
         ("latest(rows => 3)", "latest(", "latest of what"),
-        ("hop(trades, INTERVAL '1 minute')", "hop(", "too few"),
-        ("rows(trades)", "rows(", "too few"),
-        ("latest(trades, 3)", "latest(", "too many"),
-        ("tumble(trades, 10)", "10)", "is a timestamp"),
+        ("hop(trades, INTERVAL '1 minute')", "hop(", "hop needs a slide"),
+        ("hop(trades, slide => INTERVAL '1 minute')", "hop(", "hop needs a size"),
+        ("hop(ticks, 1, size => 1, slide => 1)", "size =>", "the argument size twice"),
+        ("hop(ticks, size => 10, slide => 20)", "20)", "slide longer than the size"),
+        ("tumble(ticks, slide => 10)", "slide =>", "has no argument slide"),
+        ("rows(trades)", "rows(", "rows needs a size"),
+        (
+            "latest(trades, 3)",
+            "latest(",
+            "takes nothing without a name after the stream, and 1 ",
+        ),
+        ("tumble(trades, 10)", "10)", "is a TIMESTAMP"),
         ("tumble(ticks, INTERVAL '1 minute')", "INTERVAL", "is a number, not a time"),
-        ("tumble(days, INTERVAL '1 hour')", "INTERVAL", "not a whole number"),
-        ("tumble(trades, INTERVAL '0.1 us')", "INTERVAL", "not a whole number"),
-        ("tumble(trades, INTERVAL '1 month')", "INTERVAL '1 month'", "no fixed length"),
+        ("tumble(days, INTERVAL '1 hour')", "INTERVAL", "not a whole number of days"),
+        ("tumble(trades, INTERVAL '0.1 us')", "INTERVAL", "not a whole number of microseconds"),
+        ("tumble(trades, INTERVAL '1 month')", "INTERVAL '1 month'", "a month has no fixed length"),
         ("tumble(trades, INTERVAL '0 minutes')", "INTERVAL", "greater than zero"),
         ("tumble(trades, -INTERVAL '1 minute')", "-INTERVAL", "greater than zero"),
-        ("rows(trades, 0)", "0)", "greater than zero"),
+        ("rows(trades, 0)", "0)", "the size of a window has to be greater than zero"),
         ("rows(trades, 1.5)", "1.5)", "not a whole number"),
         ("rows(trades, INTERVAL '1 minute')", "INTERVAL", "rows are counted"),
-        ("latest(trades, rows => 0)", "0)", "greater than zero"),
+        ("latest(trades, rows => 0)", "0)", "^rows has to be greater than zero"),
         ("latest(trades, rows => INTERVAL '1 day')", "rows =>", "rows are counted"),
-        ("tumble(trades, price)", "price)", "a size is a constant"),
-        ("tumble(ticks, 10000000000000000000)", "1000", "longer than windows can be"),
-        ("hop(ticks, 10, 20)", "20)", "leave out"),
+        ("tumble(trades, price)", "price)", "has to be a constant"),
+        ("tumble(ticks, 10000000000000000000)", "1000", "longer than it can be"),
+        ("hop(ticks, 10, 20)", "20)", "slide longer than the size"),
         ("hop(ticks, 10000001, 2)", "2)", "10,000,001 basic windows"),
         ("tumble(news, INTERVAL '1 minute')", "tumble(", "has no time column"),
         ("landmark(news, INTERVAL '1 minute')", "landmark(", "has no time column"),
@@ -120,7 +156,7 @@ def test_a_call_is_a_window(call: str, expected: WindowClause) -> None:
         ("tumble(trades, INTERVAL '1 day', by => price)", "price)", "by => arrival"),
         ("tumble(trades, INTERVAL '1 day', at => arrival)", "at =>", "no argument at"),
         ("rows(trades, 10, by => arrival)", "by =>", "no argument by"),
-        ("latest(trades, rows => 1, rows => 2)", "rows => 2", "has it twice"),
+        ("latest(trades, rows => 1, rows => 2)", "rows => 2", "the argument rows twice"),
         ("latest(trades, rows => 1, symbol)", "symbol)", "what has no name"),
         ("latest(trades, per => 3)", "3)", "per is a column"),
         ("latest(trades, per => (symbol, SYMBOL))", "SYMBOL)", "there twice"),
@@ -156,3 +192,15 @@ def test_the_place_is_right_in_the_middle_of_a_query() -> None:
         read_query(text, STREAMS)
     assert caught.value.line == 2
     assert shown(caught).startswith("3) AS t")
+
+
+def test_a_column_named_key_is_meant_before_the_key_of_the_stream() -> None:
+    stream = StreamDefinition("s", pa.schema({"id": pa.int32(), "Key": pa.int32()}), ("id",), None)
+    parsed = read_query("SELECT * FROM latest(s, per => key)", {"s": stream})
+    assert only_window(parsed.windows).per == ("Key",)
+
+
+def test_a_number_that_could_be_the_time_is_named() -> None:
+    stream = StreamDefinition("s", pa.schema({"time": pa.float64()}), (), None)
+    with pytest.raises(WindowError, match=r"TIME \(time\)"):
+        read_query("SELECT * FROM tumble(s, INTERVAL '1 minute')", {"s": stream})

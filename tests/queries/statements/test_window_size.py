@@ -59,12 +59,12 @@ def test_a_number_is_a_number(text: str, number: Fraction) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("price", "a size is a constant"),
-        ("to_minutes(price)", "a size is a constant"),
-        ("to_minutes(1, 2)", "a size is a constant"),
-        ("(SELECT 1)", "a size is a constant"),
-        ("random()", "a size is a constant"),
-        ("4 / 2", "a size is a constant"),
+        ("price", "has to be a constant"),
+        ("to_minutes(price)", "has to be a constant"),
+        ("to_minutes(1, 2)", "has to be a constant"),
+        ("(SELECT 1)", "has to be a constant"),
+        ("random()", "has to be a constant"),
+        ("4 / 2", "has to be a constant"),
         ("INTERVAL '1 month'", "say how many days"),
         ("INTERVAL '2 years'", "say how many days"),
         ("INTERVAL '1 day 1 month'", "say how many days"),

@@ -13,6 +13,7 @@ from sqlglot import exp
 from ...errors import QueryTypeError
 from ..stream_definition import StreamDefinition
 from ..stream_times import is_time_type
+from ..type_names import type_name
 from .names import found
 from .source_text import lowered, place_of
 from .statement import CreateStream
@@ -43,7 +44,9 @@ def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
             reason = f"a stream cannot have {declared[0][0]}: in queries it would be {read_as}"
             _refuse(create, column, reason, f"declare it as {read_as}")
         if column.name in create.key and pa.types.is_nested(kind):
-            _refuse(create, column, "a column of the key has a plain type", "use its parts")
+            _refuse(
+                create, column, "a column of the key has to be of a plain type", "use its parts"
+            )
         fields.append(pa.field(column.name, kind))
     schema = pa.schema(fields)
     return StreamDefinition(create.name, schema, create.key, _time(create, schema))
@@ -80,7 +83,8 @@ def _time(create: CreateStream, schema: pa.Schema) -> str | None:
     if create.time is not None:
         if not is_time_type(schema.field(create.time).type):
             column = next(each for each in create.columns if each.name == create.time)
-            reason = f"{create.time} cannot be the time: it is a {schema.field(create.time).type}"
+            declared = type_name(schema.field(create.time).type)
+            reason = f"{create.time} cannot be the time: it is a {declared}"
             _refuse(create, column, reason, "use a TIMESTAMP, a DATE, an integer, or seconds")
         return create.time
     stamps = [field.name for field in schema if pa.types.is_timestamp(field.type)]

@@ -67,7 +67,7 @@ def _refuse(parsed: ParsedQuery, stream: str, key: str) -> None:
     place = min(
         (at for each in parsed.query.selects if (at := place_of(each)) is not None), default=None
     )
-    reason = f"the result has no {key}, which is of the key of {stream}"
+    reason = f"the result lacks {key}, a column of the key of {stream}"
     hint = (
         f"select {key} too, so that newer rows can take the place of older ones; or ask for "
         'semantics="append"'

@@ -15,6 +15,11 @@ def found(name: str, known: Iterable[str]) -> str | None:
     return next((each for each in known if each.lower() == name.lower()), None)
 
 
+def reserved(name: str) -> str:
+    """Return why a name of ours is refused."""
+    return f"the name {name} is reserved for rewritten queries"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint: the nearest of the names that there are, or all if they are few."""
     by_lower = {each.lower(): each for each in known}

@@ -10,8 +10,8 @@ from typing import Never
 
 from sqlglot import Token, TokenType, exp
 
-from ...errors import QuerySyntaxError, StatementError
-from .names import RESERVED, did_you_mean, found
+from ...errors import QuerySyntaxError, StatementError, UnknownColumnError
+from .names import RESERVED, did_you_mean, found, reserved
 from .source_text import SourceText, place_of
 from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
 
@@ -101,7 +101,7 @@ def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.Co
         at = place_of(column)
         at = place if at is None else at
         if not isinstance(column, exp.ColumnDef) or column.args.get("kind") is None:
-            source.refuse(QuerySyntaxError, "a column has a name and a type", at, _FORM)
+            source.refuse(QuerySyntaxError, "a column needs a name and a type", at, _FORM)
         if column.args.get("constraints"):
             reason = f"column {column.name}: a stream has no constraints"
             hint = "key and time are never NULL; filter other rows in the query"
@@ -109,11 +109,10 @@ def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.Co
         if found(column.name, [each.name for each in columns]):
             source.refuse(StatementError, f"column {column.name} is there twice", at)
         if RESERVED.fullmatch(column.name):
-            reason = f"the name {column.name} is used by us"
-            source.refuse(StatementError, reason, at, "choose another name")
+            source.refuse(StatementError, reserved(column.name), at, "choose another name")
         columns.append(column)
     if not columns:
-        source.refuse(QuerySyntaxError, "a stream has columns", place, _FORM)
+        source.refuse(QuerySyntaxError, "a stream needs columns", place, _FORM)
     return tuple(columns)
 
 
@@ -159,7 +158,7 @@ class _TokenReader:
             self.refuse(f"expected {what}")
         name = str(self._tokens[self.index].text)
         if RESERVED.fullmatch(name):
-            self.refuse(f"the name {name} is used by us")
+            self.refuse(reserved(name))
         self.index += 1
         return name
 
@@ -184,10 +183,13 @@ class _TokenReader:
             place = self.place
             written = self.name("the name of a column")
             column = found(written, known)
-            if column is None or column in names:
-                reason = f"{written} is not one of the columns, or is there twice"
+            if column is None:
                 hint = did_you_mean(written, [each for each in known if each not in names])
-                self._source.refuse(QuerySyntaxError, reason, place, hint)
+                reason = f"there is no column named {written}"
+                self._source.refuse(UnknownColumnError, reason, place, hint)
+            if column in names:
+                reason = f"{column} is there twice"
+                self._source.refuse(QuerySyntaxError, reason, place, self._form)
             names.append(column)
             separator = ","
         if not names or not self.skip(")"):

@@ -8,13 +8,13 @@ recursive. A name with a schema before it is always a table.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 from sqlglot import exp
 
 from ...errors import StatementError, WindowError
 from ..window_clause import WindowClause, WindowKind
-from .names import RESERVED, found
+from .names import RESERVED, found, reserved
 from .parsed_query import ParsedQuery
 from .source_text import SourceText, place_of
 from .window_functions import FUNCTIONS, WindowCall
@@ -28,12 +28,20 @@ def read_query(text: str, streams: Mapping[str, StreamDefinition]) -> ParsedQuer
     source = SourceText(text)
     tree = source.statement()
     if not isinstance(tree, exp.Query):
-        hint = "write it as SELECT … FROM …; for other statements there is sql()"
-        source.refuse(StatementError, "this is not a query", 0, hint)
+        _refuse_statement(source, tree)
     with source.syntax_errors():
         taken = [*_take_windows(source, tree, streams)]
     windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
     return ParsedQuery(text, tree, windows, places)
+
+
+def _refuse_statement(source: SourceText, tree: exp.Expr) -> Never:
+    if isinstance(tree, exp.Pivot):
+        hint = "write the aggregates with FILTER (WHERE …)"
+        what = "UNPIVOT" if tree.unpivot else "PIVOT"
+        source.refuse(StatementError, f"a query is a SELECT, and {what} is not supported", 0, hint)
+    hint = "write it as SELECT … FROM …; for other statements there is sql()"
+    source.refuse(StatementError, "this is not a query", 0, hint)
 
 
 def _take_windows(
@@ -139,8 +147,8 @@ def _check_names(source: SourceText, query: exp.Query) -> None:
             place = _parameter_place(source)
             source.refuse(StatementError, reason, place, "write the value itself")
         if RESERVED.fullmatch(node.name):
-            reason = f"the name {node.name} is used by us"
-            source.refuse(StatementError, reason, place_of(node), "choose another name")
+            place = place_of(node)
+            source.refuse(StatementError, reserved(node.name), place, "choose another name")
 
 
 def _parameter_place(source: SourceText) -> int | None:

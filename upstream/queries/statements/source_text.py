@@ -26,6 +26,7 @@ _SLIPS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What sqlglot may stumble over in a text that is not SQL, besides what it says itself."""
 
 _TABLE_COMES = {TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.LATERAL}
+_KEYWORDS = {TokenType.ROWS, TokenType.SESSION}
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
 _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
@@ -112,7 +113,7 @@ class SourceText:
             raise QuerySyntaxError(reason, self.text, None, hint)
         if (found := _NO_TEXT.search(self.text)) is not None:
             sign = ascii(found.group())
-            self.refuse(QuerySyntaxError, f"{sign} is no character of a text", found.start())
+            self.refuse(QuerySyntaxError, f"{sign} cannot be in a text", found.start())
 
     def _tokenized(self) -> list[Token]:
         try:
@@ -174,7 +175,13 @@ class _Parser(DuckDBParser):
 
 
 def _spoken(reason: str) -> str:
-    """Return a reason of sqlglot without the classes of its trees."""
+    """Return a reason of sqlglot without its trees and tokens."""
+    if reason.startswith("Required keyword"):
+        return "something is missing here"
+    if reason.startswith("Invalid expression"):
+        return "this is not expected here"
+    reason = re.sub(r" but got .*", "", reason, flags=re.DOTALL)
+    reason = reason.replace("Expecting ", "Expected ")
     return lowered(re.sub(r"<class '[\w.]*\.(\w+)'>", r"\1", reason).rstrip(". "))
 
 
@@ -187,10 +194,11 @@ def lowered(reason: str) -> str:
 def _name_rows(tokens: list[Token]) -> None:
     """Make names of the ROWS that are called as a table function, and leave those of frames.
 
-    `ROWS (` begins a frame as well, in which there is no name with a comma behind.
+    `ROWS (` begins a frame as well, in which there is no name with a comma behind. A `session(…)`
+    is none of ours, but the name that people know of other engines.
     """
     for i in range(len(tokens) - 1):
-        if tokens[i].token_type != TokenType.ROWS:
+        if tokens[i].token_type not in _KEYWORDS:
             continue
         if tokens[i + 1].token_type != TokenType.L_PAREN:
             continue

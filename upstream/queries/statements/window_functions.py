@@ -1,8 +1,9 @@
 """What the window functions of a query ask for: their arguments, read one by one.
 
 `tumble(stream, size)`, `hop(stream, size, slide)`, `rows(stream, size[, slide])`,
-`latest(stream[, rows => n][, per => columns])`, `landmark(stream[, slide])`. Those that are
-measured in time take `by => arrival` to go by when rows came instead of the stream's time column.
+`latest(stream[, rows => n][, per => columns])`, `landmark(stream[, slide])`. Size and slide may be
+named as well (`size => …`). Those that are measured in time take `by => arrival` to go by when rows
+came instead of the stream's time column.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Never
 from sqlglot import exp
 
 from ...errors import QueryError, UnknownColumnError, UnknownStreamError, WindowError
+from ..stream_times import is_time_type
+from ..type_names import type_name, unit_name
 from ..window_clause import Axis, WindowClause, WindowKind
 from .names import did_you_mean, found
 from .source_text import SourceText, place_of
@@ -39,13 +42,15 @@ _FORMS = {
     WindowKind.LATEST: "latest(stream, rows => 3, per => symbol)",
     WindowKind.LANDMARK: "landmark(stream) or landmark(stream, INTERVAL '1 hour')",
 }
-_SIZES = {  # the least and the greatest count of sizes
-    WindowKind.TUMBLE: (1, 1),
-    WindowKind.HOP: (2, 2),
-    WindowKind.ROWS: (1, 2),
-    WindowKind.LATEST: (0, 0),
-    WindowKind.LANDMARK: (0, 1),
+_SIZES: dict[WindowKind, tuple[str, ...]] = {  # in the order in which they come
+    WindowKind.TUMBLE: ("size",),
+    WindowKind.HOP: ("size", "slide"),
+    WindowKind.ROWS: ("size", "slide"),
+    WindowKind.LATEST: (),
+    WindowKind.LANDMARK: ("slide",),
 }
+_LEAST = {WindowKind.TUMBLE: 1, WindowKind.HOP: 2, WindowKind.ROWS: 1}
+"""How many of them there have to be."""
 _NAMED = {
     WindowKind.TUMBLE: ("by",),
     WindowKind.HOP: ("by",),
@@ -68,7 +73,7 @@ class WindowCall:
         self._call = call
         self._kind = FUNCTIONS[call.name.lower()]
         self._place = place_of(call)
-        self._sizes: list[exp.Expr] = []
+        self._sizes: dict[str, exp.Expr] = {}
         self._named: dict[str, exp.Expr] = {}
         self._read_arguments()
         self.stream = self._stream_among(streams)
@@ -86,7 +91,7 @@ class WindowCall:
             return WindowClause(self._kind, self.stream, axis)
         else:
             axis = self._axis()
-            lengths = [self._length(each, axis) for each in self._sizes]
+            lengths = [self._length(name, axis) for name in self._sizes_in_order()]
             size, slide = lengths[0], lengths[-1]
         if self._kind is WindowKind.LANDMARK:
             return WindowClause(self._kind, self.stream, axis, 0, slide)
@@ -98,21 +103,39 @@ class WindowCall:
 
     def _read_arguments(self) -> None:
         arguments = list(self._call.expressions)
+        if not arguments or _is_named(arguments[0]):
+            self._refuse(f"{self._kind} of what? its first argument is a stream", self._call)
+        self._stream_node = arguments.pop(0)
+        names = _SIZES[self._kind]
+        given = 0
         while arguments and not _is_named(arguments[0]):
-            self._sizes.append(arguments.pop(0))
+            if given == len(names):
+                self._refuse_number(given + sum(not _is_named(each) for each in arguments))
+            self._sizes[names[given]] = arguments.pop(0)
+            given += 1
         for argument in arguments:
             if not _is_named(argument):
                 self._refuse("what has no name comes before what has one", argument)
-            name = argument.this.name.lower()
-            if name not in _NAMED[self._kind] or name in self._named:
-                self._refuse(f"{self._kind} has no argument {name}, or has it twice", argument)
-            self._named[name] = argument.expression
-        if not self._sizes:
-            self._refuse(f"{self._kind} of what? its first argument is a stream", self._call)
-        self._stream_node = self._sizes.pop(0)
-        least, most = _SIZES[self._kind]
-        if not least <= len(self._sizes) <= most:
-            self._refuse(f"{self._kind} has too few arguments, or too many", self._call)
+            self._read_named(argument)
+        for name in names[: _LEAST.get(self._kind, 0)]:
+            if name not in self._sizes:
+                self._refuse(f"{self._kind} needs a {name}", self._call)
+
+    def _read_named(self, argument: exp.Expr) -> None:
+        name = argument.this.name.lower()
+        sizes = _SIZES[self._kind]
+        if name not in (*sizes, *_NAMED[self._kind]):
+            self._refuse(f"{self._kind} has no argument {name}", argument)
+        if name in self._named or name in self._sizes:
+            self._refuse(f"{self._kind} has the argument {name} twice", argument)
+        (self._sizes if name in sizes else self._named)[name] = argument.expression
+
+    def _refuse_number(self, given: int) -> Never:
+        takes = " and a ".join(_SIZES[self._kind])
+        takes = f"a {takes}" if takes else "nothing without a name"
+        are = "argument is" if given == 1 else "arguments are"
+        reason = f"{self._kind} takes {takes} after the stream, and {given} {are} given"
+        self._refuse(reason, self._call)
 
     def _stream_among(self, streams: Mapping[str, StreamDefinition]) -> str:
         node = self._stream_node
@@ -120,7 +143,7 @@ class WindowCall:
             self._refuse("a window is over a stream by its name", node)
         name = found(node.name, streams) if not node.table else None
         if name is None:
-            reason = f"there is no stream {node.sql('duckdb')}"
+            reason = f"there is no stream named {node.sql('duckdb')}"
             hint = did_you_mean(node.name, streams)
             self._refuse(reason, node, hint, UnknownStreamError)
         return name
@@ -137,38 +160,49 @@ class WindowCall:
                 self._refuse("windows go by the stream's time column, or by => arrival", by)
         if self._definition.time is None:
             hint = (
-                f"create it with TIME (column), or write {self._kind}({self.stream}, …, "
+                f"create it with {self._time_clause()}, or write {self._kind}({self.stream}, …, "
                 f"by => arrival) or rows({self.stream}, 1000)"
             )
             self._refuse(f"the stream {self.stream} has no time column", self._call, hint)
         return Axis.SOURCE
 
+    def _sizes_in_order(self) -> list[str]:
+        return [name for name in _SIZES[self._kind] if name in self._sizes]
+
+    def _time_clause(self) -> str:
+        """Return the clause that would have given the stream its time."""
+        able = [field.name for field in self._definition.schema if is_time_type(field.type)]
+        return f"TIME ({found('time', able) or 'column'})"
+
     def _rows(self) -> tuple[int, int]:
-        sizes = [self._size(each) for each in self._sizes]
         counts = []
-        for node, size in zip(self._sizes, sizes, strict=True):
+        for name in self._sizes_in_order():
+            node = self._sizes[name]
+            size = self._size(node)
             if size.is_interval:
                 hint = f"for windows in time write hop({self.stream}, size, slide)"
                 self._refuse("rows are counted, not timed", node, hint)
-            counts.append(self._whole(size.amount, node, "rows"))
+            counts.append(self._whole(size.amount, node, f"the {name} of a window", "rows"))
         return counts[0], counts[-1]
 
-    def _length(self, node: exp.Expr, axis: Axis) -> int:
+    def _length(self, name: str, axis: Axis) -> int:
+        node, what = self._sizes[name], f"the {name} of a window"
         size = self._size(node)
         if axis is Axis.ARRIVAL:
             if not size.is_interval:
                 self._refuse("arrival is measured in time", node, _WRITE_INTERVAL)
-            return self._whole(size.amount * MICROSECONDS, node, "microseconds")
+            return self._whole(size.amount * MICROSECONDS, node, what, "microseconds")
         per_second = self._definition.units_per_second
-        unit = str(self._definition.time_type)
+        unit = unit_name(self._definition.time_type)
         if per_second is None:
             if size.is_interval:
-                hint = "write the size as a number of what the column counts"
+                hint = f"write the {name} as a number of what the column counts"
                 self._refuse(f"the time of {self.stream} is a number, not a time", node, hint)
-            return self._whole(size.amount, node, f"the unit of {unit}")
-        if not size.is_interval and unit not in {"double", "float"}:
-            self._refuse(f"the time of {self.stream} is a {unit}", node, _WRITE_INTERVAL)
-        return self._whole(size.amount * per_second, node, f"the unit of {unit}")
+            return self._whole(size.amount, node, what, unit)
+        kind = type_name(self._definition.time_type)
+        if not size.is_interval and kind not in {"DOUBLE", "FLOAT"}:
+            self._refuse(f"the time of {self.stream} is a {kind}", node, _WRITE_INTERVAL)
+        return self._whole(size.amount * per_second, node, what, unit)
 
     def _size(self, node: exp.Expr) -> WindowSize:
         try:
@@ -176,20 +210,23 @@ class WindowCall:
         except NotConstantError as error:
             self._refuse(str(error), node)
 
-    def _whole(self, amount: Fraction, node: exp.Expr, unit: str) -> int:
+    def _whole(self, amount: Fraction, node: exp.Expr, what: str, unit: str) -> int:
         if amount <= 0:
-            self._refuse("the size and the slide of a window are greater than zero", node)
+            self._refuse(f"{what} has to be greater than zero", node)
         if amount.denominator != 1:
-            self._refuse(f"this is not a whole number of {unit}", node)
+            of_unit = f" of {unit}" if unit else ""
+            self._refuse(f"{what} is not a whole number{of_unit}", node)
         if amount > LONGEST_SIZE:
-            self._refuse("this is longer than windows can be", node)
+            self._refuse(f"{what} is longer than it can be", node)
         return int(amount)
 
     def _check_slide(self, clause: WindowClause) -> None:
-        slide = self._sizes[-1]
+        slide = self._sizes[self._sizes_in_order()[-1]]
         if clause.slide > clause.size:
             hint = "make the slide no longer than the size, and filter what you do not want"
-            self._refuse("windows would leave out what lies between them", slide, hint)
+            self._refuse(
+                "a slide longer than the size leaves out rows between windows", slide, hint
+            )
         if clause.size // clause.step > MOST_STEPS:
             steps = clause.size // clause.step
             hint = "choose a slide with a greater common divisor with the size"
@@ -203,7 +240,7 @@ class WindowCall:
             size = self._size(node)
             if size.is_interval:
                 self._refuse("rows are counted, not timed", node)
-            rows = self._whole(size.amount, node, "rows")
+            rows = self._whole(size.amount, node, "rows", "rows")
         per = self._definition.key
         if (node := self._named.get("per")) is not None:
             per = self._columns(node)
@@ -212,6 +249,8 @@ class WindowCall:
 
     def _columns(self, node: exp.Expr) -> tuple[str, ...]:
         node = node.unnest()
+        if _is_word(node, "key") and self._definition.column_named("key") is None:
+            return self._definition.key
         parts = node.expressions if isinstance(node, exp.Tuple | exp.Array) else [node]
         columns: list[str] = []
         for part in parts:
@@ -259,6 +298,10 @@ _WRITE_INTERVAL = "write the size as INTERVAL '10 seconds'"
 
 def _is_named(node: exp.Expr) -> bool:
     return isinstance(node, exp.Kwarg | exp.PropertyEQ)
+
+
+def _is_word(node: exp.Expr, word: str) -> bool:
+    return isinstance(node, exp.Column) and not node.table and node.name.lower() == word
 
 
 def _is_nested(kind: pa.DataType) -> bool:

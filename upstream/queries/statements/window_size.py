@@ -27,6 +27,9 @@ class NotConstantError(Exception):
     """A part of a query is not a constant size; the message says what it is."""
 
 
+_CONSTANT = "a window's size has to be a constant"
+
+
 def constant_size(node: exp.Expr) -> WindowSize:
     """Return what a constant expression amounts to; NotConstantError if it is none."""
     node = node.unnest()
@@ -44,7 +47,7 @@ def constant_size(node: exp.Expr) -> WindowSize:
     if isinstance(node, exp.Anonymous) and (unit := _FUNCTIONS.get(node.name.lower())):
         [argument] = node.expressions if len(node.expressions) == 1 else [None]
         return _in_unit(argument, unit)
-    raise NotConstantError("a size is a constant")
+    raise NotConstantError(_CONSTANT)
 
 
 def _literal(node: exp.Literal) -> WindowSize:
@@ -65,7 +68,7 @@ def _in_unit(count: exp.Expr | None, unit: str) -> WindowSize:
     elif count is not None and not (size := constant_size(count)).is_interval:
         number = size.amount
     else:
-        raise NotConstantError("a size is a constant")
+        raise NotConstantError(_CONSTANT)
     return WindowSize(number * _unit_seconds(unit), is_interval=True)
 
 
@@ -77,7 +80,7 @@ def _as_interval(size: WindowSize) -> WindowSize:
 
 def _calculated(node: exp.Binary) -> WindowSize:
     if not isinstance(node, exp.Add | exp.Sub | exp.Mul):
-        raise NotConstantError("a size is a constant")
+        raise NotConstantError(_CONSTANT)
     one, other = constant_size(node.left), constant_size(node.right)
     if isinstance(node, exp.Mul):
         if one.is_interval and other.is_interval:
@@ -121,7 +124,7 @@ def _unit_seconds(unit: str) -> Fraction:
     if seconds is not None:
         return seconds
     if name.removesuffix("s") in _CALENDAR:
-        raise NotConstantError(f"a window of {name} has no fixed length; say how many days")
+        raise NotConstantError(f"a {name.removesuffix('s')} has no fixed length; say how many days")
     raise NotConstantError(f"{unit!r} is no unit of time")
 
 
