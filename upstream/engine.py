@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .clock import Clock
-    from .queries.continuous_query import Callback, ContinuousQuery, Emit
+    from .queries.choices import Emit, Semantics, Way
+    from .queries.continuous_query import Callback, ContinuousQuery
+    from .queries.duck import Duck
     from .queries.engine_stream import EngineStream
-    from .queries.evaluation.planning import Choices, Plan, Semantics, Way
+    from .queries.evaluation.planning import Choices, Plan
     from .queries.operators import PlanQuery
     from .queries.scheduling import Runnable
     from .queries.statements import CreateStream, DropStream, InsertInto, OtherStatement
@@ -42,6 +45,20 @@ if TYPE_CHECKING:
 
 class Engine:
     """Streams, tables, and queries over them; embedded, in this process.
+
+    `scheduler` says in which order `run` serves queries: `"staleness"`, the one of the most of it
+    for what a run costs first, or `"round-robin"`. `threads` are those that DuckDB may use; more
+    than one is worth it for large windows that are evaluated whole. Nothing else has threads.
+
+    Windows are named in FROM, in place of a stream. Those over time are aligned to the epoch:
+
+        tumble(trades, INTERVAL '1 minute')                        every minute
+        hop(trades, INTERVAL '10 minutes', INTERVAL '1 minute')    ten minutes, each minute
+        rows(trades, 1000, 100)                                    1,000 rows, each 100 rows
+        latest(trades, rows => 3, per => symbol)                   the newest three rows of each key
+        landmark(trades), landmark(trades, INTERVAL '1 hour')      all rows, each hour or always
+
+    Time is the stream's time column, or with `by => arrival` when rows were appended.
 
     >>> from upstream import ManualClock
     >>> engine = Engine(clock=ManualClock())
@@ -65,10 +82,9 @@ class Engine:
     def __init__(
         self, *, clock: Clock | None = None, scheduler: str = "staleness", threads: int = 1
     ) -> None:
-        from .queries.duck import Duck
-
-        if threads < 1:
-            raise ParameterError("threads", threads, "1 or more")
+        Duck = _duck()  # noqa: N806  # a class
+        if not (isinstance(threads, int) and threads >= 1):
+            raise ParameterError("threads", threads, "a whole number, 1 or more")
         self._clock: Clock = SystemClock() if clock is None else clock
         self._scheduler = make_query_scheduler(scheduler)
         self._duck = Duck(threads=threads)
@@ -77,6 +93,10 @@ class Engine:
         self._plans: dict[str, PlanQuery] = {}
         self._numbered = 0
         self._is_closed = False
+
+    def __repr__(self) -> str:
+        """Return what is in it."""
+        return f"<Engine with {len(self._streams)} streams and {len(self._queries)} queries>"
 
     def __enter__(self) -> Engine:
         """Return the engine, which is closed at the end of the block."""
@@ -97,12 +117,21 @@ class Engine:
         """Run one statement, and return what it answers as an Arrow table.
 
         A query reads the newest row of each key of a stream, and tables as they are. Besides the
-        statements of DuckDB there are CREATE STREAM, DROP STREAM and INSERT INTO a stream.
+        statements of DuckDB there are INSERT INTO a stream, DROP STREAM, and
+
+            CREATE STREAM trades (at TIMESTAMP, symbol TEXT, price DOUBLE) KEY (symbol) TIME (at)
+
+        Without KEY all rows are of one key. Without TIME the time is in the only TIMESTAMP column,
+        or in the one named time; a DOUBLE (seconds), a DATE or an integer has to be named. A stream
+        without a time has no windows but over arrival and rows.
         """
         from .queries import statements
+        from .queries.tables_in_use import changed_table
 
         self._check_open()
         statement = statements.parse(text)
+        if isinstance(statement, statements.OtherStatement):
+            self._check_unused(changed_table(statement.tree), text)
         match statement:
             case statements.CreateStream():
                 self._create_stream(statement)
@@ -169,7 +198,8 @@ class Engine:
 
         With `append` semantics every result counts, and up to `keep` wait to be taken; with
         `update` only the newest does. Without a window, `append` gives each new row once, and
-        `update` the newest row of each key.
+        `update` the newest row of each key; a key whose newest row does not pass WHERE is in no
+        result, and `ask()` answers without it. `name` is how the engine knows the query.
 
         Results come at each slide of the window (`emit="slide"`), when they differ from the last
         (`"changed"`), or when asked for with `ask()` only (`"asked"`); with `emit_every`, at most
@@ -181,10 +211,12 @@ class Engine:
         `callback` gets results when `run` serves the query, which goes by `weight` when there are
         several. `evaluation` is `"increments"`, `"whole"`, or the cheaper one as `"measured"`.
         """
-        from .queries.continuous_query import ContinuousQuery, Emission
+        from .queries.continuous_query import ContinuousQuery
+        from .queries.emission import Emission
         from .queries.evaluation.planning import Choices
 
         self._check_open()
+        name = self._free_name(name)
         _check_choice("semantics", semantics, ("append", "update"))
         _check_choice("emit", emit, ("slide", "changed", "asked"))
         _check_choice("evaluation", evaluation, ("measured", "increments", "whole"))
@@ -192,6 +224,8 @@ class Engine:
             raise ParameterError("keep", keep, "1 or more")
         if not (isinstance(weight, int | float) and 0 < weight < float("inf")):
             raise ParameterError("weight", weight, "a number above zero")
+        if callback is not None and not callable(callback):
+            raise ParameterError("callback", callback, "a function of a result")
         emission = Emission(emit, _checked_seconds("emit_every", emit_every), keep)
         choices = Choices(
             semantics,
@@ -200,10 +234,10 @@ class Engine:
             _checked_seconds("close_after", close_after),
             gives_some_only=emit == "asked" or emit_every is not None,
         )
-        query = ContinuousQuery(
+        query = self._queries[name] = ContinuousQuery(
             sql,
             self._plan(sql, choices),
-            name=self._free_name(name),
+            name=name,
             semantics=semantics,
             emission=emission,
             callback=callback,
@@ -211,7 +245,11 @@ class Engine:
             clock=self._clock,
             on_close=self._forget,
         )
-        self._queries[query.name] = query
+        if emit == "changed" and query.gives_news:
+            query.close()
+            raise ParameterError(
+                "emit", emit, "'slide': each result is about keys with news anyway"
+            )
         return query
 
     def _plan(self, sql: str, choices: Choices) -> Plan:
@@ -221,13 +259,13 @@ class Engine:
 
         definitions = self._definitions()
         parsed = read_query(sql, definitions)
+        schema = check(parsed, definitions, self._duck)  # first of all: names that do not exist
         if not parsed.windows:
             raise StatementError(
                 "a standing query reads a stream, and this one reads none",
                 sql,
                 hint="name a stream, or use sql() for a query that is answered once",
             )
-        schema = check(parsed, definitions, self._duck)
         check_key(parsed, definitions, choices.semantics)
         planner = Planner(
             parsed,
@@ -249,23 +287,27 @@ class Engine:
         return self._stream(name).for_plans()
 
     def add_plan(self, plan: PlanQuery) -> None:
-        """Have `run` serve a Python plan too, beside the standing queries."""
+        """Have `run` serve a Python plan too, beside the standing queries, until it is closed."""
         self._check_open()
         self._free_name(plan.name)
         self._plans[plan.name] = plan
 
-    def run(self, seconds: float) -> int:
+    def run(self, seconds: float | timedelta) -> int:
         """Serve all queries, whichever is the most worth it, and return how many runs there were.
 
-        Ends when nothing is left to do, or when `seconds` have passed.
+        Ends as soon as nothing is left to do, or when `seconds` have passed: it does not wait for
+        rows, which nobody can append meanwhile but a callback.
         """
         self._check_open()
+        seconds = _seconds("seconds", seconds)
         return serve(self._runnables, self._scheduler, self._clock, seconds)
 
     def close(self) -> None:
-        """Close all queries, and the database."""
+        """Close all queries and plans, and the database."""
         if self._is_closed:
             return
+        for plan in self._plans.values():
+            plan.close()
         for query in [*self._queries.values()]:
             query.close()
         for entry in self._streams.values():
@@ -277,6 +319,12 @@ class Engine:
     def queries(self) -> tuple[ContinuousQuery, ...]:
         """The queries that stand."""
         return tuple(self._queries.values())
+
+    def query(self, name: str) -> ContinuousQuery:
+        """Return the standing query of this name; UnknownNameError if there is none."""
+        if name not in self._queries:
+            raise UnknownNameError("query", name)
+        return self._queries[name]
 
     @property
     def streams(self) -> Mapping[str, StreamDefinition]:
@@ -380,15 +428,29 @@ class Engine:
         if name is None:
             self._numbered += 1
             return self._free_name(f"query-{self._numbered}")
+        if not (isinstance(name, str) and name):
+            raise ParameterError("name", name, "a string that is not empty")
+        self._plans = {each: plan for each, plan in self._plans.items() if not plan.is_closed}
         if name in self._queries or name in self._plans:
             raise NameTakenError("query", name)
         return name
+
+    def _check_unused(self, table: str | None, text: str) -> None:
+        """Refuse to change a table under the queries that read it."""
+        readers = [query.name for query in self._queries.values() if table in query.tables]
+        if readers:
+            raise StatementError(
+                f"the table {table} is read by the standing queries {', '.join(readers)}",
+                text,
+                hint="close them first; rows can be inserted and deleted at any time",
+            )
 
     def _forget(self, query: ContinuousQuery) -> None:
         del self._queries[query.name]
 
     def _runnables(self) -> Sequence[Runnable]:
-        return [*self._queries.values(), *(each for each in self._plans.values())]
+        plans = [plan for plan in self._plans.values() if not plan.is_closed]
+        return [*self._queries.values(), *plans]
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -400,10 +462,29 @@ def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise ParameterError(name, value, "one of " + ", ".join(map(repr, choices)))
 
 
+def _duck() -> type[Duck]:
+    """Return the class of databases; ImportError if what it needs is not installed."""
+    try:
+        for name in ("duckdb", "pyarrow", "sqlglot"):
+            import_module(name)
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"Engine needs {error.name}, which is not installed; install the extra `queries`: "
+            "pip install 'upstream-update-queues[queries]'",
+            name=error.name,
+        ) from error
+    from .queries.duck import Duck
+
+    return Duck
+
+
 def _checked_seconds(name: str, value: float | timedelta | None) -> float | None:
+    """Return a duration as a number, if there is one."""
+    return None if value is None else _seconds(name, value)
+
+
+def _seconds(name: str, value: float | timedelta) -> float:
     """Return a duration as a number; ParameterError if it is none."""
-    if value is None:
-        return None
     seconds = value.total_seconds() if isinstance(value, timedelta) else value
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         raise ParameterError(name, value, "a number, or a timedelta")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
-import pyarrow as pa
 import pytest
 
 from upstream import (
@@ -17,7 +16,6 @@ from upstream import (
     Result,
     StatementError,
 )
-from upstream.queries.continuous_query import is_same_relation
 
 MIDNIGHT = datetime(2026, 1, 2)
 SUMS = "SELECT symbol, sum(size) AS size FROM tumble(trades, INTERVAL '10 seconds') GROUP BY symbol"
@@ -319,16 +317,6 @@ def test_a_callback_may_close_its_query(engine: Engine) -> None:
     assert len(seen) == 1
 
 
-def test_tables_are_compared_as_relations() -> None:
-    one = pa.table({"a": [1, 2], "b": [0.5, None]})
-    assert is_same_relation(one, one.take([1, 0]))
-    assert not is_same_relation(one, one.slice(1))
-    assert not is_same_relation(one, pa.table({"a": [1, 3], "b": [0.5, None]}))
-    lists = pa.table({"a": [[1], [2]]})
-    assert is_same_relation(lists, lists)
-    assert not is_same_relation(lists, lists.take([1, 0]))  # lists have no order to go by
-
-
 def test_news_that_were_not_taken_are_in_the_next_result(engine: Engine) -> None:
     query = engine.continuous_query("SELECT symbol, size FROM trades", "update")
     append(engine, (1, "IBM", 1))
@@ -438,3 +426,48 @@ def test_nan_is_no_change(engine: Engine) -> None:
     )
     append(engine, (1, "IBM", 1), (11, "IBM", 1), (21, "IBM", 1))
     assert seconds(*query.results()) == [0]
+
+
+def test_of_an_update_query_an_older_window_takes_the_place_of_no_newer_one(
+    engine: Engine,
+) -> None:
+    query = engine.continuous_query(SUMS, "update", allowed_lateness=60)
+    append(engine, (1, "IBM", 1), (11, "IBM", 2), (21, "IBM", 3))
+    query.evaluate()
+    append(engine, (2, "IBM", 4))
+    [result] = query.results()
+    assert (seconds(result), result.revision) == ([10], 0)
+    append(engine, (12, "IBM", 5))
+    [result] = query.results()
+    assert (seconds(result), result.revision) == ([10], 1)
+    check_counts(query)
+
+
+def test_a_result_that_revises_another_is_given_even_if_it_is_as_the_one_before(
+    engine: Engine,
+) -> None:
+    query = engine.continuous_query(SUMS, emit="changed", allowed_lateness=60)
+    append(engine, (1, "IBM", 1), (11, "IBM", 2), (21, "IBM", 2))
+    assert [each.table["size"][0].as_py() for each in query.results()] == [1, 2]
+    append(engine, (2, "IBM", 1))
+    [result] = query.results()
+    assert (seconds(result), result.revision) == ([0], 1)
+    assert result.table.to_pylist() == [{"symbol": "IBM", "size": 2}]
+
+
+def test_what_an_append_query_cannot_keep_is_dropped(engine: Engine) -> None:
+    query = engine.continuous_query(SUMS, keep=2)
+    append(engine, *((10 * number, "IBM", 1) for number in range(6)))
+    assert seconds(*query.results()) == [30, 40]
+    counts = query.statistics()
+    assert (counts.results_dropped, counts.results_skipped) == (3, 0)
+    check_counts(query)
+
+
+def test_a_query_says_what_it_is(engine: Engine) -> None:
+    with engine.continuous_query(SUMS, "update", name="sums") as query:
+        assert repr(query) == "<ContinuousQuery 'sums', update, over trades>"
+        assert repr(engine) == "<Engine with 1 streams and 1 queries>"
+        assert engine.query("sums") is query
+        assert not query.is_closed
+    assert query.is_closed

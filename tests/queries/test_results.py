@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from upstream.queries.evaluation.answer import Answer
-from upstream.queries.results import Backlog
+from upstream.queries.results import Backlog, Result
 
 ROWS = pa.table({"a": [1]})
 
@@ -16,7 +16,7 @@ def answer(number: int, due: float = 0.0) -> Answer:
 
 def taken(backlog: Backlog, now: float = 0.0) -> list[tuple[object, int]]:
     """Take everything: where each window starts, and how many results were missed before it."""
-    results = []
+    results: list[tuple[object, int]] = []
     while (result := backlog.take(now)) is not None:
         results.append((result.window_start, result.missed))
     return results
@@ -81,8 +81,17 @@ def test_the_next_result_to_be_taken_can_be_looked_at() -> None:
     assert len(backlog) == 1
 
 
-def test_an_answer_that_never_waited_counts_as_taken() -> None:
-    backlog = Backlog(keep=1)
-    result = backlog.taken_now(answer(3, due=1.0), now=2.5)
+def test_the_newest_is_that_of_the_newest_window_whenever_it_was_added() -> None:
+    backlog = Backlog(keep=10)
+    for number in (1, 3, 2):  # 2 is answered again
+        backlog.add(answer(number))
+    assert backlog.skip_to_newest() == 2
+    assert taken(backlog) == [(3, 1)]
+    backlog.add(answer(4))
+    assert taken(backlog) == [(4, 1)]
+
+
+def test_an_answer_is_the_result_of_the_moment_at_which_it_is_taken() -> None:
+    result = Result.of(answer(3, due=1.0), now=2.5)
     assert (result.window_start, result.staleness, result.missed) == (3, 1.5, 0)
-    assert backlog.taken == 1
+    assert Result.of(answer(3, due=1.0), now=0.5).staleness == 0.0

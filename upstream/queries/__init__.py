@@ -4,8 +4,19 @@
 are made of.
 """
 
-from .continuous_query import ContinuousQuery
+from .choices import Emit, Semantics, Way
+from .continuous_query import Callback, ContinuousQuery
 from .query_statistics import QueryStatistics
 from .results import Result
+from .window_bound import WindowBound
 
-__all__ = ["ContinuousQuery", "QueryStatistics", "Result"]
+__all__ = [
+    "Callback",
+    "ContinuousQuery",
+    "Emit",
+    "QueryStatistics",
+    "Result",
+    "Semantics",
+    "Way",
+    "WindowBound",
+]

@@ -10,6 +10,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .window_bound import WindowBound, is_before
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -32,13 +34,26 @@ class Result:
     is how many results between the one taken before and this were not kept.
     """
 
-    window_start: object | None
-    window_end: object | None
+    window_start: WindowBound
+    window_end: WindowBound
     staleness: float
     table: pa.Table
     revision: int = 0
     error: str | None = None
     missed: int = 0
+
+    @classmethod
+    def of(cls, answer: Answer, now: float, missed: int = 0) -> Result:
+        """Return an answer as the result that it is at this moment."""
+        return cls(
+            answer.start,
+            answer.end,
+            max(0.0, now - answer.due),
+            answer.table,
+            answer.revision,
+            answer.error,
+            missed,
+        )
 
 
 class Backlog:
@@ -75,13 +90,19 @@ class Backlog:
         self._missed += results
 
     def skip_to_newest(self) -> int:
-        """Leave only the newest result, and return how many went."""
-        skipped = 0
-        while len(self._answers) > 1:
-            _, missed = self._answers.popleft()
-            skipped += 1
-            self._pass_on(missed + 1)
-        return skipped
+        """Leave only the result for the newest window, and return how many went."""
+        if not self._answers:
+            return 0
+        newest = 0
+        for place, (answer, _) in enumerate(self._answers):
+            if not is_before(answer.end, self._answers[newest][0].end):
+                newest = place
+        answer, own = self._answers[newest]
+        before = sum(missed + 1 for _, missed in list(self._answers)[:newest])
+        after = len(self._answers) - 1 - newest  # older windows, answered again
+        self._missed += after
+        self._answers = deque([(answer, before + own)])
+        return newest + after
 
     def oldest(self) -> Answer | None:
         """Return the result that is the next to be taken."""
@@ -92,22 +113,10 @@ class Backlog:
         if not self._answers:
             return None
         answer, missed = self._answers.popleft()
-        return self.taken_now(answer, now, missed)
-
-    def taken_now(self, answer: Answer, now: float, missed: int = 0) -> Result:
-        """Count an answer as taken, and return it as the result that it is at this moment."""
-        staleness = max(0.0, now - answer.due)
+        result = Result.of(answer, now, missed)
         self.taken += 1
-        self.staleness_seconds += staleness
-        return Result(
-            answer.start,
-            answer.end,
-            staleness,
-            answer.table,
-            answer.revision,
-            answer.error,
-            missed,
-        )
+        self.staleness_seconds += result.staleness
+        return result
 
     def _pass_on(self, missed: int) -> None:
         """Have the next result say what is missing before it."""

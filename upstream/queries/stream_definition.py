@@ -19,6 +19,8 @@ from .stream_times import time_value, times_of, units_per_second
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from .window_bound import WindowBound
+
 
 @dataclass(frozen=True, slots=True)
 class StreamDefinition:
@@ -53,7 +55,7 @@ class StreamDefinition:
         assert self.time is not None
         return times_of(rows.column(self.time), self.name, self.time)
 
-    def time_value(self, number: int) -> object:
+    def time_value(self, number: int) -> WindowBound:
         """Return a time that is given in the unit as a value of the time column's type."""
         return time_value(number, self.time_type)
 

@@ -20,6 +20,8 @@ from ..errors import StreamTypeError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from .window_bound import WindowBound
+
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64 | np.int64 | np.uint64]
 
@@ -99,7 +101,7 @@ def _check(is_good: NDArray[np.bool_], values: Numbers, stream: str, name: str) 
     raise StreamTypeError(stream, reason, column=name, row=row)
 
 
-def time_value(number: int, kind: pa.DataType) -> object:
+def time_value(number: int, kind: pa.DataType) -> WindowBound:
     """Return a time in units as what Python has for it, or NumPy where Python has nothing."""
     import pyarrow as pa
 
@@ -112,14 +114,14 @@ def time_value(number: int, kind: pa.DataType) -> object:
     return number
 
 
-def _date_or(days: int) -> object:
+def _date_or(days: int) -> WindowBound:
     try:
         return date(1970, 1, 1) + timedelta(days=days)
     except OverflowError:
         return np.datetime64(days, "D")
 
 
-def _datetime_or(number: int, kind: pa.DataType) -> object:
+def _datetime_or(number: int, kind: pa.DataType) -> WindowBound:
     if kind.unit == "ns":
         return np.datetime64(number, "ns")
     try:

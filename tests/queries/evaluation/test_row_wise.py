@@ -6,7 +6,7 @@ import pytest
 
 from upstream import Engine, ManualClock, StatementError
 
-from .setting import append, given, held, rows_of
+from .setting import append, held, rows_of
 
 TWICE = "SELECT k, 2 * x AS x FROM bids WHERE x > 0"
 
@@ -101,11 +101,3 @@ def test_nothing_is_held_and_nothing_can_be_asked_for(engine: Engine) -> None:
     assert held(query) == 0
     with pytest.raises(StatementError, match="remembers nothing"):
         query.ask()
-
-
-def test_a_query_without_windows_that_is_given_changes_only(engine: Engine) -> None:
-    query = engine.continuous_query("SELECT x FROM bids", emit="changed")
-    for x in (1, 1, 2):
-        append(engine, "bids", (1, x))
-        query.evaluate()
-    assert given(query.results()) == [(None, None, 1), (None, None, 2)]
