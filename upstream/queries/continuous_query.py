@@ -3,51 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from ..errors import ClosedError, InterruptedQueryError, StatementError
+from .emission import Emission, Emitter
 from .query_statistics import QueryStatistics
-from .results import Backlog, Result
+from .results import Result
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     import pyarrow as pa
 
     from ..clock import Clock
-    from .evaluation.answer import Answer
+    from .choices import Semantics
     from .evaluation.basket import BasketReader
-    from .evaluation.planning import Plan, Semantics
+    from .evaluation.planning import Plan
 
-Emit = Literal["slide", "changed", "asked"]
 Callback = Callable[[Result], object]
 _SMOOTHING: Final = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class Emission:
-    """When results are given, and how many are kept for somebody to take them."""
-
-    emit: Emit = "slide"
-    every: float | None = None
-    keep: int = 1_000
 
 
 class ContinuousQuery:
     """A standing query over streams; `Engine.continuous_query` makes them.
 
     Nothing runs by itself: `results`, `latest`, `ask` and iteration evaluate what is due, and so
-    does `Engine.run` for all queries.
+    does `Engine.run` for all queries. Results are taken once: with a callback, `run` takes them for
+    it, and what `results` takes before, it does not get.
+
+    >>> from upstream import Engine, ManualClock
+    >>> with Engine(clock=ManualClock()) as engine:
+    ...     _ = engine.sql("CREATE STREAM beats (n BIGINT)")
+    ...     with engine.continuous_query("SELECT sum(n) AS n FROM rows(beats, 2, 1)") as query:
+    ...         _ = engine.append("beats", {"n": [1, 2, 3]})
+    ...         print([result.table["n"][0].as_py() for result in query])
+    [Decimal('3'), Decimal('5')]
     """
 
     __slots__ = (
-        "_backlog",
         "_callback",
         "_callback_failures",
         "_clock",
         "_cost",
-        "_due",
-        "_emission",
-        "_emitted_at",
+        "_emitter",
         "_error",
         "_evaluation",
         "_evaluation_seconds",
@@ -57,9 +55,6 @@ class ContinuousQuery:
         "_is_closed",
         "_on_close",
         "_plan",
-        "_previous",
-        "_skipped",
-        "_unchanged",
         "name",
         "semantics",
         "text",
@@ -87,22 +82,36 @@ class ContinuousQuery:
         """How much its staleness counts beside that of other queries."""
         self._plan = plan
         self._evaluation = plan.evaluation
-        self._emission = emission
+        self._emitter = Emitter(emission, semantics)
         self._callback = callback
         self._clock = clock
         self._on_close = on_close
-        self._backlog = Backlog(1 if semantics == "update" else emission.keep)
-        self._due = self._skipped = self._unchanged = 0
         self._evaluations = 0
         self._evaluation_seconds = self._cost = 0.0
         self._callback_failures = 0
         self._error: str | None = None
-        self._emitted_at: float | None = None
-        self._previous: pa.Table | None = None
         self._interruption: BaseException | None = None
         self._holds_back = False
         """Whether rows were read since, by `every`, no result could be given."""
         self._is_closed = False
+
+    def __repr__(self) -> str:
+        """Return what it is called, and what it reads."""
+        streams = ", ".join(sorted(self.streams))
+        return f"<ContinuousQuery {self.name!r}, {self.semantics}, over {streams}>"
+
+    def __enter__(self) -> ContinuousQuery:
+        """Return the query, which is closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
 
     # Results
 
@@ -114,21 +123,21 @@ class ContinuousQuery:
     def __iter__(self) -> Iterator[Result]:
         """Take result by result, for as long as there are any."""
         self.evaluate()
-        while self._backlog:
+        while self._emitter.backlog:
             yield from self._taken()
             self.evaluate()
 
     def latest(self) -> Result | None:
         """Evaluate what is due, and take the newest result; older ones are skipped."""
         self.evaluate()
-        self._skipped += self._backlog.skip_to_newest()
+        self._emitter.skip_to_newest()
         return self._take()
 
     def ask(self) -> Result | None:
         """Answer for now: for the newest window that is closed, or for all rows so far.
 
-        Returns the same again if nothing has happened, and takes nothing that waits. None if there
-        was no window yet, or no row.
+        Returns the same again if nothing has happened, takes nothing that waits, and is not in the
+        counts of results. None if there was no window yet, or no row.
         """
         self.evaluate()
         if self._plan.is_by_row and self.semantics == "append":
@@ -138,10 +147,7 @@ class ContinuousQuery:
                 hint="take its results(), or choose semantics='update'",
             )
         answer = self._evaluation.current(self._clock.now())
-        if answer is None:
-            return None
-        self._due += 1
-        return self._backlog.taken_now(answer, self._clock.now())
+        return None if answer is None else Result.of(answer, self._clock.now())
 
     @property
     def schema(self) -> pa.Schema:
@@ -152,6 +158,21 @@ class ContinuousQuery:
     def streams(self) -> frozenset[str]:
         """The names of the streams that it reads."""
         return self._plan.streams
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The names of the tables that it reads, in small letters."""
+        return self._plan.tables
+
+    @property
+    def gives_news(self) -> bool:
+        """Whether a result is about what came since the last, and not about all there is."""
+        return self._plan.is_by_row
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed, by itself or with its engine."""
+        return self._is_closed
 
     @property
     def is_interrupted(self) -> bool:
@@ -178,41 +199,12 @@ class ContinuousQuery:
         for side_table in self._plan.side_tables:
             side_table.refresh()
         self._evaluation.take_in(started)
-        if self._emission.emit == "asked":
-            self._evaluation.answers(started, 0)
-        elif self._is_held(started):
-            self._holds_back = True
-        else:
-            self._holds_back = False
-            self._emit(started)
+        self._holds_back = self._emitter.held_until(started) is not None
+        if not self._holds_back:
+            answers = self._evaluation.answers(started, self._emitter.keep)
+            self._emitter.give(answers, started)
+            self._error = next((each.error for each in answers.answers if each.error), self._error)
         self._note_cost(self._clock.now() - started)
-
-    def _emit(self, now: float) -> None:
-        is_newest_only = self.semantics == "update" or self._emission.every is not None
-        answers = self._evaluation.answers(now, 1 if is_newest_only else self._emission.keep)
-        self._due += answers.skipped + len(answers.answers)
-        if answers.skipped:
-            self._skipped += answers.skipped
-            self._backlog.miss(answers.skipped)
-        for answer in answers.answers:
-            self._emitted_at = now
-            if answer.error is not None:
-                self._error = answer.error
-            if self._is_news(answer):
-                self._backlog.add(answer)
-            else:
-                self._unchanged += 1
-
-    def _is_news(self, answer: Answer) -> bool:
-        if self._emission.emit != "changed":
-            return True
-        is_same = self._previous is not None and is_same_relation(answer.table, self._previous)
-        self._previous = answer.table
-        return not is_same or answer.error is not None
-
-    def _is_held(self, now: float) -> bool:
-        every = self._emission.every
-        return every is not None and self._emitted_at is not None and now < self._emitted_at + every
 
     def _note_cost(self, seconds: float) -> None:
         self._evaluations += 1
@@ -227,7 +219,7 @@ class ContinuousQuery:
             yield result
 
     def _take(self) -> Result | None:
-        result = self._backlog.take(self._clock.now())
+        result = self._emitter.backlog.take(self._clock.now())
         if result is not None:
             self._evaluation.delivered()
         return result
@@ -238,16 +230,16 @@ class ContinuousQuery:
         """Tell whether running it would do anything."""
         if self._is_closed or self._interruption is not None:
             return False
-        if self._callback is not None and self._backlog:
+        if self._callback is not None and self._emitter.backlog:
             return True
         now = self._clock.now()
-        return self._has_waited_since(now) is not None and not self._is_held(now)
+        return self._emitter.held_until(now) is None and self._has_waited_since(now) is not None
 
     def staleness(self) -> float:
         """Return since when, in seconds, something has waited that running it would reflect."""
         now = self._clock.now()
         since = self._has_waited_since(now)
-        oldest = self._backlog.oldest() if self._callback is not None else None
+        oldest = self._emitter.backlog.oldest() if self._callback is not None else None
         if oldest is not None:
             since = oldest.due if since is None else min(since, oldest.due)
         return 0.0 if since is None else max(0.0, now - since)
@@ -278,7 +270,7 @@ class ContinuousQuery:
         due_at = self._evaluation.due_at()
         if due_at is not None and due_at <= now:
             moments.append(due_at)
-        if self._holds_back and not self._is_held(now):
+        if self._holds_back:
             moments.append(now)
         return min((moment for moment in moments if moment is not None), default=None)
 
@@ -295,28 +287,33 @@ class ContinuousQuery:
         if not self._plan.has_landmark:
             raise StatementError("this query has no landmark to reset", self.text)
         self._evaluation.reset_landmark()
+        self._emitter.begin_anew()
 
-    def explain(self) -> str:
-        """Say how it is evaluated: what by increments, what anew for each window, and why."""
-        from .rewriting import explain
+    def explain(self, *, sql: bool = False) -> str:
+        """Say how it is evaluated: what by increments, what anew for each window, and why.
 
-        return f"{explain(self._plan.split)}\n{self._evaluation.describe()}"
+        With `sql`, the statements that are run as well.
+        """
+        from .rewriting import explain, parts, whole
+
+        split, description = self._plan.split, self._evaluation.describe()
+        if description.merges is None:
+            return f"{description.now}\n{whole(split)}" if sql else description.now
+        lines = [explain(split, description.merges), description.now]
+        return "\n".join([*lines, parts(split)] if sql else lines)
 
     def statistics(self) -> QueryStatistics:
         """Return counts of what happened so far."""
-        is_update = self.semantics == "update"
-        skipped = self._skipped + (self._backlog.lost if is_update else 0)
-        dropped = 0 if is_update else self._backlog.lost
-        taken, waiting = self._backlog.taken, len(self._backlog)
+        emitter, backlog = self._emitter, self._emitter.backlog
         return QueryStatistics(
             name=self.name,
             semantics=self.semantics,
-            results_due=self._due,
-            results_taken=taken,
-            results_skipped=skipped,
-            results_dropped=dropped,
-            results_unchanged=self._unchanged,
-            results_waiting=waiting,
+            results_due=emitter.due,
+            results_taken=backlog.taken,
+            results_skipped=emitter.skipped,
+            results_dropped=emitter.dropped,
+            results_unchanged=emitter.unchanged,
+            results_waiting=len(backlog),
             rows_read=sum(reader.position - reader.origin for reader in self._plan.readers),
             rows_waiting=sum(reader.waiting for reader in self._plan.readers),
             rows_late=self._evaluation.late_rows(),
@@ -325,7 +322,7 @@ class ContinuousQuery:
             rows_held=self._evaluation.memory_rows(),
             evaluations=self._evaluations,
             evaluation_seconds=self._evaluation_seconds,
-            staleness_seconds_mean=self._backlog.staleness_seconds / taken if taken else 0.0,
+            staleness_seconds_mean=backlog.staleness_seconds / max(backlog.taken, 1),
             callback_failures=self._callback_failures,
             error=self._evaluation.last_error() or self._error,
         )
@@ -345,29 +342,3 @@ class ContinuousQuery:
             reader.close()
         for side_table in self._plan.side_tables:
             side_table.close()
-
-
-def is_same_relation(one: pa.Table, other: pa.Table) -> bool:
-    """Tell whether two tables of one schema have the same rows, in any order."""
-    import pyarrow as pa
-
-    if one.num_rows != other.num_rows:
-        return False
-    try:
-        one, other = _with_equal_nans(one), _with_equal_nans(other)
-        order = [(name, "ascending") for name in one.schema.names]
-        return one.equals(other) or bool(one.sort_by(order).equals(other.sort_by(order)))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-        return False  # of types that have no order, or of two columns of one name
-
-
-def _with_equal_nans(table: pa.Table) -> pa.Table:
-    """Return a table whose NaNs are equal to themselves: doubles as the integers of their bits."""
-    import pyarrow as pa
-
-    for i, field in enumerate(table.schema):
-        if pa.types.is_float64(field.type):
-            column = table.column(i)
-            bits = [chunk.view(pa.int64()) for chunk in column.chunks]
-            table = table.set_column(i, field.name, pa.chunked_array(bits, pa.int64()))
-    return table

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..window_bound import WindowBound
+    from .description import Description
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -18,8 +21,8 @@ class Answer:
     or when the first row came that no answer was about. `table` is empty where there is an `error`.
     """
 
-    start: object | None
-    end: object | None
+    start: WindowBound
+    end: WindowBound
     due: float
     revision: int
     table: pa.Table
@@ -73,5 +76,5 @@ class Evaluation(Protocol):
     def close(self) -> None:
         """Give back what it has of DuckDB."""
 
-    def describe(self) -> str:
+    def describe(self) -> Description:
         """Return how it is evaluated at the moment, in words."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .answer import Answer, Answers
+from .description import Description
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,7 +92,8 @@ class NewestEvaluation:
         ]
         if not any(table.num_rows for table in tables):
             return Answers()
-        return Answers([self._answer(tables, due)])
+        answer = self._answer(tables, due)
+        return Answers([answer] if answer.table.num_rows or answer.error else [])
 
     def current(self, now: float) -> Answer | None:
         """Answer for all keys."""
@@ -136,11 +138,11 @@ class NewestEvaluation:
         """Give back what it has of DuckDB."""
         self._whole.close()
 
-    def describe(self) -> str:
+    def describe(self) -> Description:
         """Return how it is evaluated, in words."""
         if self._is_by_row:
-            return "the newest rows of keys with news are evaluated"
-        return "the newest rows of all keys are evaluated anew, when any came"
+            return Description("the newest rows of keys with news are evaluated")
+        return Description("the newest rows of all keys are evaluated anew, when any came")
 
     def _answer(self, tables: Sequence[pa.Table], due: float) -> Answer:
         import duckdb

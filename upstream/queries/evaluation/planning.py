@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ...errors import ParameterError, UnboundedQueryError, WindowError
 from ..newest_rows import NewestRows
 from ..rewriting import split
 from ..rewriting.early_aggregation import aggregated_early
+from ..tables_in_use import tables_read
 from ..window_clause import Axis, WindowClause, WindowKind
 from .cheaper_way import MOST_ROWS
 from .failing_rows import FailingRows
@@ -41,15 +42,15 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ...clock import Clock
+    from ..choices import Semantics, Way
     from ..duck import Duck, Prepared
     from ..rewriting.split_query import SplitQuery
     from ..statements import ParsedQuery
     from ..stream_definition import StreamDefinition
+    from ..window_bound import WindowBound
     from .answer import Evaluation
     from .basket import Basket, BasketReader
 
-Semantics = Literal["append", "update"]
-Way = Literal["measured", "increments", "whole"]
 _SLIDING = (WindowKind.TUMBLE, WindowKind.HOP, WindowKind.ROWS)
 
 
@@ -75,6 +76,7 @@ class Plan:
     side_tables: tuple[SideTable, ...]
     schema: pa.Schema
     streams: frozenset[str]
+    tables: frozenset[str]
     is_by_row: bool = False
     has_landmark: bool = False
 
@@ -99,6 +101,7 @@ class Planner:
         self._definitions = [definitions[window.stream] for window in parsed.windows]
         self._baskets = [baskets[window.stream] for window in parsed.windows]
         self._streams = frozenset(window.stream for window in parsed.windows)
+        self._tables = tables_read(parsed.query)
         self._duck = duck
         self._clock = clock
         self._failing = FailingRows()
@@ -147,6 +150,7 @@ class Planner:
             side_tables,
             self._schema,
             self._streams,
+            self._tables,
             has_landmark=clause.kind is WindowKind.LANDMARK,
         )
 
@@ -284,7 +288,7 @@ class Planner:
             return None
         return round(min(seconds * (definition.units_per_second or 1), FOREVER))
 
-    def _bound(self, number: int) -> Callable[[int], object]:
+    def _bound(self, number: int) -> Callable[[int], WindowBound]:
         """Return what makes a bound of a window of a number on its axis."""
         axis = self._parsed.windows[number].axis
         if axis is Axis.ROWS:
@@ -331,6 +335,7 @@ class Planner:
             side_tables,
             self._schema,
             self._streams,
+            self._tables,
             is_by_row=True,
         )
 
@@ -351,7 +356,14 @@ class Planner:
             failing=self._failing,
         )
         return Plan(
-            split_query, evaluation, tuple(readers), (), self._schema, self._streams, is_by_row
+            split_query,
+            evaluation,
+            tuple(readers),
+            (),
+            self._schema,
+            self._streams,
+            self._tables,
+            is_by_row,
         )
 
     def _newest_rows(self, number: int) -> NewestRows:
