@@ -25,9 +25,11 @@ from upstream import (
     StreamTypeError,
     UnboundedQueryError,
     UnknownColumnError,
+    UnknownFunctionError,
     UnknownNameError,
     UnknownPolicyError,
     UnknownStreamError,
+    UnknownTableError,
     UpStreamError,
     WindowError,
 )
@@ -165,6 +167,8 @@ BAD = [
     ("SELECT symbol FROM landmark(trades)", UnboundedQueryError),
     ("SELECT a.symbol FROM trades a JOIN trades b USING (symbol)", UnboundedQueryError),
     ("SELECT 1 AS one", StatementError),
+    ("SELECT symbol FROM trads", UnknownTableError),
+    ("SELECT symbol FROM tumbl(trades, INTERVAL '1 minute')", UnknownFunctionError),
     ("DROP STREAM trades", QueryError),
 ]
 

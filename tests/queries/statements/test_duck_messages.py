@@ -50,3 +50,13 @@ def test_what_duckdb_offers_is_offered() -> None:
     message = "Catalog Error: Scalar Function with name flor does not exist!"
     error = error_of(f'{message}\nDid you mean "floor"?', "")
     assert error.hint == 'did you mean "floor"?'
+
+
+def test_of_tables_and_streams_the_nearest_is_offered() -> None:
+    message = 'Catalog Error: Table with name trade does not exist!\nDid you mean "pg_index"?'
+    error = error_of(message, "DELETE FROM trade", ["names", "trades"])
+    assert (error.reason, error.hint) == (
+        "there is no stream or table named trade",
+        "did you mean trades?",
+    )
+    assert error_of(message, "DELETE FROM trade").hint == ""

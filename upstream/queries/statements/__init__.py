@@ -5,7 +5,7 @@ What is imported here needs nothing but the library's core; sqlglot comes with t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from .parsed_query import ParsedQuery
@@ -43,11 +43,11 @@ def parse(text: str) -> Statement:
     return parsing.parse(text)
 
 
-def error_of(message: str, text: str) -> QueryError:
+def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
     """Return the error of a statement that DuckDB refused with this message."""
     from . import duck_messages
 
-    return duck_messages.error_of(message, text)
+    return duck_messages.error_of(message, text, known)
 
 
 def read_query(text: str, streams: Mapping[str, StreamDefinition]) -> ParsedQuery:

@@ -17,12 +17,14 @@ from ...errors import (
     QuerySyntaxError,
     QueryTypeError,
     UnknownColumnError,
+    UnknownFunctionError,
     UnknownTableError,
 )
-from .duck_messages import headline_of, kind_of
-from .finding_places import Trial, place_of_table
+from .duck_messages import duckdb_hint, headline_of, kind_of
+from .finding_places import Trial, place_of_function, place_of_table
 from .names import did_you_mean
 from .parsed_query import ParsedQuery
+from .window_functions import FUNCTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,6 +112,10 @@ def refuse(
         found = place_of_table(parsed.query, name)
         hint = did_you_mean(name, known.tables())
         headline = f"there is no stream or table named {name}"
+    elif kind is UnknownFunctionError and "Table Function" in message:
+        found = place_of_function(parsed.query, name)
+        hint = did_you_mean(name, FUNCTIONS)
+        headline = f"there is no table function named {name}"
     else:
         trial = Trial(parsed.query, message, schema_of)
         found = trial.place_of_column(name) if name else None
@@ -118,8 +124,11 @@ def refuse(
         if kind is UnknownColumnError:
             hint = did_you_mean(name, known.columns(message))
             headline = f"there is no column named {name}"
+        elif kind is UnknownFunctionError:
+            headline = f"there is no function named {name}"
+            hint = duckdb_hint(message)
         elif "Did you mean" in message:
-            hint = "did you mean" + message.partition("Did you mean")[2].partition("\n")[0]
+            hint = duckdb_hint(message)
         elif kind is QueryTypeError:
             hint = "cast the values to types that go together"
     raise kind(headline, parsed.text, place if found is None else found, hint) from None

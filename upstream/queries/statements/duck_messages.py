@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ...errors import (
     QueryError,
@@ -12,21 +13,34 @@ from ...errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
+from .names import did_you_mean
 from .source_text import lowered
 
 
-def error_of(message: str, text: str) -> QueryError:
+def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
     """Return the error of a statement that DuckDB refused; its place is where the name is.
 
-    For statements about tables. Queries over streams have more to tell, see `checking`.
+    `known` are the tables and streams that may have been meant. For statements about tables:
+    queries over streams have more to tell, see `checking`.
     """
     kind, name = kind_of(message)
     plain = re.escape(name.rpartition(".")[2].strip('"'))
     found = re.search(rf"(?i)\b{plain}\b", text) if name else None
-    hint = ""
-    if "Did you mean" in message and kind is not UnknownTableError:  # it means tables of its own
-        hint = "did you mean" + message.partition("Did you mean")[2].partition("\n")[0]
-    return kind(headline_of(message), text, found.start() if found else None, hint)
+    place = found.start() if found else None
+    if kind is UnknownTableError:  # DuckDB means tables of its own, and knows no streams
+        name = name.strip('"')
+        reason = f"there is no stream or table named {name}"
+        return kind(reason, text, place, did_you_mean(name, known))
+    if kind is UnknownFunctionError:
+        return kind(f"there is no function named {name}", text, place, duckdb_hint(message))
+    return kind(headline_of(message), text, place, duckdb_hint(message))
+
+
+def duckdb_hint(message: str) -> str:
+    """Return what DuckDB takes for meant, if it has an idea."""
+    if "Did you mean" not in message:
+        return ""
+    return "did you mean" + message.partition("Did you mean")[2].partition("\n")[0]
 
 
 def headline_of(message: str) -> str:

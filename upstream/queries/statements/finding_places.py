@@ -29,6 +29,12 @@ def place_of_table(query: exp.Query, name: str) -> int | None:
     return _first_place(tables) if tables else _first_place(columns)
 
 
+def place_of_function(query: exp.Query, name: str) -> int | None:
+    """Return where a table function of this name is called."""
+    calls = [each for each in query.find_all(exp.Anonymous) if each.name.lower() == name.lower()]
+    return _first_place([each for each in calls if isinstance(each.parent, exp.Table)] or calls)
+
+
 class Trial:
     """Asks DuckDB of variants of a query for which it said something."""
 
