@@ -11,7 +11,6 @@ import pytest
 from upstream import (
     Engine,
     ManualClock,
-    ParameterError,
     UnboundedQueryError,
     UpStreamError,
     WindowError,
@@ -122,8 +121,15 @@ def test_what_a_window_cannot_have_is_refused(
     engine: Engine, text: str, choices: dict[str, Any]
 ) -> None:
     [name] = choices
-    with pytest.raises(ParameterError, match=name):
+    with pytest.raises(WindowError, match=name):
         engine.continuous_query(text, **choices)
+
+
+def test_a_join_of_landmarks_is_refused_for_what_a_join_needs(engine: Engine) -> None:
+    with pytest.raises(UnboundedQueryError, match="may join any of them"):
+        engine.continuous_query(
+            "SELECT count(*) AS n FROM landmark(bids) b JOIN landmark(asks) a USING (k)"
+        )
 
 
 UNBOUNDED = [

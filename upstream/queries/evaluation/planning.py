@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ...errors import ParameterError, UnboundedQueryError, WindowError
+from ...errors import UnboundedQueryError, WindowError
 from ..newest_rows import NewestRows
 from ..rewriting import split
 from ..rewriting.early_aggregation import aggregated_early
@@ -34,6 +34,7 @@ from .row_wise import RowWiseEvaluation
 from .side_table import SideTable
 from .step_leaf import LeafEvaluation, StepLeaf
 from .timeline import Timeline
+from .unfitting_choices import refuse_choices_of_windows, refuse_leaving_out, refuse_unfitting
 from .window_input import FOREVER, WindowInput
 from .windowed import WindowedEvaluation
 
@@ -120,7 +121,7 @@ class Planner:
         kinds = {window.kind for window in self._parsed.windows}
         if kinds & set(_SLIDING) or WindowKind.LANDMARK in kinds:
             return self._plan_windows()
-        self._refuse_choices_of_windows("without a window over time")
+        refuse_choices_of_windows(self._parsed, self._choices)
         if self._choices.semantics == "append" and WindowKind.STREAM in kinds:
             return self._plan_row_wise()
         return self._plan_newest()
@@ -136,7 +137,8 @@ class Planner:
         query, side_tables = self._without_side_tables(numbers)
         split_query = self._split(query, numbers)
         clause = windows[numbers[0]]
-        lateness = self._lateness(clause, self._definitions[numbers[0]])
+        refuse_unfitting(self._parsed, numbers[0], self._choices)
+        lateness = self._lateness(self._definitions[numbers[0]])
         inputs = [self._input(i, lateness) for i in numbers]
         if clause.kind is WindowKind.LANDMARK:
             evaluation: Evaluation = self._landmark(split_query, inputs, numbers)
@@ -234,6 +236,8 @@ class Planner:
         for leaf in split_query.leaves:
             if leaf.groups is None or len(leaf.windows) > 1:
                 why = leaf.reason or "its rows are in the result one by one"
+                if len(leaf.windows) > 1:
+                    why = "a row that comes may join any of them"
                 raise UnboundedQueryError(
                     f"this query would have to keep all rows since the landmark: {why}",
                     self._parsed.text,
@@ -269,21 +273,8 @@ class Planner:
             return False
         return None
 
-    def _lateness(self, clause: WindowClause, definition: StreamDefinition) -> int | None:
-        lateness = self._choices.allowed_lateness
-        is_over_time = clause.axis is Axis.SOURCE and clause.kind is not WindowKind.LANDMARK
-        if lateness is not None and not is_over_time:
-            raise ParameterError(
-                "allowed_lateness", lateness, "left out: no row is late but for source time"
-            )
-        closes = clause.axis is Axis.SOURCE and clause.slide
-        if self._choices.close_after is not None and not closes:
-            raise ParameterError(
-                "close_after",
-                self._choices.close_after,
-                "left out but for windows on source time that have a slide",
-            )
-        seconds = _seconds(lateness)
+    def _lateness(self, definition: StreamDefinition) -> int | None:
+        seconds = _seconds(self._choices.allowed_lateness)
         if seconds is None:
             return None
         return round(min(seconds * (definition.units_per_second or 1), FOREVER))
@@ -298,16 +289,11 @@ class Planner:
     # No windows that close
 
     def _plan_row_wise(self) -> Plan:
-        if self._choices.gives_some_only:
-            raise ParameterError(
-                "emit",
-                "other than at once",
-                "left out, and emit_every as well: without a window each row counts, and is "
-                "remembered nowhere",
-            )
         numbers = [
             i for i, window in enumerate(self._parsed.windows) if window.kind is WindowKind.STREAM
         ]
+        if self._choices.gives_some_only:
+            refuse_leaving_out(self._parsed, numbers[0])
         query, side_tables = self._without_side_tables(numbers)
         split_query = self._split(query, numbers)
         if not split_query.row_wise:
@@ -373,12 +359,6 @@ class Planner:
     def _prepared_whole(self, split_query: SplitQuery, numbers: list[int]) -> Prepared:
         schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
         return self._duck.prepare(split_query.whole, schemas)
-
-    def _refuse_choices_of_windows(self, where: str) -> None:
-        for name in ("allowed_lateness", "close_after"):
-            value = getattr(self._choices, name)
-            if value is not None:
-                raise ParameterError(name, value, f"left out {where}")
 
     # Parts
 
