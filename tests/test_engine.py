@@ -245,6 +245,14 @@ def test_windows_of_one_query_have_to_close_together(engine: Engine) -> None:
         )
 
 
+@pytest.mark.parametrize("data", [[], {}, pa.table({}), pd.DataFrame()], ids=lambda d: str(type(d)))
+def test_an_empty_batch_is_no_rows(engine: Engine, data: object) -> None:
+    query = engine.continuous_query("SELECT symbol FROM trades")
+    assert engine.append("trades", data) == 0
+    assert engine.append("trades", [trade(1, "IBM", 1.0)]) == 1
+    assert [result.table.to_pylist() for result in query.results()] == [[{"symbol": "IBM"}]]
+
+
 def test_names_that_do_not_exist_are_errors(engine: Engine) -> None:
     with pytest.raises(UnknownNameError):
         engine.append("ticks", [])

@@ -107,7 +107,7 @@ class UnknownPolicyError(UpStreamError, LookupError):
 
 
 class UnknownNameError(UpStreamError, LookupError):
-    """The storage manager has no stream or queue of this name."""
+    """There is no stream or queue of this name."""
 
     def __init__(self, kind: str, name: object) -> None:
         self.kind = kind
@@ -124,7 +124,7 @@ class UnknownKeyError(UpStreamError, LookupError):
 
 
 class NameTakenError(UpStreamError, ValueError):
-    """The storage manager already has a stream or queue of this name."""
+    """There is a stream, a queue, a table or a query of this name already."""
 
     def __init__(self, kind: str, name: object) -> None:
         self.kind = kind
@@ -178,10 +178,11 @@ class NotAttachedError(UpStreamError, LookupError):
 
 
 class ClosedError(UpStreamError, RuntimeError):
-    """A queue or stream was used after it was closed or detached."""
+    """A queue, a stream or an engine was used after it was closed or detached."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"this {what} is closed; its final statistics can still be read")
+        advice = "make another" if what == "engine" else "its final statistics can still be read"
+        super().__init__(f"this {what} is closed; {advice}")
 
 
 class PagePoolFullError(UpStreamError, MemoryError):
@@ -327,7 +328,8 @@ class StreamTypeError(UpStreamError, ValueError):
         self.reason = reason
         self.column = column
         self.row = row
-        named = "" if column is None else f"column {column!r}: "
+        colon = "" if reason.startswith("is ") else ":"
+        named = "" if column is None else f"column {column!r}{colon} "
         super().__init__(f"{_at(row)}{named}{reason} (stream {stream!r}; no row was taken)")
 
 

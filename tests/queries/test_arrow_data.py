@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -37,6 +39,17 @@ def test_rows_come_in_many_forms(data: object) -> None:
 def test_what_is_no_table_is_an_error_that_says_what_is(data: object) -> None:
     with pytest.raises(ParameterError, match="data"):
         as_arrow(data)
+
+
+@pytest.mark.parametrize("data", ["trades.csv", Path("trades.csv")])
+def test_of_a_path_it_is_said_how_to_read_it(data: object) -> None:
+    with pytest.raises(ParameterError, match=r"read_csv\(\).*create_table\(\)"):
+        as_arrow(data)
+
+
+def test_a_plan_of_polars_is_to_be_collected() -> None:
+    with pytest.raises(ParameterError, match=r"collect\(\)"):
+        as_arrow(pl.DataFrame(ROWS).lazy())
 
 
 def test_what_the_caller_does_with_an_array_later_changes_nothing() -> None:

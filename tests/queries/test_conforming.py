@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from upstream.errors import StreamTypeError
 from upstream.queries.conforming import conform
+from upstream.queries.type_names import type_name
 
 NAN = float("nan")
 
@@ -111,8 +112,8 @@ def test_what_does_not_fit_is_shown_with_its_row(
     with pytest.raises(StreamTypeError, match="does not fit") as caught:
         converted(values, kind)
     assert (caught.value.row, caught.value.column) == (row, "v")
-    assert str(kind) in str(caught.value)
-    assert str(values.type) in str(caught.value)
+    assert f"fit into {type_name(kind)} " in str(caught.value)
+    assert f"of type {type_name(values.type)} does" in str(caught.value)
     assert shown in str(caught.value) or kind == pa.timestamp("us")
 
 
@@ -174,6 +175,18 @@ def test_a_record_batch_will_do_and_what_is_missing_is_null() -> None:
     assert conform(batch, "s", SCHEMA, ("k", "Time"))["v"].to_pylist() == [None, None]
 
 
+@pytest.mark.parametrize(
+    "data", [pa.table({}), pa.RecordBatch.from_pylist([])], ids=["table", "batch"]
+)
+def test_no_rows_without_columns_are_rows_of_any_stream(data: pa.Table | pa.RecordBatch) -> None:
+    assert conform(data, "s", SCHEMA, ("k", "Time")).equals(SCHEMA.empty_table())
+
+
+def test_no_rows_of_other_columns_are_none_of_the_stream() -> None:
+    with pytest.raises(StreamTypeError, match="not a column"):
+        conform(pa.table({"w": pa.array([], pa.int64())}), "s", SCHEMA, ("k", "Time"))
+
+
 def test_the_schema_is_that_of_the_stream_in_all() -> None:
     strict = pa.schema(
         [pa.field("Time", pa.int64(), nullable=False), ("k", pa.string()), ("v", pa.float64())],
@@ -186,9 +199,9 @@ def test_the_schema_is_that_of_the_stream_in_all() -> None:
 @pytest.mark.parametrize(
     ("data", "column", "row", "reason"),
     [
-        (pa.table({"k": ["a"]}), "Time", None, "is missing"),
+        (pa.table({"k": ["a"]}), "Time", None, "^column 'Time' is missing;"),
         (pa.table({"Time": [1]}), "k", None, "is missing"),
-        (pa.table({"Time": [1, 2], "k": ["a", None]}), "k", 1, "is NULL"),
+        (pa.table({"Time": [1, 2], "k": ["a", None]}), "k", 1, "^row 1: column 'k' is NULL;"),
         (pa.table({"Time": [None, 2], "k": ["a", "b"]}), "Time", 0, "is NULL"),
         (pa.table({"Time": [1], "k": ["a"], "w": [1]}), "w", None, "has Time, k, v"),
         (pa.table({"Time": [1], "k": ["a"], "K": ["a"]}), "k", None, "is there twice"),

@@ -170,7 +170,7 @@ def test_a_table_is_made_of_a_file(duck: Duck, tmp_path: Path) -> None:
 
 
 def test_a_file_of_another_kind_or_of_nothing_is_an_error(duck: Duck, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError, match=r"ends with \.parquet, \.csv, \.tsv"):
         duck.create_table("t", "trades.xlsx")
     with pytest.raises(QueryError, match="table t"):
         duck.create_table("t", tmp_path / "none.parquet")

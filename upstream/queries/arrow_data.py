@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,7 @@ def as_arrow(data: object) -> pa.Table:
         return pa.Table.from_batches([data])
     if isinstance(data, pa.RecordBatchReader):
         return data.read_all()
+    _refuse_unread(data)
     try:
         if hasattr(data, "dtypes") and hasattr(data, "index") and hasattr(data, "copy"):
             return pa.Table.from_pandas(data.copy(), preserve_index=False)
@@ -42,6 +44,15 @@ def as_arrow(data: object) -> pa.Table:
     raise ParameterError(
         "data", data, "an Arrow table, a DataFrame, a mapping of columns or a list of mappings"
     )
+
+
+def _refuse_unread(data: object) -> None:
+    """Refuse what stands for rows that are elsewhere; polars warns when a plan is looked at."""
+    if isinstance(data, str | Path):
+        ways = "read a file with pyarrow.csv.read_csv(), or make a table of it with create_table()"
+        raise ParameterError("data", data, f"rows ({ways})")
+    if type(data).__name__ == "LazyFrame":
+        raise ParameterError("data", type(data), "rows (collect() a LazyFrame first)")
 
 
 def _owned(column: object) -> object:

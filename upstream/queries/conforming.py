@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import StreamTypeError
+from .type_names import type_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 def conform(
     data: pa.Table | pa.RecordBatch, stream: str, schema: pa.Schema, required: Sequence[str]
 ) -> pa.Table:
-    """Return the rows with exactly this schema; in `required` columns nothing is NULL."""
+    """Return the rows with exactly this schema; in `required` columns nothing is NULL.
+
+    No rows without columns, such as an empty list becomes, are rows of any stream.
+    """
     import pyarrow as pa
 
     if isinstance(data, pa.RecordBatch):
@@ -31,6 +35,8 @@ def conform(
         raise StreamTypeError(stream, reason)
     if data.schema.equals(schema) and not any(data.column(each).null_count for each in required):
         return data
+    if not data.num_rows and not data.num_columns:
+        return schema.empty_table()
     places = _places(data.schema.names, schema.names, stream)
     columns = []
     for field in schema:
@@ -71,7 +77,8 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
     if column.type == field.type:
         return column
     if not may_become(column.type, field.type):
-        reason = f"{column.type} does not become {field.type}; cast it first"
+        given, wanted = type_name(column.type), type_name(field.type)
+        reason = f"{given} does not become {wanted}; cast it first"
         raise StreamTypeError(stream, reason, column=field.name)
     try:
         converted = _cast(column, field.type)
@@ -99,7 +106,7 @@ def _misfit(
     column: pa.ChunkedArray, field: pa.Field, stream: str, row: int | None
 ) -> StreamTypeError:
     value = "a value" if row is None else _shown(column[row])
-    reason = f"{value} of type {column.type} does not fit into {field.type}"
+    reason = f"{value} of type {type_name(column.type)} does not fit into {type_name(field.type)}"
     return StreamTypeError(stream, reason, column=field.name, row=row)
 
 

@@ -125,7 +125,10 @@ class Duck:
             relation = self._relation(data)
             relation.create(_quoted(name))
         except duckdb.Error as error:
-            raise QueryError(f"table {name}: {error}") from error
+            from .statements.duck_messages import headline_of
+
+            reason = f"the table {name} cannot be made: {headline_of(str(error))}"
+            raise QueryError(reason) from error
 
     def _relation(self, data: pa.Table | str | Path) -> DuckDBPyRelation:
         if not isinstance(data, str | Path):
@@ -138,9 +141,8 @@ class Duck:
             return self._connection.read_csv(path)
         if stem.endswith((".json", ".ndjson", ".jsonl")):
             return self._connection.read_json(path)
-        raise ParameterError(
-            "data", path, "a table, or a file that ends with .parquet, .csv or .json"
-        )
+        endings = ".parquet, .csv, .tsv, .txt, .json, .jsonl or .ndjson (or that and .gz)"
+        raise ParameterError("data", path, f"rows, or the path of a file that ends with {endings}")
 
     def lend(self, schema: pa.Schema) -> LentRelation:
         """Give DuckDB a table that can be changed at any time, under a name of its own."""
