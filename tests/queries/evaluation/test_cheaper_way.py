@@ -92,6 +92,7 @@ def test_of_ways_that_cost_the_same_the_one_that_was_tried_last_is_taken_on() ->
 
 def test_it_says_what_it_measured() -> None:
     way = CheaperWay(window_rows=1)
-    assert way.describe() == "whole (a window costs not measured yet)"
+    assert way.describe("by increments") == "whole (no window was measured yet)"
     ways_taken(way, 20, whole=0.001, increments=0.002)
-    assert way.describe() == "whole (a window costs by increments 2.00 ms, whole 1.00 ms)"
+    costs = "a window costs in parts 2.00 ms, whole 1.00 ms"
+    assert way.describe("in parts") == f"whole ({costs})"

@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlglot import exp, parse_one
 
 from upstream.queries.duck import Duck
-from upstream.queries.rewriting import explain, split
+from upstream.queries.rewriting import parts, split
 
 from .random_steps import SCHEMAS, TABLES
 
@@ -63,7 +63,7 @@ def parts_of(sql: str, duck: Duck) -> str:
     """Return how a query is split."""
     query = parse_one(sql, dialect="duckdb")
     assert isinstance(query, exp.Query)
-    return explain(split(query, (), SCHEMAS, duck))
+    return parts(split(query, (), SCHEMAS, duck))
 
 
 def _rewrite(rule: str, duck: Duck) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from hypothesis import HealthCheck, Phase, given, settings
 
 from upstream.queries.duck import Duck
-from upstream.queries.rewriting import explain
+from upstream.queries.rewriting import parts
 
 from .both_ways import BothWays
 from .fixture_files import fixtures, new_duck
@@ -38,7 +38,7 @@ class RuleContract:
 
     def test_queries_are_split_as_the_fixture_file_says(self) -> None:
         for way, fixture in zip(self.ways, fixtures(self.rule), strict=True):
-            assert explain(way.split) == fixture.parts, fixture.title
+            assert parts(way.split) == fixture.parts, fixture.title
 
     def test_queries_in_parts_give_what_they_give_whole(self) -> None:
         @settings(

@@ -2,33 +2,160 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
+from sqlglot import exp, parse_one
+
 from upstream.queries.duck import Duck
+from upstream.queries.rewriting import explain, parts, split, whole
+from upstream.queries.rewriting.split_query import SplitQuery
+from upstream.queries.window_clause import WindowClause, WindowKind
 
-from .fixture_files import new_duck, parts_of
+from .fixture_files import new_duck
+from .random_steps import SCHEMAS
 
-
-def _explained(sql: str) -> list[str]:
-    duck: Duck = new_duck()
-    try:
-        return parts_of(sql, duck).splitlines()
-    finally:
-        duck.close()
+WINDOWS = (WindowClause(WindowKind.TUMBLE, "trades"), WindowClause(WindowKind.TUMBLE, "quotes"))
 
 
-def test_each_leaf_is_explained_by_its_rule_partial_and_merge() -> None:
-    assert _explained("SELECT g, -sum(y) AS less FROM chunk_0 s GROUP BY g") == [
-        "merged_0 from chunk_0: synchronous replication",
-        '  partial: SELECT "s"."g" AS "__g0", SUM("s"."y") AS "__s0" FROM chunk_0 AS s GROUP BY 1',
+@pytest.fixture(scope="module")
+def duck() -> Iterator[Duck]:
+    duck = new_duck()
+    yield duck
+    duck.close()
+
+
+def _split(sql: str, duck: Duck) -> SplitQuery:
+    query = parse_one(sql, dialect="duckdb")
+    assert isinstance(query, exp.Query)
+    return split(query, WINDOWS, SCHEMAS, duck)
+
+
+def _explained(sql: str, duck: Duck) -> list[str]:
+    query = _split(sql, duck)
+    return explain(query, ["merged" for _ in query.leaves]).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("sql", "lines"),
+    [
+        (
+            "SELECT g, sum(y) AS s, count(*) FROM chunk_0 trades GROUP BY g",
+            ["by increments: sum(y), count(*) by g, from trades", "  merged"],
+        ),
+        (
+            "SELECT avg(y) + 1 AS a FROM chunk_0 t",
+            [
+                "by increments: avg(y), from t",
+                "  merged",
+                "for each window: what else the query asks, over that",
+            ],
+        ),
+        (
+            "SELECT sum(s) FROM (SELECT max(y) AS s FROM chunk_0 t GROUP BY g)",
+            [
+                "by increments: max(y) by g, from t",
+                "  merged",
+                "for each window: what else the query asks, over that",
+            ],
+        ),
+        (
+            "SELECT g, count(*) FROM chunk_0 t GROUP BY g HAVING count(*) > 1",
+            [
+                "by increments: count(*) by g, from t",
+                "  merged",
+                "for each window: what else the query asks, over that",
+            ],
+        ),
+        (
+            "SELECT DISTINCT g FROM chunk_0 t",
+            ["by increments: the distinct rows, from t", "  merged"],
+        ),
+        ("SELECT x FROM chunk_0 t", ["by increments: rows as they come, from t", "  merged"]),
+        (
+            "SELECT count(*) FROM chunk_0 a JOIN chunk_1 b USING (g)",
+            ["by increments: count(*), from a joined with b", "  merged"],
+        ),
+        (
+            "SELECT histogram(g) FROM chunk_0 t",
+            [
+                "anew for each window, from counts: histogram(g), from t",
+                "  equal rows are kept once and counted, by increments: merged",
+            ],
+        ),
+        (
+            "SELECT median(x) FROM chunk_0 t",
+            [
+                "anew for each window: median(x), from t",
+                (
+                    "  rows are kept; median(x) needs every value, so it is evaluated anew over "
+                    "them for each window"
+                ),
+            ],
+        ),
+        (
+            "SELECT median(x), string_agg(k), sum(y), max(y) FROM chunk_0 t",
+            [
+                "anew for each window: median(x), string_agg(k), sum(y), max(y), from t",
+                (
+                    "  rows are kept; median(x) and string_agg(k) need every value, so they are, "
+                    "and so are sum(y) and max(y), evaluated anew over them for each window"
+                ),
+            ],
+        ),
+        (
+            "SELECT rank() OVER (ORDER BY x) AS r FROM chunk_0 t",
+            [
+                "anew for each window: rank() OVER (ORDER BY x), from t",
+                (
+                    "  rows are kept; a window function needs all rows, so all of it is evaluated "
+                    "anew over them for each window"
+                ),
+            ],
+        ),
+        (
+            "SELECT a.x FROM chunk_0 a LEFT JOIN chunk_1 b USING (g)",
+            [
+                "anew for each window: all that is asked, from a and b",
+                (
+                    "  rows are kept; LEFT JOIN: whether a row has no match depends on the whole "
+                    "window, so the query is evaluated anew over them for each window"
+                ),
+            ],
+        ),
+    ],
+)
+def test_words_say_what_is_done_by_increments_and_what_anew_and_why(
+    duck: Duck, sql: str, lines: list[str]
+) -> None:
+    assert _explained(sql, duck) == lines
+
+
+@pytest.mark.parametrize(
+    ("sql", "line"),
+    [
+        (
+            "SELECT x FROM chunk_0 t ORDER BY x LIMIT 3",
+            "  of each step only the first are kept; those of a window are sorted anew",
+        ),
+        ("SELECT x FROM chunk_0 t ORDER BY x", "  they are sorted anew for each window"),
+    ],
+)
+def test_what_is_sorted_is_said_to_be(duck: Duck, sql: str, line: str) -> None:
+    assert line in _explained(sql, duck)
+
+
+def test_each_leaf_has_its_rule_partial_and_merge_in_sql(duck: Duck) -> None:
+    query = _split("SELECT g, -sum(y) AS less FROM chunk_0 s GROUP BY g", duck)
+    assert parts(query).splitlines() == [
+        "merged_0 from trades: synchronous replication",
+        '  partial: SELECT "s"."g" AS "__g0", SUM("s"."y") AS "__s0" FROM trades AS s GROUP BY 1',
         '  merge: __s0 = SUM("__s0")',
         'finish: SELECT "__g0" AS "g", -"__s0" AS "less" FROM merged_0',
     ]
+    assert whole(query) == "whole: SELECT g, -SUM(y) AS less FROM trades AS s GROUP BY g"
 
 
-def test_what_is_re_evaluated_says_why() -> None:
-    lines = _explained("SELECT median(x) FROM chunk_0 s")
-    assert lines[1] == '  re-evaluated because MEDIAN("s"."x") needs every value'
-
-
-def test_a_finish_that_need_not_run_is_said_to_be_none() -> None:
-    lines = _explained("SELECT g, sum(x) AS total FROM chunk_0 s GROUP BY g")
+def test_a_finish_that_need_not_run_is_said_to_be_none(duck: Duck) -> None:
+    lines = parts(_split("SELECT g, sum(x) AS total FROM chunk_0 s GROUP BY g", duck)).splitlines()
     assert lines[-1] == "finish: none, the result is merged_0: __g0 as g, __s0 as total"

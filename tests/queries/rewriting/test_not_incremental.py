@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from upstream.queries.rewriting.not_incremental import NotIncrementalError, refusal
+from upstream.queries.rewriting.not_incremental import (
+    NotIncrementalError,
+    needs_every_value,
+    refusal,
+)
 
 
 def test_the_reason_is_the_message() -> None:
@@ -13,3 +17,9 @@ def test_the_reason_is_the_message() -> None:
 def test_of_what_duckdb_says_the_first_line_is_the_reason() -> None:
     error = ValueError("Binder Error: no such column\n\nLINE 1: SELECT ...")
     assert refusal(error) == "DuckDB does not take it in parts (Binder Error: no such column)"
+
+
+def test_all_that_needs_every_value_is_named() -> None:
+    assert needs_every_value(["mode(x)"]) == "mode(x) needs every value"
+    assert needs_every_value(["a(x)", "b(x)"]) == "a(x) and b(x) need every value"
+    assert needs_every_value(["a(x)", "b(x)", "c(x)"]) == "a(x), b(x) and c(x) need every value"

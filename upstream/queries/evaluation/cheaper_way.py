@@ -56,15 +56,16 @@ class CheaperWay:
             self._trial = 1
             self._costs[self.is_whole].clear()
 
-    def describe(self) -> str:
-        """Return what was measured, in words."""
-        names = {False: "by increments", True: "whole"}
+    def describe(self, parts: str) -> str:
+        """Return what was measured, in words; `parts` is what to call the way that is not whole."""
+        names = {False: parts, True: "whole"}
         costs = [
             f"{name} {1e3 * min(self._costs[way]):.2f} ms"
             for way, name in names.items()
             if self._costs[way]
         ]
-        return f"{names[self.is_whole]} (a window costs {', '.join(costs) or 'not measured yet'})"
+        known = f"a window costs {', '.join(costs)}" if costs else "no window was measured yet"
+        return f"{names[self.is_whole]} ({known})"
 
     def _cheaper(self) -> bool:
         whole, increments = min(self._costs[True]), min(self._costs[False])

@@ -55,6 +55,7 @@ class JoinLeaf:
         "_raw",
         "_waiting",
         "_windows",
+        "keeps_rows",
         "schema",
     )
 
@@ -68,6 +69,7 @@ class JoinLeaf:
     ) -> None:
         self._windows = leaf.windows
         self._failing = failing
+        self.keeps_rows = bool(leaf.reason)
         leaves = [leaf] if early is None else [early, leaf]
         self._forms = [PairStatements(each, schemas, duck) for each in leaves]
         """The ways to join that there are; one, as soon as there were rows to choose by."""
@@ -184,8 +186,11 @@ class JoinLeaf:
 
     def describe(self) -> str:
         """Return how it is merged, in words."""
-        rules = " or ".join(form.rule for form in self._forms)
-        return f"{rules}: new rows are joined with those that are held, {self._merge.describe()}"
+        early = ["aggregated before the join" in form.rule for form in self._forms]
+        may_be = "" if all(early) else ", if that makes them much fewer"
+        first = f"rows are first aggregated by what they are joined by{may_be}; "
+        joined = "new rows are joined once with those that are held, "
+        return f"{first if any(early) else ''}{joined}{self._merge.describe()}"
 
     def _due(self, window: int) -> pa.Table | None:
         """Take what waits of a stream and is in the window or behind it."""

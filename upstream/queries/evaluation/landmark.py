@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from .answer import Answer, Answers
+from .description import Description
 
 if TYPE_CHECKING:
     from .failing_rows import FailingRows
@@ -135,11 +136,10 @@ class LandmarkEvaluation:
         for leaf in self._leaves:
             leaf.close()
 
-    def describe(self) -> str:
+    def describe(self) -> Description:
         """Return how it is evaluated, in words."""
-        lines = ["everything since the landmark is in one partial"]
-        lines += [f"leaf {i}: {leaf.describe()}" for i, leaf in enumerate(self._leaves)]
-        return "\n".join(lines)
+        merges = tuple(leaf.describe() for leaf in self._leaves)
+        return Description("everything since the landmark is in one partial", merges)
 
     def _due(self, now: float) -> Iterator[tuple[int, float]]:
         """Yield the ends of windows that are due, with the moments at which they were."""

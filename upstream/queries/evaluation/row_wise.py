@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from .answer import Answer, Answers
+from .description import Description
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,9 +96,9 @@ class RowWiseEvaluation:
         """Give back what it has of DuckDB."""
         self._whole.close()
 
-    def describe(self) -> str:
+    def describe(self) -> Description:
         """Return how it is evaluated, in words."""
-        return "each row is evaluated when it came, and nothing is remembered"
+        return Description("each row is evaluated when it came, and nothing is remembered")
 
     def _portions(self) -> Iterator[list[tuple[int, Batch]]]:
         """Yield what waits in parts of bounded size."""

@@ -32,6 +32,8 @@ class LeafEvaluation(Protocol):
     """One leaf of a query, and the window that it is merged for."""
 
     schema: pa.Schema
+    keeps_rows: bool
+    """Whether it merges nothing, and all that the query asks is left to the finish."""
 
     def feed(self, window: int, pieces: Iterable[Piece]) -> None:
         """Take rows of one of its windows, by step. They may be of steps that are not due."""
@@ -71,6 +73,7 @@ class StepLeaf:
         "_new_merge",
         "_partial",
         "_relation",
+        "keeps_rows",
         "schema",
         "window",
     )
@@ -90,6 +93,7 @@ class StepLeaf:
         """The number of the one window that it reads."""
         self._relation = f"chunk_{self.window}"
         self._failing = failing
+        self.keeps_rows = bool(leaf.reason)
         self._partial = duck.prepare(leaf.partial, {self._relation: schema})
         with_step = schema.append(pa.field(STEP, pa.int64()))
         self._by_step = duck.prepare(leaf.partial_by_step, {self._relation: with_step})
@@ -148,7 +152,7 @@ class StepLeaf:
 
     def describe(self) -> str:
         """Return how it is merged, in words."""
-        return self._merge.describe()
+        return f"each step is evaluated once; steps are merged by {self._merge.describe()}"
 
     def _feed_step(self, step: int, rows: pa.Table) -> None:
         for partial in self._failing.spare(self._run, rows):

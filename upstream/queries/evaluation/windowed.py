@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from .answer import Answer, Answers
 from .cheaper_way import MOST_ROWS, CheaperWay
 from .chunking import Chunking
+from .description import BY_INCREMENTS, OVER_KEPT_ROWS, Description
 from .step_rows import StepRows
 from .timeline import OccupiedSteps, Timeline
 
@@ -416,15 +417,20 @@ class WindowedEvaluation:
         for _, leaf in self._leaves:
             leaf.close()
 
-    def describe(self) -> str:
+    def describe(self) -> Description:
         """Return how it is evaluated at the moment, in words."""
         if isinstance(self._way, CheaperWay):
-            way = self._way.describe()
+        if self._way is True:
+            return Description("windows are evaluated whole")
+        keeps_rows = all(leaf.keeps_rows for _, leaf in self._leaves)
+        parts = OVER_KEPT_ROWS if keeps_rows else BY_INCREMENTS
+        if isinstance(self._way, CheaperWay):
+            way = f"{self._way.describe(parts)} at the moment"
         elif self._way is None:
-            way = "as is measured to be cheaper, once there is a window"
+            way = f"as is measured to be cheaper, whole or {parts}, once there is a window"
         else:
-            way = "whole" if self._way else "by increments"
-        lines = [f"windows are evaluated {way}"]
-        lines += [f"leaf {i}: {leaf.describe()}" for i, (_, leaf) in enumerate(self._leaves)]
-        lines.append(f"a step is processed in chunks: {self._chunking.chunks}")
-        return "\n".join(lines)
+            way = parts
+        chunks = self._chunking.chunks
+        more = f"; the open step in {chunks} chunks as it comes" if chunks > 1 else ""
+        merges = tuple(leaf.describe() for _, leaf in self._leaves)
+        return Description(f"windows are evaluated {way}{more}", merges)

@@ -73,7 +73,7 @@ class CumulativeMerge:
 
     def describe(self) -> str:
         """Say in a phrase how it merges."""
-        return f"one cumulative merge, by {self._merge.describe()}"
+        return f"adding each to one partial that grows, by {self._merge.describe()}"
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""

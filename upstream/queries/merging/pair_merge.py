@@ -102,7 +102,7 @@ class PairMerge:
         """Say in a phrase how it merges."""
         if self.query is None:
             return "and put one after the other"
-        return "all partials of the window in the statement that finishes"
+        return "and all partials of the window merged by the statement that finishes"
 
     def _rows_of_window(self) -> pa.Table:
         import pyarrow as pa

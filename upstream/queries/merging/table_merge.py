@@ -65,7 +65,7 @@ class RelationalMerge:
 
     def describe(self) -> str:
         """Say what it does."""
-        return "the aggregates of the states, in DuckDB"
+        return "a GROUP BY in DuckDB"
 
     def close(self) -> None:
         """Give back the name under which the partials were lent."""

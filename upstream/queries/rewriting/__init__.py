@@ -1,7 +1,7 @@
 """Query rewriting: a query over chunks as a partial per step, a merge over partials, a finish."""
 
-from .explain import explain
+from .explain import explain, parts, whole
 from .split import split
 from .split_query import STEP, Leaf, SplitQuery, State, StateKind
 
-__all__ = ["STEP", "Leaf", "SplitQuery", "State", "StateKind", "explain", "split"]
+__all__ = ["STEP", "Leaf", "SplitQuery", "State", "StateKind", "explain", "parts", "split", "whole"]

@@ -1,18 +1,112 @@
-"""The parts of a query for people to read."""
+"""How a query is evaluated, for people to read: in words, and the SQL of its parts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from .trees import key
+from .spoken import over_streams, spoken
+from .trees import chunk_tables, key
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .split_query import Leaf, SplitQuery
 
+_BY_RULE: Final = {
+    "distinct rows": "the distinct rows",
+    "synchronous replication": "the groups",
+    "concatenation": "rows as they come",
+    "top rows": "the first rows",
+    "sorted rows": "rows as they come",
+}
+"""What a leaf is about that aggregates nothing."""
+_SORTED: Final = {
+    "top rows": "  of each step only the first are kept; those of a window are sorted anew",
+    "sorted rows": "  they are sorted anew for each window",
+}
+_ABOVE: Final = ("having", "qualify", "order", "limit", "offset", "distinct")
 
-def explain(split: SplitQuery) -> str:
-    """Return what is done with each step, how steps are merged, what the finish does, and why."""
-    lines = [line for leaf in split.leaves for line in _leaf(leaf)]
+
+def explain(split: SplitQuery, merges: Sequence[str]) -> str:
+    """Return in words what is evaluated by increments, what anew for each window, and why.
+
+    `merges` says for each leaf how its partials are merged.
+    """
+    streams: dict[tuple[str, ...], list[str]] = {}
+    for leaf, merge in zip(split.leaves, merges, strict=True):
+        streams.setdefault(_explained(leaf, merge), []).append(_from(leaf))
+    lines = [
+        line
+        for (first, *others), names in streams.items()
+        for line in (f"{first}, from {' and '.join(dict.fromkeys(names))}", *others)
+    ]
+    if _asks_for_more(split):
+        lines.append("for each window: what else the query asks, over that")
+    return "\n".join(lines)
+
+
+def _asks_for_more(split: SplitQuery) -> bool:
+    """Tell whether the finish does more than to read what was merged."""
+    from sqlglot import exp
+
+    if split.direct is not None or all(leaf.reason for leaf in split.leaves):
+        return False
+    if not isinstance(split.whole, exp.Select):
+        return True
+    if any(split.whole.args.get(name) for name in _ABOVE):
+        return True
+    known = {each for leaf in split.leaves for each in (*leaf.aggregates, *leaf.grouping)}
+    items = [item.unalias() for item in split.whole.expressions]
+    return not all(known & {spoken(item), spoken(item, qualified=True)} for item in items)
+
+
+def _explained(leaf: Leaf, merge: str) -> tuple[str, ...]:
+    """Return the lines about a leaf; the first is to be followed by what it reads."""
+    rule = leaf.rule.partition(",")[0]
+    what = ", ".join(leaf.aggregates) or _BY_RULE.get(rule, "all that is asked")
+    about = f"{what}{_by(leaf)}"
+    if leaf.reason:
+        anew = f"  rows are kept; {leaf.reason}, so {_anew(leaf)} anew over them for each window"
+        return f"anew for each window: {about}", anew
+    if rule == "counted rows":
+        counted = f"  equal rows are kept once and counted, by increments: {merge}"
+        return f"anew for each window, from counts: {about}", counted
+    lines = (f"by increments: {about}", f"  {merge}")
+    return (*lines, _SORTED[rule]) if rule in _SORTED else lines
+
+
+def _by(leaf: Leaf) -> str:
+    return f" by {', '.join(leaf.grouping)}" if leaf.grouping else ""
+
+
+def _from(leaf: Leaf) -> str:
+    """Return what the leaf reads, by the user's alias or the stream's name."""
+    names = [table.alias_or_name for table in chunk_tables(leaf.partial)]
+    return " joined with ".join(dict.fromkeys(names))
+
+
+def _anew(leaf: Leaf) -> str:
+    others = [each for each in leaf.aggregates if each not in leaf.reason]
+    if not leaf.aggregates:
+        return "the query is evaluated"
+    if len(others) == len(leaf.aggregates):
+        return "all of it is evaluated"
+    it_is = "they are" if "need every" in leaf.reason else "it is"
+    return f"{it_is}, and so {_are(others)}, evaluated" if others else f"{it_is} evaluated"
+
+
+def _are(names: list[str]) -> str:
+    if len(names) == 1:
+        return f"is {names[0]}"
+    return f"are {', '.join(names[:-1])} and {names[-1]}"
+
+
+def parts(split: SplitQuery) -> str:
+    """Return the SQL of the parts: what is done with each step, how steps are merged, the finish.
+
+    Relations of ours are called `merged_0`, …, their groups `__g0`, …, their states `__s0`, ….
+    """
+    lines = [line for leaf in split.leaves for line in _parts(leaf, split)]
     if split.direct is not None:
         columns = ", ".join(f"{merged} as {name}" for name, merged in split.direct)
         lines.append(f"finish: none, the result is {split.leaves[0].relation}: {columns}")
@@ -21,12 +115,20 @@ def explain(split: SplitQuery) -> str:
     return "\n".join(lines)
 
 
-def _leaf(leaf: Leaf) -> list[str]:
-    chunks = " with ".join(f"chunk_{index}" for index in leaf.windows)
-    lines = [f"{leaf.relation} from {chunks}: {leaf.rule}"]
+def whole(split: SplitQuery) -> str:
+    """Return the query as it is evaluated whole, over the rows of its streams."""
+    return f"whole: {key(over_streams(split.whole, split.windows))}"
+
+
+def _parts(leaf: Leaf, split: SplitQuery) -> list[str]:
+    streams = " with ".join(
+        split.windows[index].stream if index < len(split.windows) else f"chunk_{index}"
+        for index in leaf.windows
+    )
+    lines = [f"{leaf.relation} from {streams}: {leaf.rule}"]
     if leaf.reason:
         lines.append(f"  re-evaluated because {leaf.reason}")
-    lines.append(f"  partial: {key(leaf.partial)}")
+    lines.append(f"  partial: {key(over_streams(leaf.partial, split.windows))}")
     if leaf.groups is None:
         lines.append("  merge: one after the other")
     elif not leaf.states:

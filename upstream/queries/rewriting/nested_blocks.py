@@ -20,12 +20,15 @@ from .raw_rows import instead_of, raw_rows
 from .resolution import resolved
 from .retention import columns_read, conditions_on, picking
 from .split_query import Leaf
-from .synchronous_replication import synchronous_replication
+from .spoken import calls_in, spoken
+from .synchronous_replication import group_expressions, synchronous_replication
 from .top_rows import top_rows
 from .trees import chunk_index, chunk_tables, chunks_in, key, named
 from .union_all import sides_of_union, union_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlglot import exp
 
     from .block import Block
@@ -197,6 +200,8 @@ class Splitter:
                 columns=columns,
                 filters=filters,
                 filters_by_step=by_step,
+                aggregates=_aggregates(task),
+                grouping=_grouping(task),
             )
         )
         return task.relation
@@ -312,6 +317,23 @@ class Splitter:
         except NotIncrementalError:
             return {}
         return {alias: tuple(conditions_on(block, alias)) for alias in block.steps}
+
+
+def _aggregates(task: Task) -> tuple[str, ...]:
+    """Return what a block aggregates, as the user wrote it."""
+    select = task.original
+    clauses = [select.args.get(name) for name in ("having", "qualify", "order")]
+    trees = [*select.expressions, *(clause for clause in clauses if clause)]
+    return _spoken(task, calls_in(trees, task.functions))
+
+
+def _grouping(task: Task) -> tuple[str, ...]:
+    return _spoken(task, group_expressions(task.original, task.functions))
+
+
+def _spoken(task: Task, trees: Iterable[exp.Expr]) -> tuple[str, ...]:
+    has_many = len(task.block.sources) > 1
+    return tuple(dict.fromkeys(spoken(tree, qualified=has_many) for tree in trees))
 
 
 def _why_not_row_wise(task: Task) -> str:

@@ -11,6 +11,13 @@ class NotIncrementalError(Exception):
         super().__init__(reason)
 
 
+def needs_every_value(aggregates: list[str]) -> str:
+    """Return as a reason that these cannot be made of partials."""
+    if len(aggregates) == 1:
+        return f"{aggregates[0]} needs every value"
+    return f"{', '.join(aggregates[:-1])} and {aggregates[-1]} need every value"
+
+
 def refusal(error: Exception) -> str:
     """Return as a reason that DuckDB refused a part: the first line of what it said."""
     return f"DuckDB does not take it in parts ({str(error).strip().splitlines()[0]})"

@@ -66,6 +66,8 @@ class Leaf:
     of it, and the query in `filters` picks from `chunk_i` the rows that can matter, with these
     columns; `filters_by_step` does so with `__step` in front. The partial over what is picked is
     the partial over all.
+
+    For people: `aggregates` and `grouping` are what the leaf is about, as the user wrote them.
     """
 
     relation: str
@@ -79,6 +81,8 @@ class Leaf:
     columns: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     filters: Mapping[int, exp.Query] = field(default_factory=dict)
     filters_by_step: Mapping[int, exp.Query] = field(default_factory=dict)
+    aggregates: tuple[str, ...] = ()
+    grouping: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from .aggregates.aggregate_call import is_call
 from .by_step import by_number, by_step
 from .division import Division, Task
 from .merged_relation import arrow_types, reading, travelling
-from .not_incremental import NotIncrementalError
+from .not_incremental import NotIncrementalError, needs_every_value
 from .partial_columns import PartialColumns
 from .split_query import State, StateKind
+from .spoken import spoken
 from .trees import call, cast, column, key, named, own_nodes, replaced
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
         columns.group(group)
     upper = _Upper(task, columns)
     parts = upper.parts()
+    if upper.not_split:
+        raise NotIncrementalError(needs_every_value(list(upper.not_split)))
     partial = _partial(task.block.select, columns)
     if any(table.name in task.finished for table in partial.find_all(exp.Table)):
         raise NotIncrementalError("an aggregate depends on a subquery over a stream")
@@ -154,6 +157,8 @@ class _Upper:
         self._task = task
         self._columns = columns
         self.ungrouped_rule = "concatenation with compensation"
+        self.not_split: dict[str, None] = {}
+        """The aggregates that no rule splits, as the user wrote them, each once."""
 
     def parts(self) -> dict[str, list[exp.Expr] | exp.Expr]:
         """Return the clauses by sqlglot's names."""
@@ -182,8 +187,16 @@ class _Upper:
             return self._window(node)
         function = is_call(node)
         if function is not None and self._task.functions.is_aggregate(function):
-            return split_aggregate(node, self._columns)
+            return self._aggregate(node)
         return None
+
+    def _aggregate(self, node: exp.Expr) -> exp.Expr:
+        try:
+            return split_aggregate(node, self._columns)
+        except NotIncrementalError:
+            has_many = len(self._task.block.sources) > 1
+            self.not_split[spoken(node, qualified=has_many)] = None
+            return node.copy()  # all of them are to be named
 
     def _window(self, node: exp.Window) -> exp.Expr:
         """Look into the arguments of a window function, which itself stays what it is."""
