@@ -419,7 +419,6 @@ class WindowedEvaluation:
 
     def describe(self) -> Description:
         """Return how it is evaluated at the moment, in words."""
-        if isinstance(self._way, CheaperWay):
         if self._way is True:
             return Description("windows are evaluated whole")
         keeps_rows = all(leaf.keeps_rows for _, leaf in self._leaves)
