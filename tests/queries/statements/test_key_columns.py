@@ -35,6 +35,15 @@ def key_of(text: str, semantics: str = "update") -> tuple[str, ...]:
         ("SELECT symbol FROM (trades JOIN companies USING (symbol))", ("symbol",)),
         ("SELECT symbol FROM trades UNION ALL SELECT k FROM news", ("symbol",)),
         ("SELECT symbol, sensor FROM trades, ticks", ("symbol", "sensor")),
+        ("SELECT t.symbol FROM trades t JOIN trades u USING (symbol)", ("symbol",)),
+        ("SELECT t.symbol AS a FROM trades t JOIN news n ON t.symbol = n.k", ("a",)),
+        ("SELECT k FROM trades t JOIN news n ON price > 3 AND (k = symbol)", ("k",)),
+        ("SELECT k FROM trades t, news n WHERE symbol = k AND price > 3", ("k",)),
+        (
+            "SELECT d FROM trades JOIN news ON symbol = k JOIN (SELECT k AS d FROM news) ON d = k",
+            ("d",),
+        ),
+        ("SELECT symbol FROM trades t ASOF JOIN trades u USING (symbol, time)", ("symbol",)),
         ("SELECT k, x FROM trades, LATERAL (SELECT symbol AS k, 1 AS x) l, news", None),
     ],
 )
@@ -58,6 +67,12 @@ def test_the_key_is_in_the_result(text: str, expected: tuple[str, ...] | None) -
         "SELECT symbol FROM trades UNION ALL SELECT text FROM news",
         "SELECT symbol FROM trades UNION ALL SELECT 'x'",
         "SELECT symbol FROM trades, ticks",
+        "SELECT t.symbol FROM trades t LEFT JOIN news n ON t.symbol = n.k",
+        "SELECT t.symbol FROM trades t LEFT JOIN trades u USING (symbol)",
+        "SELECT t.symbol FROM trades t JOIN news n ON t.symbol > n.k",
+        "SELECT t.symbol FROM trades t JOIN news n ON t.symbol = n.k OR price > 3",
+        "SELECT t.symbol FROM trades t JOIN news n ON t.symbol = upper(n.k)",
+        "SELECT t.symbol FROM trades t JOIN news n ON NOT t.symbol = n.k",
     ],
 )
 def test_a_query_that_drops_the_key_is_refused(text: str) -> None:

@@ -2,7 +2,8 @@
 
 An update query without a window gives the newest row of each key, so a row of its result must say
 whose it is. Columns are followed from the result back to the stream: through aliases, stars,
-subqueries and common table expressions; a column that is computed is none of the key any more.
+subqueries and common table expressions; a column that is computed is none of the key any more. Of
+columns that an inner join makes equal each is as good as the others.
 """
 
 from __future__ import annotations
@@ -126,8 +127,8 @@ class _Lineage:
     def _sources(self, query: exp.Select, named: _Sources, depth: int) -> _Sources:
         read = query.args.get("from_")
         sources: dict[str, list[_Column]] = {}
-        joined = [join.this for join in query.args.get("joins") or []]
-        waiting = [*([read.this] if read is not None else []), *joined]
+        joins = [*(query.args.get("joins") or [])]
+        waiting = [*([read.this] if read is not None else []), *(join.this for join in joins)]
         while waiting:
             source = waiting.pop(0)
             columns: list[_Column] = []
@@ -136,12 +137,14 @@ class _Lineage:
                 continue
             if isinstance(source, exp.Table):
                 columns = self._chunks.get(source.name) or named.get(source.name.lower(), [])
-                waiting[:0] = [join.this for join in source.args.get("joins") or []]
+                inner = source.args.get("joins") or []
+                joins.extend(inner)
+                waiting[:0] = [join.this for join in inner]
             elif isinstance(source, exp.Subquery | exp.Lateral):
                 columns = self.columns_of(source.this, named, depth + 1)
             alias = source.args.get("alias")
             sources[source.alias_or_name.lower()] = _renamed(columns, alias)
-        return sources
+        return _equated(sources, _equal_columns(query, joins, sources))
 
     def _item(self, item: exp.Expr, sources: _Sources) -> list[_Column]:
         """Return the columns that one item of a select list stands for."""
@@ -156,6 +159,64 @@ class _Lineage:
         if isinstance(value, exp.Column):
             origins = _origins(value, sources)
         return [_Column(item.alias or value.name, origins)]
+
+
+def _equal_columns(
+    query: exp.Select, joins: list[exp.Join], sources: _Sources
+) -> list[list[tuple[str, str]]]:
+    """Return groups of columns, by source and name, that are equal in each row of a query."""
+    groups: list[list[tuple[str, str]]] = []
+    where = query.args.get("where")
+    conditions = [where.this] if where is not None else []
+    if not any(join.side or join.kind in {"SEMI", "ANTI"} for join in joins):
+        conditions += [join.args["on"] for join in joins if join.args.get("on") is not None]
+        names = {each.name.lower() for join in joins for each in join.args.get("using") or []}
+        groups += [[(source, name) for source in sources] for name in sorted(names)]
+    for condition in conditions:
+        for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
+            equality = part.unnest()
+            if isinstance(equality, exp.EQ):
+                sides = (equality.left.unnest(), equality.right.unnest())
+                columns = [each for each in sides if isinstance(each, exp.Column)]
+                if len(columns) == len(sides):
+                    groups.append([place for each in columns for place in _places(each, sources)])
+    return groups
+
+
+def _places(column: exp.Column, sources: _Sources) -> list[tuple[str, str]]:
+    """Return of which source a column is; none if it could be of several."""
+    name = column.name.lower()
+    if column.table:
+        return [(column.table.lower(), name)]
+    having = [
+        source
+        for source, columns in sources.items()
+        if any(each.name.lower() == name for each in columns)
+    ]
+    return [(having[0], name)] if len(having) == 1 else []
+
+
+def _equated(sources: _Sources, groups: list[list[tuple[str, str]]]) -> _Sources:
+    """Return sources in which columns that are equal have one another's origins."""
+    alike = {place: _NONE for group in groups for place in group}
+    for source, columns in sources.items():
+        for each in columns:
+            place = source, each.name.lower()
+            if place in alike:
+                alike[place] |= each.origins
+    before = None
+    while before != alike:  # what equals a third is found in the next round
+        before = dict(alike)
+        for group in groups:
+            united = _NONE.union(*(alike[place] for place in group))
+            alike.update(dict.fromkeys(group, united))
+    return {
+        source: [
+            _Column(each.name, each.origins | alike.get((source, each.name.lower()), _NONE))
+            for each in columns
+        ]
+        for source, columns in sources.items()
+    }
 
 
 def _origins(column: exp.Column, sources: _Sources) -> Origins:
