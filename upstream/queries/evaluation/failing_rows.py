@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from .error_text import error_text
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -46,7 +48,7 @@ class FailingRows:
                 is_hopeless = part is rows and self._fails(run, rows.slice(0, 0))
                 if part.num_rows <= 1 or statements > _STATEMENTS or is_hopeless:
                     self.count += part.num_rows
-                    self.error = str(error)
+                    self.error = error_text(error)
                     continue
                 half = part.num_rows // 2
                 waiting.append(part.slice(half))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..merging.table_merge import PARTIALS
+from .error_text import error_text, state_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +28,7 @@ class MergedSchema:
 class Finish:
     """Runs the finish, or does without it where it would only rename columns."""
 
-    __slots__ = ("_direct", "_finish", "_names", "schema")
+    __slots__ = ("_direct", "_finish", "_names", "_state_names", "schema")
 
     def __init__(
         self, split: SplitQuery, merged: Sequence[MergedSchema], schema: pa.Schema, duck: Duck
@@ -36,6 +37,7 @@ class Finish:
         """The schema of results."""
         self._names = [f"{PARTIALS}_{i}" for i in range(len(merged))]
         is_merged = all(each.merge is None for each in merged)
+        self._state_names = state_names(split)
         self._direct = None
         if split.direct is not None and is_merged:
             self._direct = [column for _, column in split.direct]
@@ -53,6 +55,10 @@ class Finish:
         else:
             result = self._finish.run(**dict(zip(self._names, merged, strict=True)))
         return result if result.schema.equals(self.schema) else result.cast(self.schema)
+
+    def said(self, error: Exception) -> str:
+        """Return what went wrong, in the words of the query."""
+        return error_text(error, self._state_names)
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""

@@ -175,7 +175,7 @@ class LandmarkEvaluation:
             self._advance(end)
             table = self._finish.run([leaf.merged() for leaf in self._leaves])
         except duckdb.Error as failure:
-            table, error = self._finish.schema.empty_table(), str(failure)
+            table, error = self._finish.schema.empty_table(), self._finish.said(failure)
         assert self._oldest is not None
         assert self._newest is not None
         until = end * self._slide if self._slide else self._newest

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .answer import Answer, Answers
 from .description import Description
+from .error_text import error_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -152,7 +153,7 @@ class NewestEvaluation:
         try:
             result = self._whole.run(**dict(zip(names, tables, strict=True)))
         except duckdb.Error as failure:
-            result, error = self._schema.empty_table(), str(failure)
+            result, error = self._schema.empty_table(), error_text(failure)
             if self._is_by_row and len(tables) == 1:
                 result, error = self._spared(tables[0]), None
         return Answer(None, None, due, 0, result, error)

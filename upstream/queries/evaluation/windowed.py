@@ -297,7 +297,7 @@ class WindowedEvaluation:
         try:
             table = self._evaluate(first, end)
         except duckdb.Error as failure:
-            table, error = self._finish.schema.empty_table(), str(failure)
+            table, error = self._finish.schema.empty_table(), self._finish.said(failure)
         step = self._timeline.step
         answer = Answer(
             self._bound(window * self._timeline.per_slide * step),

@@ -1,0 +1,89 @@
+"""What DuckDB says about a query that fails, without what is ours in it.
+
+It speaks of the statement that it was given, which nobody wrote: a finish reads `__s0` where the
+query says max(price). Only the first line is about what happened; the others quote the statement.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlglot import exp
+
+    from ..rewriting.split_query import SplitQuery
+
+_OURS: Final = r'"?\b(?:__[a-z]+_?\d*|_*merged_\d+|chunk_\d+)\b"?'
+_NAME: Final = re.compile(_OURS)
+_MERGED: Final = re.compile(rf"\b\w+\(({_OURS})\)")
+"""The merge of a state, which is called by its function."""
+_WHERE: Final = re.compile(
+    r" when casting from source column .*$| in expression \(.*\)(?=\. |\.$|$)"
+)
+_QUOTED: Final = re.compile(r"('(?:[^']|'')*')")
+
+
+def error_text(error: Exception, names: Mapping[str, str] | None = None) -> str:
+    """Return the first line of an error, with `names` for our columns; or without, if unknown."""
+    line = str(error).strip().partition("\n")[0].rstrip()
+    known = _spoken(line, names or {})
+    if not _is_ours(known):
+        return known
+    return "".join(
+        part if quoted else _NAME.sub("…", part)
+        for quoted, part in _parts(_WHERE.sub(_without_ours, known))
+    )
+
+
+def state_names(split: SplitQuery) -> dict[str, str]:
+    """Return the columns of merged relations that are something the user wrote.
+
+    A name that is one thing in one relation and another in the next is left out.
+    """
+    from sqlglot import exp
+
+    found: dict[str, str] = {}
+    for leaf in split.leaves:
+        items = leaf.partial.expressions if isinstance(leaf.partial, exp.Select) else ()
+        written = {*leaf.aggregates, *leaf.grouping}
+        for item in items:
+            text = _written(item.unalias(), written)
+            name = item.alias
+            found[name] = text if found.get(name, text) == text else ""
+    return {name: text for name, text in found.items() if text}
+
+
+def _written(tree: exp.Expr, written: set[str]) -> str:
+    from ..rewriting.spoken import spoken
+
+    texts = spoken(tree), spoken(tree, qualified=True)
+    return next((text for text in texts if text in written), "")
+
+
+def _spoken(line: str, names: Mapping[str, str]) -> str:
+    def text(found: re.Match[str]) -> str:
+        return names.get(found[found.re.groups].strip('"'), found[0])
+
+    def plain(found: re.Match[str]) -> str:
+        return names.get(found[0].strip('"'), found[0])
+
+    return "".join(
+        part if quoted else _NAME.sub(plain, _MERGED.sub(text, part))
+        for quoted, part in _parts(line)
+    )
+
+
+def _parts(line: str) -> list[tuple[bool, str]]:
+    """Return what is in quotes, which is the user's data, and what is not."""
+    return [(i % 2 == 1, part) for i, part in enumerate(_QUOTED.split(line))]
+
+
+def _is_ours(text: str) -> bool:
+    return any(not quoted and _NAME.search(part) for quoted, part in _parts(text))
+
+
+def _without_ours(found: re.Match[str]) -> str:
+    return "" if _NAME.search(found[0]) else found[0]
