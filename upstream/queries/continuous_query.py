@@ -146,6 +146,8 @@ class ContinuousQuery:
                 self.text,
                 hint="take its results(), or choose semantics='update'",
             )
+        if self._holds_back and self._plan.has_windows:
+            self._give(self._clock.now())
         answer = self._evaluation.current(self._clock.now())
         return None if answer is None else Result.of(answer, self._clock.now())
 
@@ -201,10 +203,14 @@ class ContinuousQuery:
         self._evaluation.take_in(started)
         self._holds_back = self._emitter.held_until(started) is not None
         if not self._holds_back:
-            answers = self._evaluation.answers(started, self._emitter.keep)
-            self._emitter.give(answers, started)
-            self._error = next((each.error for each in answers.answers if each.error), self._error)
+            self._give(started)
         self._note_cost(self._clock.now() - started)
+
+    def _give(self, now: float) -> None:
+        self._holds_back = False
+        answers = self._evaluation.answers(now, self._emitter.keep)
+        self._emitter.give(answers, now)
+        self._error = next((each.error for each in answers.answers if each.error), self._error)
 
     def _note_cost(self, seconds: float) -> None:
         self._evaluations += 1

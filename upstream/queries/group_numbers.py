@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 
+_MANY = 1 / 8
+"""If so large a share of values differ, to find them first costs more than it saves."""
+
 _NAN = object()
 """Not equal to itself, NaN is one group all the same, as it is in SQL."""
 
@@ -28,10 +31,12 @@ _NAN = object()
 class GroupNumbers:
     """Counts groups in the order in which they come."""
 
-    __slots__ = ("_integers", "_numbers")
+    __slots__ = ("_are_many", "_integers", "_numbers")
 
     def __init__(self) -> None:
         self._numbers: dict[object, int] = {}
+        self._are_many = False
+        """Whether more than a few of the values of the last batch were different."""
         self._integers = IntegerCodes()
         """Used instead, as long as all groups are single integers."""
 
@@ -42,7 +47,10 @@ class GroupNumbers:
         """Return a code of each row, and the number of each code's group; one code is one group."""
         assert columns
         if len(columns) == 1:
+            if self._are_many and not self._numbers and _is_of_integers(columns[0]):
+                return self._of_integers(columns[0].to_numpy().astype(np.int64))
             codes, dictionary = _dictionary(columns[0])
+            self._are_many = len(dictionary) > len(codes) * _MANY
             if not self._numbers and _is_of_integers(dictionary):
                 return codes, self._integers.codes_of(dictionary.to_numpy().astype(np.int64))
             keys: list[object] = _values(dictionary)
@@ -54,6 +62,16 @@ class GroupNumbers:
             groups = [self._numbers.setdefault(key, len(self._numbers)) for key in keys]
         return codes, np.array(groups, dtype=np.int64)
 
+    def _of_integers(self, values: Integers) -> tuple[Integers, Integers]:
+        """Number integers of which most are different, without a dictionary of them before."""
+        numbers = self._integers.codes_of(values)
+        is_there = np.zeros(len(self._integers), dtype=np.bool_)
+        is_there[numbers] = True
+        groups = np.flatnonzero(is_there)
+        self._are_many = len(groups) > len(numbers) * _MANY
+        places = np.cumsum(is_there) - 1
+        return places[numbers], groups
+
     def _leave_integers(self) -> None:
         """Look groups up one by one from now on: the column has a NULL."""
         if len(self._integers):
@@ -62,11 +80,11 @@ class GroupNumbers:
             self._integers = IntegerCodes()
 
 
-def _is_of_integers(dictionary: pa.Array) -> bool:
+def _is_of_integers(values: pa.Array | pa.ChunkedArray) -> bool:
     import pyarrow as pa
 
-    is_integer = pa.types.is_integer(dictionary.type) and dictionary.type != pa.uint64()
-    return bool(is_integer) and not dictionary.null_count
+    is_integer = pa.types.is_integer(values.type) and values.type != pa.uint64()
+    return bool(is_integer) and not values.null_count
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[Integers, list[object]]:

@@ -44,11 +44,17 @@ def test_the_other_way_is_tried_after_16_windows_then_64_then_256() -> None:
 
 def test_a_trial_ends_when_the_other_way_has_turned_out_to_be_dear() -> None:
     way = CheaperWay(window_rows=1)
-    taken = ways_taken(way, 16 + 2 + 64, whole=1.0, increments=2.0)
-    assert taken == [True] * 16 + [False] * 2 + [True] * 64  # the first of them is not counted
+    taken = ways_taken(way, 16 + 3 + 64, whole=1.0, increments=2.0)
+    assert taken == [True] * 16 + [False] * 3 + [True] * 64  # the first of them is not counted
+
+
+def test_a_trial_ends_at_once_when_the_other_way_is_hopeless() -> None:
     way = CheaperWay(window_rows=100_000)
-    taken = ways_taken(way, 16 + 1 + 64, whole=2.0, increments=1.0)
+    taken = ways_taken(way, 16 + 1 + 64, whole=5.0, increments=1.0)
     assert taken == [False] * 16 + [True] + [False] * 64
+    way = CheaperWay(window_rows=1)
+    taken = ways_taken(way, 16 + 2 + 64, whole=1.0, increments=5.0)
+    assert taken == [True] * 16 + [False] * 2 + [True] * 64
 
 
 def test_the_other_way_is_tried_no_less_often_than_every_4096_windows() -> None:
@@ -56,7 +62,7 @@ def test_the_other_way_is_tried_no_less_often_than_every_4096_windows() -> None:
     taken = ways_taken(way, 20_000, whole=1.0, increments=2.0)
     trials = [i for i in range(1, len(taken)) if taken[i - 1] and not taken[i]]
     gaps = {after - before for before, after in pairwise(trials)}
-    assert max(gaps) == 4_096 + 2
+    assert max(gaps) == 4_096 + 3
 
 
 def test_what_a_trial_pays_for_being_prepared_does_not_count() -> None:

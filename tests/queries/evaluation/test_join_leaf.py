@@ -209,3 +209,18 @@ def test_rows_are_picked_by_their_steps() -> None:
     assert in_steps(rows, 2, 3)["x"].to_pylist() == [2]
     assert in_steps(rows, 4, 9).num_rows == 0
     assert in_steps(rows, 1, 4) is rows
+
+
+def test_a_row_that_fails_takes_none_of_the_pairs_of_others_with_it(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT a.x, b.x AS y FROM tumble(bids, 10) a JOIN tumble(asks, 10) b"
+        " ON CAST(a.note || b.note AS INT) > 0",
+        evaluation="increments",
+        allowed_lateness=100,
+    )
+    append(engine, "bids", (1, 1, "a", "bad"), (2, 2, "a", "2"), (10, 0))
+    append(engine, "asks", (1, 5, "a", "5"), (2, 6, "a", "6"), (10, 0))
+    assert given(query.results()) == [(0, 10, [(2, 5), (2, 6)])]
+    append(engine, "asks", (3, 7, "a", "7"))
+    assert given(query.results()) == [(0, 10, [(2, 5), (2, 6), (2, 7)])]
+    assert query.statistics().rows_failed > 0

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from upstream import Engine, ManualClock, ParameterError, UnboundedQueryError
+from upstream import Engine, ManualClock, UnboundedQueryError, WindowError
 
 from .setting import append, given, held, rows_of
 
@@ -114,7 +114,7 @@ def test_silence_ends_the_slide(engine: Engine, clock: ManualClock) -> None:
 
 
 def test_silence_ends_nothing_where_there_is_no_slide(engine: Engine) -> None:
-    with pytest.raises(ParameterError, match="close_after"):
+    with pytest.raises(WindowError, match="close_after"):
         engine.continuous_query(GROWS, close_after=5)
 
 

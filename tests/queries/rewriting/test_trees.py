@@ -55,3 +55,20 @@ def test_conjuncts_are_what_must_all_hold() -> None:
     where = _select("SELECT 1 WHERE a AND (b AND (c OR d))").args["where"]
     assert [part.sql() for part in trees.conjuncts(where.this)] == ["a", "b", "c OR d"]
     assert trees.conjuncts(None) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "condition"),
+    [
+        ("x", "NOT x IS NULL"),
+        ("f(x)", "NOT F(x) IS NULL"),
+        ("x IS NOT NULL", "NOT (NOT x IS NULL) IS NULL"),
+        ("a AND b", "NOT (a AND b) IS NULL"),
+        ("a < b", "NOT (a < b) IS NULL"),
+    ],
+)
+def test_what_is_known_is_in_brackets_where_its_operators_bind_loosely(
+    value: str, condition: str
+) -> None:
+    tree = trees.is_known(parse_one(value, dialect="duckdb"))
+    assert tree.sql("duckdb") == condition

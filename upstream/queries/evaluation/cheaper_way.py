@@ -3,8 +3,8 @@
 A small window is evaluated whole in less time than its parts can be put together. Both ways are
 measured while the query runs. The one that is not taken is tried again after 16 windows, then after
 64 and so on up to 4,096, for a few windows in a row, or until it has turned out to be the dearer
-one. The first window by increments pays for all rows that are not in partials yet, and is not
-counted.
+one. The first of them pays for what is not prepared (rows that are not in partials yet, a statement
+that has not run yet), and is not counted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ _SMALL: Final = 4_096
 _TRIALS: Final = 4
 _FIRST_PERIOD, _LONGER, _LAST_PERIOD = 16, 4, 4_096
 _DEARER: Final = 1.5
-"""A trial ends when a window costs so many times what it costs by the other way."""
+"""A trial ends when the cheaper of two windows costs so many times what the other way costs."""
+_HOPELESS: Final = 4
+"""It ends at once when one window does."""
 _REMEMBERED: Final = 8
 """A way costs the least of so many windows: more it costs when somebody else has the processor."""
 
@@ -40,14 +42,17 @@ class CheaperWay:
     def measured(self, seconds: float) -> None:
         """Tell what the way taken cost, and choose the next."""
         self._since += 1
-        if self._trial == 1 and not self.is_whole:
+        is_bearable = seconds <= _HOPELESS * min(self._costs[not self.is_whole], default=seconds)
+        if self._trial == 1 and (is_bearable or not self.is_whole):
             self._trial += 1
             return
         self._costs[self.is_whole].append(seconds)
         if self._trial:
             self._trial += 1
             other = min(self._costs[not self.is_whole])
-            if self._trial > _TRIALS or seconds > _DEARER * other:
+            tried = self._costs[self.is_whole]
+            is_dearer = len(tried) > 1 and min(tried) > _DEARER * other
+            if self._trial > _TRIALS or is_dearer or seconds > _HOPELESS * other:
                 self._trial = self._since = 0
                 self.is_whole = self._cheaper()
         elif self._since >= self._period:

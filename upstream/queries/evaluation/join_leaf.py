@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from ..merging.pair_merge import PairMerge
 from ..rewriting.split_query import STEP
 from .pair_statements import PairStatements
+from .sliding_table import SlidingTable, pieces_between
 from .step_leaf import by_step, with_steps
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from ..rewriting.split_query import Leaf
     from .failing_rows import FailingRows
     from .step_leaf import Piece
+
+Join = Callable[[int, "pa.Table", Mapping[int, "pa.Table"]], "pa.Table"]
 
 _BEFORE_ALL: Final = -(1 << 63)
 _AFTER_ALL: Final = (1 << 63) - 1
@@ -53,6 +56,7 @@ class JoinLeaf:
         "_held",
         "_merge",
         "_raw",
+        "_tables",
         "_waiting",
         "_windows",
         "keeps_rows",
@@ -78,6 +82,8 @@ class JoinLeaf:
         self._raw: dict[int, list[pa.Table]] = {i: [] for i in leaf.windows}
         self._waiting: dict[int, list[pa.Table]] = {i: [] for i in leaf.windows}
         self._held: dict[int, dict[int, list[pa.Table]]] = {i: {} for i in leaf.windows}
+        self._tables: dict[int, SlidingTable] = {}
+        """Of each stream what is held for the window."""
         self._first = self._end = self._forgotten = _BEFORE_ALL
 
     def merge(self) -> exp.Query | None:
@@ -117,15 +123,44 @@ class JoinLeaf:
             in_window = in_steps(new, self._first, self._end)
             if in_window.num_rows and all(table.num_rows for table in others.values()):
                 join = self._forms[0].join
-                for pairs in self._failing.spare(partial(_joined, join, window, others), in_window):
+                for pairs in self._spare_pairs(join, window, in_window, others):
                     self._merge.stage(pairs)
             for step, rows in _by_step_with_it(new):
                 self._held[window].setdefault(step, []).append(rows)
+                self._tables[window].add(step, rows)
+
+    def _spare_pairs(
+        self, run: Join, window: int, rows: pa.Table, others: dict[int, pa.Table]
+    ) -> list[pa.Table]:
+        """Join rows of a stream with the others', and leave out those that fail.
+
+        Where one row fails by itself, it may be for a row of the other stream: then that one is
+        looked for, so that the pairs of the first with all others stay.
+        """
+        import duckdb
+
+        found: list[pa.Table] = []
+
+        def join(part: pa.Table) -> pa.Table:
+            try:
+                return run(window, part, others)
+            except duckdb.Error:
+                if part.num_rows != 1 or len(others) != 1:
+                    raise
+            [(other, table)] = others.items()
+            found.extend(self._failing.spare(lambda half: run(window, part, {other: half}), table))
+            return run(window, part.slice(0, 0), others)
+
+        results = self._failing.spare(join, rows)
+        return [*results, *found]
 
     def _pick(self) -> None:
         """Pick what is needed of the rows that came."""
         if len(self._forms) > 1 and any(self._raw.values()):
             self._choose_form()
+        if not self._tables and any(self._raw.values()):
+            schemas = self._forms[0].picked
+            self._tables = {window: SlidingTable(schemas[window]) for window in self._windows}
         pick = self._forms[0].pick
         for window, raw in self._raw.items():
             for rows in raw:
@@ -154,8 +189,24 @@ class JoinLeaf:
 
     def merged_of(self, first: int, end: int) -> pa.Table:
         """Join the rows of an earlier window anew."""
+        import duckdb
+        import pyarrow as pa
+
         self.join()
-        return self._forms[0].partial({i: self._rows(i, first, end) for i in self._windows})
+        rows = {i: self._rows(i, first, end) for i in self._windows}
+        form = self._forms[0]
+        try:
+            return form.partial(rows)
+        except duckdb.Error:
+            one, *_ = self._windows
+            others = {i: rows[i] for i in self._windows if i != one}
+            parts = self._spare_pairs(
+                lambda window, part, rest: form.partial({window: part, **rest}),
+                one,
+                rows[one],
+                others,
+            )
+            return pa.concat_tables(parts) if parts else self.schema.empty_table()
 
     def forget(self, before: int) -> None:
         """Forget steps that are in no window any more."""
@@ -205,10 +256,14 @@ class JoinLeaf:
         return due if due.num_rows else None
 
     def _rows(self, window: int, first: int, end: int) -> pa.Table:
+        """Return what is held of a stream for the steps in `[first, end)`."""
         import pyarrow as pa
 
-        held = self._held[window]
-        parts = [part for step in sorted(held) if first <= step < end for part in held[step]]
+        if self._tables and (first, end) == (self._first, self._end):
+            return self._tables[window].window(
+                first, end, partial(pieces_between, self._held[window])
+            )
+        parts = [rows for _, rows in pieces_between(self._held[window], first, end)]
         return pa.concat_tables(parts) if parts else self._forms[0].picked[window].empty_table()
 
     def _drop(self) -> None:
@@ -216,15 +271,6 @@ class JoinLeaf:
         for held in self._held.values():
             for step in [step for step in held if step < bound]:
                 del held[step]
-
-
-def _joined(
-    join: Callable[[int, pa.Table, Mapping[int, pa.Table]], pa.Table],
-    window: int,
-    others: Mapping[int, pa.Table],
-    rows: pa.Table,
-) -> pa.Table:
-    return join(window, rows, others)
 
 
 def in_steps(rows: pa.Table, first: int, end: int) -> pa.Table:

@@ -14,6 +14,7 @@ from .answer import Answer, Answers
 from .description import Description
 
 if TYPE_CHECKING:
+    from ..window_bound import WindowBound
     from .failing_rows import FailingRows
     from .finish import Finish
     from .step_leaf import StepLeaf
@@ -45,7 +46,7 @@ class LandmarkEvaluation:
         *,
         finish: Finish,
         failing: FailingRows,
-        bound: Callable[[int], object],
+        bound: Callable[[int], WindowBound],
     ) -> None:
         self._inputs = inputs
         self._leaves = leaves
@@ -68,8 +69,9 @@ class LandmarkEvaluation:
             for cut in window_input.take_in(now):
                 if not cut.pieces:
                     continue
-                if self._unanswered is None:
-                    self._unanswered = window_input.last_arrival
+                arrival = window_input.last_arrival
+                if self._unanswered is None or arrival < self._unanswered:
+                    self._unanswered = arrival
                 self._occupied.update(step for step, _ in cut.pieces)
                 known = (cut.oldest, cut.newest)
                 self._oldest = min(known if self._oldest is None else (*known, self._oldest))

@@ -80,6 +80,7 @@ class Plan:
     tables: frozenset[str]
     is_by_row: bool = False
     has_landmark: bool = False
+    has_windows: bool = False
 
 
 class Planner:
@@ -154,6 +155,7 @@ class Planner:
             self._streams,
             self._tables,
             has_landmark=clause.kind is WindowKind.LANDMARK,
+            has_windows=True,
         )
 
     def _require_one_window(self, numbers: list[int]) -> None:

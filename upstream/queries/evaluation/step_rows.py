@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
+
+from .sliding_table import SlidingTable, pieces_between
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _PIECES: Final = 512
 """More pieces of a step than this are put together: a table takes more memory than a row."""
-_CRUMB_ROWS: Final = 2_048
-"""Pieces of fewer rows on average are put together for who reads them: DuckDB pays for each."""
 
 
 class StepRows:
@@ -20,12 +21,14 @@ class StepRows:
     A piece is *fed* when a partial has it; then it is let go, unless rows are kept.
     """
 
-    __slots__ = ("_fed", "_keeps", "_pieces", "_schema", "rows")
+    __slots__ = ("_fed", "_keeps", "_pieces", "_unfed", "_window", "rows")
 
     def __init__(self, schema: pa.Schema, *, keeps: bool) -> None:
-        self._schema = schema
+        self._window = SlidingTable(schema)
         self._pieces: dict[int, list[pa.Table]] = {}
         self._fed: dict[int, int] = {}
+        self._unfed: set[int] = set()
+        """The steps of which some pieces are not fed."""
         self._keeps = keeps
         self.rows = 0
         """How many rows are held."""
@@ -34,6 +37,9 @@ class StepRows:
         """Add rows to a step."""
         pieces = self._pieces.setdefault(step, [])
         pieces.append(rows)
+        if self._keeps:
+            self._window.add(step, rows)
+        self._unfed.add(step)
         self.rows += rows.num_rows
         fed = self._fed.get(step, 0)
         if len(pieces) - fed > _PIECES:
@@ -42,6 +48,7 @@ class StepRows:
     def let_go(self) -> None:
         """Keep rows no more: only those that are not fed are held."""
         self._keeps = False
+        self._window.clear()
         for step in list(self._fed):
             self._let_go_fed(step)
 
@@ -54,12 +61,9 @@ class StepRows:
         """Yield the rows before a step that are not fed, by step, and take them as fed."""
         import pyarrow as pa
 
-        for step in sorted(self._pieces):
-            if step >= end:
-                return
+        for step in sorted(step for step in self._unfed if step < end):
+            self._unfed.discard(step)
             pieces = self._pieces[step][self._fed.get(step, 0) :]
-            if not pieces:
-                continue
             self._fed[step] = len(self._pieces[step])
             if not self._keeps:
                 self._let_go_fed(step)
@@ -67,13 +71,9 @@ class StepRows:
 
     def between(self, first: int, end: int) -> pa.Table:
         """Return the rows of the steps in `[first, end)`, all of which are held."""
-        import pyarrow as pa
-
-        steps = sorted(step for step in self._pieces if first <= step < end)
-        pieces = [piece for step in steps for piece in self._pieces[step]]
-        rows = pa.concat_tables(pieces) if pieces else self._schema.empty_table()
-        is_in_crumbs = rows.num_rows < _CRUMB_ROWS * len(pieces)
-        return rows.combine_chunks() if is_in_crumbs else rows
+        if not self._keeps:
+            self._window.clear()
+        return self._window.window(first, end, partial(pieces_between, self._pieces))
 
     def count_between(self, first: int, end: int) -> int:
         """Return how many rows of the steps in `[first, end)` are held."""
@@ -89,6 +89,8 @@ class StepRows:
         for step in [step for step in self._pieces if step < before]:
             self.rows -= sum(piece.num_rows for piece in self._pieces.pop(step))
             self._fed.pop(step, None)
+            self._unfed.discard(step)
+        self._window.forget(before)
 
     def _let_go_fed(self, step: int) -> None:
         fed = self._fed.pop(step)

@@ -120,6 +120,8 @@ class WindowInput:
             return None
         if self._newest_row is None or self._last_arrival is None:
             return self._since + self._close_after
+        if self._newest_row >= end:
+            return self._log.moment_of(end) or self._last_arrival
         silence = (end - self._newest_row) * self._definition.seconds_per_unit
         if end <= self._open_slide_end():
             silence = 0.0

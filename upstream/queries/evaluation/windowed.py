@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ...clock import Clock
     from ..duck import Prepared
+    from ..window_bound import WindowBound
     from .failing_rows import FailingRows
     from .finish import Finish
     from .step_leaf import LeafEvaluation, Piece
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 _FIRST: Final = -(1 << 63)
 
+_REVISIONS: Final = 1_000
+"""So many revisions are remembered before those are looked for that nobody can ask for."""
 _OPEN_ROWS: Final = 65_536
 """So many rows of a step are evaluated although more may come."""
 
@@ -57,6 +60,7 @@ class WindowedEvaluation:
         "_reading_seconds",
         "_readings",
         "_revisions",
+        "_revisions_kept",
         "_rows",
         "_timeline",
         "_way",
@@ -76,7 +80,7 @@ class WindowedEvaluation:
         is_whole: bool | None,
         lateness: int | None,
         failing: FailingRows,
-        bound: Callable[[int], object],
+        bound: Callable[[int], WindowBound],
         clock: Clock,
     ) -> None:
         self._inputs = inputs
@@ -104,6 +108,7 @@ class WindowedEvaluation:
         self._last_answer: Answer | None = None
         """The answer for it, if there was one."""
         self._revisions: dict[int, int] = {}
+        self._revisions_kept = _REVISIONS
         self._amended: dict[int, float] = {}
         self._chunking = Chunking()
         self._readings = 0
@@ -372,10 +377,14 @@ class WindowedEvaluation:
         self._occupied.forget(before)
         for window_input in self._inputs:
             window_input.forget(self._timeline.end_of(self._current))
-        for window in [
-            each for each in self._revisions if self._timeline.steps_of(each)[0] < before
-        ]:
-            del self._revisions[window]
+        if len(self._revisions) > self._revisions_kept:
+            steps_of = self._timeline.steps_of
+            self._revisions = {
+                window: revision
+                for window, revision in self._revisions.items()
+                if steps_of(window)[0] >= before
+            }
+            self._revisions_kept = max(_REVISIONS, 2 * len(self._revisions))
 
     def _oldest_that_can_be_amended(self) -> int:
         """Return the first step of the oldest window that a late row can still fall into."""

@@ -88,6 +88,17 @@ def cast(tree: exp.Expr, type_name: str) -> exp.Expr:
     return exp.Cast(this=tree, to=exp.DataType.build(type_name, dialect=DIALECT))
 
 
+def is_known(tree: exp.Expr) -> exp.Expr:
+    """Return the condition that a value is not NULL, however loosely its operators bind."""
+    from sqlglot import exp
+
+    value = tree.copy()
+    is_tight = isinstance(value, exp.Column | exp.Func | exp.Literal | exp.Paren)
+    if not is_tight or isinstance(value, exp.Connector | exp.Binary):
+        value = exp.Paren(this=value)
+    return exp.Not(this=exp.Is(this=value, expression=exp.Null()))
+
+
 def step_column(table: str) -> exp.Column:
     """Return the step of a row of this source."""
     return column(STEP, table)

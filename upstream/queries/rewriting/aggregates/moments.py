@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..split_query import StateKind
-from ..trees import call, cast
+from ..trees import call, cast, is_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def both_known(y: exp.Expr, x: exp.Expr, where: exp.Expr | None) -> exp.Expr:
     """Return the condition under which a pair of values counts."""
     from sqlglot import exp
 
-    known = [exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())) for value in (y, x)]
+    known = [is_known(value) for value in (y, x)]
     return exp.and_(*known, where.copy() if where is not None else None, copy=False)
 
 

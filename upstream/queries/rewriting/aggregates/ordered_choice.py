@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..split_query import StateKind
-from ..trees import call, cast
+from ..trees import call, cast, is_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def _by_another(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr:
     from sqlglot import exp
 
     value, by = aggregate.arguments
-    known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    known = is_known(value)
     where = aggregate.condition
     both = exp.and_(known, where.copy() if where is not None else None, copy=False)
     extreme = _BY_ANOTHER[aggregate.name]
