@@ -30,12 +30,12 @@ from .example_streams import STREAMS, shown
             "SELECT * FROM companies AS c JOIN chunk_0 AS trades USING (symbol), chunk_1 AS ticks",
         ),
         (
-            "SELECT (SELECT max(price) FROM trades), * FROM ticks",
-            "SELECT (SELECT MAX(price) FROM chunk_0 AS trades), * FROM chunk_1 AS ticks",
+            "SELECT (SELECT max(price) FROM trades) AS m, * FROM ticks",
+            "SELECT (SELECT MAX(price) FROM chunk_0 AS trades) AS m, * FROM chunk_1 AS ticks",
         ),
         (
             "SELECT 1 FROM news WHERE EXISTS(SELECT 1 FROM trades)",
-            "SELECT 1 FROM chunk_0 AS news WHERE EXISTS(SELECT 1 FROM chunk_1 AS trades)",
+            'SELECT 1 AS "1" FROM chunk_0 AS news WHERE EXISTS(SELECT 1 FROM chunk_1 AS trades)',
         ),
         (
             "SELECT k FROM news UNION ALL SELECT sensor FROM ticks",

@@ -15,6 +15,7 @@ from sqlglot import exp
 from ...errors import StatementError, WindowError
 from ..window_clause import WindowClause, WindowKind
 from .names import RESERVED, found, reserved
+from .naming_columns import name_columns
 from .parsed_query import ParsedQuery
 from .source_text import SourceText, place_of
 from .window_functions import FUNCTIONS, WindowCall
@@ -24,12 +25,16 @@ if TYPE_CHECKING:
 
 
 def read_query(text: str, streams: Mapping[str, StreamDefinition]) -> ParsedQuery:
-    """Parse a query, and take its windows out of it; streams are found in any case."""
+    """Parse a query, and take its windows out of it; streams are found in any case.
+
+    Columns of the result that have no alias are given what the user wrote as one.
+    """
     source = SourceText(text)
     tree = source.statement()
     if not isinstance(tree, exp.Query):
         _refuse_statement(source, tree)
     with source.syntax_errors():
+        name_columns(source, tree)
         taken = [*_take_windows(source, tree, streams)]
     windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
     return ParsedQuery(text, tree, windows, places)
