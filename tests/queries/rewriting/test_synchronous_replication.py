@@ -7,7 +7,3 @@ from .rule_contract import RuleContract
 
 class TestSynchronousReplication(RuleContract):
     rule = "synchronous_replication"
-
-
-class TestGroupingSets(RuleContract):
-    rule = "grouping_sets"

@@ -4,7 +4,8 @@ from .aggregate import Aggregate
 from .filter import Filter
 from .join import Join
 from .map import Map
-from .plan_query import Delivery, PlanQuery, PlanStatistics
+from .plan_query import Delivery, PlanQuery
+from .plan_statistics import PlanStatistics
 from .plan_tree import Arc, Operator
 from .running_plan import ArcStatistics
 from .source import Source

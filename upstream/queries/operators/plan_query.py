@@ -15,7 +15,6 @@ sources.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from ...clock import Clock
@@ -26,9 +25,10 @@ from ...statistics import ProcessingCost, check_count, is_quantity
 from ...updates import Update
 from .arrival_tap import ArrivalTap
 from .plan_clock import clock_of
+from .plan_statistics import PlanStatistics
 from .plan_tree import Feed, check_function
-from .running_plan import APPLICATION, ArcStatistics, RunningPlan
-from .tally import FAILED, OperatorStatistics, Tally
+from .running_plan import APPLICATION, RunningPlan
+from .tally import FAILED, Tally
 
 DEFAULT_BATCH = 1_000
 
@@ -38,24 +38,6 @@ class Delivery(StrEnum):
 
     PUSH = "push"
     PULL = "pull"
-
-
-@dataclass(frozen=True, slots=True)
-class PlanStatistics:
-    """The exact counters of a query at one moment."""
-
-    name: str
-    runs: int
-    operators: tuple[OperatorStatistics, ...]
-    """In the order in which they run; last the callback, if there is one."""
-    arcs: tuple[ArcStatistics, ...]
-    """The arcs, each after those that it comes from; last the results."""
-
-    @property
-    def is_balanced(self) -> bool:
-        """Whether every update is accounted for."""
-        operators = all(operator.is_balanced for operator in self.operators)
-        return operators and all(arc.queue.is_balanced for arc in self.arcs)
 
 
 class PlanQuery:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from .aggregates.aggregate_call import is_call
 from .by_step import by_step
 from .division import Division, Task
+from .grouping import contains_aggregate, group_expressions, has_aggregates
 from .merged_relation import reading
 from .not_incremental import NotIncrementalError
-from .synchronous_replication import contains_aggregate, group_expressions, has_aggregates
 from .trees import column, key, named, nested_queries, own_nodes, replaced
 
 if TYPE_CHECKING:

@@ -15,25 +15,22 @@ from .counted_rows import counted_rows
 from .distinct_rows import distinct_rows
 from .division import Task
 from .kept_rows import kept_rows
+from .leaf_of_division import leaf_of
 from .not_incremental import NotIncrementalError, refusal
 from .raw_rows import instead_of, raw_rows
 from .resolution import resolved
-from .retention import columns_read, conditions_on, picking
-from .split_query import Leaf
-from .spoken import calls_in, spoken
-from .synchronous_replication import group_expressions, synchronous_replication
+from .retention import conditions_by_source
+from .synchronous_replication import synchronous_replication
 from .top_rows import top_rows
-from .trees import chunk_index, chunk_tables, chunks_in, key, named
+from .trees import chunk_index, chunks_in, key, named
 from .union_all import sides_of_union, union_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sqlglot import exp
 
-    from .block import Block
     from .division import Division
     from .functions import Functions
+    from .split_query import Leaf
     from .trial import Trial
 
 _RULES: Final = (concatenation, synchronous_replication, distinct_rows, top_rows)
@@ -178,39 +175,8 @@ class Splitter:
         for leaf in self.leaves:
             if key(leaf.partial) == key(division.partial) and leaf.groups == division.groups:
                 return leaf.relation
-        columns, filters, by_step = {}, {}, {}
-        reader = task.original if division.row_wise else division.partial
-        for chunk in chunk_tables(division.partial):
-            index = chunk_index(chunk)
-            assert index is not None
-            columns[index] = columns_read(reader, self._trial.schemas[chunk.name])
-            conditions = self._conditions(task.block, chunk)
-            filters[index] = picking(chunk, columns[index], conditions, steps=False)
-            by_step[index] = picking(chunk, columns[index], conditions, steps=True)
-        self.leaves.append(
-            Leaf(
-                relation=task.relation,
-                windows=task.block.windows,
-                partial=division.partial,
-                partial_by_step=division.partial_by_step,
-                groups=division.groups,
-                states=division.states,
-                rule=division.rule,
-                reason=division.reason,
-                columns=columns,
-                filters=filters,
-                filters_by_step=by_step,
-                aggregates=_aggregates(task),
-                grouping=_grouping(task),
-            )
-        )
+        self.leaves.append(leaf_of(division, task))
         return task.relation
-
-    def _conditions(self, block: Block, chunk: exp.Table) -> list[exp.Expr]:
-        """Return the conditions on a chunk that stands in the FROM of the block itself."""
-        names = [source.alias for source in block.sources if chunk_index(source.node) is not None]
-        alias = chunk.alias_or_name
-        return conditions_on(block, alias) if alias in names else []
 
     def _over_union(self, select: exp.Select) -> exp.Query | None:
         """Divide an aggregate over UNION ALL, or return None if this is none or cannot be."""
@@ -241,7 +207,7 @@ class Splitter:
     def _partly(self, select: exp.Select) -> exp.Query:
         """Divide the blocks inside a SELECT, and keep rows of the chunks that it reads itself."""
         reason = self._obstacle(select)
-        conditions = self._where_alone(select)
+        conditions = conditions_by_source(select, self._trial)
         names = self._trial.columns(select).names
         copy = select.copy()
         for query in list(queries_beside_from(copy)):
@@ -298,42 +264,6 @@ class Splitter:
             node.set("this", self._above(node.this))
         else:
             raise NotIncrementalError(reason)
-
-    def _where_alone(self, select: exp.Select) -> dict[str, tuple[exp.Expr, ...]]:
-        """Return for each chunk in FROM the conditions in WHERE that are about it alone.
-
-        Not for what an outer join may fill up with NULLs: rows must not be missing there.
-        """
-        joins = select.args.get("joins") or ()
-        is_inner = all(
-            not join.side and not join.method and join.kind in ("", "INNER", "CROSS")
-            for join in joins
-        )
-        if not is_inner:
-            return {}
-        try:
-            block = read_block(select, self._trial)
-            block = replace(block, select=resolved(block))
-        except NotIncrementalError:
-            return {}
-        return {alias: tuple(conditions_on(block, alias)) for alias in block.steps}
-
-
-def _aggregates(task: Task) -> tuple[str, ...]:
-    """Return what a block aggregates, as the user wrote it."""
-    select = task.original
-    clauses = [select.args.get(name) for name in ("having", "qualify", "order")]
-    trees = [*select.expressions, *(clause for clause in clauses if clause)]
-    return _spoken(task, calls_in(trees, task.functions))
-
-
-def _grouping(task: Task) -> tuple[str, ...]:
-    return _spoken(task, group_expressions(task.original, task.functions))
-
-
-def _spoken(task: Task, trees: Iterable[exp.Expr]) -> tuple[str, ...]:
-    has_many = len(task.block.sources) > 1
-    return tuple(dict.fromkeys(spoken(tree, qualified=has_many) for tree in trees))
 
 
 def _why_not_row_wise(task: Task) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .block import read_block
+from .not_incremental import NotIncrementalError
+from .resolution import resolved
 from .split_query import STEP
 from .trees import chunk_tables, column, conjuncts, nested_queries, own_nodes
 
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from .block import Block
+    from .trial import Trial
 
 
 def columns_read(tree: exp.Expr, schema: pa.Schema) -> tuple[str, ...]:
@@ -71,6 +76,25 @@ def conditions_on(block: Block, alias: str) -> list[exp.Expr]:
         if not join.side and not join.method and join.kind in ("", "INNER"):
             found += conjuncts(join.args.get("on"))
     return [condition for condition in found if _is_about(condition, alias)]
+
+
+def conditions_by_source(select: exp.Select, trial: Trial) -> dict[str, tuple[exp.Expr, ...]]:
+    """Return for each chunk in FROM the conditions in WHERE that are about it alone.
+
+    Not for what an outer join may fill up with NULLs: rows must not be missing there.
+    """
+    joins = select.args.get("joins") or ()
+    is_inner = all(
+        not join.side and not join.method and join.kind in ("", "INNER", "CROSS") for join in joins
+    )
+    if not is_inner:
+        return {}
+    try:
+        block = read_block(select, trial)
+        block = replace(block, select=resolved(block))
+    except NotIncrementalError:
+        return {}
+    return {alias: tuple(conditions_on(block, alias)) for alias in block.steps}
 
 
 def _is_about(condition: exp.Expr, alias: str) -> bool:

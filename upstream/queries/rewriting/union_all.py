@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .block import check_row_wise, source_nodes
+from .grouping import has_aggregates
 from .not_incremental import NotIncrementalError
-from .synchronous_replication import has_aggregates
 from .trees import cast, chunks_in, column, named
 
 if TYPE_CHECKING:

@@ -1,0 +1,77 @@
+"""What a SELECT groups by, and whether it aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from sqlglot import exp, parse_one
+
+from upstream.queries.duck import Duck
+from upstream.queries.rewriting.functions import Functions, functions_of
+from upstream.queries.rewriting.grouping import (
+    contains_aggregate,
+    group_expressions,
+    has_aggregates,
+    has_sets,
+)
+from upstream.queries.rewriting.trees import key
+
+
+@pytest.fixture(scope="module")
+def functions() -> Iterator[Functions]:
+    duck = Duck()
+    yield functions_of(duck)
+    duck.close()
+
+
+def select_of(text: str) -> exp.Select:
+    select = parse_one(text, dialect="duckdb")
+    assert isinstance(select, exp.Select)
+    return select
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("SELECT sum(x) FROM s", []),
+        ("SELECT g FROM s GROUP BY g, (h)", ["g", "h"]),
+        ("SELECT x + 1 AS y, g FROM s GROUP BY 2, 1", ["g", "x + 1"]),
+        ("SELECT g, sum(x), h, rank() OVER () FROM s GROUP BY ALL", ["g", "h"]),
+        ("SELECT g FROM s GROUP BY ROLLUP (g, h)", ["g", "h"]),
+        ("SELECT g FROM s GROUP BY GROUPING SETS ((g, h), (g), ())", ["g", "h", "g"]),
+    ],
+)
+def test_numbers_sets_and_all_are_written_out(
+    functions: Functions, text: str, groups: list[str]
+) -> None:
+    assert [key(group) for group in group_expressions(select_of(text), functions)] == groups
+
+
+@pytest.mark.parametrize(
+    ("text", "aggregates"),
+    [
+        ("SELECT x FROM s", False),
+        ("SELECT 1 + sum(x) FROM s", True),
+        ("SELECT x FROM s HAVING max(x) > 1", True),
+        ("SELECT x FROM s ORDER BY count(*)", True),
+        ("SELECT sum(x) OVER () FROM s", False),
+        ("SELECT sum(sum(x)) OVER () FROM s", True),
+        ("SELECT (SELECT max(x) FROM t) FROM s", False),
+    ],
+)
+def test_an_aggregate_anywhere_above_from_counts_unless_it_is_a_window_function(
+    functions: Functions, text: str, aggregates: bool
+) -> None:
+    assert has_aggregates(select_of(text), functions) is aggregates
+
+
+def test_a_condition_may_contain_an_aggregate(functions: Functions) -> None:
+    [item] = select_of("SELECT CASE WHEN sum(x) > 1 THEN 2 END").expressions
+    assert contains_aggregate(item, functions)
+
+
+def test_rollup_and_the_like_are_sets() -> None:
+    for sets in ("ROLLUP (g)", "CUBE (g)", "GROUPING SETS ((g))"):
+        assert has_sets(select_of(f"SELECT 1 FROM s GROUP BY {sets}"))
+    assert not has_sets(select_of("SELECT 1 FROM s GROUP BY g"))

@@ -1,0 +1,160 @@
+"""The finish of grouped aggregates: each merged row is a group, or is aggregated once more.
+
+Once more where there are no groups (a window without rows still has a result), with ROLLUP and the
+like, and where an aggregate asked for finer groups than the query's own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .grouping import has_sets
+from .merged_relation import arrow_types, reading
+from .not_incremental import NotIncrementalError
+from .split_query import State, StateKind
+from .trees import call, cast, column, named, replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlglot import exp
+
+    from .division import Task
+    from .partial_columns import PartialColumns, StateDraft
+    from .trial import Shape
+
+
+class GroupedFinish:
+    """The finish over a merged relation; NotIncrementalError if the order of rows matters."""
+
+    def __init__(self, task: Task, columns: PartialColumns, shape: Shape, own_groups: int) -> None:
+        self._task = task
+        self._columns = columns
+        self._shape = shape
+        self._own_groups = tuple(columns.groups)[:own_groups]
+        self._has_sets = has_sets(task.block.select)
+        self._aggregates_again = (
+            task.is_shared or columns.is_refined or not own_groups or self._has_sets
+        )
+        has_many_rows = columns.is_refined or (self._aggregates_again and own_groups > 0)
+        if columns.needs_order and (has_many_rows or len(task.block.sources) > 1):
+            raise NotIncrementalError("an aggregate needs the rows in their order")
+        self._reading = self._readings()
+
+    def _readings(self) -> Mapping[str, exp.Expr]:
+        plain = dict(reading(self._shape, self._task.trial, self._task.relation))
+        if not self._aggregates_again:
+            return plain
+        for state in self._columns.states:
+            for name, merge in zip(state.columns, _merges(state), strict=True):
+                plain[name] = _complete(state, merge, plain[name])
+        return plain
+
+    def select(self, parts: dict[str, list[exp.Expr] | exp.Expr]) -> exp.Select:
+        """Return the query over the merged relation."""
+        from sqlglot import exp
+
+        parts = dict(parts)
+        items = parts.pop("expressions")
+        names = self._task.shape.names
+        assert isinstance(items, list)
+        finish = exp.select(
+            *(named(self._read(item), name) for item, name in zip(items, names, strict=True))
+        ).from_(exp.to_table(self._task.relation))
+        group = parts.pop("group", None)
+        for name, part in parts.items():
+            new = [self._read(p) for p in part] if isinstance(part, list) else self._read(part)
+            finish.set(name, new)
+        if self._has_sets:
+            finish.set("group", self._read(group))
+        elif self._aggregates_again and self._own_groups:
+            finish.set("group", exp.Group(expressions=[column(g) for g in self._own_groups]))
+        elif not self._aggregates_again and finish.args.get("having"):
+            finish.set("where", exp.Where(this=finish.args["having"].this))
+            finish.set("having", None)
+        return finish
+
+    def _read(self, tree: object) -> exp.Expr:
+        from sqlglot import exp
+
+        assert isinstance(tree, exp.Expr)
+
+        def exchange(node: exp.Expr) -> exp.Expr | None:
+            if isinstance(node, exp.Column) and not node.table and node.name in self._reading:
+                return self._reading[node.name].copy()
+            return None
+
+        return replaced(tree, exchange)
+
+    def direct(
+        self, parts: dict[str, list[exp.Expr] | exp.Expr]
+    ) -> tuple[tuple[str, str], ...] | None:
+        """Return which merged column is which result column, if that is all there is to do."""
+        from sqlglot import exp
+
+        if self._aggregates_again or set(parts) - {"expressions", "group"}:
+            return None
+        pairs = []
+        items = parts["expressions"]
+        assert isinstance(items, list)
+        for item, name, field in zip(
+            items, self._task.shape.names, self._task.shape.schema, strict=True
+        ):
+            is_column = isinstance(item, exp.Column) and item.name in self._reading
+            if not is_column or self._shape.schema.field(item.name).type != field.type:
+                return None
+            pairs.append((name, item.name))
+        return tuple(pairs)
+
+    def states(self) -> tuple[State, ...]:
+        """Return the states, merged in their own types."""
+        from sqlglot import exp
+
+        drafts, relation, schema = self._columns.states, self._task.relation, self._shape.schema
+        merges = [merge for draft in drafts for merge in _merges(draft)]
+        if not merges:
+            return ()
+        query = exp.select(*(merge.copy() for merge in merges)).from_(exp.to_table(relation))
+        found = self._task.trial.lending({relation: schema}).columns(query).types
+        types = arrow_types(schema, self._task.trial, relation)[len(self._columns.groups) :]
+        same = iter(
+            [
+                merge if is_type == type_name else cast(merge, type_name)
+                for merge, is_type, type_name in zip(merges, found, types, strict=True)
+            ]
+        )
+        return tuple(
+            State(self._kind(draft), draft.columns, tuple(next(same) for _ in draft.columns))
+            for draft in drafts
+        )
+
+    def _kind(self, draft: StateDraft) -> StateKind:
+        """Return the kind, but OTHER where the type is not one that all mergers know."""
+        import pyarrow as pa
+
+        kind = self._shape.schema.field(draft.columns[0]).type
+        is_number = (
+            pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        )
+        is_ordered = is_number or pa.types.is_temporal(kind) or pa.types.is_string(kind)
+        fits = {
+            StateKind.SUM: is_number,
+            StateKind.MINIMUM: is_ordered,
+            StateKind.MAXIMUM: is_ordered,
+        }
+        return draft.kind if fits.get(draft.kind, True) else StateKind.OTHER
+
+
+def _merges(draft: StateDraft) -> list[exp.Expr]:
+    return list(draft.merge([column(name) for name in draft.columns]))
+
+
+def _complete(state: StateDraft, merge: exp.Expr, plain: exp.Expr) -> exp.Expr:
+    """Return the merge of a state in the finish, in the state's type, and right for no rows."""
+    from sqlglot import exp
+
+    if isinstance(plain, exp.Cast):
+        merge = exp.Cast(this=merge, to=plain.args["to"].copy())
+    if state.when_empty is None:
+        return merge
+    return call("coalesce", merge, exp.Literal.number(state.when_empty))

@@ -1,0 +1,83 @@
+"""What a SELECT groups by, and whether it aggregates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .aggregates.aggregate_call import is_call
+from .trees import own_nodes
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from .functions import Functions
+
+
+def has_aggregates(select: exp.Select, functions: Functions) -> bool:
+    """Tell whether anything in the upper part of a SELECT aggregates its rows."""
+    trees = [*select.expressions]
+    trees += [select.args[name] for name in ("having", "qualify", "order") if select.args.get(name)]
+    return any(contains_aggregate(tree, functions) for tree in trees)
+
+
+def contains_aggregate(tree: exp.Expr, functions: Functions) -> bool:
+    """Tell whether there is an aggregate in there that is not a window function."""
+    from sqlglot import exp
+
+    windowed = {id(is_call(node.this)) for node in own_nodes(tree) if isinstance(node, exp.Window)}
+    return any(
+        functions.is_aggregate(node) and id(node) not in windowed for node in own_nodes(tree)
+    )
+
+
+def group_expressions(select: exp.Select, functions: Functions) -> list[exp.Expr]:
+    """Return what a SELECT groups by, with numbers and ALL written out."""
+    from sqlglot import exp
+
+    group = select.args.get("group")
+    if group is None:
+        return []
+    if group.args.get("all"):
+        items = [item.unalias() for item in select.expressions]
+        return [_bare(item) for item in items if not _aggregates_or_ranks(item, functions)]
+    found = []
+    for item in [member for each in group.expressions for member in _members(each)]:
+        if isinstance(item, exp.Literal) and item.is_int:
+            found.append(_bare(select.expressions[int(item.name) - 1].unalias()))
+        else:
+            found.append(_bare(item))
+    return found
+
+
+def has_sets(select: exp.Select) -> bool:
+    """Tell whether there is a ROLLUP or the like."""
+    from sqlglot import exp
+
+    group = select.args.get("group")
+    sets = (exp.GroupingSets, exp.Cube, exp.Rollup)
+    return group is not None and any(isinstance(item, sets) for item in group.expressions)
+
+
+def _members(item: exp.Expr) -> list[exp.Expr]:
+    """Return the expressions in a grouping set."""
+    from sqlglot import exp
+
+    if isinstance(item, exp.Tuple | exp.GroupingSets | exp.Cube | exp.Rollup):
+        return [member for child in item.expressions for member in _members(child)]
+    return _members(item.this) if isinstance(item, exp.Paren) else [item]
+
+
+def _bare(item: exp.Expr) -> exp.Expr:
+    from sqlglot import exp
+
+    while isinstance(item, exp.Paren):
+        item = item.this
+    return item
+
+
+def _aggregates_or_ranks(item: exp.Expr, functions: Functions) -> bool:
+    from sqlglot import exp
+
+    return contains_aggregate(item, functions) or any(
+        isinstance(node, exp.Window) for node in own_nodes(item)
+    )
