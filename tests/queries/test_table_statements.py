@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from upstream import Engine, ManualClock, QueryError, StatementError
+from upstream import (
+    Engine,
+    ManualClock,
+    QueryError,
+    StatementError,
+    UnknownColumnError,
+    UnknownTableError,
+)
 
 
 @pytest.fixture
@@ -34,19 +42,70 @@ def test_a_common_table_expression_hides_a_stream(engine: Engine) -> None:
     assert engine.sql("FROM kept").to_pylist() == [{"price": 7}]
 
 
-def test_a_stream_can_be_described(engine: Engine) -> None:
-    columns = engine.sql("DESCRIBE trades").select(["column_name", "column_type"]).to_pylist()
-    assert columns == [
-        {"column_name": "symbol", "column_type": "VARCHAR"},
-        {"column_name": "price", "column_type": "BIGINT"},
+@pytest.mark.parametrize("text", ["DESCRIBE trades", "SHOW TRADES", 'DESCRIBE "trades"'])
+def test_a_stream_is_described_with_its_key_and_its_time(engine: Engine, text: str) -> None:
+    engine.sql(
+        "CREATE OR REPLACE STREAM Trades (at DATE, symbol TEXT, n BIGINT) KEY (symbol) TIME (at)"
+    )
+    columns = engine.sql(text).to_pylist()
+    assert [(each["column_name"], each["column_type"]) for each in columns] == [
+        ("at", "DATE"),
+        ("symbol", "VARCHAR"),
+        ("n", "BIGINT"),
     ]
+    assert [each["null"] for each in columns] == ["NO", "NO", "YES"]
+    assert [each["key"] for each in columns] == ["TIME", "KEY", None]
 
 
-def test_what_is_lent_to_queries_is_not_shown(engine: Engine) -> None:
+def test_streams_are_shown_and_not_what_is_lent_to_queries(engine: Engine) -> None:
     engine.continuous_query("SELECT symbol FROM trades")
-    assert engine.sql("SHOW TABLES").to_pylist() == []
+    assert engine.sql("SHOW TABLES").to_pylist() == [{"name": "Trades"}]
+    engine.sql("CREATE TABLE Kept (symbol TEXT)")
+    assert engine.sql("SHOW TABLES").to_pylist() == [{"name": "Kept"}, {"name": "Trades"}]
+
+
+def test_the_newest_rows_are_copied_to_a_file(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "trades.csv"
+    for what in ("Trades (symbol, price)", "(SELECT symbol, price FROM trades)"):
+        assert engine.sql(f"COPY {what} TO '{path}'").to_pylist() == [{"Count": 2}]
+        assert sorted(path.read_text().split()) == ["HP,2", "IBM,3", "symbol,price"]
+    assert engine.sql(f"COPY trades TO '{path}'").to_pylist() == [{"Count": 2}]
+
+
+@pytest.mark.parametrize("text", ["SUMMARIZE Trades", "SUMMARIZE SELECT * FROM trades"])
+def test_the_newest_rows_are_summarized(engine: Engine, text: str) -> None:
+    rows = engine.sql(text).to_pylist()
+    assert [(row["column_name"], row["max"]) for row in rows] == [("symbol", "IBM"), ("price", "3")]
+
+
+def test_a_query_over_streams_is_described_and_explained(engine: Engine) -> None:
+    [column] = engine.sql("DESCRIBE SELECT price FROM trades").to_pylist()
+    assert (column["column_name"], column["column_type"]) == ("price", "BIGINT")
+    for explain in ("EXPLAIN", "explain\nanalyze"):
+        [plan] = engine.sql(f"{explain} SELECT count(*) FROM trades WHERE price > 1").to_pylist()
+        assert "AGGREGATE" in plan["explain_value"].upper()
+
+
+def test_what_is_wrong_in_an_explained_query_is_shown_where_it_is(engine: Engine) -> None:
+    with pytest.raises(UnknownColumnError) as caught:
+        engine.sql("EXPLAIN SELECT\n pric FROM trades")
+    assert (caught.value.line, caught.value.column) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("DELETE FROM trade", "did you mean Trades?"),
+        ("INSERT INTO trade VALUES (1)", "did you mean Trades?"),
+        ("SUMMARIZE kep", "did you mean kept?"),
+    ],
+)
+def test_of_an_unknown_table_the_nearest_is_offered(engine: Engine, text: str, hint: str) -> None:
     engine.sql("CREATE TABLE kept (symbol TEXT)")
-    assert engine.sql("SHOW TABLES").to_pylist() == [{"name": "kept"}]
+    with pytest.raises(UnknownTableError) as caught:
+        engine.sql(text)
+    assert caught.value.hint == hint
+    assert caught.value.line == 1
 
 
 @pytest.mark.parametrize(
@@ -58,6 +117,9 @@ def test_what_is_lent_to_queries_is_not_shown(engine: Engine) -> None:
         "ALTER TABLE trades ADD COLUMN a TEXT",
         "DELETE FROM trades",
         "UPDATE trades SET price = 1",
+        "COPY trades FROM 'trades.csv'",
+        "EXPLAIN DROP TABLE trades",
+        "EXPLAIN ANALYZE DELETE FROM trades",
         "BEGIN",
         "COMMIT",
         "ROLLBACK",
@@ -72,3 +134,18 @@ def test_what_is_not_for_streams_is_refused(engine: Engine, text: str) -> None:
 def test_what_duckdb_refuses_is_an_error_of_ours(engine: Engine) -> None:
     with pytest.raises(QueryError, match="nothing"):
         engine.sql("INSERT INTO nothing VALUES (1)")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("DROP TABLE trades", "DROP STREAM trades"),
+        ("CREATE VIEW seen AS SELECT * FROM trades", "continuous_query"),
+        ("DELETE FROM trades", "INSERT INTO"),
+    ],
+)
+def test_it_is_said_what_streams_have_instead(engine: Engine, text: str, hint: str) -> None:
+    with pytest.raises(StatementError) as caught:
+        engine.sql(text)
+    assert hint in caught.value.hint
+    assert caught.value.column == text.index("trades") + 1

@@ -1,22 +1,27 @@
 """Statements about tables, which are DuckDB's: what they may do with streams, and what not.
 
-A table can be made of the newest rows of streams, or have them inserted. Everything else that names
-a stream where DuckDB wants a table is refused: DuckDB does not know it.
+Statements that only read take the newest rows of a stream for it, be it to make a table of them, to
+copy them to a file or to describe them. Everything else that names a stream where DuckDB wants a
+table is refused: DuckDB does not know it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
-from ..errors import StatementError
+from ..errors import StatementError, UnknownTableError
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from sqlglot import exp
 
     from .duck import Duck
+    from .engine_stream import EngineStream
     from .statements import InsertInto, OtherStatement
+
+_EXPLAIN = re.compile(r"\s*EXPLAIN(\s+ANALYZE)?\s+(?=[^\s(])", re.IGNORECASE)
 
 
 class TableStatements:
@@ -25,7 +30,10 @@ class TableStatements:
     __slots__ = ("_duck", "_newest_rows", "_streams")
 
     def __init__(
-        self, duck: Duck, streams: Mapping[str, object], newest_rows: Callable[[str], pa.Table]
+        self,
+        duck: Duck,
+        streams: Mapping[str, EngineStream],
+        newest_rows: Callable[[str], pa.Table],
     ) -> None:
         self._duck = duck
         self._streams = streams
@@ -35,11 +43,9 @@ class TableStatements:
         """Run a statement; StatementError if it is none for streams, QueryError if it fails."""
         from sqlglot import exp
 
-        tree, text = statement.tree, statement.text
-        if isinstance(tree, exp.Describe) and (name := self._stream(tree.this)) is not None:
-            query = exp.select("*").from_(exp.to_table(name))
-            rows = {name: self._newest_rows(name)}
-            return self._duck.run_once(exp.Describe(this=query), text, rows)
+        tree, text = _explained(statement), statement.text
+        if (name := self._described(tree)) is not None:
+            return self._describe(name, text)
         if isinstance(tree, exp.Transaction | exp.Commit | exp.Rollback):
             raise StatementError(
                 "a transaction would take the standing queries with it when it fails",
@@ -48,20 +54,61 @@ class TableStatements:
             )
         streams = self._streams_in(tree)
         if streams and not self._only_reads(tree):
-            raise StatementError(
-                f"{streams[0]} is a stream, and this statement is for tables",
-                text,
-                hint="streams know CREATE STREAM, DROP STREAM, INSERT INTO and DESCRIBE, and "
-                "CREATE TABLE … AS SELECT makes a table of their newest rows",
-            )
+            self._refuse(tree, text)
         chunks = {f"chunk_{i}": self._newest_rows(name) for i, name in enumerate(streams)}
-        answer = self._duck.run_once(self._over_chunks(tree, streams), text, chunks)
+        answer = self._answer(self._over_chunks(tree, streams), text, chunks)
         return self._shown(answer) if isinstance(tree, exp.Show) else answer
+
+    def _answer(self, tree: exp.Expr, text: str, chunks: Mapping[str, pa.Table]) -> pa.Table:
+        from .statements import error_of
+
+        try:
+            return self._duck.run_once(tree, text, chunks)
+        except UnknownTableError as error:
+            tables = self._duck.connection.execute("SHOW TABLES").fetchall()
+            known = _without_ours([*self._streams, *(str(name) for (name,) in tables)])
+            raise error_of(str(error.__cause__), text, known) from error
+
+    # What a statement does
+
+    def _described(self, tree: exp.Expr) -> str | None:
+        """Return the stream that a DESCRIBE or SHOW is about."""
+        from sqlglot import exp
+
+        if isinstance(tree, exp.Describe):
+            return self._stream(tree.this)
+        if isinstance(tree, exp.Command) and tree.name.upper() == "SHOW":
+            return self._stream(exp.to_table(tree.text("expression").strip() or "nothing"))
+        return None
+
+    def _describe(self, name: str, text: str) -> pa.Table:
+        """Return the columns of a stream as DuckDB describes those of a table."""
+        import pyarrow as pa
+        from sqlglot import exp
+
+        query = exp.select("*").from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
+        rows = {name: self._newest_rows(name)}
+        columns = self._duck.run_once(exp.Describe(this=query), text, rows)
+        definition = self._streams[name].definition
+        keys = dict.fromkeys(definition.key, "KEY")
+        roles = ({definition.time: "TIME"} if definition.time is not None else {}) | keys
+        names = columns["column_name"].to_pylist()
+        nulls = ["NO" if each in roles else "YES" for each in names]
+        key = [roles.get(each) for each in names]
+        columns = columns.set_column(columns.schema.get_field_index("null"), "null", [nulls])
+        place = columns.schema.get_field_index("key")
+        return columns.set_column(place, "key", [pa.array(key, pa.string())])
 
     def _only_reads(self, tree: exp.Expr) -> bool:
         """Tell whether streams are only read, and now: a view would read them later."""
         from sqlglot import exp
 
+        if isinstance(tree, exp.Introducer):
+            return isinstance(tree.expression, exp.Query) or self._only_reads(tree.expression)
+        if isinstance(tree, exp.Describe | exp.Summarize):
+            return True
+        if isinstance(tree, exp.Copy):
+            return not tree.args.get("kind")  # TO, not FROM
         if isinstance(tree, exp.Create):
             is_filled = tree.kind == "TABLE" and tree.expression is not None
         else:
@@ -70,6 +117,24 @@ class TableStatements:
         if isinstance(target, exp.Schema):
             target = target.this
         return is_filled and self._stream(target) is None
+
+    def _refuse(self, tree: exp.Expr, text: str) -> Never:
+        from sqlglot import exp
+
+        from .statements.source_text import place_of
+
+        tables = [each for each in tree.find_all(exp.Table) if self._stream(each) is not None]
+        place, name = min((place_of(each) or 0, each.name) for each in tables)
+        hint = (
+            "streams know CREATE STREAM, DROP STREAM and INSERT INTO, and CREATE TABLE … AS SELECT "
+            "makes a table of their newest rows"
+        )
+        if isinstance(tree, exp.Drop):
+            hint = f"write DROP STREAM {name}"
+        elif isinstance(tree, exp.Create) and tree.kind == "VIEW":
+            hint = "let the query stand with continuous_query(), or make a table of its answer"
+        reason = f"{name} is a stream, and this statement is for tables"
+        raise StatementError(reason, text, place, hint)
 
     def _streams_in(self, tree: exp.Expr) -> list[str]:
         from sqlglot import exp
@@ -82,6 +147,8 @@ class TableStatements:
         from sqlglot import exp
 
         tree = tree.copy()
+        if isinstance(tree, exp.Copy | exp.Summarize) and self._stream(_table_of(tree)) is not None:
+            tree.set("this", _query_of(tree))
         named = [(table, self._stream(table)) for table in tree.find_all(exp.Table)]
         for table, name in named:
             if name is None:
@@ -103,12 +170,52 @@ class TableStatements:
         return next((each for each in self._streams if each.lower() == node.name.lower()), None)
 
     def _shown(self, tables: pa.Table) -> pa.Table:
-        """Leave out of a list of tables what is lent for queries."""
+        """Leave out of a list of tables what is lent for queries, and add the streams."""
         import pyarrow as pa
 
-        from .statements import is_reserved
-
+        if tables.schema.names == ["name"]:
+            names = sorted([*_without_ours(tables["name"].to_pylist()), *self._streams])
+            return pa.table({"name": pa.array(names, pa.string())})
         if "name" not in tables.schema.names:
             return tables
-        is_meant = [not is_reserved(name) for name in tables["name"].to_pylist()]
-        return tables.filter(pa.array(is_meant, pa.bool_()))
+        names = tables["name"].to_pylist()
+        meant = {*_without_ours(names)}
+        return tables.filter(pa.array([name in meant for name in names], pa.bool_()))
+
+
+def _without_ours(names: list[str]) -> list[str]:
+    from .statements import is_reserved
+
+    return [name for name in names if not is_reserved(name)]
+
+
+def _explained(statement: InsertInto | OtherStatement) -> exp.Expr:
+    """Return a statement, of which EXPLAIN has a tree as well: sqlglot leaves it a mere text."""
+    from sqlglot import exp
+
+    from .statements.source_text import SourceText
+
+    text = statement.text
+    begin = _EXPLAIN.match(text) if isinstance(statement.tree, exp.Command) else None
+    if begin is None:
+        return statement.tree
+    before = re.sub(r"[^\n]", " ", begin.group())  # so that places stay what they are
+    inner = SourceText(before + text[begin.end() :]).statement()
+    return exp.Introducer(this=exp.var(" ".join(begin.group().split())), expression=inner)
+
+
+def _table_of(tree: exp.Expr) -> object:
+    from sqlglot import exp
+
+    return tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+
+
+def _query_of(tree: exp.Expr) -> exp.Expr:
+    """Return the query that reads what a statement names as a table, or as columns of one."""
+    from sqlglot import exp
+
+    columns: list[exp.Expr] = [exp.Star()]
+    if isinstance(tree.this, exp.Schema):
+        columns = [exp.column(each.copy()) for each in tree.this.expressions]
+    query = exp.select(*columns).from_(_table_of(tree))  # type: ignore[arg-type]  # a table
+    return query.subquery() if isinstance(tree, exp.Copy) else query
