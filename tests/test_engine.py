@@ -147,6 +147,19 @@ def test_a_window_in_a_query_that_is_answered_once_is_refused(engine: Engine) ->
         engine.sql("SELECT count(*) FROM tumble(trades, INTERVAL '1 minute')")
 
 
+def test_the_latest_row_of_each_key_is_what_a_query_that_is_answered_once_reads(
+    engine: Engine,
+) -> None:
+    engine.append("trades", [trade(1, "IBM", 24.0), trade(2, "HP", 1.0), trade(3, "IBM", 25.0)])
+    for window in ("latest(trades)", "latest(trades, rows => 1, per => symbol)"):
+        answer = engine.sql(f"SELECT symbol, price FROM {window} ORDER BY symbol")
+        assert answer.equals(engine.sql("SELECT symbol, price FROM trades ORDER BY symbol"))
+    for window in ("latest(trades, rows => 2)", "latest(trades, per => price)"):
+        with pytest.raises(StatementError, match="newest row of each key") as caught:
+            engine.sql(f"SELECT symbol FROM {window}")
+        assert caught.value.column == 20
+
+
 def test_rows_that_do_not_fit_are_refused_as_a_whole(engine: Engine) -> None:
     query = engine.continuous_query("SELECT symbol FROM trades")
     with pytest.raises(StreamTypeError):

@@ -385,12 +385,15 @@ class Engine:
 
         definitions = self._definitions()
         parsed = read_query(text, definitions)
-        for window in parsed.windows:
-            if window.kind is not WindowKind.STREAM:
+        for window, place in zip(parsed.windows, parsed.places, strict=True):
+            key = definitions[window.stream].key
+            is_latest = window.kind is WindowKind.LATEST and window.rows == 1
+            if not (window.kind is WindowKind.STREAM or (is_latest and {*window.per} == {*key})):
                 raise StatementError(
                     f"{window.kind}(…) is for standing queries: a query that is answered once "
                     "reads the newest row of each key",
                     text,
+                    place,
                     hint=f"write FROM {window.stream}, or use continuous_query()",
                 )
         check(parsed, definitions, self._duck)
