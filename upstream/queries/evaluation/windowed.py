@@ -433,7 +433,8 @@ class WindowedEvaluation:
         keeps_rows = all(leaf.keeps_rows for _, leaf in self._leaves)
         parts = OVER_KEPT_ROWS if keeps_rows else BY_INCREMENTS
         if isinstance(self._way, CheaperWay):
-            way = f"{self._way.describe(parts)} at the moment"
+            instead = ", not in these parts" if self._way.is_whole else ""
+            way = f"{self._way.describe(parts)} at the moment{instead}"
         elif self._way is None:
             way = f"as is measured to be cheaper, whole or {parts}, once there is a window"
         else:
