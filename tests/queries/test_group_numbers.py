@@ -95,3 +95,22 @@ def test_numbers_are_those_of_a_dict(batches: list[list[tuple[str | None, int | 
         for row, number in zip(rows, of_codes[codes].tolist(), strict=True):
             assert known.setdefault(row, number) == number
     assert len(groups) == len(known) == len(set(known.values()))
+
+
+def test_intervals_are_grouped() -> None:
+    groups = GroupNumbers()
+    days = [pa.MonthDayNano([0, day, 0]) for day in (1, 2, 1)]
+    assert numbers(groups, [*days, None], kind=pa.month_day_nano_interval()) == [0, 1, 0, 2]
+
+
+def test_many_different_integers_are_numbered_as_few_are() -> None:
+    random = np.random.default_rng(5)
+    groups, known = GroupNumbers(), dict[int, int]()
+    for _ in range(6):
+        values = random.integers(-500, 500, 400).tolist()
+        found = numbers(groups, values)
+        for value, number in zip(values, found, strict=True):
+            assert known.setdefault(value, number) == number
+        assert len(groups) == len(known) == len(set(known.values()))
+    one = min(known)
+    assert numbers(groups, [None, one]) == [len(known), known[one]]

@@ -109,6 +109,9 @@ def _dictionary(column: pa.ChunkedArray) -> tuple[Integers, pa.Array]:
     import pyarrow.compute as pc
 
     types = pa.types
+    if types.is_interval(column.type):  # which Arrow does not hash
+        texts = [None if value is None else str(value) for value in column.to_pylist()]
+        column = pa.chunked_array([pa.array(texts, pa.string())])
     if types.is_temporal(column.type) and not types.is_date32(column.type):
         column = column.cast(pa.int64() if column.type.bit_width == 64 else pa.int32())
     if types.is_floating(column.type):
