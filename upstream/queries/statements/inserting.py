@@ -6,21 +6,28 @@ Numbers must fit as they are: `INSERT` would round 1.7 to an INTEGER, and a stre
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from ...errors import QueryError, QueryTypeError, StatementError, UnknownColumnError
+from ...errors import (
+    QueryError,
+    QueryTypeError,
+    StatementError,
+    StreamTypeError,
+    UnknownColumnError,
+)
 from ..conforming import may_become
 from .checking import KnownNames, refuse
 from .defining import types_of
 from .names import did_you_mean, found
 from .parsed_query import ParsedQuery
 from .reading import is_hidden
-from .source_text import lowered
+from .source_text import lowered, place_of
 from .statement import InsertInto
+from .value_places import place_of_value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,13 +46,20 @@ def rows_to_insert(
     names = _columns_of(insert, definition, rows)
     columns = []
     fields = [definition.schema.field(name) for name in names]
-    for column, field in zip(rows.columns, fields, strict=True):
+    for i, (column, field) in enumerate(zip(rows.columns, fields, strict=True)):
         if column.type != field.type and _is_read_anew(column, field.type):
-            column = _cast(insert, column, field, duck)
+            column = _cast(insert, i, column, field, duck)
         columns.append(column)
     import pyarrow as pa
 
-    return definition.conform(pa.Table.from_arrays(columns, names=names))
+    try:
+        return definition.conform(pa.Table.from_arrays(columns, names=names))
+    except StreamTypeError as error:
+        number = names.index(error.column) if error.column in names else None
+        place = place_of_value(insert, error.row or 0, number)
+        colon = "" if error.reason.startswith("is ") else ":"
+        reason = f"column {error.column}{colon} {error.reason}"
+        raise QueryTypeError(reason, insert.text, place, "no row was taken") from error
 
 
 def _query_of(insert: InsertInto) -> exp.Query:
@@ -108,18 +122,27 @@ def _columns_of(insert: InsertInto, definition: StreamDefinition, rows: pa.Table
     if written is None:
         written = tuple(definition.schema.names)
     names: list[str] = []
-    for each in written:
+    for i, each in enumerate(written):
         column = definition.column_named(each)
-        if column is None or column in names:
-            reason = f"the stream {definition.name} has no column {each}, or it is there twice"
+        if column is None:
+            reason = f"the stream {definition.name} has no column {each}"
             hint = did_you_mean(each, definition.schema.names)
-            raise UnknownColumnError(reason, insert.text, insert.place, hint)
+            raise UnknownColumnError(reason, insert.text, _place_of_column(insert, i), hint)
+        if column in names:
+            reason = f"the column {column} is there twice"
+            raise StatementError(reason, insert.text, _place_of_column(insert, i))
         names.append(column)
     if len(names) != rows.num_columns:
         reason = f"{rows.num_columns} values are given for {len(names)} columns"
         hint = f"name the columns: INSERT INTO {definition.name} ({', '.join(names)})"
         raise QueryTypeError(reason, insert.text, insert.place, hint)
     return names
+
+
+def _place_of_column(insert: InsertInto, number: int) -> int:
+    target = insert.tree.this
+    place = place_of(target.expressions[number]) if isinstance(target, exp.Schema) else None
+    return insert.place if place is None else place
 
 
 def _is_read_anew(column: pa.ChunkedArray, wanted: pa.DataType) -> bool:
@@ -135,7 +158,7 @@ def _is_read_anew(column: pa.ChunkedArray, wanted: pa.DataType) -> bool:
 
 
 def _cast(
-    insert: InsertInto, column: pa.ChunkedArray, field: pa.Field, duck: Duck
+    insert: InsertInto, number: int, column: pa.ChunkedArray, field: pa.Field, duck: Duck
 ) -> pa.ChunkedArray:
     import duckdb
     import pyarrow as pa
@@ -145,11 +168,32 @@ def _cast(
     wanted = exp.DataType.build(kind, dialect="duckdb")
     query = exp.select(exp.cast(exp.column("given"), wanted)).from_("rows_given")
     prepared = duck.prepare(query, {"rows_given": given.schema})
+
+    def cast(rows: pa.Table) -> pa.ChunkedArray:
+        return prepared.run(rows_given=rows).column(0)
+
     try:
-        return prepared.run(rows_given=given).column(0)
+        return cast(given)
     except duckdb.Error as error:
+        place = place_of_value(insert, _first_refused(given, cast), number)
         said = str(error).partition("\n")[0].partition(": ")[2].partition(" when casting from")[0]
         reason = f"column {field.name}: {lowered(said)}"
-        raise QueryTypeError(reason, insert.text, insert.place) from None
+        raise QueryTypeError(reason, insert.text, place, "no row was taken") from None
     finally:
         prepared.close()
+
+
+def _first_refused(rows: pa.Table, cast: Callable[[pa.Table], object]) -> int:
+    """Return the first row that DuckDB does not cast, by bisection; one of them it does not."""
+    import duckdb
+
+    start, count = 0, rows.num_rows
+    while count > 1:
+        half = count // 2
+        try:
+            cast(rows.slice(start, half))
+        except duckdb.Error:
+            count = half
+        else:
+            start, count = start + half, count - half
+    return start
