@@ -132,14 +132,18 @@ def test_names_that_rewritten_queries_use_are_refused(engine: Engine, name: str)
 
 def test_a_stream_is_dropped_when_no_query_reads_it(engine: Engine) -> None:
     query = engine.continuous_query("SELECT symbol FROM trades", name="symbols")
-    with pytest.raises(StatementError, match="symbols"):
-        engine.sql("DROP STREAM trades")
+    for text in ("DROP STREAM trades", CREATE.replace("CREATE", "CREATE OR REPLACE")):
+        with pytest.raises(StatementError, match="symbols") as refused:
+            engine.sql(text)
+        assert refused.value.column == text.index("trades") + 1
     query.close()
     engine.sql("DROP STREAM trades")
     assert not engine.streams
     engine.sql("DROP STREAM IF EXISTS trades")
-    with pytest.raises(UnknownStreamError):
-        engine.sql("DROP STREAM trades")
+    engine.sql("CREATE STREAM ticks (n BIGINT)")
+    with pytest.raises(UnknownStreamError) as unknown:
+        engine.sql("DROP STREAM tick")
+    assert unknown.value.hint == "did you mean ticks?"
 
 
 def test_a_window_in_a_query_that_is_answered_once_is_refused(engine: Engine) -> None:

@@ -346,24 +346,27 @@ class Engine:
             raise NameTakenError("table", statement.name)
         definition = definition_of(statement, self._duck)
         if known is not None:
-            self._drop(known, statement.text)
+            self._drop(known, statement)
         self._streams[definition.name] = EngineStream(definition, self._clock)
 
     def _drop_stream(self, statement: DropStream) -> None:
+        from .queries.statements import did_you_mean
+
         known = self._find(statement.name)
         if known is not None:
-            self._drop(known, statement.text)
+            self._drop(known, statement)
         elif not statement.if_exists:
-            raise UnknownStreamError(
-                f"there is no stream named {statement.name}", statement.text, statement.place
-            )
+            reason = f"there is no stream named {statement.name}"
+            hint = did_you_mean(statement.name, self._streams)
+            raise UnknownStreamError(reason, statement.text, statement.place, hint)
 
-    def _drop(self, name: str, text: str) -> None:
+    def _drop(self, name: str, statement: CreateStream | DropStream) -> None:
         readers = [query.name for query in self._queries.values() if name in query.streams]
         if readers:
             raise StatementError(
                 f"the stream {name} is read by the standing queries {', '.join(readers)}",
-                text,
+                statement.text,
+                statement.place,
                 hint="close them first",
             )
         self._streams.pop(name).close()

@@ -28,6 +28,7 @@ __all__ = [
     "check",
     "check_key",
     "definition_of",
+    "did_you_mean",
     "error_of",
     "is_reserved",
     "parse",
@@ -80,6 +81,13 @@ def is_reserved(name: str) -> bool:
     from .names import RESERVED
 
     return RESERVED.fullmatch(name) is not None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint: the nearest of the names that there are, or all if they are few."""
+    from . import names
+
+    return names.did_you_mean(name, known)
 
 
 def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
