@@ -100,6 +100,11 @@ def test_what_has_no_single_place_is_said_without_one(duck: Duck) -> None:
     assert caught.value.line is None
 
 
+def test_of_words_that_nobody_wrote_nothing_is_told(duck: Duck) -> None:
+    with pytest.raises(QuerySyntaxError, match="this cannot be read as SQL"):
+        schema_of("SELECT price FROM trades GROUP BY", duck)
+
+
 def test_a_query_of_nothing_does_not_parse(duck: Duck) -> None:
     with pytest.raises(QuerySyntaxError):
         schema_of("SELECT", duck)

@@ -179,3 +179,18 @@ def test_nothing_is_told_of_the_parser(text: str) -> None:
         SourceText(text).statement()
     assert not re.search("Token|keyword|Mul|GT|expression", caught.value.reason)
     assert caught.value.line == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("SELEC * FROM x", "did you mean SELECT?"),
+        ("selct a FROM x WHERE", "did you mean SELECT?"),
+        ("SELECT * FROM x WHERE", ""),
+        ("X *", ""),
+    ],
+)
+def test_the_first_word_is_guessed(text: str, hint: str) -> None:
+    with pytest.raises(QuerySyntaxError) as caught:
+        SourceText(text).statement()
+    assert caught.value.hint == hint

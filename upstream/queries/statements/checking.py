@@ -127,8 +127,16 @@ def refuse(
         elif kind is UnknownFunctionError:
             headline = f"there is no function named {name}"
             hint = duckdb_hint(message)
+        elif kind is QuerySyntaxError and _is_about_other_text(headline, parsed.text):
+            headline = "this cannot be read as SQL"
         elif "Did you mean" in message:
             hint = duckdb_hint(message)
         elif kind is QueryTypeError:
             hint = "cast the values to types that go together"
     raise kind(headline, parsed.text, place if found is None else found, hint) from None
+
+
+def _is_about_other_text(headline: str, text: str) -> bool:
+    """Tell whether DuckDB stumbled over a word that the user has not written."""
+    word = re.search(r'at or near "([^"]+)"', headline)
+    return word is not None and word.group(1).lower() not in text.lower()
