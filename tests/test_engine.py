@@ -245,6 +245,8 @@ def test_choices_that_mean_nothing_are_refused(engine: Engine, choices: dict[str
         ("latest(trades)", {"allowed_lateness": 1}),
         ("trades", {"emit_every": 1}),
         ("trades", {"emit": "asked"}),
+        ("trades", {"emit": "changed"}),
+        ("trades", {"emit": "changed", "semantics": "update"}),
     ],
 )
 def test_choices_that_do_not_fit_the_window_are_refused(

@@ -23,6 +23,15 @@ from .errors import (
     UnknownStreamError,
 )
 from .queries.arrow_data import as_arrow, no_rows
+from .queries.choices import (
+    Emit,
+    Semantics,
+    Way,
+    check_name_of_choice,
+    check_reader,
+    checked_seconds,
+    seconds_of,
+)
 from .queries.scheduling import make_query_scheduler, serve
 
 if TYPE_CHECKING:
@@ -31,7 +40,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .clock import Clock
-    from .queries.choices import Emit, Semantics, Way
     from .queries.continuous_query import Callback, ContinuousQuery
     from .queries.duck import Duck
     from .queries.engine_stream import EngineStream
@@ -217,39 +225,27 @@ class Engine:
 
         self._check_open()
         name = self._free_name(name)
-        _check_choice("semantics", semantics, ("append", "update"))
-        _check_choice("emit", emit, ("slide", "changed", "asked"))
-        _check_choice("evaluation", evaluation, ("measured", "increments", "whole"))
-        if not (isinstance(keep, int) and keep >= 1):
-            raise ParameterError("keep", keep, "1 or more")
-        if not (isinstance(weight, int | float) and 0 < weight < float("inf")):
-            raise ParameterError("weight", weight, "a number above zero")
-        if callback is not None and not callable(callback):
-            raise ParameterError("callback", callback, "a function of a result")
-        emission = Emission(emit, _checked_seconds("emit_every", emit_every), keep)
+        check_name_of_choice("semantics", semantics, Semantics)
+        check_name_of_choice("evaluation", evaluation, Way)
+        check_reader(keep=keep, callback=callback, weight=weight)
         choices = Choices(
             semantics,
             evaluation,
-            _checked_seconds("allowed_lateness", allowed_lateness),
-            _checked_seconds("close_after", close_after),
-            gives_some_only=emit == "asked" or emit_every is not None,
+            checked_seconds("allowed_lateness", allowed_lateness),
+            checked_seconds("close_after", close_after),
+            Emission.checked(emit, emit_every, keep),
         )
         query = self._queries[name] = ContinuousQuery(
             sql,
             self._plan(sql, choices),
             name=name,
             semantics=semantics,
-            emission=emission,
+            emission=choices.emission,
             callback=callback,
             weight=weight,
             clock=self._clock,
             on_close=self._forget,
         )
-        if emit == "changed" and query.gives_news:
-            query.close()
-            raise ParameterError(
-                "emit", emit, "'slide': each result is about keys with news anyway"
-            )
         return query
 
     def _plan(self, sql: str, choices: Choices) -> Plan:
@@ -299,7 +295,7 @@ class Engine:
         rows, which nobody can append meanwhile but a callback.
         """
         self._check_open()
-        seconds = _seconds("seconds", seconds)
+        seconds = seconds_of("seconds", seconds)
         return serve(self._runnables, self._scheduler, self._clock, seconds)
 
     def close(self) -> None:
@@ -463,11 +459,6 @@ class Engine:
             raise ClosedError("engine")
 
 
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ParameterError(name, value, "one of " + ", ".join(map(repr, choices)))
-
-
 def _duck() -> type[Duck]:
     """Return the class of databases; ImportError if what it needs is not installed."""
     try:
@@ -482,18 +473,3 @@ def _duck() -> type[Duck]:
     from .queries.duck import Duck
 
     return Duck
-
-
-def _checked_seconds(name: str, value: float | timedelta | None) -> float | None:
-    """Return a duration as a number, if there is one."""
-    return None if value is None else _seconds(name, value)
-
-
-def _seconds(name: str, value: float | timedelta) -> float:
-    """Return a duration as a number; ParameterError if it is none."""
-    seconds = value.total_seconds() if isinstance(value, timedelta) else value
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        raise ParameterError(name, value, "a number, or a timedelta")
-    if not 0 <= seconds < float("inf"):
-        raise ParameterError(name, value, "a finite number, zero or more")
-    return seconds

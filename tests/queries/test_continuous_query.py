@@ -16,6 +16,7 @@ from upstream import (
     Result,
     StatementError,
 )
+from upstream.queries import Semantics
 
 MIDNIGHT = datetime(2026, 1, 2)
 SUMS = "SELECT symbol, sum(size) AS size FROM tumble(trades, INTERVAL '10 seconds') GROUP BY symbol"
@@ -80,9 +81,9 @@ def test_staleness_is_counted_from_the_row_that_closed_the_window(
     ("semantics", "starts", "missed"), [("append", [10, 20], 1), ("update", [20], 2)]
 )
 def test_a_slow_reader_of_windows_misses_results_and_no_rows(
-    engine: Engine, semantics: str, starts: list[float], missed: int
+    engine: Engine, semantics: Semantics, starts: list[float], missed: int
 ) -> None:
-    query = engine.continuous_query(SUMS, semantics, keep=2)  # type: ignore[arg-type]  # a parameter
+    query = engine.continuous_query(SUMS, semantics, keep=2)
     for second in (1, 2, 11, 12, 13, 21, 31):
         append(engine, (second, "IBM", 1))
         if second == 12:

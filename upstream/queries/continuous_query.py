@@ -167,11 +167,6 @@ class ContinuousQuery:
         return self._plan.tables
 
     @property
-    def gives_news(self) -> bool:
-        """Whether a result is about what came since the last, and not about all there is."""
-        return self._plan.is_by_row
-
-    @property
     def is_closed(self) -> bool:
         """Whether it was closed, by itself or with its engine."""
         return self._is_closed

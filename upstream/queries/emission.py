@@ -7,15 +7,16 @@ too soon after it), dropped (nobody took it in time) or unchanged.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from .choices import Emit, Semantics, check_name_of_choice, checked_seconds
 from .results import Backlog
 from .window_bound import WindowBound, is_before
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from .choices import Emit, Semantics
     from .evaluation.answer import Answer, Answers
 
 
@@ -26,6 +27,12 @@ class Emission:
     emit: Emit = "slide"
     every: float | None = None
     keep: int = 1_000
+
+    @classmethod
+    def checked(cls, emit: Emit, every: float | timedelta | None, keep: int) -> Emission:
+        """Return what users chose; ParameterError if it cannot be meant."""
+        check_name_of_choice("emit", emit, Emit)
+        return cls(emit, checked_seconds("emit_every", every), keep)
 
 
 class Emitter:

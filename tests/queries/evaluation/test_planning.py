@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlglot import exp, parse_one
 
 from upstream import (
     Engine,
@@ -204,11 +205,10 @@ def test_bounds_are_of_the_type_of_the_time(engine: Engine) -> None:
 
 
 def test_tables_get_other_names_and_keep_what_the_query_calls_them() -> None:
-    import sqlglot
-
     text = "SELECT chunk_1.x, b.y FROM chunk_1, chunk_0 AS b, other, db.chunk_0"
-    query = sqlglot.parse_one(text, dialect="duckdb")
-    renamed = renamed_tables(query, {"chunk_0": "lent_7", "chunk_1": "chunk_0"})  # type: ignore[arg-type]
+    query = parse_one(text, dialect="duckdb")
+    assert isinstance(query, exp.Query)
+    renamed = renamed_tables(query, {"chunk_0": "lent_7", "chunk_1": "chunk_0"})
     assert renamed.sql("duckdb") == (
         'SELECT chunk_1.x, b.y FROM "chunk_0" AS "chunk_1", "lent_7" AS b, other, db.chunk_0'
     )

@@ -14,11 +14,12 @@ are the newest when it is evaluated.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ...errors import UnboundedQueryError, WindowError
+from ...errors import StatementError, UnboundedQueryError, WindowError
+from ..emission import Emission
 from ..newest_rows import NewestRows
 from ..rewriting import split
 from ..rewriting.early_aggregation import aggregated_early
@@ -63,8 +64,7 @@ class Choices:
     way: Way = "measured"
     allowed_lateness: float | timedelta | None = None
     close_after: float | timedelta | None = None
-    gives_some_only: bool = False
-    """Whether answers are left out that nobody asked for, or that come too fast."""
+    emission: Emission = field(default_factory=Emission)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,7 @@ class Planner:
         numbers = [
             i for i, window in enumerate(self._parsed.windows) if window.kind is WindowKind.STREAM
         ]
-        if self._choices.gives_some_only:
+        if self._choices.emission != Emission(keep=self._choices.emission.keep):
             refuse_leaving_out(self._parsed, numbers[0])
         query, side_tables = self._without_side_tables(numbers)
         split_query = self._split(query, numbers)
@@ -335,6 +335,12 @@ class Planner:
         is_by_row = split_query.row_wise and all(
             window.kind is WindowKind.STREAM for window in windows
         )
+        if is_by_row and self._choices.emission.emit == "changed":
+            raise StatementError(
+                "each result of this query is about news, so that there is nothing to compare",
+                self._parsed.text,
+                hint="leave emit='changed' out",
+            )
         evaluation = NewestEvaluation(
             readers,
             [self._newest_rows(i) for i in numbers],
@@ -408,4 +414,5 @@ def _seconds(value: float | timedelta | None) -> float | None:
 
 
 def _arrival(microseconds: int) -> datetime:
-    return datetime(1970, 1, 1) + timedelta(microseconds=microseconds)  # noqa: DTZ001  # as TIMESTAMP
+    epoch = datetime(1970, 1, 1)  # noqa: DTZ001  # as a TIMESTAMP is
+    return epoch + timedelta(microseconds=microseconds)
