@@ -81,7 +81,7 @@ def test_the_newest_rows_are_summarized(engine: Engine, text: str) -> None:
 def test_a_query_over_streams_is_described_and_explained(engine: Engine) -> None:
     [column] = engine.sql("DESCRIBE SELECT price FROM trades").to_pylist()
     assert (column["column_name"], column["column_type"]) == ("price", "BIGINT")
-    for explain in ("EXPLAIN", "explain\nanalyze"):
+    for explain in ("EXPLAIN", "explain\nanalyze", "EXPLAIN (ANALYZE, FORMAT json)"):
         [plan] = engine.sql(f"{explain} SELECT count(*) FROM trades WHERE price > 1").to_pylist()
         assert "AGGREGATE" in plan["explain_value"].upper()
 
@@ -90,6 +90,16 @@ def test_what_is_wrong_in_an_explained_query_is_shown_where_it_is(engine: Engine
     with pytest.raises(UnknownColumnError) as caught:
         engine.sql("EXPLAIN SELECT\n pric FROM trades")
     assert (caught.value.line, caught.value.column) == (2, 2)
+    assert caught.value.hint == "did you mean price?"
+
+
+@pytest.mark.parametrize(
+    "text", ["EXPLAIN SELECT * FROM rows(trades, 3)", "CREATE TABLE t AS FROM Latest(Trades)"]
+)
+def test_a_window_is_for_standing_queries(engine: Engine, text: str) -> None:
+    with pytest.raises(StatementError, match="for standing queries") as caught:
+        engine.sql(text)
+    assert caught.value.column == text.index("FROM") + 6
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from .engine_stream import EngineStream
     from .statements import InsertInto, OtherStatement
 
-_EXPLAIN = re.compile(r"\s*EXPLAIN(\s+ANALYZE)?\s+(?=[^\s(])", re.IGNORECASE)
+_OPTION = r"(?:ANALYZE|FORMAT\s+(?:TEXT|JSON|HTML|YAML|GRAPHVIZ|MERMAID))"
+_EXPLAIN = re.compile(
+    rf"\s*EXPLAIN(\s+ANALYZE|\s*\(\s*{_OPTION}(\s*,\s*{_OPTION})*\s*\))?\s+(?=[^\s(])",
+    re.IGNORECASE,
+)
 
 
 class TableStatements:
@@ -52,6 +56,7 @@ class TableStatements:
                 text,
                 hint="each statement takes effect at once, and as a whole",
             )
+        self._refuse_windows(tree, text)
         streams = self._streams_in(tree)
         if streams and not self._only_reads(tree):
             self._refuse(tree, text)
@@ -117,6 +122,23 @@ class TableStatements:
         if isinstance(target, exp.Schema):
             target = target.this
         return is_filled and self._stream(target) is None
+
+    def _refuse_windows(self, tree: exp.Expr, text: str) -> None:
+        """Refuse windows over streams: what is run once reads the newest rows."""
+        from sqlglot import exp
+
+        from .statements.source_text import place_of
+        from .statements.window_functions import FUNCTIONS
+
+        for call in tree.find_all(exp.Anonymous):
+            first = call.expressions[0] if call.expressions else None
+            is_ours = isinstance(call.parent, exp.Table) and call.name.lower() in FUNCTIONS
+            if is_ours and isinstance(first, exp.Column):
+                stream = self._stream(exp.Table(this=first.this.copy()))
+                if stream is not None:
+                    reason = f"{call.name.lower()}(…) is for standing queries"
+                    hint = f"write FROM {stream} for its newest rows, or use continuous_query()"
+                    raise StatementError(reason, text, place_of(call), hint)
 
     def _refuse(self, tree: exp.Expr, text: str) -> Never:
         from sqlglot import exp

@@ -20,7 +20,7 @@ from ...errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
-from .duck_messages import duckdb_hint, headline_of, kind_of
+from .duck_messages import candidates, duckdb_hint, headline_of, kind_of
 from .finding_places import Trial, place_of_function, place_of_table
 from .names import did_you_mean
 from .parsed_query import ParsedQuery
@@ -81,8 +81,7 @@ class KnownNames:
         """Return the columns of the streams that are read, and those that DuckDB thinks of."""
         read = {window.stream for window in self._parsed.windows}
         columns = [name for stream in read for name in self._definitions[stream].schema.names]
-        candidates = message.partition("Candidate bindings")[2]
-        return [*columns, *re.findall(r'"([^"\n]+)"', candidates)]
+        return [*columns, *candidates(message)]
 
 
 def _without_rows(query: exp.Query) -> exp.Query:

@@ -33,7 +33,17 @@ def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
         return kind(reason, text, place, did_you_mean(name, known))
     if kind is UnknownFunctionError:
         return kind(f"there is no function named {name}", text, place, duckdb_hint(message))
+    if kind is UnknownColumnError:
+        plain = name.rpartition(".")[2]
+        hint = did_you_mean(plain, candidates(message)) or duckdb_hint(message)
+        return kind(f"there is no column named {plain}", text, place, hint)
     return kind(headline_of(message), text, place, duckdb_hint(message))
+
+
+def candidates(message: str) -> list[str]:
+    """Return the columns that DuckDB takes for meant."""
+    listed = message.partition("Candidate bindings")[2].partition("\n")[0]
+    return [name.rpartition(".")[2] for name in re.findall(r'"([^"\n]+)"', listed)]
 
 
 def duckdb_hint(message: str) -> str:
