@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final
 
 from ..merging.pair_merge import PairMerge
@@ -55,6 +56,7 @@ class JoinLeaf:
         "_forms",
         "_held",
         "_merge",
+        "_order",
         "_raw",
         "_tables",
         "_waiting",
@@ -82,6 +84,8 @@ class JoinLeaf:
         self._raw: dict[int, list[pa.Table]] = {i: [] for i in leaf.windows}
         self._waiting: dict[int, list[pa.Table]] = {i: [] for i in leaf.windows}
         self._held: dict[int, dict[int, list[pa.Table]]] = {i: {} for i in leaf.windows}
+        self._order: dict[int, list[int]] = {i: [] for i in leaf.windows}
+        """The steps that are held, as heaps."""
         self._tables: dict[int, SlidingTable] = {}
         """Of each stream what is held for the window."""
         self._first = self._end = self._forgotten = _BEFORE_ALL
@@ -126,7 +130,11 @@ class JoinLeaf:
                 for pairs in self._spare_pairs(join, window, in_window, others):
                     self._merge.stage(pairs)
             for step, rows in _by_step_with_it(new):
-                self._held[window].setdefault(step, []).append(rows)
+                held = self._held[window]
+                if step not in held:
+                    held[step] = []
+                    heappush(self._order[window], step)
+                held[step].append(rows)
                 self._tables[window].add(step, rows)
 
     def _spare_pairs(
@@ -268,9 +276,9 @@ class JoinLeaf:
 
     def _drop(self) -> None:
         bound = min(self._forgotten, self._first)
-        for held in self._held.values():
-            for step in [step for step in held if step < bound]:
-                del held[step]
+        for window, order in self._order.items():
+            while order and order[0] < bound:
+                del self._held[window][heappop(order)]
 
 
 def in_steps(rows: pa.Table, first: int, end: int) -> pa.Table:

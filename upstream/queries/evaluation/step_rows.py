@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final
 
 from .sliding_table import SlidingTable, pieces_between
@@ -21,12 +22,14 @@ class StepRows:
     A piece is *fed* when a partial has it; then it is let go, unless rows are kept.
     """
 
-    __slots__ = ("_fed", "_keeps", "_pieces", "_unfed", "_window", "rows")
+    __slots__ = ("_fed", "_keeps", "_order", "_pieces", "_unfed", "_window", "rows")
 
     def __init__(self, schema: pa.Schema, *, keeps: bool) -> None:
         self._window = SlidingTable(schema)
         self._pieces: dict[int, list[pa.Table]] = {}
         self._fed: dict[int, int] = {}
+        self._order: list[int] = []
+        """The steps with pieces, as a heap; some may have none any more."""
         self._unfed: set[int] = set()
         """The steps of which some pieces are not fed."""
         self._keeps = keeps
@@ -35,7 +38,10 @@ class StepRows:
 
     def add(self, step: int, rows: pa.Table) -> None:
         """Add rows to a step."""
-        pieces = self._pieces.setdefault(step, [])
+        pieces = self._pieces.get(step)
+        if pieces is None:
+            pieces = self._pieces[step] = []
+            heappush(self._order, step)
         pieces.append(rows)
         if self._keeps:
             self._window.add(step, rows)
@@ -86,8 +92,9 @@ class StepRows:
 
     def forget(self, before: int) -> None:
         """Let go the steps below."""
-        for step in [step for step in self._pieces if step < before]:
-            self.rows -= sum(piece.num_rows for piece in self._pieces.pop(step))
+        while self._order and self._order[0] < before:
+            step = heappop(self._order)
+            self.rows -= sum(piece.num_rows for piece in self._pieces.pop(step, ()))
             self._fed.pop(step, None)
             self._unfed.discard(step)
         self._window.forget(before)
