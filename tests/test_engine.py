@@ -124,9 +124,14 @@ def test_names_are_taken_once(engine: Engine) -> None:
     assert engine.streams["trades"].schema.names == ["symbol"]
 
 
-@pytest.mark.parametrize("name", ["", "chunk_0", "Merged_1", "__lent_1"])
-def test_names_that_rewritten_queries_use_are_refused(engine: Engine, name: str) -> None:
-    with pytest.raises(ParameterError):
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("", "not empty"), ("chunk_0", "reserved"), ("Merged_1", "reserved"), ("__lent_1", "reserved")],
+)
+def test_names_that_rewritten_queries_use_are_refused(
+    engine: Engine, name: str, reason: str
+) -> None:
+    with pytest.raises(ParameterError, match=reason):
         engine.create_table(name, NAMES)
 
 

@@ -181,8 +181,11 @@ class Engine:
         self._check_open()
         if self._find(name) is not None:
             raise NameTakenError("stream", name)
-        if not name or is_reserved(name):
-            raise ParameterError("name", name, "a name that is not empty, and not one of ours")
+        if not name:
+            raise ParameterError("name", name, "a name that is not empty")
+        if is_reserved(name):
+            expected = "another name: this one is reserved for rewritten queries"
+            raise ParameterError("name", name, expected)
         self._duck.create_table(name, data if isinstance(data, str | Path) else as_arrow(data))
 
     # Standing queries
