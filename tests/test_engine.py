@@ -126,7 +126,7 @@ def test_names_are_taken_once(engine: Engine) -> None:
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("", "not empty"), ("chunk_0", "reserved"), ("Merged_1", "reserved"), ("__lent_1", "reserved")],
+    [("", "empty"), ("chunk_0", "reserved"), ("Merged_1", "reserved"), ("__lent_1", "reserved")],
 )
 def test_names_that_rewritten_queries_use_are_refused(
     engine: Engine, name: str, reason: str
