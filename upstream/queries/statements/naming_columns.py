@@ -52,19 +52,21 @@ def _alias(select: exp.Select, texts: Mapping[int, str | None]) -> None:
     for i, text in texts.items():
         if text is not None:
             name = exp.to_identifier(text, quoted=True)
-            items[i].replace(exp.Alias(this=items[i].copy(), alias=name))
+            items[i] = exp.Alias(this=items[i], alias=name)
+    select.set("expressions", items)
 
 
 def _outermost(query: exp.Expr) -> Iterator[exp.Select]:
     """Yield the query that names the columns; all, if columns of several meet by name."""
-    if isinstance(query, exp.Subquery):
-        yield from _outermost(query.this)
-    elif isinstance(query, exp.SetOperation):
-        yield from _outermost(query.left)
-        if query.args.get("by_name"):
-            yield from _outermost(query.right)
-    elif isinstance(query, exp.Select):
-        yield query
+    waiting = [query]
+    while waiting:
+        query = waiting.pop()
+        if isinstance(query, exp.Subquery):
+            waiting.append(query.this)
+        elif isinstance(query, exp.SetOperation):
+            waiting += [query.right, query.left] if query.args.get("by_name") else [query.left]
+        elif isinstance(query, exp.Select):
+            yield query
 
 
 def _is_unnamed(item: exp.Expr) -> bool:
