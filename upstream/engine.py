@@ -210,7 +210,8 @@ class Engine:
         With `append` semantics every result counts, and up to `keep` wait to be taken; with
         `update` only the newest does. Without a window, `append` gives each new row once, and
         `update` the newest row of each key; a key whose newest row does not pass WHERE is in no
-        result, and `ask()` answers without it. `name` is how the engine knows the query.
+        result, and `ask()` answers without it. `name` is how the engine knows the query. A column
+        of the result without an alias is called what you wrote: `avg(price)`.
 
         Results come at each slide of the window (`emit="slide"`), when they differ from the last
         (`"changed"`), or when asked for with `ask()` only (`"asked"`); with `emit_every`, at most
