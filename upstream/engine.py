@@ -210,8 +210,7 @@ class Engine:
         With `append` semantics every result counts, and up to `keep` wait to be taken; with
         `update` only the newest does. Without a window, `append` gives each new row once, and
         `update` the newest row of each key; a key whose newest row does not pass WHERE is in no
-        result, and `ask()` answers without it. `name` is how the engine knows the query. A column
-        of the result without an alias is called what you wrote: `avg(price)`.
+        result, and `ask()` answers without it. A column without an alias is called what you wrote.
 
         Results come at each slide of the window (`emit="slide"`), when they differ from the last
         (`"changed"`), or when asked for with `ask()` only (`"asked"`); with `emit_every`, at most
@@ -220,8 +219,8 @@ class Engine:
         After `close_after` of silence windows close without a further row. Times are in seconds, or
         in units of the time column where that is a number.
 
-        `callback` gets results when `run` serves the query, which goes by `weight` when there are
-        several. `evaluation` is `"increments"`, `"whole"`, or the cheaper one as `"measured"`.
+        `callback` gets results when `run` serves the query, by its `weight` among several.
+        `evaluation` is `"increments"`, `"whole"`, or the cheaper one as `"measured"`.
         """
         from .queries.continuous_query import ContinuousQuery
         from .queries.emission import Emission

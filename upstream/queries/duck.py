@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import NameTakenError, ParameterError, QueryError
 from .arrow_data import no_rows
+from .short_results import SHORT_ROWS, has_plain_types, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -183,7 +184,17 @@ class Prepared:
     time: that is half of what a small statement costs. What runs once is not worth it.
     """
 
-    __slots__ = ("_connection", "_execute", "_name", "_relations", "_schema", "_statement")
+    __slots__ = (
+        "_connection",
+        "_execute",
+        "_is_plain",
+        "_is_short",
+        "_name",
+        "_relations",
+        "_schema",
+        "_statement",
+        "_types",
+    )
 
     def __init__(
         self,
@@ -198,6 +209,9 @@ class Prepared:
         self._name = name
         self._schema: pa.Schema | None = None
         """Of the first result, and since then of all."""
+        self._is_plain = self._is_short = False
+        """Whether results are of plain types, and whether the last result had a few rows."""
+        self._types: list[object] = []
         self._execute: Statement | None = None
 
     def run(self, **tables: pa.Table) -> pa.Table:
@@ -205,7 +219,7 @@ class Prepared:
         for name, table in tables.items():
             self._relations[name].table = table
         try:
-            return self._run_first() if self._schema is None else self._run_again()
+            return self._run_first() if self._schema is None else self._run_again(self._schema)
         finally:
             for relation in self._relations.values():
                 relation.clear()
@@ -224,19 +238,49 @@ class Prepared:
             return no_rows()
         table = result.to_arrow_table()
         self._schema = table.schema
+        self._is_plain = self._is_short = has_plain_types(table.schema)
         return table
 
-    def _run_again(self) -> pa.Table:
-        import duckdb
-
+    def _run_again(self, schema: pa.Schema) -> pa.Table:
         if self._execute is None:
             # Both parts are ours: the statement's text was written out by sqlglot.
             self._connection.execute(f"PREPARE {self._name} AS {self._statement.query}").fetchall()
             [self._execute] = self._connection.extract_statements(f"EXECUTE {self._name}")
+        self._connection.execute(self._execute)
+        if self._is_short and self._types == self._types_now():
+            return self._short(schema)
+        table = self._as_arrow()
+        self._types = self._types_now()
+        if not table.schema.equals(schema):  # a table was made anew, with other types
+            import duckdb
+
+            raise duckdb.BinderException(f"the result was {schema}, and is {table.schema}")
+        self._is_short = self._is_plain and table.num_rows < SHORT_ROWS
+        return table
+
+    def _short(self, schema: pa.Schema) -> pa.Table:
+        """Return a result that was short last time; the rest of it by Arrow, if it is longer."""
+        import pyarrow as pa
+
+        rows = self._connection.fetchmany(SHORT_ROWS)
+        try:
+            if len(rows) < SHORT_ROWS:
+                return table_of(rows, schema)
+            self._is_short = False
+            return pa.concat_tables([table_of(rows, schema), self._as_arrow()])
+        except pa.ArrowException:  # a type that Python has another for, or a value too large
+            assert self._execute is not None
+            self._is_plain = self._is_short = False
+            self._connection.execute(self._execute)
+            return self._as_arrow()
+
+    def _types_now(self) -> list[object]:
+        """Return the types of the result that is there."""
+        return [column[1] for column in self._connection.description or ()]
+
+    def _as_arrow(self) -> pa.Table:
+        """Return what is left of the result."""
         with warnings.catch_warnings(action="ignore", category=UserWarning):
             # DuckDB warns that this copies the rows; a relation, which it would rather have, costs
             # more than the copy, since it cannot be prepared.
-            table: pa.Table = self._connection.execute(self._execute).to_arrow_table()
-        if not table.schema.equals(self._schema):  # a table was made anew, with other types
-            raise duckdb.BinderException(f"the result was {self._schema}, and is {table.schema}")
-        return table
+            return self._connection.to_arrow_table()
