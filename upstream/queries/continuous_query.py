@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from ..errors import ClosedError, InterruptedQueryError, StatementError
@@ -146,9 +147,10 @@ class ContinuousQuery:
                 self.text,
                 hint="take its results(), or choose semantics='update'",
             )
-        if self._holds_back and self._plan.has_windows:
-            self._give(self._clock.now())
-        answer = self._evaluation.current(self._clock.now())
+        with self._uninterrupted():
+            if self._holds_back and self._plan.has_windows:
+                self._give(self._clock.now())
+            answer = self._evaluation.current(self._clock.now())
         return None if answer is None else Result.of(answer, self._clock.now())
 
     @property
@@ -184,22 +186,25 @@ class ContinuousQuery:
             raise ClosedError("query")
         if self._interruption is not None:
             raise InterruptedQueryError(self.name) from self._interruption
+        started = self._clock.now()
+        with self._uninterrupted():
+            for side_table in self._plan.side_tables:
+                side_table.refresh()
+            self._evaluation.take_in(started)
+            self._holds_back = self._emitter.held_until(started) is not None
+            if not self._holds_back:
+                self._give(started)
+        self._note_cost(self._clock.now() - started)
+
+    @contextmanager
+    def _uninterrupted(self) -> Iterator[None]:
+        """Evaluate to the end, or never again: in the middle the state is none to go on with."""
         try:
-            self._evaluate()
+            yield
         except BaseException as interruption:
             self._interruption = interruption
             self._stop_reading()
             raise
-
-    def _evaluate(self) -> None:
-        started = self._clock.now()
-        for side_table in self._plan.side_tables:
-            side_table.refresh()
-        self._evaluation.take_in(started)
-        self._holds_back = self._emitter.held_until(started) is not None
-        if not self._holds_back:
-            self._give(started)
-        self._note_cost(self._clock.now() - started)
 
     def _give(self, now: float) -> None:
         self._holds_back = False
@@ -287,7 +292,8 @@ class ContinuousQuery:
         self.evaluate()
         if not self._plan.has_landmark:
             raise StatementError("this query has no landmark to reset", self.text)
-        self._evaluation.reset_landmark()
+        with self._uninterrupted():
+            self._evaluation.reset_landmark()
         self._emitter.begin_anew()
 
     def explain(self, *, sql: bool = False) -> str:
