@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ..duck import Duck
 
 _ROWS: Final = "__n"
+_PARTS: Final = {"expressions", "from_", "joins", "where", "group"}
+"""What a partial may consist of."""
 
 
 def aggregated_early(leaf: Leaf, schemas: Mapping[int, pa.Schema], duck: Duck) -> Leaf | None:
@@ -112,6 +114,8 @@ class _Division:
         self._partial = leaf.partial
         self._sides = {side.alias.lower(): side for side in map(self._side, self._sources())}
         if len(self._sides) != 2 or any(nested_queries(self._partial)):
+            raise _NotPossibleError
+        if any(value for part, value in self._partial.args.items() if part not in _PARTS):
             raise _NotPossibleError
 
     def divided(self) -> Leaf:
