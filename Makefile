@@ -13,7 +13,7 @@ PIP_INSTALL := $(VENV_PYTHON) -m pip install --disable-pip-version-check
 .DELETE_ON_ERROR:
 # Two targets asked for at once would install into the same environment at the same time.
 .NOTPARALLEL:
-.PHONY: help run demo datasets test fuzz lint format types imports bench figures lock clean
+.PHONY: help run demo datasets test fuzz differ lint format types imports bench figures lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -32,6 +32,10 @@ test: $(VENV)/.installed-dev ## run the whole test suite, the doctests of the li
 
 fuzz: $(VENV)/.installed-dev ## make 20,000 requests up from the API's description (minutes)
 	FUZZ_CASES=20000 $(VENV_PYTHON) -m pytest tests/api/test_schema.py -s --timeout=0 $(PYTEST_ARGS)
+
+differ: $(VENV)/.installed-dev ## answer 3,000 random queries by increments and anew (minutes)
+	QUERY_CASES=3000 RULE_EXAMPLES=40 $(VENV_PYTHON) -m pytest -n auto --dist worksteal --timeout=0 \
+		tests/queries/differential tests/queries/rewriting $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev ## check style and formatting (ruff)
 	$(VENV_PYTHON) -m ruff check .

@@ -1,10 +1,12 @@
 """What holds for every rule that has a fixture file.
 
 Each query in the file is split as the file says, and gives the same in parts as whole, over random
-steps.
+steps: the same few each time, or as many others as `RULE_EXAMPLES` asks for.
 """
 
 from __future__ import annotations
+
+import os
 
 import pyarrow as pa
 from hypothesis import HealthCheck, Phase, given, settings
@@ -15,6 +17,8 @@ from upstream.queries.rewriting import parts
 from .both_ways import BothWays
 from .fixture_files import fixtures, new_duck
 from .random_steps import SCHEMAS, STEPS
+
+_EXAMPLES = os.environ.get("RULE_EXAMPLES")
 
 
 class RuleContract:
@@ -42,9 +46,9 @@ class RuleContract:
 
     def test_queries_in_parts_give_what_they_give_whole(self) -> None:
         @settings(
-            max_examples=3,
+            max_examples=int(_EXAMPLES or 4),
             deadline=None,
-            derandomize=True,
+            derandomize=not _EXAMPLES,
             phases=[Phase.generate],  # smaller examples are not worth the minutes
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         )
