@@ -11,7 +11,7 @@ import pytest
 
 from simulator.workloads.trace_times import BadRowError, TimeKind, as_seconds, as_shown, kind_of
 
-EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - that of times without a zone
+EPOCH = datetime(1970, 1, 1)
 PLUS_TWO = timezone(timedelta(hours=2))
 
 
@@ -102,12 +102,12 @@ def test_durations_are_seconds() -> None:
         (
             ["2024-01-01", "2024-01-01T10", "2024-01-01 10:00", "2024-01-01T10:00:00.5"],
             TimeKind.TIMESTAMPS,
-            [datetime(2024, 1, 1, hour) for hour in (0, 10, 10, 10)],  # noqa: DTZ001
+            [datetime(2024, 1, 1, hour) for hour in (0, 10, 10, 10)],
         ),
         (
             ["2024-01-01T10:00:00+02:00", "2024-01-01 08:00:00Z", "2024-01-01T06:00-0200"],
             TimeKind.ZONED_TIMESTAMPS,
-            [datetime(2024, 1, 1, 8)] * 3,  # noqa: DTZ001
+            [datetime(2024, 1, 1, 8)] * 3,
         ),
         (
             ["9:30:26", "09:30:27", "10:00", "23:59:59.999999"],
@@ -117,7 +117,7 @@ def test_durations_are_seconds() -> None:
         (
             ["0001-01-01", "2024-01-01T00:00:00", "9999-12-31"],
             TimeKind.TIMESTAMPS,
-            [datetime(year, 1, 1) for year in (1, 2024)] + [datetime(9999, 12, 31)],  # noqa: DTZ001
+            [datetime(year, 1, 1) for year in (1, 2024)] + [datetime(9999, 12, 31)],
         ),
     ],
 )
