@@ -109,8 +109,8 @@ class Emitter:
         self._skipped += self.backlog.skip_to_newest()
 
     def begin_anew(self) -> None:
-        """Compare what comes with nothing that was given before."""
-        self._previous = self._newest_end = None
+        """Let windows end earlier than before: the landmark was moved."""
+        self._newest_end = None
 
     def _give(self, answer: Answer) -> None:
         if not is_before(answer.end, self._newest_end):

@@ -74,6 +74,7 @@ class Row:
     place: int
     step: int
     number: int
+    arrival: float
 
 
 class Arrivals:
@@ -115,7 +116,8 @@ class Arrivals:
         self.newest = max(self.newest, place)
         self.newest_row = max(self.newest_row, place)
         self.last_arrival = arrival
-        self.rows.append(Row(place, place // self.window.step if self.window.step else 0, number))
+        step = place // self.window.step if self.window.step else 0
+        self.rows.append(Row(place, step, number, arrival))
         self.moments.append((self.passed(arrival), arrival))
 
     def _is_in_time(self, place: int) -> bool:

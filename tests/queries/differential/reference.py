@@ -156,7 +156,16 @@ class Reference:
         """Return when a window was closed by a row or by arrival."""
         if self.standing.close_after is not None or self.standing.allowed_lateness is not None:
             return None
-        return max(arrivals.closed_at(end) for arrivals in self.arrivals)
+        closed = max(arrivals.closed_at(end) for arrivals in self.arrivals)
+        if self.kind != "landmark":
+            return closed
+        news = [
+            row.arrival
+            for arrivals in self.arrivals
+            for row in arrivals.rows
+            if end - self.slide <= row.place < end
+        ]
+        return max(closed, min(news, default=closed))
 
     # What lasts
 

@@ -54,8 +54,8 @@ class LandmarkEvaluation:
         self._slide = inputs[0].clause.slide
         self._failing = failing
         self._bound = bound
-        self._occupied: set[int] = set()
-        """The slides with rows that no answer was about."""
+        self._occupied: dict[int, float] = {}
+        """The slides with rows that no answer was about, and when the first of these came."""
         self._end: int | None = None
         """The end of the newest window that was due, in slides."""
         self._unanswered: float | None = None
@@ -72,7 +72,8 @@ class LandmarkEvaluation:
                 arrival = window_input.last_arrival
                 if self._unanswered is None or arrival < self._unanswered:
                     self._unanswered = arrival
-                self._occupied.update(step for step, _ in cut.pieces)
+                for step, _ in cut.pieces:
+                    self._occupied[step] = min(arrival, self._occupied.get(step, arrival))
                 known = (cut.oldest, cut.newest)
                 self._oldest = min(known if self._oldest is None else (*known, self._oldest))
                 self._newest = max(known if self._newest is None else (*known, self._newest))
@@ -157,11 +158,12 @@ class LandmarkEvaluation:
             return
         closed = min(known) // self._slide
         for step in sorted(step for step in self._occupied if step < closed):
-            self._occupied.remove(step)
+            arrival = self._occupied.pop(step)
             if self._end is None or step >= self._end:
                 self._end = step + 1
                 end = self._end * self._slide
-                yield self._end, max(each.passed_at(end, now) for each in self._inputs)
+                moment = max(each.passed_at(end, now) for each in self._inputs)
+                yield self._end, max(moment, arrival)
         for window_input in self._inputs:
             window_input.forget(closed * self._slide)
 
