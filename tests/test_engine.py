@@ -258,6 +258,7 @@ def test_choices_that_do_not_fit_the_window_are_refused(
     engine: Engine, window: str, choices: dict[str, object]
 ) -> None:
     with pytest.raises(QueryError, match=next(iter(choices))):
+        # choices that are wrong, or of any type
         engine.continuous_query(f"SELECT symbol FROM {window}", **choices)  # type: ignore[arg-type]
 
 

@@ -57,7 +57,7 @@ def sums_by_window(query: Query, rows: list[Row], least: int) -> Sums:
         merger=lambda one, other: one + other,
     )
     op.output("out", sums.down, TestingSink(out))
-    run_main(flow)  # type: ignore[no-untyped-call]
+    run_main(flow)  # type: ignore[no-untyped-call]  # its types are not told
     found: Sums = {}
     for key, (window, total) in out:
         found.setdefault(window, {})[int(key)] = total
@@ -83,7 +83,7 @@ def matches_by_window(query: Query, streams: list[list[Row]]) -> dict[int, tuple
         emit_mode="final",
     )
     op.output("out", pairs.down, TestingSink(out))
-    run_main(flow)  # type: ignore[no-untyped-call]
+    run_main(flow)  # type: ignore[no-untyped-call]  # its types are not told
     found: dict[int, list[tuple[int, int]]] = {}
     for _, (window, (one, two)) in out:
         if one is not None and two is not None:

@@ -58,7 +58,7 @@ def test_an_answer_is_a_value() -> None:
     answer = Answer(0, 10, 1.0, 0, pa.table({}))
     assert answer.error is None
     with pytest.raises(FrozenInstanceError):
-        answer.error = "changed"  # type: ignore[misc]
+        answer.error = "changed"  # type: ignore[misc]  # on purpose
     assert (Answers().answers, Answers().skipped) == ((), 0)
 
 

@@ -31,7 +31,7 @@ def finish_of(text: str, schema: pa.Schema, duck: Duck) -> tuple[Finish, pa.Sche
     import sqlglot
 
     query = sqlglot.parse_one(text, dialect="duckdb")
-    parts = split(query, (WINDOW,), {"chunk_0": SCHEMA}, duck)  # type: ignore[arg-type]
+    parts = split(query, (WINDOW,), {"chunk_0": SCHEMA}, duck)  # type: ignore[arg-type]  # a query
     partial = duck.prepare(parts.leaves[0].partial, {"chunk_0": SCHEMA}).run().schema
     return Finish(parts, [MergedSchema(partial)], schema, duck), partial
 
@@ -61,7 +61,7 @@ def finish_input(text: str, chunk: pa.Table, duck: Duck) -> pa.Table:
     import sqlglot
 
     query = sqlglot.parse_one(text, dialect="duckdb")
-    parts = split(query, (WINDOW,), {"chunk_0": SCHEMA}, duck)  # type: ignore[arg-type]
+    parts = split(query, (WINDOW,), {"chunk_0": SCHEMA}, duck)  # type: ignore[arg-type]  # a query
     return duck.prepare(parts.leaves[0].partial, {"chunk_0": SCHEMA}).run(chunk_0=chunk)
 
 
@@ -94,7 +94,7 @@ def test_a_finish_that_fails_is_a_result_with_an_error_and_the_next_is_good(
     # notes    'bad'  '7'  |
     query = engine.continuous_query(
         "SELECT CAST(max(note) AS INT) AS x FROM tumble(bids, 10)",
-        evaluation=way,  # type: ignore[arg-type]
+        evaluation=way,  # type: ignore[arg-type]  # a parameter
     )
     append(engine, "bids", (1, 0, "a", "bad"), (11, 0, "a", "7"), (20,))
     bad, good = query.results()

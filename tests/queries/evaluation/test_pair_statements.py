@@ -30,6 +30,7 @@ def statements(text: str, duck: Duck) -> PairStatements:
 
     query = sqlglot.parse_one(text, dialect="duckdb")
     schemas = {"chunk_0": SCHEMA, "chunk_1": SCHEMA}
+    # parse_one is typed wider than the query that it gives
     [leaf] = split(query, (WINDOW, WINDOW), schemas, duck).leaves  # type: ignore[arg-type]
     return PairStatements(leaf, {0: SCHEMA, 1: SCHEMA}, duck)
 
@@ -94,5 +95,6 @@ def test_two_tables_change_places_where_that_changes_nothing(text: str, turned: 
     import sqlglot
 
     query = sqlglot.parse_one(text, dialect="duckdb")
+    # parse_one is typed wider than the query that it gives
     assert with_last(query, "a").sql("duckdb") == (turned or text)  # type: ignore[arg-type]
     assert query.sql("duckdb") == text

@@ -36,6 +36,7 @@ class Feed:
 
         text = "SELECT k, sum(CAST(note AS INT)) AS x FROM chunk_0 GROUP BY k"
         query = sqlglot.parse_one(text, dialect="duckdb")
+        # parse_one is typed wider than the query that it gives
         [leaf] = split(query, (WINDOW,), {"chunk_0": SCHEMA}, duck).leaves  # type: ignore[arg-type]
         self.failing = FailingRows()
         self.leaf = StepLeaf(leaf, SCHEMA, duck, self.failing, cumulative=cumulative)

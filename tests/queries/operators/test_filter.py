@@ -68,4 +68,4 @@ def test_an_answer_that_is_neither_true_nor_false_is_a_failure() -> None:
 
 def test_a_predicate_can_be_called() -> None:
     with pytest.raises(ParameterError, match="predicate"):
-        Filter(Source(Streams().left), "value > 0")  # type: ignore[arg-type]
+        Filter(Source(Streams().left), "value > 0")  # type: ignore[arg-type]  # wrong on purpose

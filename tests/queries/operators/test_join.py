@@ -202,7 +202,7 @@ def test_parameters_make_sense(wrong: dict[str, object]) -> None:
     source = Source(Streams().left)
     given = {"window": 5} | wrong
     with pytest.raises(ParameterError, match=next(iter(wrong))):
-        Join(source, source, **given)  # type: ignore[arg-type]
+        Join(source, source, **given)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def most_recent(pairs: list[tuple[Update, Update]]) -> tuple[object, object]:

@@ -64,4 +64,4 @@ def test_a_deletion_stays_one() -> None:
 
 def test_a_function_can_be_called() -> None:
     with pytest.raises(ParameterError, match="function"):
-        Map(Source(Streams().left), 2)  # type: ignore[arg-type]
+        Map(Source(Streams().left), 2)  # type: ignore[arg-type]  # wrong on purpose

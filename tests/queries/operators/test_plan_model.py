@@ -124,7 +124,7 @@ class Feeding:
 def test_a_plan_delivers_what_the_model_does(
     plan: Builder,
     policy: str,
-    input: str,  # noqa: A002
+    input: str,  # noqa: A002 - the report's word
     steps: list[tuple[int, str, int, int] | None],
 ) -> None:
     streams = Streams()

@@ -29,7 +29,7 @@ def price(update: Update) -> float:
 def query_of(
     streams: Streams,
     *,
-    input: str = "pull",  # noqa: A002
+    input: str = "pull",  # noqa: A002 - the report's word
     callback: Callable[[Update], object] | None = None,
     policy: str = "in-place",
     batch: int = 1_000,
@@ -69,7 +69,7 @@ def test_push_pull_keeps_results_until_the_application_takes_them() -> None:
     query = query_of(streams, input="push")
     streams.left.enqueue("IBM", 24)
     streams.left.enqueue("IBM", 25)
-    assert arc_of(query, "map").queue.superseded == 1  # type: ignore[union-attr]
+    assert arc_of(query, "map").queue.superseded == 1  # type: ignore[union-attr]  # it is there
     assert operator_of(query, "map").taken == 2
     assert values_of(query.results()) == [25]
 
@@ -108,7 +108,7 @@ def test_pull_pull_runs_when_the_application_asks() -> None:
 )
 def test_parameters_make_sense(wrong: dict[str, object], name: str) -> None:
     with pytest.raises(ParameterError, match=name):
-        PlanQuery(Map(Source(Stream()), price), **wrong)  # type: ignore[arg-type]
+        PlanQuery(Map(Source(Stream()), price), **wrong)  # type: ignore[arg-type]  # wrong
 
 
 @pytest.mark.parametrize("weight", [0, -1, float("inf"), "heavy"])
@@ -333,7 +333,7 @@ def test_a_query_shows_its_name_and_how_its_data_moves() -> None:
 def test_values_may_be_kept_in_a_page_pool() -> None:
     clock = ManualClock()
     stream = Stream(clock=clock, memory=OnDemandMemory(PagePool(4096)))
-    for input in ("push", "pull"):  # noqa: A001
+    for input in ("push", "pull"):  # noqa: A001 - the report's word
         query = PlanQuery(
             Map(Source(stream), lambda update: update.value), input=input, clock=clock
         )
@@ -345,7 +345,7 @@ def test_values_may_be_kept_in_a_page_pool() -> None:
 
 
 @pytest.mark.parametrize("input", ["push", "pull"])
-def test_a_closed_query_leaves_its_streams(input: str) -> None:  # noqa: A002
+def test_a_closed_query_leaves_its_streams(input: str) -> None:  # noqa: A002 - the report's word
     streams = Streams()
     with query_of(streams, input=input) as query:
         streams.left.enqueue("IBM", 1)
@@ -361,6 +361,7 @@ def test_a_closed_query_leaves_its_streams(input: str) -> None:  # noqa: A002
 
 
 @pytest.mark.parametrize("input", ["push", "pull"])
+# `input` is the report's word
 def test_a_query_whose_stream_is_closed_has_nothing_to_do(input: str) -> None:  # noqa: A002
     streams = Streams()
     query = PlanQuery(

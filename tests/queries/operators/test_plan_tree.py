@@ -29,7 +29,7 @@ def test_an_arc_of_no_known_policy_is_refused() -> None:
 
 def test_an_arc_comes_from_an_operator() -> None:
     with pytest.raises(ParameterError, match=r"Source\(stream\)"):
-        Arc(Streams().left)  # type: ignore[arg-type]
+        Arc(Streams().left)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_capacity_is_a_count() -> None:

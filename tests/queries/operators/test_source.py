@@ -40,7 +40,7 @@ def test_what_one_query_takes_the_others_still_get() -> None:
 @pytest.mark.parametrize("input", ["push", "pull"])
 @pytest.mark.parametrize("policy", ["append", "in-place", "adaptive"])
 def test_a_query_may_begin_with_what_the_stream_knows(
-    input: str,  # noqa: A002
+    input: str,  # noqa: A002 - the report's word
     policy: str,
 ) -> None:
     streams = Streams()
@@ -54,7 +54,7 @@ def test_a_query_may_begin_with_what_the_stream_knows(
 
 def test_a_source_is_a_stream() -> None:
     with pytest.raises(ParameterError, match="a Stream"):
-        Source(ManualClock())  # type: ignore[arg-type]
+        Source(ManualClock())  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_nobody_starts_a_source() -> None:

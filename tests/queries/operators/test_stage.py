@@ -45,6 +45,7 @@ def test_it_takes_all_that_waits_on_any_arc_and_puts_on_what_is_made() -> None:
     fill(stage)
     stage.run(1, frozenset())
     assert work.batches == [[(0, 0), (0, 1), (0, 2), (1, 10), (1, 11), (1, 12)]]
+    # this stage has an output
     assert values_of(stage.output.queue.snapshot()) == [0, 1, 2]  # type: ignore[union-attr]
     counted = stage.tally.statistics("recorded")
     assert (counted.taken, counted.delivered, counted.is_balanced) == (6, 3, True)

@@ -28,7 +28,7 @@ def test_the_first_error_is_kept() -> None:
     assert tally.attempt(int, "7") == 7
     assert tally.error is None
     assert tally.attempt(int, "seven") is FAILED
-    assert tally.attempt(int, None) is FAILED  # type: ignore[arg-type]
+    assert tally.attempt(int, None) is FAILED  # type: ignore[arg-type]  # wrong on purpose
     assert isinstance(tally.error, ValueError)
 
 

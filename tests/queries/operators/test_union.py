@@ -12,7 +12,7 @@ from upstream.queries.operators import Arc, PlanQuery, Source, Union
 from .setting import Streams, operator_of, rows_of, values_of
 
 
-def union_of(streams: Streams, input: str = "pull") -> PlanQuery:  # noqa: A002
+def union_of(streams: Streams, input: str = "pull") -> PlanQuery:  # noqa: A002 - the report's word
     plan = Union(Arc(Source(streams.left), "append"), Arc(Source(streams.right), "append"))
     return PlanQuery(Arc(plan, "append"), input=input, clock=streams.clock)
 
@@ -94,7 +94,7 @@ def test_there_are_two_inputs_at_least() -> None:
 )
 def test_in_the_end_the_answer_is_the_same_whichever_input_was_faster(
     arrivals: list[tuple[int, str, int, bool]],
-    input: str,  # noqa: A002
+    input: str,  # noqa: A002 - the report's word
 ) -> None:
     streams = Streams()
     query = union_of(streams, input=input)

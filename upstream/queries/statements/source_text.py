@@ -170,6 +170,7 @@ class _Parser(DuckDBParser):
         self, this: exp.Expr | None, parse_function_unit: bool = True
     ) -> exp.Interval:
         written = this.name if this is not None and this.is_string else ""
+        # the parser passes None where there is nothing
         interval = super()._parse_interval_span(this, parse_function_unit)  # type: ignore[arg-type]
         parts = exp.INTERVAL_STRING_RE.findall(written)
         if len(parts) == 1 and not exp.INTERVAL_STRING_RE.fullmatch(written):
