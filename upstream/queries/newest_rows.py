@@ -165,17 +165,12 @@ class NewestRows:
     def _add_one(self, rows: pa.Table, codes: Integers, groups: Integers, times: Integers) -> None:
         newest = self._newest[groups]
         is_known = newest != _NO_ROW
-        known = np.full(len(groups), np.iinfo(np.int64).min)
-        known[is_known] = self._times[newest[is_known]]
-        order = None
-        if bool((times[1:] >= times[:-1]).all()):
-            is_accepted = times >= known[codes]
+        if self._definition.time is None:  # each row is newer than all before it
+            accepted = np.arange(len(codes))
         else:
-            order = np.argsort(codes, kind="stable")
-            is_accepted = _newest_so_far(codes[order], times[order], known)
-        accepted = np.flatnonzero(is_accepted)
-        if order is not None:
-            accepted = order[accepted]
+            known = np.full(len(groups), np.iinfo(np.int64).min)
+            known[is_known] = self._times[newest[is_known]]
+            accepted = _accepted(codes, times, known)
         self._late += len(codes) - len(accepted)
         self._kept += len(groups) - int(is_known.sum())
         last = np.full(len(groups), _NO_ROW)
@@ -294,6 +289,14 @@ class NewestRows:
         self._older, self._times = older, self._times[numbers]
         newest[:] = again[newest]
         return self._store.compact(numbers)
+
+
+def _accepted(codes: Integers, times: Integers, known: Integers) -> Integers:
+    """Return the rows that are no older than any before them of their code, by code or in order."""
+    if bool((times[1:] >= times[:-1]).all()):
+        return np.flatnonzero(times >= known[codes])
+    order = np.argsort(codes, kind="stable")
+    return order[_newest_so_far(codes[order], times[order], known)]
 
 
 def _newest_so_far(codes: Integers, times: Integers, known: Integers) -> Flags:
