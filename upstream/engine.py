@@ -35,8 +35,6 @@ from .queries.choices import (
 from .queries.scheduling import make_query_scheduler, serve
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     import pyarrow as pa
 
     from .clock import Clock
@@ -110,12 +108,7 @@ class Engine:
         """Return the engine, which is closed at the end of the block."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
 

@@ -12,8 +12,6 @@ from .query_statistics import QueryStatistics
 from .results import Result
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     import pyarrow as pa
 
     from ..clock import Clock
@@ -105,12 +103,7 @@ class ContinuousQuery:
         """Return the query, which is closed at the end of the block."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
 
@@ -325,13 +318,13 @@ class ContinuousQuery:
             rows_waiting=sum(reader.waiting for reader in self._plan.readers),
             rows_late=self._evaluation.late_rows(),
             rows_superseded=self._evaluation.superseded_rows(),
-            rows_failed=self._evaluation.failed_rows(),
+            rows_failed=self._plan.failing.count,
             rows_held=self._evaluation.memory_rows(),
             evaluations=self._evaluations,
             evaluation_seconds=self._evaluation_seconds,
             staleness_seconds_mean=backlog.staleness_seconds / max(backlog.taken, 1),
             callback_failures=self._callback_failures,
-            error=self._evaluation.last_error() or self._error,
+            error=self._plan.failing.error or self._error,
         )
 
     def close(self) -> None:

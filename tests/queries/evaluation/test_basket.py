@@ -71,11 +71,10 @@ def test_the_first_that_waits_is_the_oldest_that_was_not_taken() -> None:
     assert reader.first_waiting() is None
 
 
-def test_a_batch_without_rows_is_an_arrival_and_nothing_to_read() -> None:
+def test_a_batch_without_rows_is_nothing_to_read() -> None:
     basket = Basket()
     reader = basket.reader()
     basket.add(rows(), 3.0)
-    assert basket.newest_arrival == 3.0
     assert (list(reader.peek()), reader.first_waiting()) == ([], None)
 
 

@@ -149,3 +149,25 @@ def test_what_is_held_for_skipped_results_and_late_rows_does_not_grow(engine: En
         query.results()
         rows_held.append(held(query))
     assert max(rows_held[15:]) <= max(rows_held[:15]) <= 16
+
+
+def test_beside_a_stream_that_never_begins_no_more_is_held_than_may_be_amended(
+    engine: Engine, clock: ManualClock
+) -> None:
+    query = engine.continuous_query(
+        """SELECT sum(x) AS x FROM (SELECT x FROM tumble(bids, 10)
+           UNION ALL SELECT x FROM tumble(asks, 10))""",
+        evaluation="increments",
+        close_after=5,
+        allowed_lateness=20,
+    )
+    clock.advance(5)
+    held = []
+    for time in range(0, 1_000, 5):
+        append(engine, "bids", (time, 1))
+        query.results()
+        held.append(query.statistics().rows_held)
+    assert max(held) <= 8
+    append(engine, "asks", (12, 100))  # so far behind that its window is forgotten
+    assert query.results() == []
+    assert query.statistics().rows_late == 1

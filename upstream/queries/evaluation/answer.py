@@ -61,12 +61,6 @@ class Evaluation(Protocol):
     def superseded_rows(self) -> int:
         """Return how many rows were superseded by newer ones of their keys."""
 
-    def failed_rows(self) -> int:
-        """Return on how many rows the query failed, so that they were left out."""
-
-    def last_error(self) -> str | None:
-        """Return how the query failed on the last row that was left out."""
-
     def memory_rows(self) -> int:
         """Return how many rows are held: of streams, and of partials."""
 

@@ -33,15 +33,13 @@ class Batch:
 class Basket:
     """The batches of one stream that its readers have not read yet."""
 
-    __slots__ = ("_batches", "_readers", "newest_arrival", "rows")
+    __slots__ = ("_batches", "_readers", "rows")
 
     def __init__(self) -> None:
         self._batches: list[Batch] = []
         self._readers: list[BasketReader] = []
         self.rows = 0
         """How many rows ever came."""
-        self.newest_arrival: float | None = None
-        """When the newest of them came."""
 
     @property
     def stored_rows(self) -> int:
@@ -57,7 +55,6 @@ class Basket:
         """Add a batch, if somebody reads it."""
         batch = Batch(rows, arrival, self.rows)
         self.rows = batch.end
-        self.newest_arrival = arrival
         if self._readers and rows.num_rows:
             self._batches.append(batch)
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from .answer import Answer, Answers
 from .description import Description
+from .window_input import passed_by_all, passed_by_all_at, passes_for_all_at
 
 if TYPE_CHECKING:
     from ..window_bound import WindowBound
-    from .failing_rows import FailingRows
     from .finish import Finish
     from .step_leaf import StepLeaf
     from .window_input import WindowInput
@@ -28,7 +28,6 @@ class LandmarkEvaluation:
     __slots__ = (
         "_bound",
         "_end",
-        "_failing",
         "_finish",
         "_inputs",
         "_leaves",
@@ -45,14 +44,12 @@ class LandmarkEvaluation:
         leaves: Sequence[StepLeaf],
         *,
         finish: Finish,
-        failing: FailingRows,
         bound: Callable[[int], WindowBound],
     ) -> None:
         self._inputs = inputs
         self._leaves = leaves
         self._finish = finish
         self._slide = inputs[0].clause.slide
-        self._failing = failing
         self._bound = bound
         self._occupied: dict[int, float] = {}
         """The slides with rows that no answer was about, and when the first of these came."""
@@ -99,9 +96,7 @@ class LandmarkEvaluation:
         if not self._slide or not self._occupied:
             return None
         end = (min(self._occupied) + 1) * self._slide
-        moments = [window_input.passes_at(end) for window_input in self._inputs]
-        known = [moment for moment in moments if moment is not None]
-        return max(known) if len(known) == len(moments) else None
+        return passes_for_all_at(self._inputs, end)
 
     def reset_landmark(self) -> None:
         """Forget everything that was read."""
@@ -117,14 +112,6 @@ class LandmarkEvaluation:
     def superseded_rows(self) -> int:
         """Return 0: every row counts."""
         return 0
-
-    def failed_rows(self) -> int:
-        """Return how many rows were left out because the query fails on them."""
-        return self._failing.count
-
-    def last_error(self) -> str | None:
-        """Return how the query failed on the last of them."""
-        return self._failing.error
 
     def memory_rows(self) -> int:
         """Return how many rows of partials are held."""
@@ -152,17 +139,16 @@ class LandmarkEvaluation:
                 yield 1, self._unanswered
                 self._unanswered = None
             return
-        passed = [window_input.passed(now) for window_input in self._inputs]
-        known = [each for each in passed if each is not None]
-        if len(known) < len(passed):
+        passed = passed_by_all(self._inputs, now)
+        if passed is None:
             return
-        closed = min(known) // self._slide
+        closed = passed // self._slide
         for step in sorted(step for step in self._occupied if step < closed):
             arrival = self._occupied.pop(step)
             if self._end is None or step >= self._end:
                 self._end = step + 1
                 end = self._end * self._slide
-                moment = max(each.passed_at(end, now) for each in self._inputs)
+                moment = passed_by_all_at(self._inputs, end, now)
                 yield self._end, max(moment, arrival)
         for window_input in self._inputs:
             window_input.forget(closed * self._slide)

@@ -119,14 +119,6 @@ class NewestEvaluation:
         """Return how many rows were superseded by newer ones."""
         return sum(each.statistics().superseded for each in self._newest)
 
-    def failed_rows(self) -> int:
-        """Return how many rows were left out because the query fails on them."""
-        return self._failing.count
-
-    def last_error(self) -> str | None:
-        """Return how the query failed on the last of them."""
-        return self._failing.error
-
     def memory_rows(self) -> int:
         """Return how many rows are held."""
         return sum(each.statistics().kept for each in self._newest)

@@ -14,7 +14,7 @@ are the newest when it is evaluated.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -74,10 +74,11 @@ class Plan:
     split: SplitQuery
     evaluation: Evaluation
     readers: tuple[BasketReader, ...]
-    side_tables: tuple[SideTable, ...]
     schema: pa.Schema
     streams: frozenset[str]
     tables: frozenset[str]
+    failing: FailingRows
+    side_tables: tuple[SideTable, ...] = ()
     is_by_row: bool = False
     has_landmark: bool = False
     has_windows: bool = False
@@ -102,8 +103,6 @@ class Planner:
         self._choices = choices
         self._definitions = [definitions[window.stream] for window in parsed.windows]
         self._baskets = [baskets[window.stream] for window in parsed.windows]
-        self._streams = frozenset(window.stream for window in parsed.windows)
-        self._tables = tables_read(parsed.query)
         self._duck = duck
         self._clock = clock
         self._failing = FailingRows()
@@ -145,16 +144,11 @@ class Planner:
             evaluation: Evaluation = self._landmark(split_query, inputs, numbers)
         else:
             evaluation = self._sliding(split_query, inputs, numbers, lateness)
-        readers = tuple(each.reader for each in inputs)
-        return Plan(
-            split_query,
-            evaluation,
-            readers,
-            side_tables,
-            self._schema,
-            self._streams,
-            self._tables,
-            has_landmark=clause.kind is WindowKind.LANDMARK,
+        is_landmark = clause.kind is WindowKind.LANDMARK
+        return replace(
+            self._plan_of(split_query, evaluation, [each.reader for each in inputs]),
+            side_tables=side_tables,
+            has_landmark=is_landmark,
             has_windows=True,
         )
 
@@ -226,7 +220,6 @@ class Planner:
             whole=self._duck.prepare(split_query.whole, chunks),
             is_whole=self._is_whole(split_query, clause),
             lateness=lateness,
-            failing=self._failing,
             bound=self._bound(numbers[0]),
             clock=self._clock,
         )
@@ -252,7 +245,6 @@ class Planner:
             inputs,
             leaves,
             finish=self._finish(split_query, leaves),
-            failing=self._failing,
             bound=self._bound(numbers[0]),
         )
 
@@ -316,16 +308,8 @@ class Planner:
             schema=self._schema,
             failing=self._failing,
         )
-        return Plan(
-            split_query,
-            evaluation,
-            tuple(readers),
-            side_tables,
-            self._schema,
-            self._streams,
-            self._tables,
-            is_by_row=True,
-        )
+        plan = self._plan_of(split_query, evaluation, readers)
+        return replace(plan, side_tables=side_tables, is_by_row=True)
 
     def _plan_newest(self) -> Plan:
         windows = self._parsed.windows
@@ -349,16 +333,7 @@ class Planner:
             is_by_row=is_by_row,
             failing=self._failing,
         )
-        return Plan(
-            split_query,
-            evaluation,
-            tuple(readers),
-            (),
-            self._schema,
-            self._streams,
-            self._tables,
-            is_by_row,
-        )
+        return replace(self._plan_of(split_query, evaluation, readers), is_by_row=is_by_row)
 
     def _newest_rows(self, number: int) -> NewestRows:
         window = self._parsed.windows[number]
@@ -369,6 +344,19 @@ class Planner:
         return self._duck.prepare(split_query.whole, schemas)
 
     # Parts
+
+    def _plan_of(
+        self, split_query: SplitQuery, evaluation: Evaluation, readers: Sequence[BasketReader]
+    ) -> Plan:
+        return Plan(
+            split_query,
+            evaluation,
+            tuple(readers),
+            self._schema,
+            frozenset(window.stream for window in self._parsed.windows),
+            tables_read(self._parsed.query),
+            self._failing,
+        )
 
     def _split(self, query: exp.Query, numbers: list[int]) -> SplitQuery:
         windows = tuple(self._parsed.windows[i] for i in numbers)

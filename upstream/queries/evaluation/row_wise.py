@@ -77,14 +77,6 @@ class RowWiseEvaluation:
         """Return 0: every row counts."""
         return 0
 
-    def failed_rows(self) -> int:
-        """Return how many rows were left out because the query fails on them."""
-        return self._failing.count
-
-    def last_error(self) -> str | None:
-        """Return how the query failed on the last of them."""
-        return self._failing.error
-
     def memory_rows(self) -> int:
         """Return how many rows are held."""
         return sum(batch.rows.num_rows for _, batch in self._waiting)

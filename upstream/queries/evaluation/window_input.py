@@ -7,7 +7,7 @@ goes on from the newest row as the clock does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf, nextafter
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +21,27 @@ if TYPE_CHECKING:
     from .basket import BasketReader, Batch
 
 FOREVER: Final = 1 << 62
+
+
+def passed_by_all(inputs: Sequence[WindowInput], now: float) -> int | None:
+    """Return up to where time has passed for all inputs, None if it has not begun for one."""
+    if len(inputs) == 1:
+        return inputs[0].passed(now)
+    passed = [window_input.passed(now) for window_input in inputs]
+    known = [each for each in passed if each is not None]
+    return min(known) if len(known) == len(passed) else None
+
+
+def passed_by_all_at(inputs: Sequence[WindowInput], end: int, now: float) -> float:
+    """Return the moment at which time had passed `end` for all inputs, which it has by now."""
+    return max(window_input.passed_at(end, now) for window_input in inputs)
+
+
+def passes_for_all_at(inputs: Sequence[WindowInput], end: int) -> float | None:
+    """Return when time will have passed `end` for all inputs without a further row, if ever."""
+    moments = [window_input.passes_at(end) for window_input in inputs]
+    known = [moment for moment in moments if moment is not None]
+    return max(known) if len(known) == len(moments) else None
 
 
 class WindowInput:

@@ -19,6 +19,7 @@ from .chunking import Chunking
 from .description import BY_INCREMENTS, OVER_KEPT_ROWS, Description
 from .step_rows import StepRows
 from .timeline import OccupiedSteps, Timeline
+from .window_input import passed_by_all, passed_by_all_at, passes_for_all_at
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from ...clock import Clock
     from ..duck import Prepared
     from ..window_bound import WindowBound
-    from .failing_rows import FailingRows
     from .finish import Finish
     from .step_leaf import LeafEvaluation, Piece
     from .window_input import WindowInput
@@ -48,8 +48,8 @@ class WindowedEvaluation:
         "_chunking",
         "_clock",
         "_current",
-        "_failing",
         "_finish",
+        "_held_from",
         "_inputs",
         "_last",
         "_last_answer",
@@ -79,7 +79,6 @@ class WindowedEvaluation:
         whole: Prepared,
         is_whole: bool | None,
         lateness: int | None,
-        failing: FailingRows,
         bound: Callable[[int], WindowBound],
         clock: Clock,
     ) -> None:
@@ -94,13 +93,14 @@ class WindowedEvaluation:
         None where that is to be measured, until there is a window to see how large it is.
         """
         self._lateness = lateness
-        self._failing = failing
         self._bound = bound
         self._clock = clock
         self._rows = [StepRows(schema, keeps=is_whole is not False) for schema in schemas]
         self._occupied = OccupiedSteps()
         self._current: int | None = None
         """The window that the leaves are, or are to be, at."""
+        self._held_from = _FIRST
+        """What is of steps before this is not held any more."""
         self._position: int | None = None
         """The first step of the window that the leaves are at."""
         self._last: int | None = None
@@ -125,7 +125,7 @@ class WindowedEvaluation:
             self._readings += 1
             self._limit_kept_rows()
             if self._current is None:
-                self._current = self._next_window(None, self._passed(now))
+                self._current = self._next_window(None, passed_by_all(self._inputs, now))
             if self._way is not None and not self._is_whole():
                 self._work_ahead()
         self._reading_seconds = self._clock.now() - started
@@ -157,7 +157,7 @@ class WindowedEvaluation:
         for step, rows in pieces:
             if step >= first or step in amended:
                 yield step, rows
-            elif self._lateness is None:
+            elif self._lateness is None or step < self._held_from:
                 window_input.late += rows.num_rows
             else:
                 self._note_amended(step, window_input.last_arrival)
@@ -243,25 +243,21 @@ class WindowedEvaluation:
         if step is None:
             return None
         end = self._timeline.end_of(max(self._current, self._timeline.oldest_covering(step)))
-        moments = [window_input.passes_at(end) for window_input in self._inputs]
-        known = [moment for moment in moments if moment is not None]
-        return max(known) if len(known) == len(moments) else None
+        return passes_for_all_at(self._inputs, end)
 
     def reset_landmark(self) -> None:
         """Fail: there is none."""
         raise AssertionError("windows that slide have no landmark")
 
     def _closed_at(self, window: int, now: float) -> float:
-        """Return the moment at which all inputs had passed a window's end."""
-        end = self._timeline.end_of(window)
-        return max(window_input.passed_at(end, now) for window_input in self._inputs)
+        return passed_by_all_at(self._inputs, self._timeline.end_of(window), now)
 
     def _due(self, now: float) -> Iterator[tuple[int, float | None]]:
         """Pass closed windows, and yield those that hold rows.
 
         With each window that was passed before, the moment at which a late row amended it.
         """
-        boundary = self._passed(now)
+        boundary = passed_by_all(self._inputs, now)
         if boundary is None:
             return
         end_of = self._timeline.end_of
@@ -275,13 +271,6 @@ class WindowedEvaluation:
                 self._last, self._last_answer = window, None
                 yield window, None
             self._current = self._next_window(window, boundary)
-
-    def _passed(self, now: float) -> int | None:
-        if len(self._inputs) == 1:
-            return self._inputs[0].passed(now)
-        passed = [window_input.passed(now) for window_input in self._inputs]
-        known = [each for each in passed if each is not None]
-        return min(known) if len(known) == len(passed) else None
 
     def _next_window(self, window: int | None, boundary: int | None) -> int | None:
         """Return the oldest window after this one that holds a row, or still can."""
@@ -375,6 +364,7 @@ class WindowedEvaluation:
         for rows in self._rows:
             rows.forget(before)
         self._occupied.forget(before)
+        self._held_from = max(before, self._held_from)
         for window_input in self._inputs:
             window_input.forget(self._timeline.end_of(self._current))
         if len(self._revisions) > self._revisions_kept:
@@ -389,7 +379,8 @@ class WindowedEvaluation:
     def _oldest_that_can_be_amended(self) -> int:
         """Return the first step of the oldest window that a late row can still fall into."""
         assert self._lateness is not None
-        newest = min(window_input.newest or 0 for window_input in self._inputs)
+        began = [each.newest for each in self._inputs if each.newest is not None]
+        newest = min(began)  # those that never began are not waited for
         step = (newest - self._lateness) // self._timeline.step
         return self._timeline.steps_of(self._timeline.oldest_covering(step))[0]
 
@@ -402,14 +393,6 @@ class WindowedEvaluation:
     def superseded_rows(self) -> int:
         """Return 0: every row counts."""
         return 0
-
-    def failed_rows(self) -> int:
-        """Return how many rows were left out because the query fails on them."""
-        return self._failing.count
-
-    def last_error(self) -> str | None:
-        """Return how the query failed on the last of them."""
-        return self._failing.error
 
     def memory_rows(self) -> int:
         """Return how many rows are held: of streams, and of partials."""

@@ -41,14 +41,13 @@ class TableMerge(Protocol):
 class RelationalMerge:
     """Merge by a GROUP BY over all the rows, in one statement."""
 
-    __slots__ = ("_has_groups", "_prepared", "schema")
+    __slots__ = ("_prepared", "schema")
 
     def __init__(
         self, groups: tuple[str, ...], states: tuple[State, ...], schema: pa.Schema, duck: Duck
     ) -> None:
         assert len(schema) > 0, "a partial has columns"
         self.schema = schema
-        self._has_groups = bool(groups)
         self._prepared = duck.prepare(merge_query(groups, states), {PARTIALS: schema})
 
     def __call__(self, tables: Sequence[pa.Table]) -> pa.Table:
