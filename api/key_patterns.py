@@ -1,14 +1,15 @@
 """Numbers by patterns of keys: weights, for instance, of which one pattern covers many keys.
 
-A pattern is a shell's: `*` stands for anything, `?` for one character, `[AB]` for one of some. It
-is matched against the key's text: a string is its own, any other key's is its JSON text.
+A pattern is a shell's, as in Python's `fnmatch`: `*` stands for anything, `?` for one character,
+`[AB]` for one of some, `[!AB]` for any other one. It is translated here, since how `fnmatch` ends
+its regular expressions differs between versions of Python. It is matched against the key's text: a
+string is its own, any other key's is its JSON text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from fnmatch import translate
 
 import msgspec
 
@@ -17,8 +18,9 @@ from upstream import Key
 MOST_CHARACTERS = 2_048
 """How long all patterns of a kind may be together: a key is held against each sign of them."""
 
-_SIGNS = re.compile(r"\[!?\]?[^\]]*\]|.", re.DOTALL)
-"""One sign of a pattern: a character, or a set of them, in which `*` means itself."""
+_SIGNS = re.compile(r"\[!?+\]?+[^\]]*+\]|.", re.DOTALL)
+"""One sign of a pattern: a character, or a set of them, in which `*` means itself. A `]` right
+behind the opening of a set is in it."""
 
 
 def text_of(key: Key) -> str:
@@ -72,20 +74,45 @@ def _expression(pattern: str) -> str:
     What follows a `*` is sought as early as can be: if the rest does not match from there, it does
     not from anywhere later. Only the last piece has to stand at the end.
     """
-    pieces = [""]
+    pieces: list[list[str]] = [[]]
     for sign in _SIGNS.findall(pattern):
         if sign == "*":
-            pieces.append("")
+            pieces.append([])
         else:
-            pieces[-1] += sign
-    first, *others = pieces
+            pieces[-1].append(_sign(sign))
+    first, *others = map("".join, pieces)
     if not others:
-        return _piece(first)
+        return first
     *middle, last = others
-    sought = "".join(f"(?>.*?{_piece(piece)})" for piece in middle if piece)
-    return f"{_piece(first)}{sought}.*{_piece(last)}"
+    sought = "".join(f"(?>.*?{piece})" for piece in middle if piece)
+    return f"{first}{sought}.*{last}"
 
 
-def _piece(pattern: str) -> str:
-    """Return the regular expression of a pattern without `*`, as `fnmatch` understands it."""
-    return translate(pattern).removeprefix("(?s:").removesuffix(r")\Z")
+def _sign(sign: str) -> str:
+    """Return the regular expression of one sign other than `*`."""
+    if sign == "?":
+        return "."
+    return _set(sign[1:-1]) if len(sign) > 1 else re.escape(sign)
+
+
+def _set(characters: str) -> str:
+    """Return the regular expression of a set, given what is between its brackets.
+
+    A range that ends before it starts holds nothing.
+    """
+    negated = characters.startswith("!")
+    position = int(negated)
+    held = ""
+    while position < len(characters):
+        first = characters[position]
+        if characters[position + 1 : position + 2] == "-" and position + 2 < len(characters):
+            last = characters[position + 2]
+            if first <= last:
+                held += f"{re.escape(first)}-{re.escape(last)}"
+            position += 3
+        else:
+            held += re.escape(first)
+            position += 1
+    if not held:
+        return "." if negated else "(?!)"
+    return f"[^{held}]" if negated else f"[{held}]"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import importlib.util
 import time
 from fnmatch import fnmatchcase
 
@@ -55,13 +57,34 @@ def test_patterns_of_all_lengths_that_are_allowed_take_milliseconds() -> None:
     assert time.perf_counter() - started < 1
 
 
-signs = st.text(alphabet="ab*?[]!", max_size=8)
+signs = "ab*?[]!^&|~\\\n"
 
 
-@given(pattern=signs, text=st.text(alphabet="ab[]!", max_size=8))
+@given(pattern=st.text(alphabet=signs, max_size=12), text=st.text(alphabet=signs, max_size=8))
 def test_patterns_mean_what_the_shell_means_by_them(pattern: str, text: str) -> None:
     found = KeyPatterns({pattern: 2.0}, otherwise=1.0)(text) == 2.0
     assert found == (fnmatchcase(text, pattern) or text == pattern)
+
+
+# Where a range that ends before it starts is followed by `!`, fnmatch takes that for the negation.
+@given(negation=st.sampled_from(["", "!"]), characters=st.text("abc-]^", min_size=1, max_size=7))
+def test_a_set_holds_the_characters_that_the_shell_says(negation: str, characters: str) -> None:
+    pattern = f"[{negation}{characters}]"
+    weight = KeyPatterns({pattern: 2.0}, otherwise=1.0)
+    found = {text for text in "abcd-!]^[" if weight(text) == 2.0}
+    assert found == {text for text in "abcd-!]^[" if fnmatchcase(text, pattern)}
+
+
+def test_patterns_do_not_depend_on_how_fnmatch_ends_its_expressions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fnmatch, "translate", lambda pattern: f"(?s:{pattern})\\z")  # as in 3.14
+    spec = importlib.util.find_spec("api.key_patterns")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.KeyPatterns({"G?O*": 2.0}, otherwise=1.0)("GOOG") == 2.0
 
 
 def test_many_patterns_are_asked_in_their_order() -> None:
