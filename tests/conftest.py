@@ -36,6 +36,13 @@ settings.load_profile(
 )
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their argument unless they can be read: compressed bytes hold the time."""
+    if isinstance(val, bytes) and not (val.isascii() and val.decode().isprintable()):
+        return argname
+    return None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the notebooks that start Spark where there is no Java."""
     on_spark = [item for item in items if "conflation_on_spark.ipynb" in item.nodeid]

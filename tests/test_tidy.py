@@ -11,6 +11,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -92,6 +93,36 @@ def faults(check: Callable[[str], list[str]], paths: Iterable[PurePosixPath]) ->
 def assert_none(found: list[str]) -> None:
     """Fail with the whole list, one fault a line."""
     assert not found, "\n" + "\n".join(found)
+
+
+def collected(tests: Path, *, hash_seed: int) -> list[str]:
+    """Return the ids of the tests in a folder, in order, as a process of its own collects them."""
+    options = [
+        "--collect-only",
+        "--quiet",
+        "--assert=plain",
+        f"--config-file={ROOT}/pyproject.toml",
+    ]
+    options += ["--override-ini=addopts=--import-mode=importlib", "--override-ini=filterwarnings="]
+    environment = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
+    environment |= {"PYTHONHASHSEED": str(hash_seed), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    command = [sys.executable, "-m", "pytest", *options, str(tests)]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True, text=True
+    )
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+def collected_differently(tests: Path) -> list[str]:
+    """Collect the tests in a folder twice, and return the ids that only one process has.
+
+    The second process starts when the first has ended, so the times that it reads are others too.
+    """
+    first, second = collected(tests, hash_seed=1), collected(tests, hash_seed=2)
+    assert first
+    if sorted(first) == sorted(second) and first != second:
+        return ["the tests are the same and their order is not"]
+    return sorted(set(first) ^ set(second))
 
 
 # What is checked in the text of a file
@@ -271,6 +302,11 @@ def test_no_exception_is_made_for_a_module_that_is_gone() -> None:
     assert set(UNTESTED_MODULES) <= {str(path) for path in tracked_files()}
 
 
+@pytest.mark.slow
+def test_every_process_collects_the_same_tests_at_any_time() -> None:
+    assert_none(collected_differently(ROOT / "tests"))
+
+
 # The checks find what they look for, and nothing else
 
 SLASH = "/"  # so that the examples are not themselves found in this file
@@ -353,3 +389,26 @@ def test_without_git_the_files_are_found_by_walking(tmp_path: Path) -> None:
     (tmp_path / "upstream").mkdir()
     (tmp_path / "upstream" / "x.py").touch()
     assert list(walk(tmp_path)) == [PurePosixPath("upstream/x.py")]
+
+
+@pytest.mark.parametrize(
+    ("values", "difference"),
+    [
+        ("[time.time_ns()]", 2),
+        ("sorted({'a', 'b', 'c', 'd', 'e', 'f'})", 0),
+        ("{'a', 'b', 'c', 'd', 'e', 'f'}", 1),
+    ],
+)
+def test_ids_that_differ_between_processes_are_found(
+    tmp_path: Path, values: str, difference: int
+) -> None:
+    decorated = f"@pytest.mark.parametrize('x', [*{values}])\ndef test_x(x): pass\n"
+    (tmp_path / "test_x.py").write_text(f"import pytest, time\n{decorated}")
+    assert len(collected_differently(tmp_path)) == difference
+
+
+@pytest.mark.parametrize("content", [b"text", b"\xff", b""])
+def test_only_bytes_that_can_be_read_are_in_ids(
+    request: pytest.FixtureRequest, content: bytes
+) -> None:
+    assert request.node.callspec.id == {b"text": "text", b"": ""}.get(content, "content")

@@ -16,7 +16,7 @@ from .daily_files import write
 _numbers = random.Random(1)
 LINES = [f"{number}|{_numbers.randrange(10**9)}" for number in range(20_000)]
 TEXT = ("\n".join(LINES) + "\n").encode()
-PACKED = gzip.compress(TEXT)
+PACKED = gzip.compress(TEXT, mtime=0)
 
 
 def refusal(path: Path) -> BadFileError:
@@ -49,14 +49,20 @@ def test_compression_is_told_by_the_bytes_and_not_by_the_name(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "the file is empty"),
-        (gzip.compress(b""), "it is empty"),
-        (b" \r\n\n", "nothing but blanks"),
-        (b"PK\x03\x04...", "a zip archive"),
-        ("Time|".encode("utf-16"), "in UTF-16"),
-        (b"PAR1....", "a Parquet file"),
-        (b"x" * 2 * BEGINNING_BYTES, "line 1: the first line does not end"),
-        (gzip.compress(b"one line")[:-12], "the gzip data ends here"),
+        pytest.param(b"", "the file is empty", id="nothing"),
+        pytest.param(gzip.compress(b""), "it is empty", id="nothing, packed"),
+        pytest.param(b" \r\n\n", "nothing but blanks", id="blanks"),
+        pytest.param(b"PK\x03\x04...", "a zip archive", id="zip"),
+        pytest.param("Time|".encode("utf-16"), "in UTF-16", id="UTF-16"),
+        pytest.param(b"PAR1....", "a Parquet file", id="Parquet"),
+        pytest.param(
+            b"x" * 2 * BEGINNING_BYTES,
+            "line 1: the first line does not end",
+            id="a line without end",
+        ),
+        pytest.param(
+            gzip.compress(b"one line")[:-12], "the gzip data ends here", id="packed, cut short"
+        ),
     ],
 )
 def test_what_cannot_be_read_says_why(tmp_path: Path, content: bytes, reason: str) -> None:
