@@ -71,3 +71,27 @@ def test_some_aggregates_see_the_order_of_rows(sql: str, sees: bool, functions: 
 def test_a_name_is_the_one_duckdb_knows() -> None:
     assert name_of(_tree("approx_count_distinct(x)")) == "approx_count_distinct"
     assert name_of(_tree("string_agg(x, ',')")) == "listagg"
+
+
+@pytest.mark.parametrize(
+    ("sql", "names"),
+    [
+        ("count(*) > 1 AND sum(x) < 5", ["count", "sum"]),
+        ("count(*) > 1 OR b", ["count"]),
+        ("max(s) COLLATE nocase", ["max"]),
+        ("max(j) -> '$.a'", ["max"]),
+        ("max(j) ->> '$.a'", ["max"]),
+        ("max(t) + INTERVAL 1 DAY", ["max"]),
+        ("CASE WHEN count(*) > 1 THEN sum(x) END", ["count", "sum"]),
+        ("NOT (bool_or(b))", ["bool_or"]),
+        ("max(x) BETWEEN 1 AND min(y)", ["max", "min"]),
+        ("max(x) IN (1, 2) IS NULL", ["max"]),
+        ("first(x)[1]", ["first"]),
+        ("[max(x), {'a': -min(x)}]", ["max", "min"]),
+        ("sum(sum)", ["sum"]),
+        ("max(x)::VARCHAR LIKE 'a' ESCAPE '!'", ["max"]),
+    ],
+)
+def test_only_calls_have_names(sql: str, names: list[str], functions: Functions) -> None:
+    found = [name_of(node) for node in _tree(sql).walk() if functions.is_aggregate(node)]
+    assert sorted(found) == sorted(names)

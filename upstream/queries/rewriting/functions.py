@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,9 @@ DIALECT: Final = "duckdb"
 _CLOCK_WORDS: Final = frozenset(
     {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
 )
+
+_CALLED: Final = re.compile(r'"?(\w+)"?(?:\(|$)')
+"""How a call begins; CURRENT_DATE and the like have no brackets."""
 
 _BLIND_TO_ORDER: Final = frozenset(
     {
@@ -48,9 +52,7 @@ class Functions:
 
     def is_aggregate(self, node: exp.Expr) -> bool:
         """Tell whether this call aggregates the rows of its block."""
-        from sqlglot import exp
-
-        return isinstance(node, exp.Func) and name_of(node) in self.aggregates | self.hiding
+        return name_of(node) in self.aggregates | self.hiding
 
     def sees_order(self, node: exp.Expr) -> bool:
         """Tell whether an aggregate may depend on the order of its rows."""
@@ -85,12 +87,22 @@ def functions_of(duck: Duck) -> Functions:
 
 
 def name_of(node: exp.Expr) -> str:
-    """Return the name by which DuckDB knows the function."""
+    """Return the name by which DuckDB knows the function that is called here; "" if none is.
+
+    sqlglot counts more among functions than what is written as a call, such as AND and COLLATE.
+    """
     from sqlglot import exp
 
     if isinstance(node, exp.Anonymous):
         return str(node.name).lower()
-    return node.sql(DIALECT, comments=False).partition("(")[0].strip().lower()
+    if not isinstance(node, exp.Func):
+        return ""
+    text = node.sql(DIALECT, comments=False)
+    first = next(node.iter_expressions(), None)
+    if first is not None and text.startswith(f"{first.sql(DIALECT, comments=False)} "):
+        return ""  # an operator, which stands behind its first operand
+    found = _CALLED.match(text)
+    return found[1].lower() if found else ""
 
 
 def _with_callers(names: Iterable[str], macros: list[tuple[str, str]]) -> frozenset[str]:
@@ -104,7 +116,5 @@ def _with_callers(names: Iterable[str], macros: list[tuple[str, str]]) -> frozen
 
 def _words(body: str) -> set[str]:
     """Return the names that are called in a macro: too many rather than too few."""
-    import re
-
     text = re.sub(r"'(?:[^']|'')*'", "''", body)
     return {word.lower() for word in re.findall(r"\w+", text)}
