@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.clock import Clock, ManualClock, SystemClock, ticks_of
+from upstream.clock import (
+    Clock,
+    ManualClock,
+    SteadyTicks,
+    SystemClock,
+    again_of,
+    steps_back_of,
+    ticks_of,
+)
 from upstream.errors import ParameterError, UpStreamError
 
 
@@ -152,3 +160,40 @@ def test_the_ticks_of_any_other_clock_are_its_time() -> None:
     ticks, _ = ticks_of(manual)
     manual.advance(1.0)
     assert ticks() == 6.0
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1))
+def test_a_clock_that_steps_back_stands_still_until_it_has_caught_up(readings: list[float]) -> None:
+    rest = iter(readings)
+    ticks = SteadyTicks(lambda: next(rest))
+    told = [ticks() for _ in readings]
+    assert told == [max(readings[: number + 1]) for number in range(len(readings))]
+    assert steps_back_of(ticks) == sum(
+        1 for reading, time in zip(readings, told, strict=True) if reading < time
+    )
+
+
+@pytest.mark.parametrize("reading", [math.nan, math.inf, -math.inf])
+def test_what_is_no_time_is_refused_and_changes_nothing(reading: float) -> None:
+    readings = iter([1.0, reading, 2.0])
+    ticks = SteadyTicks(lambda: next(readings))
+    assert ticks() == 1.0
+    with pytest.raises(ParameterError, match="clock"):
+        ticks()
+    assert ticks() == 2.0
+    assert steps_back_of(ticks) == 0
+
+
+def test_the_time_is_told_once_more_without_asking_the_clock() -> None:
+    readings = iter([1.0])
+    ticks = SteadyTicks(lambda: next(readings))
+    ticks()
+    assert again_of(ticks)() == 1.0
+
+
+def test_the_clocks_of_the_library_never_step_back() -> None:
+    for clock in (SystemClock(), ManualClock()):
+        ticks, _ = ticks_of(clock)
+        assert not isinstance(ticks, SteadyTicks)
+        assert again_of(ticks) is ticks
+        assert steps_back_of(ticks) == 0

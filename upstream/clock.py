@@ -15,7 +15,7 @@ from .errors import ParameterError
 
 
 class Clock(Protocol):
-    """What the library asks of a clock: float seconds that never go backwards."""
+    """What the library asks of a clock: float seconds, which should never go back."""
 
     def now(self) -> float:
         """Return the time in seconds."""
@@ -76,15 +76,63 @@ class ManualClock:
         self._now = float(now)
 
 
-def ticks_of(clock: Clock) -> tuple[Callable[[], float], float]:
+class SteadyTicks:
+    """Read a clock that may step back, as one that stands still until it has caught up.
+
+    >>> readings = iter([10.0, 3.0, 11.0])
+    >>> ticks = SteadyTicks(lambda: next(readings))
+    >>> [ticks(), ticks(), ticks()], ticks.steps_back
+    ([10.0, 10.0, 11.0], 1)
+    """
+
+    __slots__ = ("_last", "_now", "steps_back")
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._last = -math.inf
+        self.steps_back = 0
+        """How many readings were earlier than one before them."""
+
+    def __call__(self) -> float:
+        """Return the time, or that of the last reading if the clock has stepped back since."""
+        now = float(self._now())  # an integer, or a number of NumPy's, becomes a float
+        if self._last <= now < math.inf:
+            self._last = now
+            return now
+        if not math.isfinite(now):
+            raise ParameterError("what the clock tells", now, "a finite number of seconds")
+        self.steps_back += 1
+        return self._last
+
+    def again(self) -> float:
+        """Return what the last reading told; the clock, which may fail, is not asked."""
+        return self._last
+
+
+Ticks = Callable[[], float]
+"""Tells the time of a clock, but for an offset. It never goes back."""
+
+
+def ticks_of(clock: Clock) -> tuple[Ticks, float]:
     """Return the cheapest reading of `clock`, and what to add to it to get the clock's time.
 
     An enqueue reads the clock once. For the system clock the reading is `time.monotonic` itself,
     which saves a Python call each time (a sixth of the whole enqueue); arrivals and staleness are
-    differences, to which the offset does not matter.
+    differences, to which the offset does not matter. Only clocks that are not the library's own
+    may step back or fail, so only their readings are looked at.
     """
     if type(clock) is SystemClock:
         return time.monotonic, clock.offset
-    if isinstance(clock, ManualClock):
+    if type(clock) is ManualClock:
         return clock.now, 0.0
-    return lambda: float(clock.now()), 0.0  # an integer, or a number of NumPy's, becomes a float
+    return SteadyTicks(clock.now), 0.0
+
+
+def again_of(ticks: Ticks) -> Ticks:
+    """Return what tells the time once more in the middle of an operation, and cannot fail."""
+    return ticks.again if isinstance(ticks, SteadyTicks) else ticks
+
+
+def steps_back_of(ticks: Ticks) -> int:
+    """Return how many readings of the clock were earlier than one before them."""
+    return ticks.steps_back if isinstance(ticks, SteadyTicks) else 0

@@ -246,6 +246,7 @@ class ProcessingCost:
         if self._is_given:
             return
         samples = self._samples = self._samples + 1
+        seconds = max(seconds, 0.0)  # by a clock that may have stepped back
         self._cost += max(self._forgetting, 1 / samples) * (seconds - self._cost)
 
     def seconds(self) -> float | None:
@@ -373,3 +374,5 @@ class StreamStatistics:
     """Keys that are known."""
     queues: int
     """Queues that are attached."""
+    clock_steps_back: int = 0
+    """Readings of the clock that were earlier than one before them; time stood still meanwhile."""

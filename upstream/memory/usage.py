@@ -103,12 +103,15 @@ class UsageMeter:
     def usage(self, now: float) -> MemoryUsage:
         """Return the counts, and their averages until `now`; changes nothing.
 
-        Where no time has passed, an average is the value itself.
+        Where no time has passed, an average is the value itself; a time before the last event is
+        that event's.
         """
         held, pages = self._held, self._pages
-        first = now if self._first is None else self._first
-        tail = 0.0 if self._first is None else now - self._last
-        assert tail >= 0.0, "the clock went backwards"
+        if self._first is None:
+            first, tail = now, 0.0
+        else:
+            now = max(now, self._last)
+            first, tail = self._first, now - self._last
         total = now - first
         dirty = self._dirty / held if held else 0.0
         dirty_seconds = self._dirty_seconds + dirty * tail

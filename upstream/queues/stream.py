@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import cast
 
-from ..clock import Clock, SystemClock, ticks_of
+from ..clock import Clock, SystemClock, steps_back_of, ticks_of
 from ..errors import (
     AlreadyAttachedError,
     ClosedError,
@@ -185,6 +185,7 @@ class Stream(Intake):
             rejected=self._rejected,
             keys=len(self._keys),
             queues=len(self._queues),
+            clock_steps_back=steps_back_of(self.ticks),
         )
 
     def memory_usage(self) -> MemoryUsage | None:

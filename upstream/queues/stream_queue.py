@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable
 
+from ..clock import steps_back_of
 from ..errors import AlreadyAttachedError, ClosedError, NotInProcessError, ParameterError
 from ..keys import KeyCell, Place
 from ..statistics import (
@@ -199,6 +200,11 @@ class StreamQueue(QueuePlaces):
     def is_closed(self) -> bool:
         """Whether the queue is closed, and only its final statistics can be read."""
         return self._final is not None
+
+    @property
+    def clock_steps_back(self) -> int:
+        """How many readings of the clock were earlier than one before; time stood still then."""
+        return steps_back_of(self._ticks)
 
     @property
     def is_attached(self) -> bool:

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from ..clock import Clock, SystemClock, ticks_of
+from ..clock import Clock, SystemClock, steps_back_of, ticks_of
 from ..errors import (
     AlreadyAttachedError,
     ClosedError,
@@ -251,6 +251,11 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
     def stream(self) -> Stream | None:
         """The stream that the queue is attached to, None if tuples are enqueued here."""
         return self._stream
+
+    @property
+    def clock_steps_back(self) -> int:
+        """How many readings of the clock were earlier than one before; time stood still then."""
+        return steps_back_of(self._ticks_only)
 
     @property
     def is_attached(self) -> bool:

@@ -235,7 +235,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
             self._feed.close(self._stream)
             self._stream = None
         self._is_plain = False
-        self._ticks = self._ticks_only = _raise_closed
+        self._ticks = _raise_closed
         return final
 
     def _count(self) -> WindowQueueStatistics:
