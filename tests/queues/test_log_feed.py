@@ -9,20 +9,30 @@ from upstream.queues.log_feed import LogFeed, newest_entries
 from upstream.queues.shared_log import LogEntry
 
 
+class Taken:
+    """A queue that keeps what it takes."""
+
+    def __init__(self) -> None:
+        self.entries: list[LogEntry] = []
+
+    def take(self, entry: LogEntry) -> None:
+        self.entries.append(entry)
+
+
 def test_what_was_enqueued_is_taken_over_when_the_feed_settles() -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
-    taken: list[LogEntry] = []
-    feed = LogFeed(taken.append, read_ahead=None)
+    taken = Taken()
+    feed = LogFeed(taken.take, read_ahead=None)
     feed.settle()
     feed.open(stream)
     stream.enqueue("A", 1)
     clock.advance(2.0)
     stream.enqueue("A", 2, time=-1.0)
-    assert taken == []
+    assert taken.entries == []
     feed.settle()
     feed.settle()
-    assert [(entry.value, entry.arrival, entry.version) for entry in taken] == [
+    assert [(entry.value, entry.arrival, entry.version) for entry in taken.entries] == [
         (1, 0.0, 1),
         (2, 2.0, 0),
     ]
@@ -30,24 +40,24 @@ def test_what_was_enqueued_is_taken_over_when_the_feed_settles() -> None:
 
 def test_a_feed_that_is_closed_takes_nothing_over() -> None:
     stream = Stream(clock=ManualClock())
-    taken: list[LogEntry] = []
-    feed = LogFeed(taken.append, read_ahead=None)
+    taken = Taken()
+    feed = LogFeed(taken.take, read_ahead=None)
     feed.open(stream)
     stream.enqueue("A", 1)
     feed.close(stream)
     stream.enqueue("A", 2)
     feed.settle()
-    assert taken == []
+    assert taken.entries == []
 
 
 def test_a_feed_with_a_bound_settles_by_itself() -> None:
     stream = Stream(clock=ManualClock())
-    taken: list[LogEntry] = []
-    LogFeed(taken.append, read_ahead=2).open(stream)
+    taken = Taken()
+    LogFeed(taken.take, read_ahead=2).open(stream)
     stream.enqueue("A", 1)
-    assert len(taken) == 0
+    assert len(taken.entries) == 0
     stream.enqueue("A", 2)
-    assert len(taken) == 2
+    assert len(taken.entries) == 2
 
 
 @pytest.mark.parametrize(("forget_after", "read"), [(None, 0), (3.0, 1)])
@@ -55,10 +65,10 @@ def test_a_feed_reads_at_once_if_its_stream_forgets_keys_by_age(
     forget_after: float | None, read: int
 ) -> None:
     stream = Stream(clock=ManualClock(), forget_after=forget_after)
-    taken: list[LogEntry] = []
-    LogFeed(taken.append, read_ahead=None).open(stream, at_once=True)
+    taken = Taken()
+    LogFeed(taken.take, read_ahead=None).open(stream, at_once=True)
     stream.enqueue("A", 1)
-    assert len(taken) == read
+    assert len(taken.entries) == read
 
 
 def test_the_newest_values_of_a_stream_come_in_the_order_of_their_arrival() -> None:
@@ -89,7 +99,8 @@ def test_only_the_newest_values_since_some_moment_can_be_asked_for() -> None:
 def test_values_that_have_outlived_their_time_and_deletions_are_no_newest_values() -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
-    feed = LogFeed(lambda _: None, read_ahead=None)
+    taken = Taken()
+    feed = LogFeed(taken.take, read_ahead=None)
     feed.open(stream)
     for key, value in (("A", 1), ("B", 2), ("C", TOMBSTONE)):
         stream.enqueue(key, value)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .key_cell import KeyCell, Link
+from .key_cell import NOWHERE, KeyCell, Link
 
 
 class Marker(Link):
@@ -56,7 +56,7 @@ class ArrivalOrder:
         newer = link.newer
         older.newer = newer
         newer.older = older
-        link.older = link.newer = link
+        link.older = link.newer = NOWHERE
 
     def move_to_newest(self, link: Link) -> None:
         """Note that a key arrived again."""
@@ -86,6 +86,17 @@ class ArrivalOrder:
         """Put `marker` on the newer side of `cell`."""
         self.remove(marker)
         self._insert_after(cell, marker)
+
+    def close(self) -> None:
+        """Take everything out, since no reader is left, so that it can be freed. O(keys)."""
+        link = self._end
+        while link is not NOWHERE:
+            following = link.newer
+            link.older = link.newer = NOWHERE
+            link = following
+
+    def __del__(self) -> None:
+        self.close()
 
     def _insert_after(self, before: Link, link: Link) -> None:
         after = before.newer

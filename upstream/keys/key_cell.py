@@ -7,7 +7,7 @@ stream has a page pool, the location of its encoded bytes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..updates import Key
 
@@ -24,8 +24,14 @@ class Link:
     newer: Link
 
     def __init__(self) -> None:
-        # Linked to itself while in no list, so that no link is ever None.
-        self.older = self.newer = self
+        # While it is in no list, so that no link is ever None. Not itself: what refers to itself
+        # is freed by the garbage collector only, which may take long.
+        self.older = self.newer = NOWHERE
+
+
+NOWHERE: Final = Link.__new__(Link)
+"""What a link that is in no list is linked to."""
+NOWHERE.older = NOWHERE.newer = NOWHERE
 
 
 class KeyCell(Link):
@@ -54,7 +60,7 @@ class KeyCell(Link):
     """In how many queues the key waits."""
 
     def __init__(self, key: Key, index: int, *, time: float, arrival: float) -> None:
-        self.older = self.newer = self
+        self.older = self.newer = NOWHERE
         self.key = key
         self.value = None
         self.time = time

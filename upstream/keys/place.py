@@ -78,6 +78,13 @@ class Place:
         self.delivered_version = self.UNCOUNTED
         self.in_process = 0
 
+    def close(self) -> None:
+        """Let go of what refers back to it; the place is in no list, and will be in none.
+
+        Else it would wait for the garbage collector, which may take long.
+        """
+        del self.previous, self.next
+
 
 class _Nobody:
     """An owner whose keys no stream starts."""

@@ -83,6 +83,9 @@ class QueueOfKeys:
         if place is self.returned:
             self.returned = None if before is self.end else before
 
+    def __del__(self) -> None:
+        self.end.close()  # which is linked to itself
+
     def _insert_after(self, before: Place, place: Place) -> None:
         after = before.next
         place.previous = before

@@ -324,10 +324,11 @@ class AdaptiveQueue(LogQueue):
     def _supersede(self, ticket: Ticket) -> None:
         self._superseded += 1
         self._backlog.close(ticket.place, ticket.entry.version)
+        ticket.close()
 
     def _wait(self, place: BacklogPlace, ticket: Ticket) -> None:
         """Let a key, whose `waiting_since` is set, wait for the scheduler with this update only."""
-        ticket.previous = ticket.next = None
+        ticket.close()
         ticket.since = _since(place)
         place.first = place.last = ticket
         place.version_before = ticket.entry.version - 1

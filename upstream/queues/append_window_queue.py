@@ -123,6 +123,11 @@ class AppendWindows(OpenWindows):
             self._line.append(_Entry(self.place, ending))
         return 0
 
+    def close(self) -> None:
+        """Let go of what refers back to these windows, since nothing more comes."""
+        self._last = None
+        del self.place
+
     def _note_start(self, newest: int, windows: int) -> tuple[int, int]:
         indices = range(newest - windows + 1, newest + 1)
         shedding = self._shedding
@@ -350,9 +355,13 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
     def _note_forgotten(self, place: AppendPlace) -> None:
         if place.waiting_since is not None:
             self._waiting_keys -= 1
+        place.buffer.close()
 
     def _let_go(self) -> None:
         self._line.clear()
+        for place in self._window_places.values():
+            place.windows.clear()
+            place.buffer.close()
         self._waiting_keys = 0
 
     def _waiting_count(self) -> int:

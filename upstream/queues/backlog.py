@@ -39,6 +39,16 @@ class BacklogPlace(Place):
         self.first = self.last = None
         self.newest_version = self.open_version = 0
 
+    def close(self) -> None:
+        """Let go of what waits, and of what refers back to the place."""
+        super().close()
+        ticket = self.first
+        while ticket is not None:
+            following = ticket.next
+            ticket.close()
+            ticket = following
+        self.first = self.last = None
+
     def newest_waiting(self) -> Update | None:
         """Return the newest waiting update, of equal times the last; None if none waits."""
         newest = ticket = self.first
@@ -78,6 +88,10 @@ class Ticket:
             place.cell, update.value, time=update.time, arrival=arrival, version=version
         )
         return cls(place, entry, sequence=sequence, since=since)
+
+    def close(self) -> None:
+        """Let go of the key's other tickets, which refer back to this one."""
+        self.next = self.previous = None
 
     def update(self) -> Update:
         """Return the update that waits."""
@@ -166,6 +180,7 @@ class Backlog:
         self._tickets = deque(ticket for ticket in self._tickets if ticket.place is not place)
         for ticket in dropped:
             self.close(place, ticket.entry.version)
+            ticket.close()
         self._sums.wait_ends(place, now)
         place.first = place.last = place.waiting_since = None
         return len(dropped)

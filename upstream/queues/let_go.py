@@ -8,7 +8,9 @@ that may drop something as an update comes reads the log at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from weakref import WeakMethod
 
 from .backlog import BacklogPlace
 from .stream import Stream
@@ -17,11 +19,11 @@ from .stream import Stream
 class LetGo:
     """The keys of which something left since the stream was last told.
 
-    `next_due` says when the queue will drop something next, no sooner than `age` seconds after an
-    arrival; `settle` lets it.
+    `next_due`, a method of the queue, says when it will drop something next, no sooner than `age`
+    seconds after an arrival; `settle` lets it. The queue is not kept alive by them.
     """
 
-    __slots__ = ("_left", "_settle", "_stream", "age", "next_due")
+    __slots__ = ("_left", "_next_due", "_settle", "_stream", "age")
 
     def __init__(
         self,
@@ -33,15 +35,22 @@ class LetGo:
     ) -> None:
         self._stream = stream
         self._left: dict[BacklogPlace, None] = {}
-        self._settle = settle
-        self.next_due = next_due
+        self._settle = WeakMethod(settle)
+        self._next_due = WeakMethod(next_due)
         if stream.forget_after is not None and age is not None:
             self.age = age
             stream.watch(self)
 
+    def next_due(self) -> float:
+        """Return when the queue drops something next, infinity if never."""
+        next_due = self._next_due()
+        return math.inf if next_due is None else next_due()
+
     def fall_due(self, due: float) -> None:
         """Let the queue drop what is due."""
-        self._settle(due)
+        settle = self._settle()
+        assert settle is not None, "a queue that is gone has nothing to drop"
+        settle(due)
 
     def add(self, place: BacklogPlace) -> None:
         """Note that an update of a key left, never to be delivered."""

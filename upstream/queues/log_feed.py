@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from weakref import WeakMethod
 
 from .shared_log import LogEntry, SharedLog
 from .stream import Stream
 
 
 class LogFeed:
-    """A reader of a stream's log that hands each entry to `take`.
+    """A reader of a stream's log that hands each entry to `take`, a method of its queue.
 
+    The queue is not kept alive by it, so that its memory comes back as soon as nothing else does.
     `read_ahead` bounds what may be unread: past it the log makes the reader settle.
     """
 
     __slots__ = ("_log", "_take", "position", "read_ahead")
 
     def __init__(self, take: Callable[[LogEntry], None], *, read_ahead: int | None) -> None:
-        self._take = take
+        self._take = WeakMethod(take)
         self._log: SharedLog | None = None
         self.position = 0
         self.read_ahead = read_ahead
@@ -43,8 +45,10 @@ class LogFeed:
         """Take over all that was not read."""
         log = self._log
         if log is not None and self.position != log.end:
+            take = self._take()
+            assert take is not None, "a queue that is gone and was not closed"
             for entry in log.read(self):
-                self._take(entry)
+                take(entry)
 
 
 def newest_entries(

@@ -64,7 +64,10 @@ class LogQueue(StreamQueue):
         """Drop what the queue knows of the key; what waits of it counts as expired."""
         self._feed.settle()
         self._advance(now)
+        place = self.place_of(cell)
         super().forget_cell(cell, now)
+        if place is not None:
+            place.close()
         self._advance(now)
         self._let_go.consider(now)  # others may have expired at this very moment
 

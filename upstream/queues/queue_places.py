@@ -28,7 +28,7 @@ MEANS: dict[str, Mean] = {
 class QueuePlaces(ABC):
     """The part of a queue that knows its keys; `StreamQueue` and `WindowQueue` are the whole."""
 
-    __slots__ = ("_cost", "_forgotten", "_keys", "_places", "_sums")
+    __slots__ = ("__weakref__", "_cost", "_forgotten", "_keys", "_places", "_sums")
 
     def __init__(self, cost: ProcessingCost) -> None:
         self._places: list[Place | None] = []
@@ -179,9 +179,8 @@ class QueuePlaces(ABC):
         for place in self._counted_places():
             self._sums.retire(place, now)
         for known in self._places:
-            if known is not None and known.next is known:
-                # Linked to itself, it would wait for the garbage collector, which may take long.
-                del known.previous, known.next
+            if known is not None:
+                known.close()
         self._places.clear()
 
     def _counted_places(self) -> Iterator[Place]:

@@ -172,6 +172,8 @@ class Stream(Intake):
             self.detach(queue)
         for cell in self._keys:
             self.values.drop(cell, self.ticks())
+        if self.forget_after is not None:
+            self.stop_watching_age(self._retire_if_idle)
         self._cells.clear()
         self._shut("stream")
 
@@ -332,6 +334,8 @@ class Stream(Intake):
         """Need the order no more."""
         self._order_readers -= 1
         if self._order_readers == 0:
+            assert self._order is not None
+            self._order.close()
             self._order = None
         self._note_plainness()
 

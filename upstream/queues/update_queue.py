@@ -312,6 +312,7 @@ class UpdateQueue(StreamQueue):
         super().forget_cell(cell, now)
         if place is not None:
             cell.remove_idle(place)
+            place.close()
             self._scheduler.dismiss(cell.key)
 
     def _expire(self, cell: KeyCell, due: float) -> None:

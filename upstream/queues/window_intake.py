@@ -362,6 +362,7 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
         self._table.remove(cell)
         self.dismiss(cell.key)
         self._note_forgotten(place)
+        place.close()
 
     def _catch_up(self) -> float:
         return self._ticks()

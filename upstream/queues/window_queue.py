@@ -387,8 +387,11 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         for place in list(self._scheduler):
             self._scheduler.remove(place)
         self._scheduler.unbind()
+        if self._order is not None:
+            self._order.close()
         for key_place in (*self._window_places.values(), *self._keys_under_processing):
             key_place.buffer.clear()
+            key_place.window = None
         self._keys_under_processing.clear()
         self._idle_keys.clear()
         self._deferred = 0

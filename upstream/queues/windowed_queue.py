@@ -226,8 +226,9 @@ class WindowedQueue(WindowIntake[AnyPlace]):
         """Free everything, and return the final statistics. Called by `Stream.detach`."""
         self._ticks()
         final = self._final = self._count()
-        self._retire_all(self._ticks_only())  # not before: to count is to do what fell due
+        now = self._ticks_only()  # not before: to count is to do what fell due
         self._let_go()
+        self._retire_all(now)
         self._window_places.clear()
         self._in_process.clear()
         self._served = None
@@ -235,6 +236,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
             self._feed.close(self._stream)
             self._stream = None
         self._is_plain = False
+        self._encode = None  # which refers to the queue
         self._ticks = _raise_closed
         return final
 

@@ -51,6 +51,7 @@ class FifoScheduler(Scheduler):
         """Take the marker out of the stream's list."""
         super().unbind()
         self._order.remove(self._marker)
+        self._order = ArrivalOrder()
 
     def schedule(self, place: Place) -> None:
         """Count the key; its arrival puts it on the newer side of the marker."""
