@@ -26,8 +26,9 @@ from .http import (
     header,
     read_body,
     received,
+    routed_path,
 )
-from .push.asgi import refuse_socket
+from .push.asgi import ALWAYS, refuse_socket
 from .push.events import serve_events
 from .push.socket import serve_socket
 from .routes.dequeue import post_delivered, post_dequeue
@@ -70,6 +71,8 @@ _PLAIN: Final[dict[tuple[str, str], tuple[str, Handler, str]]] = {
 }
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
+_ELSEWHERE: Final = frozenset({"cross-site", "same-site"})
+
 _log = logging.getLogger("api")
 
 
@@ -101,14 +104,18 @@ class Dispatch:
             self.service.meter.count("other", scope["method"], FOREIGN.status)
             await answer_problem(send, FOREIGN)
             return
-        path: str = scope["path"]
+        path = routed_path(scope)
         prefix = _QUEUES if path.startswith(_QUEUES) else _STREAMS
         name, _, action = path[len(prefix) :].partition("/")
         plain = _PLAIN.get((prefix, action)) if path.startswith(prefix) else None
         if plain is None:
-            await self._serve_others(scope, receive, send, started_at)
+            await self._serve_others({**scope, "path": path}, receive, send, started_at)
             return
         method, handler, route = plain
+        if handler is serve_events and self._is_foreign(scope, even_if_safe=True):
+            self.service.meter.count(route, scope["method"], FOREIGN.status)
+            await answer_problem(send, FOREIGN)
+            return
         if scope["method"] != method:
             self.service.meter.count(route, scope["method"], 405)
             await answer_problem(send, wrong_method(method))
@@ -160,6 +167,9 @@ class Dispatch:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                names = {name for name, _ in message["headers"]}
+                missing = [pair for pair in ALWAYS if pair[0] not in names]
+                message = {**message, "headers": [*message["headers"], *missing]}
             await send(message)
 
         try:
@@ -183,7 +193,7 @@ class Dispatch:
             self.service.meter.observe(route, method, status, perf_counter() - started_at)
 
     async def _serve_websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path: str = scope["path"]
+        path = routed_path(scope)
         name, _, action = path.removeprefix(_QUEUES).partition("/")
         is_known = path.startswith(_QUEUES) and action == "socket"
         status = 101
@@ -210,11 +220,14 @@ class Dispatch:
         """Tell whether a browser sends this for a page of another origin, which may change things.
 
         Nobody has to log in here, so any page that the user's browser shows could use the service.
+        What is pushed is followed by a subscription, which takes room, so that is refused as well.
         """
         if scope.get("method") in _SAFE and not even_if_safe:
             return False
         origin = header(scope, b"origin")
-        if origin is None or origin in self._allowed_origins:
+        if origin is None:  # as of an image; browsers say where it is shown
+            return header(scope, b"sec-fetch-site") in _ELSEWHERE
+        if origin in self._allowed_origins:
             return False
         try:
             return urlsplit(origin).netloc != header(scope, b"host")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
-from urllib.parse import parse_qsl, unquote_to_bytes
+from urllib.parse import parse_qsl, unquote, unquote_to_bytes
 
 from .errors import PROBLEM_TYPE, Problem, RequestError
-from .push.asgi import Message, Receive, Scope, Send, header
+from .push.asgi import ALWAYS, Message, Receive, Scope, Send, header
 from .push.small_buffers import EXTENSION
 
 __all__ = ["Message", "Receive", "Scope", "Send", "header"]
 
 JSON: Final = "application/json"
 MOST_PARAMETERS: Final = 100
+SEGMENTS_BEFORE_KEY: Final = 5
+"""How many parts a path has before a key: nothing, `v1`, `streams`, the name, and `keys`."""
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -23,11 +25,29 @@ class ClientGoneError(Exception):
 
 def check_path(scope: Scope) -> None:
     """Raise RequestError if the path is no UTF-8, of which servers make question marks."""
-    if "\ufffd" in scope["path"]:
+    raw: bytes = scope["raw_path"]
+    if b"%" in raw:
         try:
-            unquote_to_bytes(scope["raw_path"]).decode()
+            unquote_to_bytes(raw).decode()
         except UnicodeDecodeError:
             raise RequestError(422, "Bad path", "the path is not valid UTF-8") from None
+
+
+def routed_path(scope: Scope) -> str:
+    """Return the path by which a route is found.
+
+    It is divided at the slashes that were sent as such, and then its parts are decoded. An encoded
+    slash stays `%2F`, which is in no name. A key, which is the rest of its path, is left as it was
+    sent: `key_paths` decodes it.
+    """
+    raw: bytes = scope["raw_path"]
+    if b"%" not in raw:
+        path: str = scope["path"]
+        return path
+    *parts, rest = raw.decode("latin-1").split("/", SEGMENTS_BEFORE_KEY)
+    decoded = [unquote(part).replace("/", "%2F") for part in parts]
+    is_key = len(decoded) == SEGMENTS_BEFORE_KEY and decoded[-1] == "keys"
+    return "/".join([*decoded, rest if is_key else unquote(rest).replace("/", "%2F")])
 
 
 def query(scope: Scope) -> dict[str, str]:
@@ -90,7 +110,7 @@ def flag(parameters: dict[str, str], name: str) -> bool:
 
 
 async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
-    """Return the body; RequestError if it is too long, or compressed.
+    """Return the body; RequestError if it is too long, or encoded in any way but in chunks.
 
     How long it may take to come is the server's business (`patient_protocol`).
     """
@@ -100,6 +120,12 @@ async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
                 raise _too_large(most)
         elif name == b"content-encoding" and value.lower() not in (b"", b"identity"):
             raise RequestError(415, "Unsupported content encoding", "send the body uncompressed")
+        elif name == b"transfer-encoding" and (
+            # HTTP/1.0 has none: the proxy that forwards one has not seen where the body ends.
+            value.strip().lower() != b"chunked" or scope["http_version"] == "1.0"
+        ):
+            detail = "send the body uncompressed, with its length or in chunks"
+            raise RequestError(501, "Unsupported transfer coding", detail)
     parts: list[bytes] = []
     size = 0
     more = True
@@ -160,6 +186,7 @@ async def answer(
             "headers": [
                 (b"content-type", content_type.encode("latin-1")),
                 (b"content-length", b"%d" % len(body)),
+                *ALWAYS,
                 *headers,
             ],
         }
@@ -168,6 +195,9 @@ async def answer(
 
 
 async def answer_problem(send: Send, problem: Problem) -> None:
-    """Send a problem. What was not read of the request is not waited for."""
-    closes = ((b"connection", b"close"),) if problem.status == 413 else ()
-    await answer(send, problem.status, problem.body(), PROBLEM_TYPE, (*problem.headers, *closes))
+    """Send a problem.
+
+    The connection stays open. So a client that is still sending its body can read the problem; the
+    server discards the rest of the body (`patient_protocol`).
+    """
+    await answer(send, problem.status, problem.body(), PROBLEM_TYPE, problem.headers)

@@ -30,6 +30,8 @@ and ValueError, quote what was wrong, which a client may have sent."""
 MOST_CAUSES: Final = 8
 """How many exceptions of a chain, and of a group, are told."""
 MOST_FRAMES: Final = 50
+REPEATED_SECONDS: Final = 10.0
+"""How long equal warnings of a library are only counted after one was logged."""
 
 HIDDEN: Final = frozenset(
     {"authorization", "body", "cookie", "headers", "key", "keys", "password", "payload", "query"}
@@ -41,6 +43,8 @@ KEY_IN_PATH: Final = re.compile(r"(/keys/)[^\s?\"]+")
 QUERY_STRING: Final = re.compile(r"\?[^\s\"]+")
 CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 PLAIN: Final = re.compile(r"[\w.:/+@{}-]+")
+
+_FILTERS: Final = ("repeated", "without_connections")
 
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {
     *("asctime", "color_message", "message", "taskName")
@@ -91,6 +95,35 @@ class WithoutConnections(logging.Filter):
         return not is_of_connection or record.levelno > logging.INFO
 
 
+class Repeated(logging.Filter):
+    """Lets one of equal warnings pass in `seconds`, with how many there were since the last one.
+
+    Clients cause the warnings of libraries, such as that for what is no HTTP, as often as they
+    like. What has a traceback is our mistake, and passes.
+    """
+
+    def __init__(self, seconds: float = REPEATED_SECONDS) -> None:
+        super().__init__()
+        self._seconds = seconds
+        self._passed: dict[str, float] = {}
+        self._left_out: dict[str, int] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether to log the record."""
+        if record.levelno != logging.WARNING or record.exc_info:
+            return True
+        text = str(record.msg)  # without its arguments, so these are few
+        passed_at = self._passed.get(text)
+        if passed_at is not None and record.created < passed_at + self._seconds:
+            self._left_out[text] = self._left_out.get(text, 0) + 1
+            return False
+        self._passed[text] = record.created
+        left_out = self._left_out.pop(text, 0)
+        if left_out:
+            record.repeated = left_out + 1
+        return True
+
+
 def configure(settings: Settings) -> None:
     """Send the logs of the whole process where `settings` says."""
     logging.config.dictConfig(dict_config(settings))
@@ -106,7 +139,10 @@ def dict_config(settings: Settings) -> dict[str, object]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"event": {"()": _formatter(settings)}},
-        "filters": {"without_connections": {"()": WithoutConnections}},
+        "filters": {
+            "repeated": {"()": Repeated},
+            "without_connections": {"()": WithoutConnections},
+        },
         "handlers": {
             "stderr": {
                 "class": "logging.StreamHandler",
@@ -121,8 +157,9 @@ def dict_config(settings: Settings) -> dict[str, object]:
             "uvicorn": {"level": _most(level, "INFO"), "handlers": []},
             "uvicorn.error": {
                 "level": _most(level, "INFO"),
-                "filters": [] if settings.access_log else ["without_connections"],
+                "filters": ["repeated"] if settings.access_log else list(_FILTERS),
             },
+            "asyncio": {"filters": ["repeated"]},
             "uvicorn.access": {
                 "level": "INFO" if settings.access_log else "CRITICAL",
                 "handlers": [],

@@ -10,10 +10,13 @@ import asyncio
 from typing import ClassVar, Final
 
 from .errors import PROBLEM_TYPE, Problem
+from .push.asgi import ALWAYS
 from .push.small_buffers import ServiceHttpProtocol
 
 BODY_SECONDS: Final = 60.0
 """How long a body may take to arrive, after its headers."""
+LINGER_SECONDS: Final = 2.0
+"""How long a client that was refused while it sends is heard, so that it can read why."""
 UNREAD_SECONDS: Final = 120.0
 """How long nothing at all may leave of an answer; the kernel takes more only by the megabyte."""
 MOST_HEADER_BYTES: Final = 65_536
@@ -25,9 +28,14 @@ _OF_BODIES: Final = frozenset({b"content-length", b"transfer-encoding"})
 def _farewell(status: bytes, problem: Problem) -> bytes:
     """Return an answer that ends its connection."""
     body = problem.body()
-    return (
-        b"HTTP/1.1 %b\r\nconnection: close\r\ncontent-type: %b\r\ncontent-length: %d\r\n\r\n%b"
-    ) % (status, PROBLEM_TYPE.encode(), len(body), body)
+    headers = (
+        (b"connection", b"close"),
+        (b"content-type", PROBLEM_TYPE.encode()),
+        (b"content-length", b"%d" % len(body)),
+        *ALWAYS,
+    )
+    lines = b"".join(b"%b: %b\r\n" % pair for pair in headers)
+    return b"HTTP/1.1 %b\r\n%b\r\n%b" % (status, lines, body)
 
 
 LATE: Final = _farewell(
@@ -52,6 +60,10 @@ class PatientHttpProtocol(ServiceHttpProtocol):
     _late: asyncio.TimerHandle | None = None
     _pending_bytes = 0
     """How much came since headers, or some of a body, were complete."""
+    _is_discarding = False
+    """Whether the connection has ended, but for a client that is still sending."""
+    _awaits_body = False
+    """Whether more of a body is to come, be it for an application or to be discarded."""
     _unread: int | None = None
     """How much of answers had not left when it was last looked at; None if all had."""
 
@@ -67,15 +79,16 @@ class PatientHttpProtocol(ServiceHttpProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what came, and wait for the rest if there has to be more."""
+        if self._is_discarding:
+            return
         self._pending_bytes += len(data)
         super().data_received(data)
         if self._pending_bytes > MOST_HEADER_BYTES:
-            self._end(TOO_LONG)
-        cycle = self.cycle
-        is_idle = cycle is None or cycle.response_complete
-        if self._late is None and (is_idle or cycle.more_body) and self._has_connection():
+            self._end(TOO_LONG, is_sending=True)
+        is_idle = self.cycle is None or self.cycle.response_complete
+        if self._late is None and (is_idle or self._awaits_body) and self._has_connection():
             # uvicorn's own timer for idle connections was just stopped, by what may be no request.
-            self._wait(self.header_seconds if is_idle else BODY_SECONDS)
+            self._wait(BODY_SECONDS if self._awaits_body else self.header_seconds)
 
     def on_message_begin(self) -> None:
         """Wait for the headers; those of the first request are waited for already."""
@@ -87,6 +100,7 @@ class PatientHttpProtocol(ServiceHttpProtocol):
     def on_headers_complete(self) -> None:
         """Wait no more for headers."""
         self._pending_bytes = 0
+        self._awaits_body = True
         self._stop_waiting()
         super().on_headers_complete()
 
@@ -97,13 +111,14 @@ class PatientHttpProtocol(ServiceHttpProtocol):
 
     def on_message_complete(self) -> None:
         """Wait no more for a body."""
+        self._awaits_body = False
         self._stop_waiting()
         super().on_message_complete()
 
     def handle_websocket_upgrade(self) -> None:
         """Begin a websocket; not with a body, for which it would wait as long as it takes."""
         if any(name in _OF_BODIES and value != b"0" for name, value in self.headers):
-            self._end(MALFORMED)
+            self._end(MALFORMED, is_sending=True)
         else:
             super().handle_websocket_upgrade()
 
@@ -118,7 +133,7 @@ class PatientHttpProtocol(ServiceHttpProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP, and end the connection."""
-        self._end(MALFORMED)
+        self._end(MALFORMED, is_sending=True)
 
     def _end_unless_read(self) -> None:
         assert self._unread is not None, "nobody looked before"
@@ -139,14 +154,28 @@ class PatientHttpProtocol(ServiceHttpProtocol):
             self._late.cancel()
             self._late = None
 
-    def _end(self, farewell: bytes) -> None:
-        """End the connection, with a farewell if that cannot be taken for part of an answer."""
+    def _end(self, farewell: bytes, *, is_sending: bool = False) -> None:
+        """End the connection, with a farewell if that cannot be taken for part of an answer.
+
+        A connection that is closed while its client is sending is reset, and then the client may
+        not read the farewell. So what it sends is discarded for a while.
+        """
         self._stop_waiting()
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._is_discarding:
             return
-        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete or not cycle.response_started:
             self.transport.write(farewell)
-        self.transport.close()
+        if not is_sending:
+            self.transport.close()
+            return
+        self._is_discarding = True
+        if cycle is not None and not cycle.response_complete:
+            cycle.disconnected = True  # nothing may be sent any more
+            cycle.message_event.set()
+        self.flow.resume_reading()
+        self.transport.write_eof()
+        self._late = self.loop.call_later(LINGER_SECONDS, self.transport.close)
 
     def _has_connection(self) -> bool:
         """Tell whether the connection is to stay, and was not given to a websocket."""

@@ -66,6 +66,8 @@ def make_server(settings: Settings) -> Server:
         log_config=dict_config(settings),
         access_log=settings.access_log,
         server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),  # else who connects may call itself anything
+        forwarded_allow_ips=list(settings.trusted_proxies),
         timeout_graceful_shutdown=int(settings.shutdown_seconds),
     )
     return Server(config, application)

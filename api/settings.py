@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args, get_origin
 
@@ -55,6 +56,15 @@ def _parse_origins(given: object) -> object:
     return tuple(filter(None, names))
 
 
+def _parse_proxies(given: object) -> object:
+    """Return the addresses and networks of a list with commas."""
+    return tuple(given.replace(",", " ").split()) if isinstance(given, str) else given
+
+
+def _check_network(given: str) -> str:
+    return str(ip_network(given, strict=False))
+
+
 def _check_folder(folder: Path) -> Path:
     if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in folder.parts):
         raise PydanticCustomError("folder", "a name that is too long")
@@ -65,6 +75,9 @@ IS_SIZE: Final = BeforeValidator(_parse_size)
 Bytes = Annotated[int, IS_SIZE]
 Origin = Annotated[str, Field(pattern=r"^[a-z][a-z0-9+.-]*://[^/?#@\s]+$")]
 Origins = Annotated[tuple[Origin, ...], NoDecode, BeforeValidator(_parse_origins)]
+Proxy = Annotated[str, AfterValidator(_check_network)]
+IS_LIST_OF_PROXIES: Final = BeforeValidator(_parse_proxies)
+Proxies = Annotated[tuple[Proxy, ...], NoDecode, IS_LIST_OF_PROXIES]
 Folder = Annotated[Path, AfterValidator(_check_folder)]
 Seconds = Annotated[float, Field(allow_inf_nan=False)]
 LogLevel = Literal["critical", "error", "warning", "info", "debug"]
@@ -97,6 +110,10 @@ class Settings(BaseSettings):
     allowed_origins: Origins = Field(
         default=(),
         description="Origins whose pages may use the service from a browser, beside its own.",
+    )
+    trusted_proxies: Proxies = Field(
+        default=(),
+        description="Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.",
     )
     demo: bool = Field(
         default=True, description="Have a demo feed, so that there is something to see."
@@ -289,6 +306,8 @@ def _expected(field: FieldInfo) -> str:
         return "an address or the name of a host"
     if field.annotation == Folder | None:
         return "a folder, which is made if there is none"
+    if IS_LIST_OF_PROXIES in field.metadata:
+        return "addresses or networks such as 10.0.0.0/8, with commas between them"
     if get_origin(field.annotation) is tuple:
         return "origins such as https://example.org, with commas between them"
     is_size = _is_size(field)

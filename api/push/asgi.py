@@ -11,6 +11,9 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 PROBLEM_TYPE: Final = b"application/problem+json"
+ALWAYS: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+"""Headers of every answer that does not say otherwise: it is of the type that it says, and of now.
+"""
 POLICY_VIOLATION: Final = 1008
 LONGEST_REASON: Final = 123
 """How many bytes of a close frame are left for its reason."""
@@ -34,7 +37,8 @@ async def refuse_socket(scope: Scope, send: Send, *, status: int, body: bytes, r
         close = {"type": "websocket.close", "code": POLICY_VIOLATION, "reason": _cut(reason)}
         await send(close)
         return
-    headers = [(b"content-type", PROBLEM_TYPE), (b"content-length", b"%d" % len(body))]
+    length = (b"content-length", b"%d" % len(body))
+    headers = [(b"content-type", PROBLEM_TYPE), length, *ALWAYS]
     start = {"type": "websocket.http.response.start", "status": status, "headers": headers}
     await send(start)
     await send({"type": "websocket.http.response.body", "body": body})

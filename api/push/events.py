@@ -20,7 +20,7 @@ import asyncio
 from typing import Final
 
 from .admission import subscribe
-from .asgi import Receive, Scope, Send
+from .asgi import ALWAYS, Receive, Scope, Send
 from .feed import Feeds
 from .receive_window import ReceiveWindow
 from .small_buffers import shrink_buffers, tcp_socket_of
@@ -38,7 +38,7 @@ PROBE_SECONDS: Final = 0.02
 """How long to wait for the client's answer to something that is sent to see what it has read."""
 HEADERS: Final = [
     (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-store"),
+    *ALWAYS,
     (b"connection", b"close"),  # the connection is left with small buffers
     (b"x-accel-buffering", b"no"),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Final
+from urllib.parse import quote, unquote
 
 from fastapi import Path, Query
 from starlette.convertors import Convertor, register_url_convertor
@@ -21,10 +22,10 @@ class _Anything(Convertor[str]):
     regex = r"[\s\S]*"
 
     def convert(self, value: str) -> str:
-        return value
+        return unquote(value)  # `routed_path` has left it as it was sent
 
     def to_string(self, value: str) -> str:
-        return value
+        return quote(value, safe="")
 
 
 # Starlette looks convertors up by name when a route is made, which is when its module is imported.

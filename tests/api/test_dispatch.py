@@ -64,6 +64,72 @@ def test_a_page_of_another_origin_may_change_nothing_and_follow_nothing(client: 
     assert client.get("/v1/queues", headers=foreign).status_code == 200
 
 
+ELSEWHERE = [
+    {"origin": "https://evil.example"},
+    {"origin": "null"},
+    {"origin": ""},
+    {"origin": "http://testserver:8001"},
+    {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site"},
+]
+
+
+@pytest.mark.parametrize("headers", ELSEWHERE)
+def test_a_page_of_another_origin_may_follow_no_events(
+    client: Client, headers: dict[str, str]
+) -> None:
+    client.put("/v1/queues/trades")
+    assert_problem(client.get("/v1/queues/trades/events", headers=headers), 403)
+    counted = client.service.meter.requests
+    assert counted["/v1/queues/{queue}/events", "GET", 403] == 1
+
+
+@pytest.mark.parametrize("headers", ELSEWHERE)
+def test_a_page_of_another_origin_may_post_nothing_that_browsers_do_not_ask_for_first(
+    client: Client, headers: dict[str, str]
+) -> None:
+    client.put("/v1/queues/trades")
+    client.put_updates("trades", UPDATE)
+    headers = {"content-type": "text/plain", **headers}
+    for path in ("streams/trades/updates", "queues/trades/dequeue", "queues/trades/delivered"):
+        assert_problem(client.post(f"/v1/{path}", content=b"[]", headers=headers), 403)
+    assert client.statistics("trades")["waiting"] == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"origin": "http://testserver"},
+        {"sec-fetch-site": "same-origin"},
+        {"sec-fetch-site": "none"},
+        {"origin": "https://good.example", "sec-fetch-site": "cross-site"},
+    ],
+)
+def test_its_own_page_and_the_allowed_ones_may_follow_events(headers: dict[str, str]) -> None:
+    with serving(allowed_origins=["https://good.example"]) as client:
+        answer = client.get("/v1/queues/none/events", headers=headers)
+        assert_problem(answer, 404)  # rather than 403
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        ("/", "no-cache"),
+        ("/page/page.js", "no-cache"),
+        ("/docs/swagger-ui.css", "public, max-age=86400"),
+        *((path, "no-store") for path in ("/docs", "/livez", "/metrics", "/openapi.json")),
+        *((path, "no-store") for path in ("/v1/streams", "/v1/queues/none", "/page/none", "/none")),
+    ],
+)
+def test_every_answer_is_of_its_type_and_says_how_long_it_may_be_kept(
+    client: Client, path: str, kept: str
+) -> None:
+    headers = client.get(path).headers
+    assert headers.get_list("x-content-type-options") == ["nosniff"]
+    assert headers.get_list("cache-control") == [kept]
+
+
 @pytest.mark.parametrize("origin", ["http://[", "null", ""])
 def test_an_origin_that_is_none_is_foreign(client: Client, origin: str) -> None:
     client.put("/v1/queues/trades")

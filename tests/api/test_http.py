@@ -28,7 +28,12 @@ from api.http import (
 
 
 def scope(*headers: tuple[bytes, bytes], parameters: bytes = b"") -> dict[str, Any]:
-    return {"type": "http", "headers": list(headers), "query_string": parameters}
+    return {
+        "type": "http",
+        "http_version": "1.1",
+        "headers": list(headers),
+        "query_string": parameters,
+    }
 
 
 def arriving(*messages: Message) -> Receive:

@@ -11,7 +11,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from api.logs import JsonFormatter, TextFormatter, configure, dict_config, traceback_of
+from api.logs import (
+    JsonFormatter,
+    Repeated,
+    TextFormatter,
+    configure,
+    dict_config,
+    traceback_of,
+)
 from api.settings import Settings
 
 LOGGERS = ("", "api", "uvicorn", "uvicorn.error", "uvicorn.access", "asyncio")
@@ -309,4 +316,44 @@ def test_the_configuration_can_be_used_more_than_once(capsys: Capture) -> None:
     for _ in range(2):
         logging.config.dictConfig(configuration)
     logging.getLogger("api").warning("once")
+    assert len(events(capsys)) == 1
+
+
+# How often
+
+
+def warned(event: str, at: float, **more: object) -> logging.LogRecord:
+    made = logging.makeLogRecord({"msg": event, "levelno": logging.WARNING, **more})
+    made.created = at
+    return made
+
+
+def test_equal_warnings_are_counted_after_the_first() -> None:
+    repeated = Repeated(seconds=10.0)
+    assert repeated.filter(warned("bad", 0.0))
+    assert not any(repeated.filter(warned("bad", at)) for at in (0.0, 1.0, 9.9))
+    assert repeated.filter(warned("other", 1.0))
+    next_one = warned("bad", 10.0)
+    assert repeated.filter(next_one)
+    assert vars(next_one)["repeated"] == 4
+    last = warned("bad", 20.0)
+    assert repeated.filter(last)
+    assert "repeated" not in vars(last)
+
+
+def test_errors_information_and_tracebacks_are_logged_each_time() -> None:
+    repeated = Repeated()
+    error = raised(ValueError())
+    for _ in range(3):
+        assert repeated.filter(warned("bad", 0.0, levelno=logging.ERROR))
+        assert repeated.filter(warned("bad", 0.0, levelno=logging.INFO))
+        assert repeated.filter(warned("bad", 0.0, exc_info=(ValueError, error, None)))
+
+
+@pytest.mark.parametrize("name", ["uvicorn.error", "asyncio"])
+@pytest.mark.parametrize("access_log", [True, False])
+def test_a_library_warns_once(capsys: Capture, name: str, access_log: bool) -> None:
+    configure(json_settings(access_log=access_log))
+    for _ in range(20):
+        logging.getLogger(name).warning("Invalid HTTP request received.")
     assert len(events(capsys)) == 1

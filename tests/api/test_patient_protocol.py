@@ -124,6 +124,30 @@ def test_a_body_may_come_byte_by_byte() -> None:
     run(scenario)
 
 
+def test_a_body_that_nobody_reads_may_take_as_long_as_another() -> None:
+    async def answers_at_once(scope: Scope, receive: Receive, send: Send) -> None:
+        length = (b"content-length", b"0")
+        await send({"type": "http.response.start", "status": 413, "headers": [length]})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def scenario() -> None:
+        protocols: dict[str, Any] = {"http": patient(SHORT), "ws": SocketProtocol}
+        async with (
+            started(answers_at_once, **protocols) as server,
+            connected(server) as (reader, writer),
+        ):
+            for _ in range(2):
+                writer.write(POST + b"content-length: 20\r\n\r\n")
+                answer = await reader.readuntil(b"\r\n\r\n")
+                assert answer.startswith(b"HTTP/1.1 413")
+                for _ in range(20):
+                    writer.write(b"x")
+                    await writer.drain()
+                    await asyncio.sleep(SHORT / 10)
+
+    run(scenario)
+
+
 @pytest.mark.parametrize(
     "beginning",
     [

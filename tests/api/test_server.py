@@ -69,6 +69,33 @@ def test_a_long_poll_does_not_hold_up_the_stop() -> None:
         other.close()
 
 
+def clients_in(log: list[str]) -> list[str]:
+    """Return who asked, by the access log."""
+    lines = [json.loads(line) for line in log if line.startswith("{")]
+    return [line["client"].rpartition(":")[0] for line in lines if line["event"] == "request"]
+
+
+@pytest.mark.parametrize(
+    ("trusted", "client"),
+    [("", "127.0.0.1"), ("10.0.0.0/8", "127.0.0.1"), ("127.0.0.0/8", "192.0.2.7")],
+)
+def test_only_a_trusted_proxy_says_for_whom_it_asks(trusted: str, client: str) -> None:
+    environment = {"UPSTREAM_ACCESS_LOG": "true", "UPSTREAM_TRUSTED_PROXIES": trusted}
+    with running(environment=environment) as server:
+        with connected(server.port) as proxy:
+            proxy.ask("GET", "/livez", x_forwarded_for="192.0.2.7")
+        server.stop()
+    assert clients_in(server.log) == [client]
+
+
+def test_malformed_requests_are_not_logged_one_by_one() -> None:
+    with running() as server:
+        for _ in range(50):
+            assert exchange(server.port, b"\x16\x03\x01\r\n\r\n").status == 400
+        server.stop()
+    assert "".join(server.log).count("Invalid HTTP request") == 1
+
+
 def test_an_idle_websocket_is_tried_as_often_as_the_settings_say() -> None:
     with running(environment={"UPSTREAM_HEARTBEAT_SECONDS": "0.05"}) as server:
         connection = connect(server)

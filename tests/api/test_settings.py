@@ -71,6 +71,19 @@ def test_origins_are_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> None
     assert load_settings().allowed_origins == ("https://example.org", "http://localhost:3000")
 
 
+def test_proxies_are_addresses_and_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UPSTREAM_TRUSTED_PROXIES", "127.0.0.1, 10.0.0.9/8,::1")
+    assert load_settings().trusted_proxies == ("127.0.0.1/32", "10.0.0.0/8", "::1/128")
+
+
+@pytest.mark.parametrize("text", ["proxy.example", "10.0.0.0/33", "*"])
+def test_what_is_no_address_of_a_proxy_is_refused(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    (fault,) = faults_with(monkeypatch, UPSTREAM_TRUSTED_PROXIES=text)
+    assert "must be addresses or networks" in fault
+
+
 def test_settings_are_frozen() -> None:
     with pytest.raises(ValueError, match="frozen"):
         setattr(Settings(), "port", 1)  # noqa: B010  # mypy would not have it either
