@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import Final
+from typing import Final, cast, get_args
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -27,6 +27,7 @@ from .page_files import page_routes
 from .routes import health, queues, streams
 from .service import Service
 from .settings import Settings
+from .unknown_names import unknown_name
 from .version import installed_version
 
 
@@ -112,30 +113,47 @@ def _allowed(request: Request) -> str:
     )
 
 
-async def _answer_invalid(_request: Request, error: Exception) -> Response:
+async def _answer_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     if isinstance(error.body, bytes):  # FastAPI takes nothing else for JSON
         return _respond(Problem(415, "Unsupported content type", "send it as application/json"))
+    known = _members(request)
     faults = [
-        {"where": _where(fault["loc"]), "what": _what(fault)} for fault in error.errors()[:10]
+        {"where": _where(fault["loc"], fault["type"]), "what": _what(fault, known)}
+        for fault in error.errors()[:10]
     ]
     detail = "; ".join(f"{fault['where']}: {fault['what']}" for fault in faults)
     return _respond(Problem(422, "Bad request", detail, {"faults": faults}))
 
 
-def _where(location: tuple[object, ...]) -> str:
+def _members(request: Request) -> Iterable[str]:
+    """Return which members the body of a request may have."""
+    field = getattr(request.scope.get("route"), "body_field", None)
+    annotation = None if field is None else field.field_info.annotation
+    for kind in (StreamDefinition, QueueDefinition):
+        if kind in get_args(annotation):
+            return kind.model_fields
+    return ()
+
+
+def _where(location: tuple[object, ...], kind: str) -> str:
     """Return where a fault is, by names that are ours: others would repeat the input."""
+    if kind == UNKNOWN_MEMBER:
+        location = location[:-1]
     return ".".join(str(part) for part in location if part in _KNOWN_NAMES) or "request"
 
 
-def _what(fault: dict[str, object]) -> str:
-    if fault["type"] == "extra_forbidden":
-        return "there is a member that is not known here"
+def _what(fault: dict[str, object], known: Iterable[str]) -> str:
+    if fault["type"] == UNKNOWN_MEMBER:
+        *parents, name = cast("tuple[object, ...]", fault["loc"])
+        members = WindowDefinition.model_fields if "window" in parents else known
+        return unknown_name("member", str(name), members)
     return str(fault["msg"]).removeprefix("Value error, ")
 
 
+UNKNOWN_MEMBER: Final = "extra_forbidden"
 _METHODS: Final = {"GET": "GET, HEAD", "PUT": "PUT", "POST": "POST", "DELETE": "DELETE"}
-_KNOWN_NAMES = frozenset(
+_KNOWN_NAMES: Final = frozenset(
     {
         *("body", "path", "query", "header", "stream", "queue", "key", "json", "stalest"),
         *StreamDefinition.model_fields,

@@ -1,6 +1,7 @@
 """From exceptions to statuses: one table, and the answers made of it (RFC 9457).
 
-An answer says what is wrong and what to do, and never repeats what was sent.
+An answer says what is wrong and what to do. It never repeats what was sent, but for a name that is
+not known (`unknown_names`).
 """
 
 from __future__ import annotations

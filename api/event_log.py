@@ -73,15 +73,21 @@ class Handed(NamedTuple):
 class EventLog:
     """The logs of a service's queues."""
 
-    __slots__ = ("_clock", "_folder", "_queues", "_run")
+    __slots__ = ("_clock", "_failed", "_folder", "_queues", "_run")
 
     def __init__(self, folder: Path, *, run: str, clock: NotedClock) -> None:
         self._folder = folder / run
         self._run = run
         self._clock = clock
         self._queues: list[QueueLog] = []
+        self._failed = 0
         self._folder.mkdir(parents=True, exist_ok=True)  # now, rather than when it is too late
         load_arrow()  # likewise: it takes a second, in which nobody would be answered
+
+    @property
+    def failed(self) -> int:
+        """How many queues have no log, or an incomplete one, since it could not be written."""
+        return self._failed + sum(log.has_failed for log in self._queues)
 
     def stream(self, stream: Stream) -> StreamLog:
         """Return the log of a new stream."""
@@ -100,10 +106,12 @@ class EventLog:
             files = EventFiles(self._folder / folder, {**described, "setting": setting})
         except OSError:
             _log.exception("an event log cannot be written")
+            self._failed += 1
             return None
         log = QueueLog(files, queue, stream, keeps_all=described["policy"] == "append")
         log.begin(attached_at)
         if log.is_finished:
+            self._failed += log.has_failed
             return None
         self._queues.append(log)
         return log
@@ -135,6 +143,7 @@ class EventLog:
         self._forget_finished()
 
     def _forget_finished(self) -> None:
+        self._failed = self.failed
         self._queues = [log for log in self._queues if not log.is_finished]
 
 
@@ -222,7 +231,7 @@ class QueueLog:
 
     __slots__ = (
         *("_dequeue", "_files", "_handed", "_keeps_all", "_queue", "_rejected", "_stream"),
-        *("_waiting", "is_finished"),
+        *("_waiting", "has_failed", "is_finished"),
     )
 
     def __init__(
@@ -238,6 +247,8 @@ class QueueLog:
         """Of a queue that keeps every update: those of each key that wait, and which are old."""
         self._rejected = 0
         self.is_finished = False
+        self.has_failed = False
+        """Whether it ended because it could not be written."""
 
     def begin(self, now: float) -> None:
         """Note what the queue took over from its stream, which arrived now, and listen to it."""
@@ -379,4 +390,5 @@ class QueueLog:
             yield
         except Exception:  # noqa: BLE001 - no client should hear of what is wrong with a log
             _log.exception("an event log cannot be written, and ends here")
+            self.has_failed = True
             self._end()

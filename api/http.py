@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, unquote, unquote_to_bytes
 from .errors import PROBLEM_TYPE, Problem, RequestError
 from .push.asgi import ALWAYS, Message, Receive, Scope, Send, header
 from .push.small_buffers import EXTENSION
+from .unknown_names import unknown_name
 
 __all__ = ["Message", "Receive", "Scope", "Send", "header"]
 
@@ -68,9 +69,10 @@ def query(scope: Scope) -> dict[str, str]:
 
 def check_known(parameters: dict[str, str], known: Iterable[str]) -> None:
     """Raise RequestError if there is a parameter of another name: it may be mistyped."""
-    if not parameters.keys() <= set(known):
-        names = ", ".join(known) or "none"
-        raise RequestError(422, "Unknown parameter", f"the parameters here are: {names}")
+    unknown = parameters.keys() - set(known)
+    if unknown:
+        detail = unknown_name("parameter", min(unknown), known)
+        raise RequestError(422, "Unknown parameter", detail)
 
 
 def number(

@@ -95,13 +95,30 @@ class QueueReading:
     """How many values a window queue could not aggregate; None of other kinds."""
 
 
-def service_families(version: str, *, is_ready: bool) -> Iterator[Metric]:
+def service_families(
+    version: str, *, is_ready: bool, left_out: Mapping[str, int]
+) -> Iterator[Metric]:
     """Yield what there is to tell of the service itself."""
     yield InfoMetricFamily("upstream_build", "What runs here.", value={"version": version})
     yield GaugeMetricFamily(
         "upstream_ready",
         "1 while requests are welcome, 0 at the start and at the end.",
         value=is_ready,
+    )
+    yield _gauge(
+        "upstream_metrics_left_out",
+        "Streams, and queues, that are not told one by one: UPSTREAM_METRICS_NAMES.",
+        ("of",),
+        _rows(left_out.items()),
+    )
+
+
+def event_log_families(failed: int) -> Iterator[Metric]:
+    """Yield how many queues' event logs have ended early."""
+    yield CounterMetricFamily(
+        "upstream_event_logs_failed",
+        "Event logs of queues that ended because they could not be written.",
+        value=failed,
     )
 
 

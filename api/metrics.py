@@ -4,6 +4,10 @@ Nothing is measured for it. What the library and the service count anyway is rea
 scrapes; only the staleness of a queue takes time, O(keys), so all queues together may take a tenth
 of it, and between two of them everybody else has a turn. Labels name streams, queues, routes and
 the like, never a key.
+
+Each stream and queue takes some twenty lines, and a scrape of 50,000 of them would be 60 MB. So
+those that were made first are told one by one, as many as the setting `metrics_names` allows, and
+the others are counted.
 """
 
 from __future__ import annotations
@@ -11,8 +15,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from prometheus_client import PlatformCollector, ProcessCollector, generate_latest
 from prometheus_client.metrics_core import Metric
@@ -25,6 +30,7 @@ from .entries import QueueEntry
 from .metric_families import (
     QueueReading,
     StreamReading,
+    event_log_families,
     push_families,
     queue_families,
     request_families,
@@ -40,6 +46,8 @@ if TYPE_CHECKING:
     from .service import Service
 
 __all__ = ["Metrics", "RequestMeter"]
+
+Known = TypeVar("Known")
 
 TEXT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS_TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -74,7 +82,7 @@ class Metrics:
 
     async def _read_queues(self) -> list[QueueReading]:
         """Read all queues, those anew whose turn it is."""
-        shown = {name: entry for name, entry in self._service.queues.items() if name[0] != "_"}
+        shown = self._shown(self._service.queues)
         for name in self._readings.keys() - shown.keys():
             del self._readings[name]
         readings = []
@@ -89,6 +97,15 @@ class Metrics:
                 await asyncio.sleep(0)
         return readings
 
+    def _shown(self, known: Mapping[str, Known]) -> dict[str, Known]:
+        """Return the streams or queues that are told one by one."""
+        of_users = (pair for pair in known.items() if pair[0][0] != "_")
+        return dict(islice(of_users, self._service.settings.metrics_names))
+
+    def _left_out(self, known: Mapping[str, object]) -> int:
+        of_users = sum(1 for name in known if name[0] != "_")
+        return max(of_users - self._service.settings.metrics_names, 0)
+
     def _rationed(self, name: str, entry: QueueEntry) -> Rationed[QueueReading]:
         known, reading = self._readings.get(name, (None, None))
         if reading is None or known is not entry:
@@ -99,7 +116,13 @@ class Metrics:
     def _families(self, queues: list[QueueReading]) -> Iterator[Metric]:
         service = self._service
         is_ready = service.is_ready and not service.closing.is_set()
-        yield from service_families(self._version, is_ready=is_ready)
+        left_out = {
+            "queue": self._left_out(service.queues),
+            "stream": self._left_out(service.streams),
+        }
+        yield from service_families(self._version, is_ready=is_ready, left_out=left_out)
+        log = service.event_log
+        yield from event_log_families(0 if log is None else log.failed)
         yield from stream_families(
             StreamReading(
                 name=name,
@@ -107,8 +130,7 @@ class Metrics:
                 memory=entry.stream.memory_usage(),
                 pool_bytes=entry.definition.pool_bytes,
             )
-            for name, entry in list(service.streams.items())
-            if name[0] != "_"
+            for name, entry in self._shown(service.streams).items()
         )
         yield from queue_families(queues)
         connections = Counter[str](

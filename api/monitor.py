@@ -157,6 +157,7 @@ class Monitor:
             "queues": sum(1 for name in service.queues if name[0] != "_"),
             "subscribers": sum(len(entry.subscribers) for entry in service.streams.values()),
             "updates_per_second": self._pace(arrived),
+            "event_logs_failed": 0 if service.event_log is None else service.event_log.failed,
             "run": service.run,
             "version": installed_version(),
         }

@@ -177,6 +177,14 @@ class Settings(BaseSettings):
         description="The most connections that updates are pushed to.",
     )
 
+    metrics_names: int = Field(
+        default=1_000,
+        ge=0,
+        le=1_000_000,
+        description="The most streams, and the most queues, that /metrics tells one by one; it "
+        "counts the others.",
+    )
+
     default_window: int = Field(
         default=8,
         ge=1,

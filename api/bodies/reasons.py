@@ -1,4 +1,4 @@
-"""Why a row is rejected: fixed sentences that help, and repeat nothing of the row."""
+"""Why a row is rejected: sentences that help, and repeat nothing of the row but a member's name."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Final
 
 import msgspec
 
+from ..unknown_names import unknown_name
 from .limits import Limits
 
 NOT_AN_UPDATE: Final = "expected an object with key, value and time, or a row [key, time, value]"
 ROW_LENGTH: Final = "expected three members in a row: [key, time, value]"
 MISSING_MEMBER: Final = "an update needs a key and a value"
-UNKNOWN_MEMBER: Final = "an update has no other members than key, value and time"
+MEMBERS: Final = ("key", "value", "time")
 SYNTAX: Final = "not valid: the syntax is broken, or half of a surrogate pair is missing"
 NOT_UTF8: Final = "text is not valid UTF-8"
 NUL: Final = "text must not contain the character NUL"
@@ -21,6 +22,9 @@ NOT_JSON: Final = (
     "value: JSON cannot say this; use null, booleans, finite numbers, strings, lists, and maps "
     "with strings as keys"
 )
+
+
+_UNKNOWN: Final = "Object contains unknown field `"
 
 
 def bad_key(limits: Limits) -> str:
@@ -52,8 +56,8 @@ def of_error(error: Exception, limits: Limits) -> str:
     message = str(error)
     if message.startswith("Object missing"):
         return MISSING_MEMBER
-    if message.startswith("Object contains unknown"):
-        return UNKNOWN_MEMBER
+    if message.startswith(_UNKNOWN):
+        return unknown_name("member", message[len(_UNKNOWN) :].rpartition("`")[0], MEMBERS)
     # The path of the member at fault, of objects and of rows, stands at the end.
     path = message.rpartition("`$")[2]
     if path.startswith((".key", "[0]")):

@@ -102,6 +102,9 @@ function showService() {
     ["Queues", format.count(service.queues)],
     ["Subscribers", format.count(service.subscribers)],
     ["Up", format.seconds(service.uptime)],
+    ...(service.event_logs_failed > 0
+      ? [["Event logs ended early", format.count(service.event_logs_failed)]]
+      : []),
   ]);
   byId("version").textContent = `UpStream ${service.version}, run ${service.run}`;
   byId("memory-hint").textContent = `${format.bytes(service.memory)} now`;

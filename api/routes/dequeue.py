@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, Protocol, cast
@@ -40,9 +41,13 @@ from ..http import (
 from ..idempotency import Answer, check_key, fingerprint
 from ..service import Service
 from ..settings import Settings
+from ..unknown_names import unknown_name
 from ..window_results import WindowResults
 
 DEFAULT_LIMIT: Final = 100
+_MEMBERS: Final = ("keys", "leases")
+_EXPECTED: Final = 'expected {"leases": [...]} with leases of dequeued updates, or {"keys": [...]}'
+_UNKNOWN_MEMBER: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
 async def post_dequeue(
@@ -254,12 +259,10 @@ def _deliver(queue: QueueEntry, body: bytes, limits: Limits) -> dict[str, int]:
 def _read_delivered(body: bytes, limits: Limits) -> Delivered:
     try:
         return msgspec.json.decode(body, type=_delivered_type(limits))
-    except REFUSALS:
-        raise RequestError(
-            422,
-            "Bad body",
-            'expected {"leases": [...]} with leases of dequeued updates, or {"keys": [...]}',
-        ) from None
+    except REFUSALS as error:
+        found = _UNKNOWN_MEMBER.match(str(error))
+        detail = _EXPECTED if found is None else unknown_name("member", found[1], _MEMBERS)
+        raise RequestError(422, "Bad body", detail) from None
 
 
 def _leases_of(queue: QueueEntry, said: Delivered, limits: Limits) -> tuple[Sequence[str], int]:

@@ -319,7 +319,8 @@ def test_no_path_and_no_method_makes_it_fail(
         assert "set-cookie" not in answer.headers
         if answer.status == 405:
             assert answer.headers["allow"]
-        if answer.status >= 400 and len(name) > 4:
+        is_told = "N=" in path  # a name of a parameter, if it looks like one
+        if answer.status >= 400 and len(name) > 4 and not is_told:
             assert name.encode() not in answer.body, path
 
 

@@ -245,6 +245,19 @@ def test_a_queue_that_is_dropped_ends_its_log_and_one_of_its_name_begins_another
     assert events_of(service, second) == [("arrival", "GM", 1)]
 
 
+def metrics_of(service: Service) -> str:
+    return asyncio.run(service.metrics.exposition())[1].decode()
+
+
+def test_a_log_that_ends_in_peace_has_not_failed(service: Service, stream: StreamEntry) -> None:
+    queue_of(service)
+    stream.take_in(["IBM"], [1])
+    service.finish()
+    assert service.event_log is not None
+    assert service.event_log.failed == 0
+    assert "upstream_event_logs_failed_total 0.0" in metrics_of(service)
+
+
 def test_a_log_that_cannot_be_written_ends_and_the_service_goes_on(
     service: Service, stream: StreamEntry, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -258,6 +271,8 @@ def test_a_log_that_cannot_be_written_ends_and_the_service_goes_on(
     with caplog.at_level(logging.ERROR):
         service.event_log.flush()
     assert "cannot be written" in caplog.text
+    assert service.event_log.failed == 1
+    assert "upstream_event_logs_failed_total 1.0" in metrics_of(service)
     stream.take_in(["IBM"], [2])
     assert [update.value for update in queue.take(1, MANY_BYTES)] == [2]
     service.finish()
@@ -286,8 +301,10 @@ def test_a_log_that_ended_on_a_full_disk_holds_on_to_nothing(
     assert not queue.log._waiting
     assert not queue.log._handed
     assert queue.log._files.unwritten == 0
+    assert service.event_log.failed == 2
     service.event_log.flush()
     assert service.event_log._queues == []
+    assert service.event_log.failed == 2
     assert other.log is not None
     assert other.log.is_finished
 
@@ -302,6 +319,7 @@ def test_a_log_that_cannot_begin_leaves_nothing(
     stream.take_in_one("IBM", 1)
     assert queue_of(service, snapshot=True).log is None
     assert service.event_log is not None
+    assert service.event_log.failed == 1
     assert stream.log is not None
     assert (service.event_log._queues, stream.log.queues, stream.log._newest) == ([], [], {})
 

@@ -14,9 +14,11 @@ from prometheus_client.openmetrics.parser import (
 )
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
+from api.definitions import QueueDefinition
 from api.metrics import OPENMETRICS_TYPE, TEXT_TYPE, Metrics, accepts_openmetrics
 from api.queue_reports import QueueReports
 from api.service import Service
+from api.settings import Settings
 from tests.api.serving import Client
 from tests.api.watched_service import ROUTE, define_queue, make_service
 from upstream import ManualClock
@@ -104,6 +106,36 @@ def test_staleness_is_that_of_the_report() -> None:
     assert value(found, "upstream_queue_present_staleness_seconds", **of_queue) > 0
     assert value(found, "upstream_queue_processing_cost_seconds", queue="append") == 0.001
     assert value(found, "upstream_queue_staleness_lower_bound_seconds", **of_queue) >= 0
+
+
+def test_only_so_many_streams_and_queues_are_told_one_by_one() -> None:
+    service = Service(Settings(demo=False, metrics_names=3))
+    for number in range(5):
+        define_queue(service, f"q{number}", stream=f"s{number}")
+    service.define_queue("_service", QueueDefinition())
+    for left_out, first in ((2, 0), (1, 1)):
+        found = scrape(service)
+        numbers = range(first, first + 3)
+        assert shown(found, "queue") == {f"q{number}" for number in numbers}
+        assert shown(found, "stream") == {f"s{number}" for number in numbers}
+        assert value(found, "upstream_metrics_left_out", of="queue") == left_out
+        assert value(found, "upstream_metrics_left_out", of="stream") == left_out
+        service.drop_stream("s0" if first == 0 else "s1")
+
+
+OF_ALL = {"queue": "info", "stream": "keys"}
+
+
+def shown(samples: Samples, label: str) -> set[str]:
+    return {
+        dict(labels)[label]
+        for name, labels in samples
+        if name == f"upstream_{label}_{OF_ALL[label]}"
+    }
+
+
+def test_nothing_is_left_out_of_few() -> None:
+    assert value(scrape(make_service()), "upstream_metrics_left_out", of="queue") == 0
 
 
 def test_connections_are_counted_by_transport() -> None:

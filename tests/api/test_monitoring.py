@@ -246,9 +246,9 @@ def test_every_label_of_a_legend_is_left_by_its_query() -> None:
 # The rules
 
 
-def test_there_are_five_rules_of_different_names() -> None:
-    assert len(rules()) == 5
-    assert len({rule["alert"] for rule in rules()}) == 5
+def test_there_are_six_rules_of_different_names() -> None:
+    assert len(rules()) == 6
+    assert len({rule["alert"] for rule in rules()}) == 6
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule["alert"])

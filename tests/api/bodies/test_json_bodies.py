@@ -66,7 +66,10 @@ BAD_UPDATES = [
     (b"null", reasons.NOT_AN_UPDATE),
     (b'"a"', reasons.NOT_AN_UPDATE),
     (b"{}", reasons.MISSING_MEMBER),
-    (b'{"key":"a","value":1,"extra":1}', reasons.UNKNOWN_MEMBER),
+    (
+        b'{"key":"a","value":1,"extra":1}',
+        "there is no member 'extra'; known are key, value and time",
+    ),
     (b'["a",1]', reasons.ROW_LENGTH),
     (b'{"key":1.5,"value":1}', reasons.bad_key(LIMITS)),
     (b'{"key":false,"value":1}', reasons.bad_key(LIMITS)),

@@ -124,7 +124,6 @@ def test_a_bad_body_is_refused_without_an_echo(trades: Client, body: bytes, stat
     answer = trades.post(PATH, content=body, headers={"content-type": JSON})
     problem = assert_problem(answer, status)
     assert "xxxx" not in problem["detail"]
-    assert "tiem" not in answer.text
     assert trades.statistics("dashboard")["arrived"] == 0
 
 
