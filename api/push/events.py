@@ -25,7 +25,7 @@ from .feed import Feeds
 from .receive_window import ReceiveWindow
 from .small_buffers import shrink_buffers, tcp_socket_of
 from .subscription import PushMessage, Subscription
-from .wakeup import Wakeup, end_in_turn, ended_in_time
+from .wakeup import SHORTEST_DELAY, Wakeup, end_in_turn, ended_in_time
 
 RETRY_MILLISECONDS: Final = 2_000
 """How long clients are advised to wait before they connect again."""
@@ -50,7 +50,7 @@ async def serve_events(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
 
     What speaks against it (`subscribe`) is raised before anything is sent.
     """
-    await feeds.turns.next()  # many may come at once, and each takes its time
+    await feeds.turns.ask()  # many may come at once, and each takes its time
     subscription = subscribe(feeds, name, scope, "sse")
     try:
         await _serve(feeds, subscription, scope, receive, send)
@@ -79,19 +79,18 @@ async def _serve(
 
 
 class _EventStream:
-    """One event stream. One task sends; another one waits for the client to go."""
+    """One event stream. One task sends, one sees that it is never silent, one waits for its end."""
 
     __slots__ = (
+        "_beats",
         "_heartbeat",
         "_is_behind",
-        "_is_full",
         "_message_bytes",
         "_meter",
         "_receive",
         "_send",
         "_subscription",
         "_turns",
-        "_undrained",
         "_wakeup",
         "_window",
         "_written_at",
@@ -115,28 +114,32 @@ class _EventStream:
         self._window = window
         self._message_bytes = FIRST_BYTES
         self._turns = feeds.turns
-        self._undrained = 0
-        self._is_full = self._is_behind = False
+        self._is_behind = False
         self._written_at = subscription.now()
+        self._beats: asyncio.Task[None] | None = None
         self.gone = asyncio.create_task(self._until_gone())
-        self.gone.add_done_callback(lambda _: self._wakeup.wake())
+        self.gone.add_done_callback(lambda _: self._wakeup.end())
 
     async def run(self) -> None:
         """Serve the stream; TimeoutError if the client does not read its end."""
         await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         await self._write(b"retry: %d\n\n" % RETRY_MILLISECONDS)
+        self._beats = asyncio.create_task(self._beat())
         async with ended_in_time(self._subscription, self._wakeup):
             while self._is_open:
                 await self._send_all()
                 await self._wakeup.wait()
+            self._beats.cancel()
             if not self.gone.done():
                 await self._send({"type": "http.response.body", "body": b""})
 
     async def close(self) -> None:
         """Wait for nothing any more."""
         self._wakeup.close()
-        self.gone.cancel()
-        await asyncio.gather(self.gone, return_exceptions=True)
+        tasks = [self.gone] if self._beats is None else [self.gone, self._beats]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     @property
     def _is_open(self) -> bool:
@@ -146,58 +149,59 @@ class _EventStream:
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
+    async def _beat(self) -> None:
+        """Break any silence that lasts too long, be it that nothing comes or that others go on."""
+        while True:
+            due_in = self._written_at + self._heartbeat - self._subscription.now()
+            if due_in <= 0:
+                await self._write(HEARTBEAT)
+            await asyncio.sleep(max(due_in, SHORTEST_DELAY))
+
     async def _send_all(self) -> None:
         """Send until there is nothing to send, and see to being woken then."""
         subscription = self._subscription
         is_done = False
         while not is_done:
-            await self._drain()
-            if self._is_open and self._is_behind:
-                await self._turns.next(backlog=subscription.backlog)
+            await self._room()
+            if self._is_behind and self._is_open:
+                await self._wakeup.turn(self._turns, backlog=subscription.backlog)
             if not self._is_open:
                 return
             is_short = self._is_behind and self._turns.is_crowded
             message = subscription.take(self._message_bytes, is_short=is_short)
             if message is None:
-                is_done = not subscription.has_more
+                self._is_behind = subscription.has_more
+                is_done = not self._is_behind
             else:
-                is_done = message.is_last
-                await self._send_message(message)
-            self._is_behind = not is_done
-        now = subscription.now()
-        if now - self._written_at >= self._heartbeat:
-            await self._write(HEARTBEAT)
+                self._is_behind = not message.is_last
+                await self._send_message(message)  # and look again: more may have come meanwhile
         self._wakeup.on_update()
-        self._wakeup.at(min(subscription.next_due(), self._written_at + self._heartbeat))
+        self._wakeup.at(subscription.next_due())
 
     async def _send_message(self, message: PushMessage) -> None:
-        self._is_full = len(message.data) >= self._message_bytes
-        self._undrained += 1
+        """Send a message, and wait until it has been read, as far as can be told."""
+        began_at = self._subscription.now()
         self._meter.push_updates_sent += message.updates
         await self._write(b"id: %b\ndata: %b\n\n" % (message.message_id.encode(), message.data))
+        await self._room()
+        await self._until_read()
+        if not self._is_open:
+            return
+        self._subscription.delivered(1)
+        took = self._subscription.now() - began_at
+        if took > SLOW:
+            self._message_bytes = max(self._message_bytes // 2, LEAST_BYTES)
+        elif took < QUICK and len(message.data) >= self._message_bytes:
+            self._message_bytes = min(self._message_bytes * 2, MOST_BYTES)
+        self._subscription.message_bytes = self._message_bytes
 
     async def _write(self, data: bytes) -> None:
         self._written_at = self._subscription.now()
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
 
-    async def _drain(self) -> None:
-        """Wait until what was written has been read, as far as can be told."""
-        # Servers wait with what they send until there is room, even with nothing.
+    async def _room(self) -> None:
+        """Wait until what was written has left: servers wait for that even to send nothing."""
         await self._send({"type": "http.response.body", "body": b"", "more_body": True})
-        if self._undrained == 0:
-            return
-        written_at = self._written_at
-        await self._until_read()
-        if not self._is_open:
-            return
-        self._subscription.delivered(self._undrained)
-        self._undrained = 0
-        took = self._subscription.now() - written_at
-        if took > SLOW:
-            self._message_bytes = max(self._message_bytes // 2, LEAST_BYTES)
-        elif took < QUICK and self._is_full:
-            self._message_bytes = min(self._message_bytes * 2, MOST_BYTES)
-        self._subscription.message_bytes = self._message_bytes
 
     async def _until_read(self) -> None:
         window = self._window

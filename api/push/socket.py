@@ -57,7 +57,7 @@ async def serve_socket(feeds: Feeds, name: str, scope: Scope, receive: Receive, 
     that the caller can tell the client (`refuse_socket`).
     """
     await receive()  # websocket.connect
-    await feeds.turns.next()  # many may come at once, and each takes its time
+    await feeds.turns.ask()  # many may come at once, and each takes its time
     subscription = subscribe(feeds, name, scope, "websocket")
     try:
         await _Socket(feeds, subscription, receive, send).run()
@@ -181,7 +181,7 @@ class _Socket:
 
     async def _send_in_turn(self) -> bool:
         """Send as `_send_next` does, when it is this connection's turn."""
-        await self._turns.next(backlog=self._subscription.backlog)
+        await self._wakeup.turn(self._turns, backlog=self._subscription.backlog)
         if self._subscription.ending is not None:
             return False
         return await self._send_next(is_short=self._turns.is_crowded)

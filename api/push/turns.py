@@ -2,73 +2,98 @@
 
 A connection that keeps up is sent an update as soon as it is there. One that is behind has much to
 send whenever it may send: two hundred slow readers would keep the event loop busy for long, and a
-fast one waiting. So these take turns, and each time the loop goes round one of them gets its turn,
-in which it sends one message; less of it while they are a crowd. What they miss meanwhile is
-superseded, as it would be on its way.
+fast one waiting. So these take turns, and in its turn a connection sends one message; less of it
+while they are a crowd. What they miss meanwhile is superseded, as it would be on its way.
 
-Who has the least to send goes first, so that a fast reader that fell behind is soon one that keeps
-up again, and there are fewer of them. But of four turns in a row one is for whoever has waited
-longest. And after a crowd has had its turns for `ROUND_SECONDS`, it rests as long: there is time
-for those that keep up, and for what comes in.
+Each time the event loop goes round there is one turn. There are more if they take less than `SHARE`
+of the time that everything else takes: when writers never pause, the loop needs tenths of a second
+to go round once, and of a hundred readers the last one would wait for its turn for a minute. A
+crowd that has worked rests for a while, so that there is time for those that keep up. Whatever else
+the loop does meanwhile counts as rest.
+
+The connection with the least to send goes first, so that a fast reader that fell behind soon keeps
+up again. No connection is passed over for ever: others that ask later go first for as many turns as
+it has updates to send, and for at most `REACH` turns per waiting connection.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from heapq import heappop, heappush
 from itertools import count
-from time import perf_counter
+from time import thread_time
 from typing import Final
 
-MOST_IN_A_ROW: Final = 3
 CROWD: Final = 8
-ROUND_SECONDS: Final = 0.001
-"""No less, since timers are no finer."""
+"""How many have to wait to be a crowd."""
+REST: Final = 1.0
+"""How long a crowd rests, as a share of the time for which it has worked."""
+LEAST_REST_SECONDS: Final = 0.001
+"""Shorter rests are put off until together they are as long, since timers are no finer."""
+SHARE: Final = 0.5
+LONGEST_SECONDS: Final = 0.1
+"""How long turns may take each time the loop goes round, if there is more than one."""
+COST_MEMORY: Final = 0.9
+"""How much of what turns have cost is expected of the next ones, if these cost less."""
+REACH: Final = 4
 LAST: Final = 1 << 62
 """More than any connection has to send: for what can wait."""
 
-_Turn = asyncio.Future[None]
+Turn = asyncio.Future[None]
 
 
 class Turns:
-    """Gives one turn each time the event loop goes round. It costs nothing while nobody asks."""
+    """Gives turns each time the event loop goes round. It costs nothing while nobody asks."""
 
     __slots__ = (
-        "_by_arrival",
-        "_by_backlog",
-        "_in_a_row",
+        "_allowed",
+        "_asked",
+        "_began_at",
+        "_cost",
+        "_ended_at",
+        "_given",
         "_is_giving",
         "_numbers",
-        "_since",
+        "_owed",
+        "_round",
         "_waiting",
     )
 
     def __init__(self) -> None:
-        # Each has turns in it that were given by the other one, or that nobody waits for any more.
-        self._by_backlog: list[tuple[int, int, _Turn]] = []
-        self._by_arrival: deque[_Turn] = deque()
+        self._asked: list[tuple[int, int, Turn]] = []
+        """The turns asked for by rank, and some that nobody waits for any more."""
         self._numbers = count()
         self._waiting = 0
-        self._in_a_row = 0
+        self._given = 0
         self._is_giving = False
-        self._since = 0.0
-        """When the present round of turns began."""
+        self._round = 0
+        """How many turns were given last."""
+        self._cost = 0.0
+        """How long one takes, rather more than less."""
+        # On the thread's own time, which is not that of other processes.
+        self._began_at = self._ended_at = 0.0
+        self._allowed = 0.0
+        """For how long turns may be given at once."""
+        self._owed = 0.0
+        """For how long none should be given."""
 
-    async def next(self, *, backlog: int = 0) -> None:
-        """Return when it is the turn of a caller who has so much to send."""
+    def ask(self, *, backlog: int = 0) -> Turn:
+        """Return what is done when it is the turn of a caller that has so much to send.
+
+        It may be done before, by whatever makes waiting for a turn pointless.
+        """
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
-        heappush(self._by_backlog, (backlog, next(self._numbers), turn))
-        self._by_arrival.append(turn)
+        turn.add_done_callback(self._leave)
         self._waiting += 1
+        rank = self._given + min(backlog, REACH * max(self._waiting, CROWD))
+        heappush(self._asked, (rank, next(self._numbers), turn))
         if not self._is_giving:
             self._is_giving = True
-            loop.call_soon(self._begin, loop)
-        try:
-            await turn
-        finally:
-            self._waiting -= 1
+            self._ended_at = thread_time()
+            self._allowed = self._owed = 0.0
+            loop.call_soon(self._give, loop)
+        return turn
 
     @property
     def is_crowded(self) -> bool:
@@ -79,34 +104,50 @@ class Turns:
         """Return how many wait."""
         return self._waiting
 
-    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._since = perf_counter()
-        self._give(loop)
+    def _leave(self, _: Turn) -> None:
+        self._waiting -= 1
 
     def _give(self, loop: asyncio.AbstractEventLoop) -> None:
-        took = perf_counter() - self._since  # with the turn before, which is over
-        if took > ROUND_SECONDS and self.is_crowded:
-            loop.call_later(took, self._begin, loop)
-            return
-        turn = self._next_turn()
-        if turn is None:
+        """Give turns, all in the next round of the loop."""
+        turns = self._next_turns(int(self._allowed / self._cost) if self._cost else 1)
+        if not turns:
             self._is_giving = False
-        else:
+            return
+        # These run one right after the other: the loop keeps the order of what is to be called.
+        self._round = len(turns)
+        loop.call_soon(self._begin)
+        for turn in turns:
             turn.set_result(None)
-            loop.call_soon(self._give, loop)
+        loop.call_soon(self._end, loop)
 
-    def _next_turn(self) -> _Turn | None:
-        if self._in_a_row == MOST_IN_A_ROW:
-            self._in_a_row = 0
-            while self._by_arrival:
-                turn = self._by_arrival.popleft()
-                if not turn.done():
-                    return turn
-        self._in_a_row += 1
-        while self._by_backlog:
-            turn = heappop(self._by_backlog)[2]
+    def _begin(self) -> None:
+        self._began_at = thread_time()
+        others = self._began_at - self._ended_at
+        self._allowed = min(self._allowed + SHARE * others, LONGEST_SECONDS)
+        self._owed = max(self._owed - others, 0.0)
+
+    def _end(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._ended_at = thread_time()
+        took = self._ended_at - self._began_at
+        self._cost = max(took / self._round, COST_MEMORY * self._cost)
+        self._allowed = max(self._allowed - took, 0.0)
+        is_tired = self._owed >= LEAST_REST_SECONDS  # of turns before, whatever happened since
+        self._owed += REST * took
+        if is_tired and self.is_crowded:
+            loop.call_later(self._owed, self._rested, loop)
+        else:
+            self._give(loop)
+
+    def _rested(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._owed = 0.0
+        self._give(loop)
+
+    def _next_turns(self, most: int) -> list[Turn]:
+        """Return the next turns, up to `most` but at least one, if any are waited for."""
+        turns: list[Turn] = []
+        while self._asked and len(turns) < max(most, 1):
+            turn = heappop(self._asked)[2]
             if not turn.done():
-                return turn
-        self._by_arrival.clear()
-        self._in_a_row = 0
-        return None
+                turns.append(turn)
+        self._given += len(turns)
+        return turns

@@ -10,7 +10,7 @@ from typing import Final
 
 from .feed import StreamFeed
 from .subscription import Ending, Subscription
-from .turns import LAST, Turns
+from .turns import LAST, Turn, Turns
 
 SHORTEST_DELAY: Final = 0.001
 """Event loops round times to milliseconds; without it a connection would spin for the rest."""
@@ -21,20 +21,35 @@ GOODBYE_SECONDS: Final = 1.0
 class Wakeup:
     """Waits for one connection. Times are on the stream's scale of arrivals."""
 
-    __slots__ = ("_event", "_feed", "_rings_at", "_timer", "wake")
+    __slots__ = ("_event", "_feed", "_rings_at", "_timer", "_turn", "wake")
 
     def __init__(self, feed: StreamFeed) -> None:
         self._feed = feed
         self._event = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._rings_at = math.inf
+        self._turn: Turn | None = None
         self.wake = self._event.set
-        """Wake the connection now."""
+        """Wake the connection now, unless it waits for its turn."""
 
     async def wait(self) -> None:
         """Return once the connection was woken, at once if it was since the last time."""
         await self._event.wait()
         self._event.clear()
+
+    async def turn(self, turns: Turns, *, backlog: int) -> None:
+        """Return when it is the connection's turn, or as soon as it is to end."""
+        self._turn = turns.ask(backlog=backlog)
+        try:
+            await self._turn
+        finally:
+            self._turn = None
+
+    def end(self) -> None:
+        """Wake the connection now, though it waits for its turn, since it is to end."""
+        if self._turn is not None and not self._turn.done():
+            self._turn.set_result(None)
+        self.wake()
 
     def on_update(self) -> None:
         """Wake up after the next update."""
@@ -74,7 +89,7 @@ async def ended_in_time(subscription: Subscription, wakeup: Wakeup) -> AsyncIter
 
             def end() -> None:
                 deadline.reschedule(asyncio.get_running_loop().time() + GOODBYE_SECONDS)
-                wakeup.wake()
+                wakeup.end()
 
             subscription.on_end = end
             yield
@@ -84,7 +99,9 @@ async def ended_in_time(subscription: Subscription, wakeup: Wakeup) -> AsyncIter
 
 async def end_in_turn(subscription: Subscription, turns: Turns) -> None:
     """Close a subscription whose client has gone. Many may go at once, and each takes its time."""
+    if subscription.ending is not None:
+        return
     try:
-        await turns.next(backlog=LAST)
+        await turns.ask(backlog=LAST)
     finally:
         subscription.close(Ending.CLIENT)

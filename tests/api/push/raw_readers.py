@@ -12,7 +12,8 @@ import os
 import struct
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -34,12 +35,26 @@ async def read(
         await _shake_hands(reader, writer, f"/v1/queues/q/socket?{query}")
         free_at = time.perf_counter()
         while True:
-            data = await _read_frame(reader)
+            data = await _read_frame(reader, writer)
             if bytes_per_second is not None:
                 free_at = max(free_at, time.perf_counter() - 0.02) + len(data) / bytes_per_second
                 await asyncio.sleep(max(free_at - time.perf_counter(), 0))
             received(data)
             writer.write(ANSWER)
+    finally:
+        writer.close()
+
+
+async def read_events(port: int, query: str, received: Received) -> None:
+    """Read a queue's event stream until cancelled; what is received is whatever comes at once."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(f"GET /v1/queues/q/events?{query} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        async with asyncio.timeout(PATIENCE):
+            head = await reader.readuntil(b"\r\n\r\n")
+        assert b" 200 " in head, head
+        while data := await reader.read(65_536):
+            received(data)
     finally:
         writer.close()
 
@@ -57,8 +72,8 @@ async def _shake_hands(
     assert b" 101 " in answer, answer
 
 
-async def _read_frame(reader: asyncio.StreamReader) -> bytes:
-    """Return the payload of the next text frame."""
+async def _read_frame(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    """Return the payload of the next text frame, and answer pings meanwhile."""
     while True:
         opcode, length = await reader.readexactly(2)
         if length == 126:
@@ -69,6 +84,7 @@ async def _read_frame(reader: asyncio.StreamReader) -> bytes:
         if opcode & 15 == 1:
             return payload
         assert opcode & 15 == 9, "neither text nor a ping"
+        writer.write(bytes([0x8A, 0x80 | length]) + bytes(4) + payload)
 
 
 class Feed:
@@ -99,16 +115,52 @@ class Feed:
             (f"K{number % self.keys:05d}", now, number)
             for number in range(self.sent, self.sent + self.batch)
         ]
-        body = msgspec.json.encode(rows)
-        writer.write(
-            b"POST /v1/streams/q/updates HTTP/1.1\r\nHost: x\r\n"
-            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
-        )
-        head = (await reader.readuntil(b"\r\n\r\n")).lower()
-        assert b" 202 " in head, head
-        (length,) = (line[15:] for line in head.split(b"\r\n") if line[:15] == b"content-length:")
-        await reader.readexactly(int(length))
+        await _post(reader, writer, msgspec.json.encode(rows))
         self.sent += self.batch
+
+
+class Writers:
+    """Put large batches into the stream, and never pause between them."""
+
+    def __init__(self, port: int, *, keys: int, batch: int) -> None:
+        self.batches = 0
+        """How many the service has taken in."""
+        self._port = port
+        # Without times, so that the body may be the same: the service's clock gives them.
+        rows = [(f"K{row % keys:05d}", None, row) for row in range(batch)]
+        self._body = msgspec.json.encode(rows)
+
+    @asynccontextmanager
+    async def saturating(self, writers: int) -> AsyncIterator[None]:
+        """Have so many writers while the block runs, each over a connection of its own."""
+        tasks = [asyncio.create_task(self._write()) for _ in range(writers)]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _write(self) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        try:
+            while True:
+                await _post(reader, writer, self._body)
+                self.batches += 1
+        finally:
+            writer.close()
+
+
+async def _post(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, body: bytes) -> None:
+    """Put a batch into the stream."""
+    writer.write(
+        b"POST /v1/streams/q/updates HTTP/1.1\r\nHost: x\r\n"
+        b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    )
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    assert b" 202 " in head, head
+    (length,) = (line[15:] for line in head.split(b"\r\n") if line[:15] == b"content-length:")
+    await reader.readexactly(int(length))
 
 
 class Ages:

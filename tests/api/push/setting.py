@@ -16,6 +16,7 @@ from api.push.events import serve_events
 from api.push.selection import Selection
 from api.push.socket import serve_socket
 from api.push.subscription import PushMessage, Subscription, Transport
+from api.push.turns import Turn, Turns
 from api.service import Service
 from api.settings import Settings
 from upstream import Key, StorageManager
@@ -74,6 +75,20 @@ async def settle() -> None:
     """Let everything happen that does not wait for time or for the network."""
     for _ in range(100):
         await asyncio.sleep(0)
+
+
+class ScarceTurns(Turns):
+    """Turns that do not come round any more from some moment on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_more = True
+
+    def ask(self, *, backlog: int = 0) -> Turn:
+        """Return what is done when it is a caller's turn, which may be never."""
+        if self.has_more:
+            return super().ask(backlog=backlog)
+        return asyncio.get_running_loop().create_future()
 
 
 class Connection:

@@ -14,6 +14,7 @@ from api.push.subscription import Ending
 from api.service import Service
 from tests.api.push.setting import (
     Connection,
+    ScarceTurns,
     define,
     make_service,
     put,
@@ -54,6 +55,23 @@ def test_what_cannot_be_had_is_raised_before_the_websocket_is_accepted() -> None
                 service, "q", scope_of("websocket"), connection.receive, connection.send
             )
         assert await connection.waiting() == []
+
+    asyncio.run(scenario())
+
+
+def test_a_websocket_that_waits_for_its_turn_is_closed_at_once() -> None:
+    async def scenario() -> None:
+        service = make_service()
+        service.turns = turns = ScarceTurns()
+        feed = define(service)
+        async with websocket(service) as client:
+            turns.has_more = False
+            feed.stream.take_in([f"K{number}" for number in range(2_000)], [b"1"] * 2_000)
+            await client.message()
+            service.drop_queue("q")
+            await settle()
+            closed = await client.next()
+            assert (closed["type"], closed["code"]) == ("websocket.close", 1001)
 
     asyncio.run(scenario())
 

@@ -3,154 +3,244 @@
 from __future__ import annotations
 
 import asyncio
-import time
+from collections.abc import Awaitable, Callable
 from itertools import pairwise
 
 import pytest
 
-from api.push.turns import CROWD, LAST, ROUND_SECONDS, Turns
+from api.push import turns as turns_module
+from api.push.turns import CROWD, LAST, LEAST_REST_SECONDS, REACH, REST, SHARE, Turns
+
+PATIENCE = 10.0
+
+
+class Work:
+    """What keeps the event loop busy, by a clock that shows nothing else."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+    def take(self, seconds: float) -> None:
+        """Keep the loop busy for so long."""
+        self.seconds += seconds
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> Work:
+    work = Work()
+    monkeypatch.setattr(turns_module, "thread_time", work)
+    return work
+
+
+def run(scenario: Callable[[], Awaitable[None]]) -> None:
+    async def in_time() -> None:
+        async with asyncio.timeout(PATIENCE):
+            await scenario()
+
+    asyncio.run(in_time())
 
 
 def test_turns_are_given_in_the_order_in_which_they_were_asked_for() -> None:
-    async def scenario() -> list[str]:
+    async def scenario() -> None:
         turns = Turns()
         order: list[str] = []
 
         async def take(name: str, times: int) -> None:
             for _ in range(times):
-                await turns.next()
+                await turns.ask()
                 order.append(name)
 
         await asyncio.gather(take("a", 3), take("b", 1), take("c", 2))
-        return order
+        assert order == ["a", "b", "c", "a", "c", "a"]
 
-    assert asyncio.run(scenario()) == ["a", "b", "c", "a", "c", "a"]
+    run(scenario)
 
 
-def test_the_loop_goes_round_between_turns() -> None:
-    async def scenario() -> list[str]:
+def test_the_loop_goes_round_between_turns_while_little_else_happens(work: Work) -> None:
+    async def scenario() -> None:
         turns = Turns()
         order: list[str] = []
 
-        async def be_behind(name: str) -> None:
-            await turns.next()
-            order.append(name)
+        async def be_behind() -> None:
+            await turns.ask()
+            order.append("slow")
+            work.take(0.001)
 
         async def keep_up() -> None:
             for _ in range(5):
                 await asyncio.sleep(0)
                 order.append("fast")
+                work.take(0.0001)
 
-        await asyncio.gather(*(be_behind("slow") for _ in range(4)), keep_up())
-        return order
+        await asyncio.gather(*(be_behind() for _ in range(4)), keep_up())
+        assert sorted(order) == ["fast"] * 5 + ["slow"] * 4
+        assert not any(one == other == "slow" for one, other in pairwise(order))
 
-    order = asyncio.run(scenario())
-    assert sorted(order) == ["fast"] * 5 + ["slow"] * 4
-    assert not any(one == other == "slow" for one, other in pairwise(order))
+    run(scenario)
+
+
+def test_turns_take_their_share_of_a_loop_that_is_busy_with_other_things(work: Work) -> None:
+    busy, turn = 0.01, 0.0005
+
+    async def scenario() -> None:
+        turns = Turns()
+        given: list[int] = []
+
+        async def be_behind() -> None:
+            while True:
+                await turns.ask()
+                given[-1] += 1
+                work.take(turn)
+
+        crowd = [asyncio.create_task(be_behind()) for _ in range(4 * CROWD)]
+        for _ in range(20):
+            work.take(busy)
+            given.append(0)
+            await asyncio.sleep(0)
+        for each in crowd:
+            each.cancel()
+        await asyncio.gather(*crowd, return_exceptions=True)
+        assert given[-1] == round(SHARE * busy / turn)
+
+    run(scenario)
 
 
 def test_a_turn_that_nobody_waits_for_any_more_goes_to_the_next() -> None:
     async def scenario() -> None:
         turns = Turns()
-        first = asyncio.create_task(turns.next())
-        second = asyncio.create_task(turns.next())
-        await asyncio.sleep(0)
+        first, second, third = turns.ask(), turns.ask(), turns.ask()
         first.cancel()
-        async with asyncio.timeout(5):
-            await second
-        assert first.cancelled()
+        third.set_result(None)
+        await second
+        await asyncio.sleep(0)
         assert len(turns) == 0
-        async with asyncio.timeout(5):
-            await turns.next()  # it gives turns again after a rest
+        await turns.ask()  # it gives turns again after a pause
 
-    asyncio.run(scenario())
+    run(scenario)
 
 
-def test_who_has_least_to_send_goes_first() -> None:
-    async def scenario() -> list[int]:
+def test_the_caller_with_the_least_to_send_goes_first() -> None:
+    async def scenario() -> None:
         turns = Turns()
         order: list[int] = []
 
         async def take(backlog: int) -> None:
-            await turns.next(backlog=backlog)
+            await turns.ask(backlog=backlog)
             order.append(backlog)
 
-        await asyncio.gather(*(take(backlog) for backlog in (9, 5, LAST, 7)))
-        return order
+        await asyncio.gather(*(take(backlog) for backlog in (9, LAST, 5, 7)))
+        assert order == [5, 7, 9, LAST]
 
-    assert asyncio.run(scenario())[:3] == [5, 7, 9]
+    run(scenario)
 
 
-def test_every_fourth_turn_is_for_whoever_has_waited_longest() -> None:
-    async def scenario() -> str:
+def test_a_caller_with_much_to_send_is_passed_over_for_so_many_turns_at_most() -> None:
+    async def scenario() -> None:
         turns = Turns()
         order: list[str] = []
 
-        async def take(name: str, times: int) -> None:
-            for _ in range(times):
-                await turns.next(backlog=100 if name == "o" else 1)
-                order.append(name)
+        async def go_on() -> None:
+            while "slow" not in order:
+                await turns.ask()
+                order.append("fast")
 
-        await asyncio.gather(*(take(name, 3) for name in "ffoof"))
-        return "".join(order)
+        async def wait_long() -> None:
+            await turns.ask(backlog=LAST)
+            order.append("slow")
 
-    order = asyncio.run(scenario())
-    assert sorted(order) == sorted("f" * 9 + "o" * 6)
-    assert order.startswith("fffofffofffo")
+        readers = 2 * CROWD
+        await asyncio.gather(*(go_on() for _ in range(readers - 1)), wait_long())
+        assert order.index("slow") <= (REACH + 1) * readers
+
+    run(scenario)
 
 
 def test_turns_that_were_given_are_not_kept() -> None:
-    async def scenario() -> int:
+    async def scenario() -> None:
         turns = Turns()
 
         async def take(times: int) -> None:
             for _ in range(times):
-                await turns.next(backlog=times)
+                await turns.ask(backlog=times)
 
         await asyncio.gather(*(take(50) for _ in range(CROWD - 1)))
         await asyncio.sleep(0)
         assert len(turns) == 0
-        return len(turns._by_arrival) + len(turns._by_backlog)
+        assert not turns._asked
 
-    assert asyncio.run(scenario()) == 0
+    run(scenario)
 
 
-def test_a_crowd_rests_as_long_as_its_turns_take() -> None:
-    async def scenario() -> float:
+class Timers:
+    """Notes the timers that an event loop is asked for."""
+
+    def __init__(self) -> None:
+        self.delays: list[float] = []
+        loop = asyncio.get_running_loop()
+        self._call_later = loop.call_later
+        loop.call_later = self._counted  # type: ignore[method-assign,assignment]
+
+    def _counted(self, delay: float, *arguments: object) -> asyncio.TimerHandle:
+        self.delays.append(delay)
+        return self._call_later(delay, *arguments)  # type: ignore[arg-type]
+
+
+def test_a_crowd_rests_its_share_of_the_time_that_its_turns_take(work: Work) -> None:
+    async def scenario() -> None:
         turns = Turns()
 
-        async def be_busy() -> None:
+        async def send() -> None:
+            for _ in range(10):
+                await turns.ask()
+                work.take(0.4 * LEAST_REST_SECONDS)
+
+        timers = Timers()
+        await asyncio.gather(*(send() for _ in range(2 * CROWD)))
+        assert timers.delays
+        assert min(timers.delays) >= LEAST_REST_SECONDS
+        until_few_are_left = work.seconds - CROWD * LEAST_REST_SECONDS
+        assert sum(timers.delays) == pytest.approx(REST * until_few_are_left, rel=0.1)
+
+    run(scenario)
+
+
+def test_what_else_happens_between_turns_is_rest(work: Work) -> None:
+    async def scenario() -> None:
+        turns = Turns()
+
+        async def send() -> None:
             for _ in range(4):
-                await turns.next()
-                until = time.perf_counter() + ROUND_SECONDS
-                while time.perf_counter() < until:
-                    pass
+                await turns.ask()
+                work.take(LEAST_REST_SECONDS)
 
-        started = time.perf_counter()
-        await asyncio.gather(*(be_busy() for _ in range(2 * CROWD)))
-        return time.perf_counter() - started
+        async def write() -> None:
+            while len(turns):
+                work.take(10 * LEAST_REST_SECONDS)
+                await asyncio.sleep(0)
 
-    busy = 4 * 2 * CROWD * ROUND_SECONDS
-    assert asyncio.run(scenario()) > 1.5 * busy
+        timers = Timers()
+        await asyncio.gather(*(send() for _ in range(2 * CROWD)), write())
+        assert not timers.delays
+
+    run(scenario)
 
 
 @pytest.mark.parametrize("waiting", [1, CROWD - 1])
-def test_a_few_do_not_rest(waiting: int) -> None:
-    async def scenario() -> int:
+def test_a_few_do_not_rest(work: Work, waiting: int) -> None:
+    async def scenario() -> None:
         turns = Turns()
-        loop = asyncio.get_running_loop()
-        timers = 0
-        call_later = loop.call_later
+        timers = Timers()
 
-        def counted(*arguments: object) -> asyncio.TimerHandle:
-            nonlocal timers
-            timers += 1
-            return call_later(*arguments)  # type: ignore[arg-type]
+        async def send() -> None:
+            await turns.ask()
+            work.take(2 * LEAST_REST_SECONDS)
 
-        loop.call_later = counted  # type: ignore[method-assign,assignment]
-        waits = [turns.next() for _ in range(waiting)]
+        sends = [send() for _ in range(waiting)]
         assert not turns.is_crowded
-        await asyncio.gather(*waits)
-        return timers
+        await asyncio.gather(*sends)
+        assert not timers.delays
 
-    assert asyncio.run(scenario()) == 0
+    run(scenario)

@@ -8,7 +8,7 @@ import pytest
 
 from api.push.subscription import Ending, Subscription
 from api.push.wakeup import GOODBYE_SECONDS, Wakeup, end_in_turn, ended_in_time
-from tests.api.push.setting import define, make_service, put, subscribe
+from tests.api.push.setting import ScarceTurns, define, make_service, put, settle, subscribe
 
 
 async def is_woken(wakeup: Wakeup, seconds: float) -> bool:
@@ -89,6 +89,23 @@ def test_the_end_of_a_connection_wakes_it_and_is_waited_for_a_little() -> None:
         return loop.time() - started
 
     assert GOODBYE_SECONDS * 0.9 < asyncio.run(scenario()) < 30
+
+
+def test_a_connection_that_is_to_end_does_not_wait_for_its_turn() -> None:
+    async def scenario() -> None:
+        turns = ScarceTurns()
+        turns.has_more = False
+        wakeup = Wakeup(define(make_service()).stream)
+        waiting = asyncio.create_task(wakeup.turn(turns, backlog=1))
+        wakeup.wake()
+        await settle()
+        assert not waiting.done()
+        wakeup.end()
+        await settle()
+        assert waiting.done()
+        wakeup.end()  # once more changes nothing
+
+    asyncio.run(scenario())
 
 
 def test_a_connection_that_has_ended_can_be_closed_again() -> None:
