@@ -245,7 +245,7 @@ def _staleness_families(queues: list[QueueReading]) -> Iterator[Metric]:
         yield _gauge(family, documentation, ("queue", "of"), rows)
     yield _gauge(
         "upstream_queue_staleness_lower_bound_seconds",
-        "The least mean staleness that any order of service could reach with memoryless arrivals.",
+        "Lower bound on mean staleness, expected under memoryless arrivals.",
         ("queue", "of"),
         _report_rows(queues, {"queue": "lower_bound", "application": "application_lower_bound"}),
     )

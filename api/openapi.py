@@ -220,7 +220,7 @@ _GET_EVENTS: Final[Description] = {
             "description": "Events, until the client has enough.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
-        **_problems(404, 422, 503),
+        **_problems(403, 404, 422, 503),
     },
 }
 
@@ -241,7 +241,7 @@ _GET_SOCKET: Final[Description] = {
     ],
     "responses": {
         "101": {"description": "The websocket is open."},
-        **_problems(404, 422, 426, 503),
+        **_problems(403, 404, 422, 426, 503),
     },
 }
 

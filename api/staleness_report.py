@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from upstream import Key, KeyStaleness, StreamQueue, WindowQueue, staleness_lower_bound
+from upstream.staleness import against_bound, observed_seconds
 
 PERCENTILES = (50, 90, 99, 100)
 
@@ -44,6 +45,9 @@ def staleness_report(gathered: Gathered, *, stalest: int = 10, ranks: int = 100)
     rates = [row.rate or 0.0 for row in rows]
     bound = _bound(rates, cost, "queue")
     application_bound = _bound(rates, cost, "application")
+    observed = observed_seconds(rows)
+    compared = against_bound(queue_mean, bound, observed=observed)
+    application = against_bound(application_mean, application_bound, observed=observed)
     worst = max(rows, key=_stalest, default=None)
     return {
         "queue_staleness": queue_mean,
@@ -59,9 +63,11 @@ def staleness_report(gathered: Gathered, *, stalest: int = 10, ranks: int = 100)
         "cost": cost,
         "bound": "memoryless",
         "lower_bound": bound,
-        "ratio": queue_mean / bound if bound else None,
+        "ratio": compared.times,
+        "is_warming_up": compared.is_warming_up,
         "application_lower_bound": application_bound,
-        "application_ratio": application_mean / application_bound if application_bound else None,
+        "application_ratio": application.times,
+        "application_is_warming_up": application.is_warming_up,
     }
 
 

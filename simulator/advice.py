@@ -2,7 +2,8 @@
 
 What counts is the mean application staleness. The recommendation is the freshest policy, or the
 index where that is as fresh to within a hundredth, since it adapts when rates change. So that one
-lucky stretch does not decide, it is compared with the runner-up on each quarter of the trace, too.
+lucky stretch does not decide, it is compared with the runner-up on each quarter of the trace, too:
+where the two differ by less than a hundredth, or the quarters disagree, they are equal.
 """
 
 from __future__ import annotations
@@ -61,6 +62,17 @@ class Advice:
         """The policy to use."""
         return recommended(self.measured)
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether the recommended policy is fresher than the runner-up, on each quarter as well."""
+        if self.runner_up is None:
+            return True
+        best, other = self.of(self.recommended), self.of(self.runner_up)
+        return (
+            other.application.mean > AS_FRESH * best.application.mean
+            and self.quarters_won == self.quarters
+        )
+
     def of(self, policy: str) -> Measures:
         """Return what was measured of a policy."""
         return next(measures for measures in self.measured if measures.name == policy)
@@ -72,16 +84,29 @@ class Advice:
 
     def sentences(self) -> list[str]:
         """Say what to use, why, and how sure that is."""
-        best = self.of(self.recommended)
-        seconds = self.unit_seconds * best.application.mean
-        use = f"Use {self.recommended}: its mean application staleness on this trace is"
-        said = [f"{use} {seconds:.4g} s.", self._about_load()]
+        said = [self._about_best(), self._about_load()]
         if (others := self._about_others()) is not None:
             said.append(others)
         said += self._about_quarters()
         if (every := self._about_append()) is not None:
             said.append(every)
         return said
+
+    def _about_best(self) -> str:
+        seconds = self._seconds(self.recommended)
+        if self.is_clear:
+            return (
+                f"Use {self.recommended}: its mean application staleness on this trace is "
+                f"{seconds}."
+            )
+        assert self.runner_up is not None, "a recommendation with nothing to be equal to"
+        return (
+            f"{self.recommended} and {self.runner_up} are equal on this trace: their mean "
+            f"application staleness is {seconds} and {self._seconds(self.runner_up)}. Use either."
+        )
+
+    def _seconds(self, policy: str) -> str:
+        return f"{self.unit_seconds * self.of(policy).application.mean:.4g} s"
 
     def _about_load(self) -> str:
         if self.load > 1:

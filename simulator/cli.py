@@ -69,8 +69,8 @@ def demo(
 
     One feed, six queues, six consumers of the same speed, in real time: an append queue, an
     adaptive queue, and update queues that serve their keys first-in first-out, in place, by
-    linecutting and by the staleness index. Shown are the mean staleness of each so far, how far
-    that is from the best possible, and what became of the updates.
+    linecutting and by the staleness index. Shown are the mean staleness of each so far, how
+    many times the lower bound that is, and what became of the updates.
     """
     settings = DemoSettings(keys=keys, theta=theta, load=load, seed=seed)
     run_demo(settings, seconds=seconds, is_json=is_json)

@@ -57,7 +57,7 @@ export function share(value) {
   return isNumber(value) ? SHARE.format(value) : NONE;
 }
 
-/** How far from the best possible: 1.03 ×. */
+/** How many times the lower bound: 1.03 ×. */
 export function ratio(value) {
   return isNumber(value) ? `${threeDigits(value)} ×` : NONE;
 }

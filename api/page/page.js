@@ -159,12 +159,11 @@ function showTiles(queue) {
   const arrived = series.last("arrived");
   const superseded = series.last("superseded");
   const best = (kind) => {
-    const { ratio, bound } = STALENESS[kind];
+    const { ratio, bound, isWarmingUp } = STALENESS[kind];
     if (queue[bound] === null) return "lower bound not known yet";
+    if (queue[isWarmingUp]) return "warming up";
     if (queue[ratio] === null) return `lower bound ${format.seconds(queue[bound])}`;
-    // The mean is of all the time so far and the bound of the present load, so it may be below it.
-    if (queue[ratio] < 1) return "at the best possible";
-    return `${format.ratio(queue[ratio])} the best possible`;
+    return `${format.ratio(queue[ratio])} the lower bound`;
   };
   showFigures(byId("tiles"), [
     ["Queue staleness", format.seconds(queue.queue_staleness), best("queue")],
@@ -172,7 +171,9 @@ function showTiles(queue) {
     [
       "Lower bound",
       format.seconds(queue.lower_bound),
-      queue.cost === null ? "cost not known yet" : `at ${format.seconds(queue.cost)} per update`,
+      queue.cost === null
+        ? "cost not known yet"
+        : `expected under memoryless arrivals, at ${format.seconds(queue.cost)} per update`,
     ],
     ["Waiting", format.count(queue.waiting), `of ${format.count(queue.keys)} keys`],
     [

@@ -137,6 +137,13 @@ SCHEMAS: Final[Description] = {
                     "application_ratio",
                 )
             },
+            **{
+                key: {
+                    "type": "boolean",
+                    "description": "Measured for less than ten times the bound; no ratio yet.",
+                }
+                for key in ("is_warming_up", "application_is_warming_up")
+            },
             "worst_key": {"anyOf": [{"$ref": "#/components/schemas/Key"}, {"type": "null"}]},
             "percentiles": {"type": "object"},
             "application_percentiles": {"type": "object"},

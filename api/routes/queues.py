@@ -154,7 +154,7 @@ async def get_staleness(
     name: QueueName,
     stalest: Annotated[int, Query(ge=0, le=MOST_STALEST)] = USUAL_STALEST,
 ) -> Response:
-    """Return staleness, who pays for it, and the least that any order of service could reach.
+    """Return staleness, which keys are stalest, and the lower bound under memoryless arrivals.
 
     Of many keys the report is made less often than it is asked for.
     """

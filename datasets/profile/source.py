@@ -186,6 +186,9 @@ def _files(path: Path) -> tuple[Path, ...]:
     files = tuple(_files_below(path)) if path.is_dir() else (path,)
     if not files:
         raise BadFileError(path, "there are no files in this folder")
+    for file in files:
+        if not file.is_file():  # a named pipe would be waited for, without end
+            raise BadFileError(file, "it is not a regular file; copy what it gives into one")
     return files
 
 

@@ -15,8 +15,8 @@ from .summary import TOLERANCE, RunSummary, Summary
 
 EXPLANATION = (
     "Queue, appl., worst: staleness recomputed from the events, averaged over time, then over "
-    "keys, and of the stalest key. x bound: over the least that any order of service can reach "
-    "with memoryless arrivals at the rates seen. Superseded: of what was accepted. Latency: from "
+    "keys, and of the stalest key. x bound: over the lower bound expected under memoryless "
+    "arrivals at the rates seen. Superseded: of what was accepted. Latency: from "
     "arrival to delivery. Check: by which share it differs from what the queue integrated."
 )
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from upstream.staleness import against_bound
+
 from ..errors import BadFileError
 from ..spark.paths import path_to_read
 from .by_key import by_key, odd_event
@@ -39,11 +41,15 @@ class Staleness:
     """Of the mean, for memoryless arrivals at the rates that were seen; None if not known."""
     integrated: float | None
     """What the queue said, None if it is not known."""
+    observed: float
+    """For how long it was measured."""
 
     @property
     def times_the_bound(self) -> float | None:
-        """The mean over its bound, None where that is 0 or not known."""
-        return None if self.mean is None or not self.lower_bound else self.mean / self.lower_bound
+        """The mean over its bound, None where that is 0 or not known, or the run too short."""
+        if self.mean is None:
+            return None
+        return against_bound(self.mean, self.lower_bound, observed=self.observed).times
 
     @property
     def differs_by(self) -> float | None:
@@ -211,6 +217,7 @@ def _staleness(extent: Extent, found: Figures, of: str, cost: float | None) -> S
         quantiles=found.quantiles[of],
         lower_bound=bound,
         integrated=said,
+        observed=extent.end - extent.start,
     )
 
 

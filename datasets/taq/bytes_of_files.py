@@ -65,6 +65,8 @@ def _read(path: Path, size: int) -> bytes:
     try:
         if path.is_dir():
             raise BadFileError(path, "this is a folder; name the files in it")
+        if path.exists() and not path.is_file():  # a named pipe would be waited for, without end
+            raise BadFileError(path, "it is not a regular file; copy what it gives into one")
         with path.open("rb") as file:
             return file.read(size)
     except FileNotFoundError:

@@ -95,6 +95,7 @@ def _as_json(advice: Advice, report: PolicyReport) -> dict[str, object]:
         "recommended": advice.recommended,
         "times_staler": {each.name: advice.times_staler(each.name) for each in advice.measured},
         "runner_up": advice.runner_up,
+        "is_clear": advice.is_clear,
         "quarters_won": advice.quarters_won,
         "quarters": advice.quarters,
         "advice": advice.sentences(),

@@ -35,11 +35,11 @@ class PolicyReport:
         """Say what the columns of the table are."""
         return (
             f"Times in {self.unit}. Queue, worst: staleness in the queue, averaged over time, "
-            "then over keys, and of the stalest key. x bound: the former over the least that any "
-            "order of service can reach (memoryless arrivals). Appl.: application staleness, until "
-            "the application has it. Latency: from arrival to delivery, averaged over what was "
-            "delivered. Skipped: replaced by a newer one, or for want of room shed or rejected, "
-            "which lets a queue look fresher than its application is."
+            "then over keys, and of the stalest key. x bound: the former over the lower bound "
+            "expected under memoryless arrivals. Appl.: application staleness, until the "
+            "application has it. Latency: from arrival to delivery, averaged over what was "
+            "delivered. Skipped: replaced by a newer one, or shed or rejected because the queue "
+            "was full (such drops flatter queue staleness)."
         )
 
     def as_table(self) -> Table:
@@ -85,7 +85,7 @@ class PolicyReport:
             axes.bar([place + offset for place in places], heights, width=0.4, label=of)
         bound = self.measured[0].queue.lower_bound
         if bound:
-            label = "lower bound (queue)"
+            label = "lower bound (queue, memoryless)"
             axes.axhline(self.unit_seconds * bound, color="black", linestyle=":", label=label)
         axes.set_xticks(list(places), names, rotation=30, ha="right")
         if any(measures.application.mean for measures in self.measured):
@@ -101,7 +101,7 @@ class PolicyReport:
         return [
             measures.name,
             self._time(queue.mean),
-            ratio(queue.times_the_bound if is_bounded else None),
+            ratio(queue.against_bound) if is_bounded else "-",
             self._time(queue.worst),
             self._time(measures.application.mean),
             self._time(measures.latency.mean),
@@ -121,8 +121,10 @@ class PolicyReport:
             "queue_staleness": unit * queue.mean,
             "application_staleness": unit * application.mean,
             "worst_key_staleness": unit * queue.worst,
-            "lower_bound": _scaled(queue.lower_bound, unit),
-            "application_lower_bound": _scaled(application.lower_bound, unit),
+            "lower_bound_memoryless": _scaled(queue.lower_bound, unit),
+            "application_lower_bound_memoryless": _scaled(application.lower_bound, unit),
+            "times_the_bound_memoryless": queue.times_the_bound,
+            "is_warming_up": queue.against_bound.is_warming_up,
             "worst_key": str(queue.worst_key),
             **_percentiles("queue_staleness", queue.spread, unit),
             **_percentiles("application_staleness", application.spread, unit),

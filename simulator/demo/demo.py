@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from upstream import Clock, QueueStatistics, Stream, StreamQueue, make_queue
+from upstream.staleness import AgainstBound, against_bound, observed_seconds
 
 from .consumer import Consumer
 from .zipf_feed import ZipfFeed
@@ -42,17 +43,24 @@ class PolicyReport:
     queue_staleness: float
     application_staleness: float
     queue_lower_bound: float | None
-    """The least that any scheduler can reach with memoryless arrivals; None while not known."""
+    """The lower bound expected under memoryless arrivals; None while not known."""
     application_lower_bound: float | None
     worst_key: str | None
     """The key with the largest queue staleness."""
     worst_queue_staleness: float
+    observed: float
+    """For how many seconds staleness was measured."""
     statistics: QueueStatistics
 
     @property
-    def times_the_best(self) -> float | None:
-        """The queue staleness over its bound; None where that is zero or not known."""
-        return self.queue_staleness / self.queue_lower_bound if self.queue_lower_bound else None
+    def against_bound(self) -> AgainstBound:
+        """How the queue staleness compares with its bound."""
+        return against_bound(self.queue_staleness, self.queue_lower_bound, observed=self.observed)
+
+    @property
+    def times_the_bound(self) -> float | None:
+        """The queue staleness over its bound; None where that is zero, not known, or too early."""
+        return self.against_bound.times
 
     @property
     def skipped(self) -> int:
@@ -154,7 +162,8 @@ class Demo:
 
 
 def _report_on(policy: str, queue: StreamQueue) -> PolicyReport:
-    by_key = queue.staleness_by_key("queue")
+    rows = queue.key_staleness()
+    by_key = {row.key: row.queue_staleness for row in rows}
     worst_key = max(by_key, key=lambda key: by_key[key], default=None)
     return PolicyReport(
         policy=policy,
@@ -164,5 +173,6 @@ def _report_on(policy: str, queue: StreamQueue) -> PolicyReport:
         application_lower_bound=queue.lower_bound("application"),
         worst_key=None if worst_key is None else str(worst_key),
         worst_queue_staleness=0.0 if worst_key is None else by_key[worst_key],
+        observed=observed_seconds(rows),
         statistics=queue.statistics(),
     )

@@ -15,6 +15,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from upstream.staleness import AgainstBound
+
 from .demo import DemoReport, DemoSettings, PolicyReport
 
 WIDE: Final = 120
@@ -42,14 +44,17 @@ def duration(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:,.1f} s"
 
 
-def ratio(times: float | None) -> str:
-    """Write how many times the best possible something is; a dash if that is not known.
+def ratio(found: AgainstBound) -> str:
+    """Write how many times the lower bound something is; a dash if that is not known.
 
-    >>> ratio(1.0234), ratio(158.4), ratio(None)
-    ('1.02', '158', '-')
+    >>> ratio(AgainstBound(1.0234, False)), ratio(AgainstBound(158.4, False))
+    ('1.02', '158')
+    >>> ratio(AgainstBound(None, False)), ratio(AgainstBound(None, True))
+    ('-', 'warming up')
     """
+    times = found.times
     if times is None:
-        return "-"
+        return "warming up" if found.is_warming_up else "-"
     return f"{times:.2f}" if times < 9.995 else f"{times:,.0f}"
 
 
@@ -67,13 +72,12 @@ def introduction(settings: DemoSettings) -> str:
 
 EXPLANATION: Final = (
     "Staleness is how long a key has waited with a newer update: in the queue, or until the "
-    "application has it; mean over time since the start, then over keys. 'x best' is the queue "
-    "staleness over the least that any order of service can reach (memoryless arrivals, which "
-    "these are). Skipped: replaced by a newer one before it was served. Bars go to {scale:g} "
-    "times the lowest row."
+    "application has it; mean over time since the start, then over keys. 'x bound' is the queue "
+    "staleness over the lower bound expected under memoryless arrivals, which these are. Skipped: "
+    "replaced by a newer one before it was served. Bars go to {scale:g} times the lowest row."
 )
 
-NO_OVERLOAD: Final = "At this load nothing would have to wait: the best possible is 0."
+NO_OVERLOAD: Final = "At this load nothing would have to wait: the lower bound is 0."
 
 
 class DemoView:
@@ -114,7 +118,7 @@ def _delivered(report: DemoReport) -> str:
 def _table(report: DemoReport, *, is_wide: bool, is_ascii: bool) -> Table:
     table = Table(box=None, padding=(0, 2 if is_wide else 1, 0, 0), header_style="bold")
     counters = [f"\n{name}" for name in (WIDE_COUNTERS if is_wide else NARROW_COUNTERS)]
-    measures = ("queue\nstaleness", "applic.\nstaleness", "x\nbest", "worst key,\nin the queue")
+    measures = ("queue\nstaleness", "applic.\nstaleness", "x\nbound", "worst key,\nin the queue")
     names = ["\npolicy", *measures, *counters, "\nqueue staleness" if is_wide else ""]
     for name in names:
         is_number = name not in (names[0], names[-1])
@@ -141,7 +145,7 @@ def _cells(report: PolicyReport, *, is_wide: bool) -> list[Text]:
         Text(report.policy, style="bold cyan" if report.policy == BEST_POLICY else ""),
         Text(duration(report.queue_staleness)),
         Text(duration(report.application_staleness)),
-        Text(ratio(report.times_the_best)),
+        Text(ratio(report.against_bound)),
         Text(worst),
     ]
     counters = {
@@ -173,11 +177,11 @@ def plain_line(report: DemoReport) -> str:
 
 def plain_table(report: DemoReport) -> list[str]:
     """Write the state as lines that fit 80 columns and need no terminal."""
-    form = "{:<11} {:>9} {:>11} {:>7} {:>18} {:>8} {:>9}"
+    form = "{:<11} {:>9} {:>11} {:>10} {:>15} {:>8} {:>9}"
     lines = [
         form.format("", "queue", "application", "x", "worst key,", "", ""),
         form.format(
-            "policy", "staleness", "staleness", "best", "in the queue", "waiting", "delivered"
+            "policy", "staleness", "staleness", "bound", "in the queue", "waiting", "delivered"
         ),
     ]
     for policy in report.policies:
@@ -187,7 +191,7 @@ def plain_table(report: DemoReport) -> list[str]:
                 policy.policy,
                 duration(policy.queue_staleness),
                 duration(policy.application_staleness),
-                ratio(policy.times_the_best),
+                ratio(policy.against_bound),
                 worst,
                 f"{policy.statistics.waiting:,}",
                 f"{policy.statistics.delivered:,}",
@@ -200,10 +204,10 @@ def summary(report: DemoReport, *, is_stopped: bool) -> str:
     """Say in a few sentences what was measured, and where to look next."""
     append, best = report.of("append"), report.of(BEST_POLICY)
     in_place = report.of("in-place")
-    times = best.times_the_best
-    over_bound = (
-        f", {ratio(times)} times the best possible for memoryless arrivals" if times else ""
-    )
+    over_bound = ""
+    if best.times_the_bound is not None:
+        times = ratio(best.against_bound)
+        over_bound = f", {times} times the lower bound expected under memoryless arrivals"
     stopped = "Stopped after" if is_stopped else "After"
     return (
         f"{stopped} {report.elapsed:.1f} s and {report.arrived:,} updates the append queue, with "
@@ -241,7 +245,8 @@ def _policy_as_json(report: PolicyReport) -> Json:
         "application_staleness_seconds": report.application_staleness,
         "queue_lower_bound_seconds_memoryless": report.queue_lower_bound,
         "application_lower_bound_seconds_memoryless": report.application_lower_bound,
-        "queue_staleness_times_the_best_memoryless": report.times_the_best,
+        "queue_staleness_times_the_bound_memoryless": report.times_the_bound,
+        "is_warming_up": report.against_bound.is_warming_up,
         "worst_key": report.worst_key,
         "worst_queue_staleness_seconds": report.worst_queue_staleness,
         "statistics": asdict(report.statistics),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from upstream import Key, MemoryUsage, QueueStatistics, WindowQueueStatistics
+from upstream.staleness import AgainstBound, against_bound
 
 Floats = NDArray[np.float64]
 PERCENTILES = (50, 90, 99)
@@ -72,7 +73,9 @@ class Staleness:
 
     by_key: Mapping[Key, float]
     lower_bound: float | None
-    """The least mean over keys that any scheduler can reach with memoryless arrivals, if known."""
+    """The lower bound on the mean, expected under memoryless arrivals, if known."""
+    observed: float
+    """For how long it was measured."""
 
     @property
     def spread(self) -> Spread:
@@ -96,8 +99,13 @@ class Staleness:
 
     @property
     def times_the_bound(self) -> float | None:
-        """The mean over its bound, None where that is 0 or not known."""
-        return self.mean / self.lower_bound if self.lower_bound else None
+        """The mean over its bound, None where that is 0 or not known, or the run too short."""
+        return self.against_bound.times
+
+    @property
+    def against_bound(self) -> AgainstBound:
+        """How the mean compares with its bound."""
+        return against_bound(self.mean, self.lower_bound, observed=self.observed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,11 +174,13 @@ class Simulation:
         latencies = _latencies(subscriber)[0 if since is None else since.latencies :]
         begin = 0.0 if since is None else since.now
         lengths = (sample for sample in self._lengths.get(subscriber, ()) if sample[0] >= begin)
+        queue_bound, application_bound = (self._bound(subscriber, of) for of in by_key)
+        observed = self.now - begin
         return Measures(
             name=subscriber.name,
             elapsed=self.now,
-            queue=Staleness(by_key["queue"], self._bound(subscriber, "queue")),
-            application=Staleness(by_key["application"], self._bound(subscriber, "application")),
+            queue=Staleness(by_key["queue"], queue_bound, observed),
+            application=Staleness(by_key["application"], application_bound, observed),
             latency=Spread.of(np.array(latencies)),
             statistics=queue.statistics(),
             lengths=tuple(lengths),

@@ -124,6 +124,9 @@ def _files(path: Path) -> list[Path]:
         raise TraceError(path, error.strerror or str(error)) from error
     if not found:
         raise TraceError(path, "there are no files in this folder")
+    for file in found:
+        if not file.is_file():  # a named pipe would be waited for, without end
+            raise TraceError(file, "it is not a regular file; copy what it gives into one")
     return found
 
 

@@ -319,8 +319,8 @@ class QueueContract(KeyContract, InputContract, StreamContract):
         clock.advance(1.0)
         rows = {row.key: row for row in queue.key_staleness()}
         assert set(rows) == {"A", "B"}
-        assert rows["A"] == pytest.approx(KeyStaleness("A", 0.5, 4.5, 4.5, 9.0, 9.0))
-        assert rows["B"] == pytest.approx(KeyStaleness("B", None, 2.0 / 3.0, 1.5, 0.0, 3.0))
+        assert rows["A"] == pytest.approx(KeyStaleness("A", 0.5, 4.5, 4.5, 9.0, 9.0, 9.0))
+        assert rows["B"] == pytest.approx(KeyStaleness("B", None, 2.0 / 3.0, 1.5, 0.0, 3.0, 3.0))
 
     def test_staleness_of_an_unknown_key_is_an_error(self, queue: StreamQueue) -> None:
         queue.enqueue("IBM", 24.0)

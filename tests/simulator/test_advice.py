@@ -77,9 +77,33 @@ def test_the_index_is_taken_where_it_is_as_fresh_as_the_freshest(overloaded: Adv
     assert recommended([replace(in_place, name="index"), replace(index, name="fifo")]) == "fifo"
 
 
+def test_a_clear_winner_is_recommended_alone(overloaded: Advice) -> None:
+    clear = replace(overloaded, quarters_won=4)
+    assert clear.is_clear
+    assert clear.sentences()[0].startswith("Use index: its mean application staleness")
+
+
+def test_where_the_quarters_disagree_the_two_are_equal(overloaded: Advice) -> None:
+    for won in range(4):
+        advice = replace(overloaded, quarters_won=won)
+        assert not advice.is_clear
+        assert advice.sentences()[0].startswith("index and in-place are equal on this trace")
+
+
+def test_a_difference_of_less_than_a_hundredth_is_none(overloaded: Advice) -> None:
+    in_place, index = overloaded.of("in-place"), overloaded.of("index")
+    for factor in (0.991, 1.009):
+        by_key = {key: factor * each for key, each in in_place.application.by_key.items()}
+        near = replace(index, application=replace(in_place.application, by_key=by_key))
+        advice = replace(overloaded, measured=[in_place, near], quarters_won=4)
+        assert advice.recommended == "index"
+        assert not advice.is_clear
+
+
 def test_a_single_policy_has_nothing_to_be_compared_with() -> None:
     advice = advise(a_trace(), cost_seconds=1.0, policies=["fifo"])
     assert (advice.recommended, advice.runner_up, advice.quarters) == ("fifo", None, 0)
+    assert advice.is_clear
     assert not any("Times as stale" in sentence for sentence in advice.sentences())
 
 

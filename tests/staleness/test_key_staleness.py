@@ -40,6 +40,7 @@ def test_a_row_has_the_means_of_its_key_and_how_long_it_waits_and_is_stale(
             application_staleness=sums.application_mean(place, now),
             waiting_seconds=0.0 if place.waiting_since is None else now - place.waiting_since,
             stale_seconds=0.0 if place.stale_since is None else now - place.stale_since,
+            known_seconds=now - sums.counted_since[place.cell.index],
         )
         for place in places
     ]
@@ -51,4 +52,4 @@ def test_a_key_of_which_nothing_is_known_yet_is_not_stale() -> None:
     rates.begin(place.cell)
     sums.begin(place, 1, 3.0)
     place.waiting_since = place.stale_since = 3.0
-    assert key_staleness(sums, rates, [place], 3.0) == [("IBM", None, 0.0, 0.0, 0.0, 0.0)]
+    assert key_staleness(sums, rates, [place], 3.0) == [("IBM", None, 0.0, 0.0, 0.0, 0.0, 0.0)]

@@ -39,12 +39,14 @@ def rate(per_second: float | None) -> str:
     return f"{per_second:,.0f}" if per_second == 0 or per_second >= 9.995 else f"{per_second:.2f}"
 
 
-def times(ratio: float | None) -> str:
-    """Write how many times the least possible something is.
+def times(ratio: float | None, *, is_warming_up: bool = False) -> str:
+    """Write how many times the lower bound something is.
 
-    >>> times(1.0345), times(158.4), times(1e9), times(None)
-    ('1.03x', '158x', '>1000x', '-')
+    >>> times(1.0345), times(158.4), times(1e9), times(None), times(None, is_warming_up=True)
+    ('1.03x', '158x', '>1000x', '-', 'warming up')
     """
+    if is_warming_up:
+        return "warming up"
     if ratio is None:
         return UNKNOWN
     if ratio > 1_000:

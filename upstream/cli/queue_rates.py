@@ -40,6 +40,8 @@ class QueueRates:
     """The same at this moment."""
     lower_bound: float | None
     times_the_bound: float | None
+    is_warming_up: bool
+    """Whether staleness has not been measured for long enough to compare it with the bound."""
 
 
 def rates_between(queue: str, before: Look | None, now: Look) -> QueueRates:
@@ -66,6 +68,7 @@ def rates_between(queue: str, before: Look | None, now: Look) -> QueueRates:
         present_staleness=now.staleness.present_queue_staleness,
         lower_bound=now.staleness.lower_bound,
         times_the_bound=now.staleness.ratio,
+        is_warming_up=now.staleness.is_warming_up,
     )
 
 

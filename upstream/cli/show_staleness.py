@@ -22,12 +22,13 @@ Stalest: TypeAlias = Annotated[
 def show_staleness(
     context: typer.Context, *, queue: QueueName, stalest: Stalest = 10, is_json: Json = False
 ) -> None:
-    """Show how stale a queue is, beside the least possible, and which keys are stalest.
+    """Show how stale a queue is, beside the lower bound, and which keys are stalest.
 
-    Queue staleness: for how long a key has waited since its first waiting update came. Application
-    staleness: for how long the consumer has lacked a newer value. Both are averaged over time, then
-    over keys. The bound is the least that any order of service could reach if arrivals were
-    memoryless; it is known once the consumer's cost is (told, or measured as it delivers).
+    Queue staleness: how long a key has waited since its first waiting update came. Application
+    staleness: how long the consumer's value has been out of date. Both are averaged over time, then
+    over keys. No order of service is expected to stay below the bound under memoryless arrivals. It
+    is known once the consumer's cost is (told, or measured as it delivers), and compared once the
+    queue has been measured for ten times as long.
     """
     with connected(context) as client:
         found = client.staleness(queue, stalest=stalest)
@@ -54,7 +55,7 @@ def _write_means(found: Staleness) -> None:
         duration(found.queue_staleness),
         duration(found.present_queue_staleness),
         duration(found.lower_bound),
-        times(found.ratio),
+        times(found.ratio, is_warming_up=found.is_warming_up),
         *_percentiles(found.percentiles),
     )
     add_row(
@@ -63,7 +64,7 @@ def _write_means(found: Staleness) -> None:
         duration(found.application_staleness),
         duration(found.present_application_staleness),
         duration(found.application_lower_bound),
-        times(found.application_ratio),
+        times(found.application_ratio, is_warming_up=found.application_is_warming_up),
         *_percentiles(found.application_percentiles),
     )
     write_table(table)

@@ -55,8 +55,8 @@ def top(
 
     Updates per second: in, out, superseded (a newer one took the place of one that waited), dropped
     (late, expired, shed or rejected). Stale now: for how long the keys wait, on average over keys;
-    stale: on average over time, too; bound: the least that any order of service could reach for
-    memoryless arrivals, and how many times that it is. A dash is what is not known yet.
+    stale: on average over time, too; bound: the lower bound expected under memoryless arrivals; x
+    bound: stale over bound, once the queue was measured for long enough. A dash is not known yet.
 
     In a terminal a table that is redrawn, with as many queues as fit; elsewhere a table for each
     look, or a line of JSON with the list of queues (--json).
@@ -97,7 +97,7 @@ def table_of(queues: list[QueueRates]) -> Table:
             duration(each.present_staleness),
             duration(each.staleness),
             duration(each.lower_bound),
-            times(each.times_the_bound),
+            times(each.times_the_bound, is_warming_up=each.is_warming_up),
         )
     return table
 

@@ -63,10 +63,11 @@ class ArrivalRates(msgspec.Struct, frozen=True):
 
 
 class Staleness(msgspec.Struct, frozen=True):
-    """How stale a queue is, beside the least that any order of service can reach.
+    """How stale a queue is, beside the lower bound expected under memoryless arrivals.
 
     Seconds, averaged over time and then over keys unless the name says otherwise. `ratio` is that
-    of `queue_staleness` to `lower_bound`, both None while the cost or the rates are not known.
+    of `queue_staleness` to `lower_bound`, both None while the cost or the rates are not known. It
+    is None, too, while `is_warming_up`: the queue has not been measured for long enough.
     """
 
     queue_staleness: float | None = None
@@ -84,6 +85,8 @@ class Staleness(msgspec.Struct, frozen=True):
     ratio: float | None = None
     application_lower_bound: float | None = None
     application_ratio: float | None = None
+    is_warming_up: bool = False
+    application_is_warming_up: bool = False
     bound: str = "memoryless"
 
 

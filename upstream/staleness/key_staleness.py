@@ -31,6 +31,8 @@ class KeyStaleness(NamedTuple):
     """How long it has waited by now, 0 if it does not."""
     stale_seconds: float
     """How long the application has been stale by now, 0 if it is not."""
+    known_seconds: float = 0.0
+    """The time since the key's first arrival."""
 
 
 def key_staleness(
@@ -59,7 +61,7 @@ def key_staleness(
         if lifetime > 0:
             queue_mean = queue_area / lifetime if queue_area > 0 else 0.0
             application_mean = application_area / lifetime if application_area > 0 else 0.0
-        row = (cell.key, rate_of(cell), queue_mean, application_mean, waiting, stale)
+        row = (cell.key, rate_of(cell), queue_mean, application_mean, waiting, stale, lifetime)
         # Not KeyStaleness(...): the generated constructor takes twice as long.
         rows.append(_new_tuple(KeyStaleness, row))
     return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import random
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -177,3 +178,11 @@ def test_a_file_that_is_cut_is_named_with_its_line(
     assert caught.value.path == path
     assert caught.value.line is not None
     assert 29_000 < caught.value.line <= 30_001
+
+
+def test_a_named_pipe_is_refused_rather_than_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "stream.csv"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path):
+        with pytest.raises(BadFileError, match="not a regular file"):
+            Source.find(path, time=TimeColumn("time"), key="key")

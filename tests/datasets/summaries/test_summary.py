@@ -107,5 +107,5 @@ def test_a_delivery_of_what_never_arrived_is_refused(spark: SparkSession, tmp_pa
 
 
 def test_of_staleness_zero_nothing_differs() -> None:
-    nothing = Staleness(0.0, (), (), lower_bound=0.0, integrated=0.0)
+    nothing = Staleness(0.0, (), (), lower_bound=0.0, integrated=0.0, observed=1.0)
     assert (nothing.differs_by, nothing.times_the_bound, nothing.at(50)) == (0.0, None, None)

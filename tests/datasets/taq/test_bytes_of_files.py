@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import random
 from pathlib import Path
 
@@ -72,3 +73,8 @@ def test_what_cannot_be_read_says_why(tmp_path: Path, content: bytes, reason: st
 def test_no_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path / "none").reason == "there is no such file"
     assert "a folder" in refusal(tmp_path).reason
+
+
+def test_a_named_pipe_is_refused_rather_than_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "trades.csv")
+    assert "not a regular file" in refusal(tmp_path / "trades.csv").reason

@@ -33,7 +33,8 @@ def test_it_says_what_to_use_and_why(trace: str) -> None:
     assert result.exit_code == 0
     output = " ".join(result.output.split())
     assert "3,000 updates of 20 keys" in output
-    assert "Use index" in output
+    assert "index and in-place are equal on this trace: their mean application" in output
+    assert "in 2 of the 4 quarters of the trace" in output
     assert "Your consumer is overloaded" in output
     assert "Times in seconds." in output
 

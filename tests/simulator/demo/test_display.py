@@ -20,6 +20,7 @@ from simulator.demo.display import (
     summary,
 )
 from upstream import ManualClock
+from upstream.staleness import AgainstBound
 
 SETTINGS = DemoSettings()
 
@@ -61,9 +62,9 @@ def test_a_duration_is_written_in_the_unit_that_suits_it(seconds: float, text: s
 
 
 def test_a_ratio_has_two_digits_while_they_mean_something() -> None:
-    assert [ratio(times) for times in (1.0, 9.991, 9.996, 1234.0, None)] == [
-        *("1.00", "9.99", "10", "1,234", "-")
-    ]
+    found = [AgainstBound(times, False) for times in (1.0, 9.991, 9.996, 1234.0, None)]
+    assert [ratio(each) for each in found] == ["1.00", "9.99", "10", "1,234", "-"]
+    assert ratio(AgainstBound(None, is_warming_up=True)) == "warming up"
 
 
 @pytest.mark.parametrize("width", range(79, 130))
@@ -100,9 +101,9 @@ def test_progress_says_how_much_of_the_time_is_over(report: DemoReport) -> None:
 
 
 def test_a_load_that_is_none_is_said_to_be(report: DemoReport) -> None:
-    assert "best possible is 0" not in "\n".join(draw(report, width=80))
+    assert "lower bound is 0" not in "\n".join(draw(report, width=80))
     settings = DemoSettings(load=0.5)
-    assert "best possible is 0" in "\n".join(draw(report, width=80, settings=settings))
+    assert "lower bound is 0" in "\n".join(draw(report, width=80, settings=settings))
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
@@ -141,7 +142,7 @@ def test_the_summary_has_the_measured_numbers_and_where_to_look_next(report: Dem
     text = summary(report, is_stopped=False)
     assert duration(report.of("append").queue_staleness) in text
     assert duration(report.of("index").queue_staleness) in text
-    assert f"{ratio(report.of('index').times_the_best)} times the best possible" in text
+    assert f"{ratio(report.of('index').against_bound)} times the lower bound expected" in text
     assert "Every update is accounted for" in text
     assert "README.md" in text
     assert "python -m simulator demo --help" in text

@@ -20,7 +20,7 @@ from upstream import (
 def measures(
     *, lengths: tuple[tuple[float, int], ...] = (), windows: WindowQueueStatistics | None = None
 ) -> Measures:
-    nothing = Staleness({}, None)
+    nothing = Staleness({}, None, observed=0.0)
     return Measures(
         name="in-place",
         elapsed=10.0,
@@ -44,7 +44,7 @@ def test_the_spread_of_one_value_is_that_value_and_of_none_zero() -> None:
 
 
 def test_staleness_is_averaged_over_keys() -> None:
-    staleness = Staleness({"a": 1.0, "b": 2.0, "c": 6.0}, 2.0)
+    staleness = Staleness({"a": 1.0, "b": 2.0, "c": 6.0}, 2.0, observed=20.0)
     assert staleness.mean == staleness.spread.mean == 3.0
     assert (staleness.worst_key, staleness.worst) == ("c", 6.0)
     assert staleness.spread.p50 == 2.0
@@ -52,13 +52,19 @@ def test_staleness_is_averaged_over_keys() -> None:
 
 
 def test_without_keys_staleness_is_zero() -> None:
-    staleness = Staleness({}, None)
+    staleness = Staleness({}, None, observed=0.0)
     assert (staleness.mean, staleness.worst, staleness.worst_key) == (0.0, 0.0, None)
 
 
 @pytest.mark.parametrize("bound", [None, 0.0])
 def test_nothing_is_told_against_a_bound_that_is_0_or_unknown(bound: float | None) -> None:
-    assert Staleness({"a": 1.0}, bound).times_the_bound is None
+    assert Staleness({"a": 1.0}, bound, observed=20.0).times_the_bound is None
+
+
+def test_a_short_run_is_not_compared_with_its_bound() -> None:
+    staleness = Staleness({"a": 1.0}, 2.0, observed=19.0)
+    assert staleness.times_the_bound is None
+    assert staleness.against_bound.is_warming_up
 
 
 class TestMeanSince:

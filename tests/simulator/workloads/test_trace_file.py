@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
 import subprocess
@@ -259,3 +260,13 @@ def test_pyarrow_is_not_imported_before_a_trace_is_read() -> None:
     program = "import simulator.workloads.trace_file, sys; sys.exit('pyarrow' in sys.modules)"
     root = Path(__file__).resolve().parents[3]
     subprocess.run([sys.executable, "-c", program], check=True, cwd=root, timeout=60)
+
+
+@pytest.mark.parametrize("place", ["trace.csv", "folder"])
+def test_a_named_pipe_is_refused_rather_than_waited_for(tmp_path: Path, place: str) -> None:
+    path = tmp_path / place
+    pipe = path if path.suffix else path / "part.csv"
+    pipe.parent.mkdir(exist_ok=True)
+    os.mkfifo(pipe)
+    with pytest.raises(TraceError, match="not a regular file"):
+        read_trace(path)
