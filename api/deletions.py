@@ -49,5 +49,9 @@ class Deletions:
         }
         return list(last.values())
 
+    def remembered(self, since: float) -> list[Update]:
+        """Return the deletions of keys that are gone since then, as far back as is known."""
+        return self.since(max(since, self._complete_since)) or []
+
     def __len__(self) -> int:
         return len(self._newest)

@@ -6,7 +6,7 @@ import asyncio
 import math
 import secrets
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Literal
 
 from upstream import (
     TOMBSTONE,
@@ -34,6 +34,7 @@ from .definitions import (
 from .deletions import Deletions
 from .event_log import EventLog, QueueLog, StreamLog
 from .leases import Leases
+from .lives import AnyStatistics, sum_of
 from .push.subscription import Subscription
 from .queue_reports import QueueReports
 from .staleness_report import LibraryQueue
@@ -42,6 +43,9 @@ from .window_results import WindowResults
 
 PRIVATE_APPEND_CAPACITY: Final = 10_000
 """How many updates may wait for one connection to an append queue before they are conflated."""
+
+
+Serves = Literal["dequeue", "push"]
 
 
 class StreamEntry:
@@ -130,7 +134,13 @@ class StreamEntry:
 
 
 class QueueEntry:
-    """A queue, the leases on what was handed out, and who waits for more."""
+    """A queue, the leases on what was handed out, and who waits for more.
+
+    Push connections have private queues of its definition. A queue from which nothing was ever
+    dequeued, and that connections were served from, is only their definition. It *rests*: its
+    library queue is one that no stream feeds, so it holds nothing, and no deletion waits for it.
+    The first dequeue attaches that queue, with the keys that have changed since it was defined.
+    """
 
     def __init__(self, name: str, stream: StreamEntry, definition: QueueDefinition) -> None:
         self.name = name
@@ -140,9 +150,14 @@ class QueueEntry:
         self.definition = definition
         self.pace = ConsumerPace()
         lease_seconds = definition.lease_seconds
-        self.queue: AnyQueue = definition.make_queue(
-            told_cost=self.pace.seconds if lease_seconds is None else None
-        )
+        self.queue: AnyQueue = self._make_queue()
+        self.serves: Serves = "dequeue"
+        """Whether it is read by itself, or is only what the queues of connections are like."""
+        self._is_dequeued = False
+        self._defined_at = stream.stream.now()
+        self._past: AnyStatistics | None = None
+        """The final counters of the queue from before it rested."""
+        self._event_log: EventLog | None = None
         self.leases: Leases | None = None
         if lease_seconds is not None:
             self.leases = Leases(
@@ -156,14 +171,70 @@ class QueueEntry:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due = math.inf
 
+    def begin(self) -> None:
+        """Let the stream feed the queue, from all newest values if the definition says so."""
+        attach(self.stream.stream, self.queue, snapshot=self.definition.snapshot)
+
     @property
     def source(self) -> LibraryQueue:
         """The library's queue, whose counters and staleness are those of this one."""
         queue = self.queue
         return queue.queue if isinstance(queue, WindowResults) else queue
 
+    def statistics(self) -> AnyStatistics:
+        """Return the exact counters, since the queue was defined."""
+        present = self.source.statistics()
+        return present if self._past is None else sum_of(self._past, present)
+
+    def serve_push(self) -> None:
+        """Note that a connection is served: what nobody dequeues from rests from now on."""
+        if self._is_dequeued or self.serves == "push":
+            return
+        if self.log is not None and self._event_log is not None:
+            self._event_log.drop(self.log)
+            self.log = None
+        self._past = self._close_empty()
+        self.serves = "push"
+        self._renew()
+
+    def _close_empty(self) -> AnyStatistics:
+        """Close the queue; what waits counts as expired, as that of forgotten keys does."""
+        queue, stream = self.source, self.stream.stream
+        now = stream.catch_up()
+        for cell in list(stream.cells()):
+            queue.forget_cell(cell, now)
+        return queue.close()
+
+    def _renew(self) -> None:
+        self.queue = self._make_queue()
+        self.reports.close()
+        self.reports = QueueReports(self.source)
+
+    def _serve_dequeue(self) -> None:
+        """Note that something is dequeued, or would be: the queue does not rest, or no more.
+
+        It begins with what a consumer may lack that knew the stream when the queue was defined.
+        """
+        if self.serves == "dequeue":
+            self._is_dequeued = True
+            return
+        stream, since = self.stream.stream, self._defined_at
+        if self.definition.snapshot:
+            since = -math.inf
+        attach(
+            stream,
+            self.queue,
+            since=since if stream.values.retain else None,
+            deletions=self.stream.deletions.remembered(self._defined_at),
+        )
+        self.serves = "dequeue"
+        self._is_dequeued = True
+        if self._event_log is not None:
+            self.keep_log(self._event_log)
+
     def take(self, limit: int, most_bytes: int) -> list[Update]:
         """Dequeue up to `limit` updates, fewer if their values are large."""
+        self._serve_dequeue()
         self.catch_up()
         dequeue = self.queue.dequeue if self.log is None else self.log.dequeue
         updates: list[Update] = []
@@ -230,6 +301,7 @@ class QueueEntry:
 
         Called right after the queue was attached.
         """
+        self._event_log = log
         definition, stream, queue = self.definition, self.stream.log, self.queue
         keeps_all = definition.kind == "append"
         drops = definition.capacity is not None or definition.time_to_live is not None
@@ -244,7 +316,10 @@ class QueueEntry:
             "stream": definition.stream,
             "definition": definition.model_dump(mode="json"),
         }
-        self.log = log.queue(f"{self.name}-{self.identity}", queue, stream, described)
+        folder = f"{self.name}-{self.identity}"
+        if self._past is not None:
+            folder += "-again"
+        self.log = log.queue(folder, queue, stream, described)
 
     def attach_private(
         self, wrap: Wrap | None = None, *, snapshot: bool = False, since: float | None = None
@@ -280,6 +355,11 @@ class QueueEntry:
         self._idle.discard(wake)
         self.stream.stop_waking(wake)
 
+    def close(self) -> AnyStatistics:
+        """Detach the queue and free what it holds; return the final counters."""
+        self.source.close()
+        return self.statistics()
+
     def drop(self) -> None:
         """Let those who wait find that there is nothing to wait for."""
         self.is_dropped = True
@@ -289,6 +369,10 @@ class QueueEntry:
         if self._timer is not None:
             self._timer.cancel()
         self._idle.wake_all()
+
+    def _make_queue(self) -> AnyQueue:
+        told = self.pace.seconds if self.definition.lease_seconds is None else None
+        return self.definition.make_queue(told_cost=told)
 
     def _give_back_one(self, update: Update) -> None:
         if self.is_dropped:
@@ -326,11 +410,13 @@ class QueueEntry:
 
 
 def attach(
-    stream: Stream, queue: AnyQueue, *, snapshot: bool = False, since: float | None = None
+    stream: Stream,
+    queue: AnyQueue,
+    *,
+    snapshot: bool = False,
+    since: float | None = None,
+    deletions: Iterable[Update] = (),
 ) -> None:
-    """Let a stream feed a queue of any kind."""
+    """Let a stream feed a queue of any kind; see `Stream.attach`."""
     fed = queue.queue if isinstance(queue, WindowResults) else queue
-    if since is None:
-        stream.attach(fed, snapshot=snapshot)
-    else:
-        stream.attach(fed, snapshot=True, since=since)
+    stream.attach(fed, snapshot=snapshot or since is not None, since=since, deletions=deletions)

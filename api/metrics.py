@@ -24,8 +24,6 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 from prometheus_client.registry import Collector
 
-from upstream import QueueStatistics, WindowQueueStatistics
-
 from .entries import QueueEntry
 from .metric_families import (
     QueueReading,
@@ -146,21 +144,14 @@ class Metrics:
 
 def _read_queue(entry: QueueEntry) -> QueueReading:
     queue = entry.queue
-    statistics: QueueStatistics | WindowQueueStatistics
-    left_out = None
-    if isinstance(queue, WindowResults):
-        statistics = queue.queue.statistics()
-        left_out = queue.left_out
-    else:
-        statistics = queue.statistics()
     return QueueReading(
         name=entry.name,
         stream=entry.stream.name,
         kind=entry.definition.kind,
         scheduler="" if entry.definition.kind == "append" else entry.definition.scheduler,
-        statistics=statistics,
+        statistics=entry.statistics(),
         report=entry.reports.latest() or {},
-        values_left_out=left_out,
+        values_left_out=queue.left_out if isinstance(queue, WindowResults) else None,
     )
 
 

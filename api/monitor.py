@@ -189,7 +189,7 @@ class Monitor:
             "kind": definition.kind,
             "scheduler": definition.scheduler if is_scheduled else None,
             "time": self._now(),
-            **queue_counters(entry.source.statistics()),
+            **queue_counters(entry.statistics()),
             **shown_report(self._report(entry)),
             "subscribers": [one.record() for one in subscribers[:SHOWN_SUBSCRIBERS]],
             "subscriber_count": len(subscribers),

@@ -129,7 +129,10 @@ def _post_dequeue(settings: Settings) -> Description:
         "summary": "Dequeue updates",
         "description": "Answers the updates that are to be processed next. Waits up to `wait` "
         "seconds for the first one. Where the queue has leases each update is to be delivered by "
-        "its own.",
+        "its own. The first dequeue of a queue that only push connections were served from begins "
+        "with the newest values of the keys that changed since it was defined, and with the "
+        "deletions since then that the stream remembers, 10,000 at most; a consumer that may have "
+        "missed more reads the snapshot of the stream after it.",
         "tags": ["queues"],
         "parameters": [
             _path("queue"),

@@ -21,7 +21,6 @@ from .metrics import Metrics, RequestMeter
 from .push.subscription import Ending
 from .push.turns import Turns
 from .settings import Settings, SettingsError, variable
-from .window_results import WindowResults
 
 Known = TypeVar("Known", StreamEntry, QueueEntry)
 
@@ -146,13 +145,7 @@ class Service:
             else self.define_stream(definition.stream, StreamDefinition())
         )
         entry = QueueEntry(name, stream, definition)
-        queue = entry.queue
-        self.storage.add_queue(
-            name,
-            queue.queue if isinstance(queue, WindowResults) else queue,
-            stream=stream.name,
-            snapshot=definition.snapshot,
-        )
+        entry.begin()
         if self.event_log is not None:
             entry.keep_log(self.event_log)
         self.queues[name] = stream.queues[name] = entry
@@ -166,7 +159,7 @@ class Service:
                 subscription.close()
         if self.event_log is not None and entry.log is not None:
             self.event_log.drop(entry.log)
-        final = self.storage.drop_queue(name)
+        final = entry.close()
         del self.queues[name], entry.stream.queues[name]
         entry.drop()
         return final

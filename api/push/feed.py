@@ -133,6 +133,10 @@ class QueueFeed(Protocol):
         """
         ...
 
+    def serve_push(self) -> None:
+        """Note that a connection is served."""
+        ...
+
 
 class Settings(Protocol):
     """What whoever runs the service decides about push."""

@@ -103,6 +103,7 @@ class Subscription:
         self._unanswered: deque[list[Update]] = deque()
         self._staleness = Rationed(self._queue.queue_staleness, share=STALENESS_SHARE)
         self.stream.subscribers.add(self)
+        feed.serve_push()
 
     @property
     def queue(self) -> str:

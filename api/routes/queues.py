@@ -6,13 +6,13 @@ from typing import Annotated, Final
 
 import msgspec
 from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from upstream import UnknownKeyError
 
 from ..bodies import read_path_key, write_update
 from ..definitions import Name, QueueDefinition
-from ..entries import QueueEntry
+from ..entries import QueueEntry, Serves
 from ..http import JSON
 from ..queue_reports import MOST_STALEST
 from ..service import Service
@@ -27,6 +27,12 @@ router = APIRouter(prefix="/v1/queues", tags=["queues"])
 TheService = Annotated[Service, Depends(service_of)]
 QueueName = Annotated[Name, Path(alias="queue", description="The queue's name.")]
 USUAL_STALEST: Final = 10
+SERVES: Final = (
+    "`push` once connections were served and nothing was dequeued yet: each connection has a "
+    "queue of its own, and this one holds nothing. The first dequeue makes it `dequeue`: it begins "
+    "with the newest values of the keys that changed since it was defined, and with the deletions "
+    "since then that are remembered (10,000 per stream)."
+)
 
 
 class QueueView(QueueDefinition):
@@ -36,6 +42,7 @@ class QueueView(QueueDefinition):
     waiting: int
     in_process: int
     subscribers: int
+    serves: Serves = Field(description=SERVES)
 
 
 class QueueList(BaseModel):
@@ -58,8 +65,9 @@ def view_of(entry: QueueEntry) -> QueueView:
         **entry.definition.model_dump(),
         name=entry.name,
         waiting=len(entry.queue),
-        in_process=entry.source.statistics().in_process,
+        in_process=entry.statistics().in_process,
         subscribers=sum(1 for other in entry.stream.subscribers if other.queue == entry.name),
+        serves=entry.serves,
     )
 
 
@@ -140,7 +148,7 @@ async def get_statistics(service: TheService, name: QueueName) -> Counters:
     """Return the counters, of which `arrived + returned` is the sum of what became of updates."""
     entry = service.queue(name)
     entry.catch_up()
-    return counters_of(entry.source.statistics())
+    return counters_of(entry.statistics())
 
 
 @router.get(

@@ -184,7 +184,12 @@ async def delete_key(
     as_json: AsJson = False,
     retry_key: RetryKey = None,
 ) -> Response:
-    """Send a tombstone: it is delivered like any update, and then the key is forgotten."""
+    """Send a tombstone: it is delivered like any update, and then the key is forgotten.
+
+    The key is held until the deletion was delivered by each queue from which something was ever
+    dequeued, by each from which nothing was read yet in any way, and to each push connection. A
+    queue that only push connections were served from holds nothing, and is not waited for.
+    """
     entry = service.stream(name)
     update_key = _key(service, key, as_json=as_json)
 

@@ -16,6 +16,7 @@ from upstream import (
     QueueStatistics,
     Stream,
     UnknownKeyError,
+    Update,
 )
 
 MANY_BYTES = 1 << 20
@@ -268,3 +269,128 @@ def test_a_lease_that_may_run_out_at_last_wakes_who_waits(
         assert len(leased.queue) == 1
 
     asyncio.run(run())
+
+
+# What only connections are served from
+
+
+def served_only_to_connections(stream: StreamEntry, **definition: object) -> QueueEntry:
+    entry = QueueEntry("q", stream, QueueDefinition.model_validate(definition))
+    entry.begin()
+    entry.serve_push()
+    return entry
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [{}, {"scheduler": "fifo"}, {"kind": "append"}, {"kind": "window", "window": {"size": 1}}],
+    ids=["index", "fifo", "append", "window"],
+)
+def test_a_queue_that_only_connections_are_served_from_holds_nothing(
+    stream: StreamEntry, definition: dict[str, object]
+) -> None:
+    entry = entry_of(stream, **definition)
+    stream.take_in(list("aab"), [b"1"] * 3, [1.0, 2.5, 1.0])
+    stream.delete("b")
+    before = entry.statistics()
+    entry.serve_push()
+    assert entry.serves == "push"
+    assert len(entry.queue) == 0
+    assert stream.stream.find("b") is None
+    after = entry.statistics()
+    assert after.is_balanced
+    assert after.waiting == 0
+    if isinstance(before, QueueStatistics):
+        assert isinstance(after, QueueStatistics)
+        assert (after.arrived, after.expired) == (before.arrived, before.waiting)
+    stream.take_in_one("c", b"1")
+    assert entry.statistics() == after
+
+
+def test_the_first_dequeue_begins_with_what_has_changed_since_the_definition(
+    stream: StreamEntry, clock: ManualClock
+) -> None:
+    stream.take_in(["old", "gone before"], [b"0", b"0"])
+    stream.delete("gone before")
+    clock.advance(1.0)
+    entry = served_only_to_connections(stream)
+    private = entry.attach_private()
+    stream.take_in(["new", "gone", "back"], [b"1"] * 3)
+    while (update := private.dequeue()) is not None:
+        private.deliver(update)
+    for key in ("gone", "back"):
+        stream.delete(key)
+    stream.take_in_one("back", b"2")
+    clock.advance(1.0)
+    taken = {update.key: update.value for update in entry.take(10, MANY_BYTES)}
+    assert taken == {"new": b"1", "back": b"2", "gone": TOMBSTONE}
+    assert entry.serves == "dequeue"
+    assert counters(entry).dequeued == 3
+    stream.take_in_one("new", b"3")
+    assert [update.value for update in entry.take(10, MANY_BYTES)] == [b"3"]
+
+
+def test_a_deletion_told_again_is_forgotten_once_it_is_delivered(stream: StreamEntry) -> None:
+    entry = served_only_to_connections(stream)
+    others = [entry_of(stream), entry_of(stream, kind="append")]
+    stream.take_in_one("IBM", b"1", 7.0)
+    stream.delete("IBM")
+    for other in others:
+        other.deliver(other.take(10, MANY_BYTES))
+    assert stream.stream.find("IBM") is None
+    updates = entry.take(10, MANY_BYTES)
+    assert updates == [Update("IBM", TOMBSTONE, 7.0)]
+    for other in others:
+        assert other.take(10, MANY_BYTES) == []
+    entry.deliver(updates)
+    assert stream.stream.find("IBM") is None
+
+
+def test_a_deletion_that_finds_the_queue_full_leaves_no_key_behind(stream: StreamEntry) -> None:
+    entry = served_only_to_connections(stream, capacity=1)
+    for key in "ab":
+        stream.take_in_one(key, b"1")
+        stream.delete(key)
+    assert len(entry.take(10, MANY_BYTES)) == 1
+    assert len(stream.stream) == 1
+
+
+def test_with_a_snapshot_the_first_dequeue_begins_with_all_values(stream: StreamEntry) -> None:
+    stream.take_in_one("old", b"0")
+    entry = served_only_to_connections(stream, snapshot=True)
+    assert [update.key for update in entry.take(10, MANY_BYTES)] == ["old"]
+
+
+def test_of_a_stream_without_values_the_first_dequeue_begins_with_what_comes_next(
+    clock: ManualClock,
+) -> None:
+    stream = StreamEntry("s", Stream(clock=clock, retain=False), StreamDefinition(), run="r")
+    entry = served_only_to_connections(stream)
+    stream.take_in_one("IBM", b"1")
+    assert entry.take(10, MANY_BYTES) == []
+    stream.take_in_one("IBM", b"2")
+    assert len(entry.take(10, MANY_BYTES)) == 1
+
+
+def test_what_was_dequeued_from_once_waits_for_its_consumer(stream: StreamEntry) -> None:
+    entry = entry_of(stream)
+    assert entry.take(10, MANY_BYTES) == []
+    stream.take_in_one("IBM", b"1")
+    entry.serve_push()
+    assert entry.serves == "dequeue"
+    assert len(entry.take(10, MANY_BYTES)) == 1
+
+
+def test_its_counters_never_fall_as_it_rests_and_is_dequeued_from(stream: StreamEntry) -> None:
+    entry = entry_of(stream)
+    stream.take_in(list("aab"), [b"1"] * 3)
+    first = counters(entry)
+    entry.serve_push()
+    entry.take(10, MANY_BYTES)
+    last = entry.statistics()
+    assert isinstance(last, QueueStatistics)
+    assert last.is_balanced
+    for name in ("arrived", "dequeued", "superseded", "expired", "forgotten"):
+        assert getattr(last, name) >= getattr(first, name)
+    assert last.arrived == 5
+    assert entry.close() == entry.statistics()

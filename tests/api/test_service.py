@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
 import pytest
 
 from api.definitions import QueueDefinition, StreamDefinition
@@ -74,3 +78,23 @@ def test_who_waits_hears_of_the_end(service: Service) -> None:
     service.begin_shutdown()
     assert service.closing.is_set()
     assert woken
+
+
+def test_the_events_of_a_queue_that_only_connections_read_are_logged_from_a_dequeue_on(
+    tmp_path: Path,
+) -> None:
+    service = Service(Settings(demo=False, event_log=tmp_path))
+    queue, _ = service.define_queue("q", QueueDefinition())
+    queue.stream.take_in_one("IBM", b"1", 10.0)
+    queue.serve_push()
+    assert queue.log is None
+    queue.stream.take_in_one("IBM", b"2", 11.0)
+    queue.deliver(queue.take(1, 1_000))
+    service.finish()
+    logged = {}
+    for folder in (tmp_path / service.run).iterdir():
+        assert json.loads((folder / "run.json").read_text())["is_finished"]
+        rows = [row for path in folder.glob("*.parquet") for row in pq.read_table(path).to_pylist()]
+        logged[folder.name] = [row["kind"] for row in rows]
+    name = f"q-{queue.identity}"
+    assert logged == {name: ["arrival"], f"{name}-again": ["arrival", "dequeue", "delivery"]}

@@ -19,6 +19,7 @@ from upstream import (
     ParameterError,
     Stream,
     StreamQueue,
+    Update,
 )
 
 from .setting import USES, QueueSetting, next_of, values_of
@@ -251,6 +252,30 @@ class StreamContract(QueueSetting):
         for each in (queue, slow):
             assert each.statistics().forgotten == 1
             each._check()
+
+    def test_a_late_queue_may_be_told_of_deletions_that_the_others_know(
+        self, queue: StreamQueue, clock: ManualClock
+    ) -> None:
+        stream = Stream(clock=clock)
+        other = self.make()
+        stream.attach(other)
+        deletions = [Update(key, TOMBSTONE, 3.0) for key in ("gone", "going", "back")]
+        stream.enqueue("going", TOMBSTONE, time=3.0)
+        stream.enqueue("back", 24.0, time=4.0)
+        stream.attach(queue, snapshot=True, deletions=deletions)
+        expected = {"gone": TOMBSTONE, "going": TOMBSTONE, "back": 24.0}
+        updates = queue.dequeue_many(9)
+        assert {update.key: update.value for update in updates} == expected
+        told = other.dequeue_many(9)
+        assert {update.key for update in told} == {"going", "back"}
+        other.deliver_many(told)
+        assert stream.find("gone") is not None
+        queue.deliver_many(updates)
+        assert [cell.key for cell in stream.cells()] == ["back"]
+        for each in (queue, other):
+            assert each.statistics().is_balanced
+            each._check()
+        stream._check()
 
     @pytest.mark.parametrize("method", ["deliver", "give_back"])
     @pytest.mark.parametrize("retain", [False, True])

@@ -8,6 +8,7 @@ import pytest
 
 from upstream import (
     SCHEDULERS,
+    TOMBSTONE,
     AlreadyAttachedError,
     BytesCodec,
     EagerWindowBuffer,
@@ -21,6 +22,7 @@ from upstream import (
     ParameterError,
     Scheduler,
     StalenessIndexScheduler,
+    Stream,
     UnknownKeyError,
     UpdateQueue,
     WindowBuffer,
@@ -350,3 +352,23 @@ def test_a_key_that_stood_back_waits_no_more_when_the_queue_is_closed() -> None:
     assert len(queue) == 1
     queue.close()
     assert len(queue) == 0
+
+
+@BUFFERS
+def test_a_key_deleted_from_a_stream_goes_when_all_queues_of_windows_have_read_it(
+    buffer: type[WindowBuffer],
+) -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock)
+    queues = [WindowQueue(TUMBLING, buffer, InPlaceScheduler()) for _ in range(2)]
+    for queue in queues:
+        stream.attach(queue)
+    stream.enqueue("IBM", 24.0, time=1.0)
+    stream.enqueue("IBM", TOMBSTONE, time=1.0)
+    stream.enqueue("IBM", 23.0, time=0.0)  # late, and must not bring it back
+    assert stream.statistics().keys == 1
+    for queue in queues:
+        assert queue.statistics().keys == 0
+        assert queue.statistics().tuples.late == 1
+        queue._check()
+    assert stream.statistics().keys == 0

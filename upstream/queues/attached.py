@@ -48,6 +48,10 @@ class AttachedQueue(Protocol[Final_co]):
         """Begin to be fed, with the newest values that arrived at or after `since`, if given."""
         ...
 
+    def take_over(self, cell: KeyCell, now: float) -> None:
+        """Take over the newest update of a key, its deletion perhaps, as if it arrived now."""
+        ...
+
     def leave(self) -> Final_co:
         """Be fed no more, free everything, and return the final statistics."""
         ...

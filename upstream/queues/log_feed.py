@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from weakref import WeakMethod
 
+from ..keys import KeyCell
 from .shared_log import LogEntry, SharedLog
 from .stream import Stream
 
@@ -56,14 +57,10 @@ def newest_entries(
 ) -> list[LogEntry]:
     """Return the newest values of a stream since then that are not `time_to_live` old. O(keys)."""
     oldest = -math.inf if time_to_live is None else now - time_to_live
-    return [
-        LogEntry(
-            cell,
-            stream.update_of(cell).value,
-            time=cell.time,
-            arrival=cell.arrival,
-            version=cell.version,
-        )
-        for cell in stream.newest_cells(since)
-        if cell.arrival > oldest
-    ]
+    return [entry_of(stream, cell) for cell in stream.newest_cells(since) if cell.arrival > oldest]
+
+
+def entry_of(stream: Stream, cell: KeyCell) -> LogEntry:
+    """Return the newest update of a key as the log would have it."""
+    value = stream.update_of(cell).value
+    return LogEntry(cell, value, time=cell.time, arrival=cell.arrival, version=cell.version)

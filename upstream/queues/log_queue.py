@@ -14,7 +14,7 @@ from ..keys import KeyCell
 from ..updates import Key, Update
 from .backlog import Backlog, BacklogPlace, Ticket
 from .let_go import LetGo
-from .log_feed import LogFeed, newest_entries
+from .log_feed import LogFeed, entry_of, newest_entries
 from .shared_log import LogEntry
 from .stream_queue import StreamQueue
 
@@ -59,6 +59,10 @@ class LogQueue(StreamQueue):
         """Tell whether an update of the key waits or is in process here."""
         self._feed.settle()
         return super().holds(cell)
+
+    def take_over(self, cell: KeyCell, now: float) -> None:
+        """Take over the newest update of a key, as if it arrived now."""
+        self._take_at(entry_of(self._stream, cell), now)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key; what waits of it counts as expired."""

@@ -9,7 +9,7 @@ somebody needs them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 
 from ..clock import Clock, SystemClock, steps_back_of, ticks_of
@@ -119,12 +119,18 @@ class Stream(Intake):
         self._forget_cell(cell, now)
 
     def attach(
-        self, queue: AttachedQueue[object], *, snapshot: bool = False, since: float | None = None
+        self,
+        queue: AttachedQueue[object],
+        *,
+        snapshot: bool = False,
+        since: float | None = None,
+        deletions: Iterable[Update] = (),
     ) -> None:
         """Feed `queue`, which was not used yet; with `snapshot` it starts with all newest values.
 
         With `since` as well, a moment as `now` tells it, only with those that arrived then or
-        later. O(keys). The queue's clock, and rates, are the stream's from now on.
+        later. `deletions` of keys that have no value reach this queue only, whose consumer may have
+        known them. O(keys). The queue's clock, and rates, are the stream's from now on.
         """
         self.catch_up()
         if self._is_own:
@@ -148,6 +154,19 @@ class Stream(Intake):
         self._queues.append(queue)
         self.note_deadline()
         self._note_plainness()
+        for deletion in deletions:
+            self._tell_deletion(queue, deletion)
+
+    def _tell_deletion(self, queue: AttachedQueue[object], deletion: Update) -> None:
+        now = self.ticks()
+        cell = self.find(deletion.key)
+        if cell is None:
+            self._admit(deletion.key)
+            cell = self._welcome(deletion.key, TOMBSTONE, deletion.time, now)
+            cell.version = 1
+        if not self._has_value(cell):
+            queue.take_over(cell, now)
+            self.bury(cell)  # if the queue has no room for it
 
     def detach(self, queue: AttachedQueue[Final_co]) -> Final_co:
         """Feed `queue` no more, free all that it holds, return its final statistics. O(keys)."""

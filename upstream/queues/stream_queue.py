@@ -271,6 +271,10 @@ class StreamQueue(QueuePlaces):
     # What the kinds of queues differ in.
 
     @abstractmethod
+    def take_over(self, cell: KeyCell, now: float) -> None:
+        """Take over the newest update of a key, as if it arrived now. Called by the stream."""
+
+    @abstractmethod
     def _listen(self, *, since: float | None) -> None:
         """Begin to hear of the stream's updates, from its newest values since then, if given."""
 

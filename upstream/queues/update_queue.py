@@ -220,17 +220,20 @@ class UpdateQueue(StreamQueue):
     def _take_over(self, since: float, now: float) -> None:
         self._taken_over_at = now
         for cell in self._stream.newest_cells(since):
-            place = self.place_of(cell)
-            assert place is not None
-            if self.time_to_live is not None and cell.arrival + self.time_to_live <= now:
-                continue
-            self._taken_over += 1
-            cell.remove_idle(place)
-            if self.start(place, cell.version, now):
-                place.version_before = place.delivered_version
-                cell.waiting += 1
-            else:
-                cell.add_idle(place)
+            if self.time_to_live is None or cell.arrival + self.time_to_live > now:
+                self.take_over(cell, now)
+
+    def take_over(self, cell: KeyCell, now: float) -> None:
+        """Let a key wait with its newest update, as if it arrived now. Called by the stream."""
+        place = self.place_of(cell)
+        assert place is not None
+        self._taken_over += 1
+        cell.remove_idle(place)
+        if self.start(place, cell.version, now):
+            place.version_before = place.delivered_version
+            cell.waiting += 1
+        else:
+            cell.add_idle(place)
 
     def _stop_listening(self, now: float) -> None:
         for place in list(self._scheduler):

@@ -28,7 +28,7 @@ from ..updates import TOMBSTONE, Key, Outcome
 from ..windows import WindowCounts, WindowSpecification
 from .batch_outcome import BatchOutcome, count_outcomes
 from .columns import Column, as_list, check_key, check_lengths, float_time, length_of, read_times
-from .log_feed import LogFeed, newest_entries
+from .log_feed import LogFeed, entry_of, newest_entries
 from .log_queue import READ_AHEAD
 from .queue_places import QueuePlaces
 from .shared_log import LogEntry
@@ -285,6 +285,11 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
                 self._take_at(entry, now)
         self._ticks = self._settle
 
+    def take_over(self, cell: KeyCell, now: float) -> None:
+        """Take in the newest tuple of a key, as if it arrived now."""
+        assert self._stream is not None
+        self._take_at(entry_of(self._stream, cell), now)
+
     def holds(self, cell: KeyCell) -> bool:
         """Tell whether a window of the key waits, or is committed and not delivered."""
         self._feed.settle()
@@ -316,11 +321,17 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
 
     def _take_entry(self, entry: LogEntry) -> None:
         self._take_at(entry, entry.arrival)
+        if entry.value is TOMBSTONE and self._stream is not None:
+            self._stream.bury(entry.cell)  # nothing of the key waits here to be delivered
 
     def _take_at(self, entry: LogEntry, now: float) -> None:
         """Take in a tuple that a stream has accepted, whatever its value and time are."""
         key = entry.cell.key
         place = self._window_places.get(key)
+        if place is None and entry.version == 0:  # late in the stream, and new here
+            self._counts.arrived += 1
+            self._counts.late += 1
+            return
         try:
             self._specification.newest(entry.time)
             stored = self._encode_value(entry.value)

@@ -251,7 +251,7 @@ def test_a_client_that_goes_leaves_nothing_behind() -> None:
                     put(feed, IBM=1)
                     await settle()
             assert not feed.stream.subscribers
-            assert feed.stream.stream.statistics().queues == 1
+            assert feed.stream.stream.statistics().queues == 0
             assert len(feed.stream._idle) == 0
             assert asyncio.all_tasks() == {asyncio.current_task()}
 

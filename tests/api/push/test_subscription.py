@@ -288,7 +288,7 @@ def test_a_closed_subscription_is_detached_and_wakes_its_connection(feed: QueueE
     assert woken == ["up"]
     assert subscription.ending is Ending.SHUTDOWN
     assert not feed.stream.subscribers
-    assert feed.stream.stream.statistics().queues == 1
+    assert feed.stream.stream.statistics().queues == 0
     subscription.delivered(1)  # an answer that comes too late
 
 

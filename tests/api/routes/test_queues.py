@@ -37,6 +37,7 @@ def test_a_queue_is_created_once_with_its_stream(client: Client) -> None:
         "waiting": 0,
         "in_process": 0,
         "subscribers": 0,
+        "serves": "dequeue",
     }
     assert client.put("/v1/queues/trades", json={"kind": "update"}).status_code == 200
     assert client.get("/v1/streams/trades").json()["queues"] == ["trades"]
