@@ -37,10 +37,20 @@ def test_a_state_asked_for_twice_is_there_once() -> None:
 def test_only_a_group_that_was_not_there_refines() -> None:
     columns = PartialColumns()
     columns.group(column("g"))
-    assert columns.refining(column("g")).name == "__g0"
+    assert columns.refining(column("g"), is_counted=True).name == "__g0"
     assert not columns.is_refined
-    assert columns.refining(column("x")).name == "__g1"
+    assert columns.refining(column("x"), is_counted=True).name == "__g1"
     assert columns.is_refined
+
+
+def test_a_group_that_is_only_counted_may_be_kept_apart() -> None:
+    columns = PartialColumns()
+    columns.group(column("g"))
+    for name in ("g", "x", "y"):
+        columns.refining(column(name), is_counted=True)
+    assert columns.apart == {"__g1", "__g2"}
+    columns.refining(column("y"), is_counted=False)
+    assert columns.apart == {"__g1"}
 
 
 def test_a_group_is_known_by_its_text() -> None:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from .by_step import by_number, by_step
+from .collations import may_collate
 from .split_query import Leaf
 from .trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
 
@@ -37,8 +38,11 @@ def aggregated_early(leaf: Leaf, schemas: Mapping[int, pa.Schema], duck: Duck) -
     """Return a leaf over two streams as one that aggregates each before it joins them.
 
     Returns None where that cannot be: outer joins, aggregates over both streams at
-    once, or of which the other stream's rows change more than how often a value counts.
+    once, or of which the other stream's rows change more than how often a value counts; texts that
+    have a collation, which they would lose on the way to the join.
     """
+    if may_collate(leaf.partial, duck):
+        return None
     try:
         early = _Division(leaf).divided()
         _check(leaf, early, schemas, duck)

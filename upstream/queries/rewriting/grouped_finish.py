@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .collations import collated, collation_of, plain
 from .grouping import has_sets
-from .merged_relation import arrow_types, reading
+from .merged_relation import arrow_types, restored, types_of
 from .not_incremental import NotIncrementalError
 from .split_query import State, StateKind
 from .trees import call, cast, column, named, replaced
@@ -39,16 +40,17 @@ class GroupedFinish:
         has_many_rows = columns.is_refined or (self._aggregates_again and own_groups > 0)
         if columns.needs_order and (has_many_rows or len(task.block.sources) > 1):
             raise NotIncrementalError("an aggregate needs the rows in their order")
+        self._types = types_of(shape, task.trial, task.relation)
         self._reading = self._readings()
 
     def _readings(self) -> Mapping[str, exp.Expr]:
-        plain = dict(reading(self._shape, self._task.trial, self._task.relation))
+        found = {name: restored(column(name), *types) for name, types in self._types.items()}
         if not self._aggregates_again:
-            return plain
+            return found
         for state in self._columns.states:
-            for name, merge in zip(state.columns, _merges(state), strict=True):
-                plain[name] = _complete(state, merge, plain[name])
-        return plain
+            for name, merge in zip(state.columns, self._merges(state), strict=True):
+                found[name] = _or_empty(restored(merge, *self._types[name]), state)
+        return found
 
     def select(self, parts: dict[str, list[exp.Expr] | exp.Expr]) -> exp.Select:
         """Return the query over the merged relation."""
@@ -111,7 +113,7 @@ class GroupedFinish:
         from sqlglot import exp
 
         drafts, relation, schema = self._columns.states, self._task.relation, self._shape.schema
-        merges = [merge for draft in drafts for merge in _merges(draft)]
+        merges = [merge for draft in drafts for merge in self._merges(draft)]
         if not merges:
             return ()
         query = exp.select(*(merge.copy() for merge in merges)).from_(exp.to_table(relation))
@@ -119,7 +121,7 @@ class GroupedFinish:
         types = arrow_types(schema, self._task.trial, relation)[len(self._columns.groups) :]
         same = iter(
             [
-                merge if is_type == type_name else cast(merge, type_name)
+                merge if plain(is_type) == plain(type_name) else cast(merge, plain(type_name))
                 for merge, is_type, type_name in zip(merges, found, types, strict=True)
             ]
         )
@@ -136,7 +138,8 @@ class GroupedFinish:
         is_number = (
             pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
         )
-        is_ordered = is_number or pa.types.is_temporal(kind) or pa.types.is_string(kind)
+        is_text = pa.types.is_string(kind) and not collation_of(self._types[draft.columns[0]][0])
+        is_ordered = is_number or pa.types.is_temporal(kind) or is_text
         fits = {
             StateKind.SUM: is_number,
             StateKind.MINIMUM: is_ordered,
@@ -144,17 +147,17 @@ class GroupedFinish:
         }
         return draft.kind if fits.get(draft.kind, True) else StateKind.OTHER
 
+    def _merges(self, draft: StateDraft) -> list[exp.Expr]:
+        """Return the merge of a state's columns, which compares texts as the query does."""
+        return list(
+            draft.merge([collated(column(name), self._types[name][0]) for name in draft.columns])
+        )
 
-def _merges(draft: StateDraft) -> list[exp.Expr]:
-    return list(draft.merge([column(name) for name in draft.columns]))
 
-
-def _complete(state: StateDraft, merge: exp.Expr, plain: exp.Expr) -> exp.Expr:
-    """Return the merge of a state in the finish, in the state's type, and right for no rows."""
+def _or_empty(merge: exp.Expr, state: StateDraft) -> exp.Expr:
+    """Return the merge of a state in the finish, right for no rows as well."""
     from sqlglot import exp
 
-    if isinstance(plain, exp.Cast):
-        merge = exp.Cast(this=merge, to=plain.args["to"].copy())
     if state.when_empty is None:
         return merge
     return call("coalesce", merge, exp.Literal.number(state.when_empty))

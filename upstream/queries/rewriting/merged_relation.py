@@ -10,12 +10,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .collations import check_comparable, collated, is_unknown, plain
 from .not_incremental import NotIncrementalError
 from .trees import cast, column
 from .trial import Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     import pyarrow as pa
     from sqlglot import exp
@@ -23,31 +24,41 @@ if TYPE_CHECKING:
     from .trial import Shape
 
 
-def travelling(partial: exp.Select, groups: int, trial: Trial) -> Shape:
+def travelling(
+    partial: exp.Select, groups: int, trial: Trial, *, apart: Container[str] = ()
+) -> Shape:
     """Change groups that come back from Arrow as text into text, in place.
 
     An ENUM is handed out as a dictionary and read as text; merged, it is handed out as text. The
     types of the result are those before the change. States of such types are refused: text has
-    another order than an ENUM.
+    another order than an ENUM. So are groups that are equal by a collation, but for those that may
+    be kept `apart`, as the finish brings them together.
     """
     shape = trial.shape(partial)
     back = arrow_types(shape.schema, trial, "merged")
     for i, (type_name, found) in enumerate(zip(shape.types, back, strict=True)):
-        if found == "VARCHAR" and type_name != found:
+        if i < groups and shape.names[i] not in apart:
+            check_comparable(type_name)
+        if plain(found) == "VARCHAR" and plain(type_name) != "VARCHAR":
             if i >= groups:
                 raise NotIncrementalError(f"states of type {type_name} do not merge as text")
             item = partial.expressions[i]
-            item.set("this", cast(item.this, found))
+            item.set("this", cast(item.this, "VARCHAR"))
     return replace(shape, schema=trial.shape(partial).schema)
 
 
 def reading(shape: Shape, trial: Trial, relation: str) -> Mapping[str, exp.Expr]:
     """Return for each column of a partial how to read it from the merged relation."""
-    types = arrow_types(shape.schema, trial, relation)
     return {
-        name: _as_it_was(name, type_name, back)
-        for name, type_name, back in zip(shape.names, shape.types, types, strict=True)
+        name: restored(column(name), type_name, back)
+        for name, (type_name, back) in types_of(shape, trial, relation).items()
     }
+
+
+def types_of(shape: Shape, trial: Trial, relation: str) -> Mapping[str, tuple[str, str]]:
+    """Return for each column of a partial its type, and as which type it comes back from Arrow."""
+    types = arrow_types(shape.schema, trial, relation)
+    return dict(zip(shape.names, zip(shape.types, types, strict=True), strict=True))
 
 
 def arrow_types(schema: pa.Schema, trial: Trial, relation: str) -> tuple[str, ...]:
@@ -58,14 +69,20 @@ def arrow_types(schema: pa.Schema, trial: Trial, relation: str) -> tuple[str, ..
     return trial.lending({relation: schema}).columns(query).types
 
 
-def _as_it_was(name: str, type_name: str, back: str) -> exp.Expr:
-    if type_name == back:
-        return column(name)
-    if _in_arrow(type_name) != back:
+def restored(tree: exp.Expr, type_name: str, back: str) -> exp.Expr:
+    """Return an expression of the type `back` as what it was before it came through Arrow."""
+    if is_unknown(type_name):
         raise NotIncrementalError(
-            f"values of type {type_name} do not survive the way through Arrow"
+            f"values of type {plain(type_name)} may have a collation, which Arrow does not know"
         )
-    return cast(column(name), type_name)
+    if type_name == back:
+        return tree
+    if _in_arrow(plain(type_name)) != plain(back):
+        raise NotIncrementalError(
+            f"values of type {plain(type_name)} do not survive the way through Arrow"
+        )
+    same = tree if plain(type_name) == plain(back) else cast(tree, plain(type_name))
+    return collated(same, type_name)
 
 
 def _in_arrow(type_name: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
+from .collations import collation_of
 from .concatenation import concatenation
 from .counted_rows import counted_rows
 from .distinct_rows import distinct_rows
@@ -98,6 +99,8 @@ class Splitter:
 
         if not is_wanted or not isinstance(query, exp.Select) or not chunks_in(query):
             return query
+        if any(map(collation_of, self._trial.columns(query).types)):
+            return query  # which of equal texts is kept depends on all that there are
         try:
             check_row_wise(query, self._functions)
         except NotIncrementalError:
@@ -183,12 +186,11 @@ class Splitter:
         import duckdb
         from sqlglot import exp
 
-        sides = sides_of_union(select, self._trial, self._functions)
         before = list(self.leaves)
         finish: exp.Query | None = None
         relations = []
         try:
-            for side in sides or ():
+            for side in sides_of_union(select, self._trial, self._functions) or ():
                 task = replace(self._task(side), is_shared=True)
                 division = synchronous_replication(task)
                 assert division is not None

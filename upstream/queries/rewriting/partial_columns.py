@@ -32,13 +32,15 @@ class PartialColumns:
     """Groups and states. What is asked for twice is there once.
 
     `is_refined` says that there are more groups than the query's own; `needs_order` that a state
-    depends on the order of rows, so that merging in groups' order would be wrong.
+    depends on the order of rows, so that merging in groups' order would be wrong. Groups in `apart`
+    need not be brought together before the finish does it.
     """
 
     groups: dict[str, exp.Expr] = field(default_factory=dict)
     states: list[StateDraft] = field(default_factory=list)
     is_refined: bool = False
     needs_order: bool = False
+    apart: set[str] = field(default_factory=set)
     _names: dict[str, str] = field(default_factory=dict)
     _states: dict[str, StateDraft] = field(default_factory=dict)
 
@@ -55,12 +57,18 @@ class PartialColumns:
         name = self._names.get(key(tree))
         return column(name) if name else None
 
-    def refining(self, tree: exp.Expr) -> exp.Column:
-        """Return the column of what is to be a group for the sake of one aggregate."""
+    def refining(self, tree: exp.Expr, *, is_counted: bool) -> exp.Column:
+        """Return the column of what is to be a group for the sake of one aggregate.
+
+        If the values are only counted, it does not matter which of equal ones is kept.
+        """
         found = self.group_of(tree)
         if found is None:
             self.is_refined = True
             found = self.group(tree)
+            self.apart.add(found.name)
+        if not is_counted:
+            self.apart.discard(found.name)
         return found
 
     def state(

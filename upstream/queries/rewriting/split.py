@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from .collations import may_collate, plain
 from .common_tables import without_common_tables
 from .functions import functions_of
 from .nested_blocks import Splitter
@@ -48,7 +49,7 @@ def split(
 
     Raises what DuckDB raises if the query as it is cannot be run.
     """
-    trial = Trial(duck, schemas)
+    trial = Trial(duck, schemas, collates=may_collate(query, duck))
     query = _with_names(query)
     trial.columns(query)
     functions = functions_of(duck)
@@ -188,7 +189,8 @@ def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> Sp
     whole, finish = trial.columns(split_query.whole), merged.columns(split_query.finish)
     if finish.names != whole.names:
         raise NotIncrementalError("the parts do not give the columns of the query")
-    if finish.types == whole.types:
+    wanted_types, found_types = (tuple(map(plain, each.types)) for each in (whole, finish))
+    if found_types == wanted_types:
         return split_query
     query = split_query.finish.copy()
     if not isinstance(query, exp.Select):
@@ -196,10 +198,10 @@ def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> Sp
     items = [
         item if found == wanted else named(cast(item.unalias(), wanted), name)
         for item, name, found, wanted in zip(
-            query.expressions, whole.names, finish.types, whole.types, strict=True
+            query.expressions, whole.names, found_types, wanted_types, strict=True
         )
     ]
     query.set("expressions", items)
-    if merged.columns(query).types != whole.types:
+    if tuple(map(plain, merged.columns(query).types)) != wanted_types:
         raise NotIncrementalError("the parts do not give the types of the query")
     return replace(split_query, finish=query)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from .aggregates import split_aggregate
 from .aggregates.aggregate_call import is_call
 from .by_step import by_number, by_step
+from .collations import collation_of
 from .division import Division, Task
 from .grouped_finish import GroupedFinish
 from .grouping import group_expressions, has_aggregates
@@ -45,7 +46,9 @@ def grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     partial = _partial(task.block.select, columns)
     if any(table.name in task.finished for table in partial.find_all(exp.Table)):
         raise NotIncrementalError("an aggregate depends on a subquery over a stream")
-    shape = travelling(partial, len(columns.groups), task.trial)
+    shape = travelling(partial, len(columns.groups), task.trial, apart=columns.apart)
+    if any(collation_of(each) for each in shape.types[len(columns.groups) :]):
+        columns.needs_order = True  # of texts that are equal by a collation, the first is chosen
     draft = GroupedFinish(task, columns, shape, len({key(group) for group in groups}))
     return Division(
         rule=rule if groups else upper.ungrouped_rule,

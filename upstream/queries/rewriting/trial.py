@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .collations import with_collations
 from .trees import key
 
 if TYPE_CHECKING:
@@ -27,19 +28,25 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a result: names and DuckDB's types."""
+    """The columns of a result: names and DuckDB's types, with collations if there can be any."""
 
     names: tuple[str, ...]
     types: tuple[str, ...]
 
 
 class Trial:
-    """DuckDB with the relations that queries may read, all empty."""
+    """DuckDB with the relations that queries may read, all empty.
 
-    __slots__ = ("_columns", "_duck", "_schemas", "schemas")
+    `collates` says that there are texts that compare by a collation.
+    """
 
-    def __init__(self, duck: Duck, schemas: Mapping[str, pa.Schema]) -> None:
+    __slots__ = ("_collates", "_columns", "_duck", "_schemas", "schemas")
+
+    def __init__(
+        self, duck: Duck, schemas: Mapping[str, pa.Schema], *, collates: bool = False
+    ) -> None:
         self._duck = duck
+        self._collates = collates
         self._columns: dict[str, Columns] = {}
         self._schemas: dict[str, pa.Schema] = {}
         self.schemas = dict(schemas)
@@ -61,10 +68,12 @@ class Trial:
             describe = exp.Subquery(this=exp.Describe(this=query.copy()))
             described = self._run(exp.select("*").from_(describe)).to_pydict()
             names, types = described["column_name"], described["column_type"]
+            if self._collates:
+                types = with_collations(query, types, self._run, self._duck)
             self._columns[text] = Columns(tuple(names), tuple(types))
         return self._columns[text]
 
-    def _run(self, query: exp.Query) -> pa.Table:
+    def _run(self, query: exp.Expr) -> pa.Table:
         prepared = self._duck.prepare(query, self.schemas)
         try:
             return prepared.run()
@@ -79,8 +88,8 @@ class Trial:
 
         step = pa.field(STEP, pa.int64())
         schemas = {name: pa.schema([step, *schema]) for name, schema in self.schemas.items()}
-        return Trial(self._duck, schemas)
+        return Trial(self._duck, schemas, collates=self._collates)
 
     def lending(self, schemas: Mapping[str, pa.Schema]) -> Trial:
         """Return a trial in which these relations exist as well."""
-        return Trial(self._duck, {**self.schemas, **schemas})
+        return Trial(self._duck, {**self.schemas, **schemas}, collates=self._collates)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .block import check_row_wise, source_nodes
+from .collations import collated, plain
 from .grouping import has_aggregates
 from .not_incremental import NotIncrementalError
 from .trees import cast, chunks_in, column, named
@@ -84,7 +85,7 @@ def _as_whole(side: exp.Expr, names: Sequence[str], types: Sequence[str]) -> exp
     columns = [exp.to_identifier(name, quoted=True) for name in own]
     alias = exp.TableAlias(this=exp.to_identifier("__side", quoted=True), columns=columns)
     items = [
-        named(cast(column(mine, "__side"), type_name), name)
+        named(collated(cast(column(mine, "__side"), plain(type_name)), type_name), name)
         for mine, type_name, name in zip(own, types, names, strict=True)
     ]
     return exp.select(*items).from_(exp.Subquery(this=side.copy(), alias=alias))

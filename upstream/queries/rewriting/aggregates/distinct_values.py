@@ -37,7 +37,7 @@ def distinct_values(aggregate: AggregateCall, columns: PartialColumns) -> exp.Ex
     if aggregate.condition is not None:
         chosen = exp.If(this=aggregate.condition.copy(), true=value.copy())
         value = exp.Case(ifs=[chosen])
-    kept = columns.refining(value)
+    kept = columns.refining(value, is_counted=name == "count")
     if not aggregate.is_distinct:
         return call(name, kept)
     distinct = exp.Distinct(expressions=[kept.copy()])

@@ -1,0 +1,129 @@
+"""Collations: by them texts are equal, or ordered, that are not so by their bytes.
+
+Partials travel as Arrow, which knows no collations. So the type of a column that has one says it,
+as in "VARCHAR COLLATE nocase": whatever reads the column gives it back, whatever would compare it
+without is refused. DuckDB tells collations nowhere but in the text of a table.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from .functions import DIALECT
+from .not_incremental import NotIncrementalError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sqlglot import exp
+
+    from ..duck import Duck
+
+_UNKNOWN: Final = "?"
+"""The collation of a list or a struct of texts, which DuckDB does not tell."""
+_TYPE: Final = re.compile(r"(.*) COLLATE ([\w.?]+)", re.DOTALL)
+_TABLE: Final = "__collations"
+_COLUMN: Final = "__collated_"
+_TOLD: Final = re.compile(rf"{_COLUMN}(\d+) VARCHAR COLLATE ([\w.]+)")
+_TEXT_OF_TABLE: Final = "SELECT sql FROM duckdb_tables() WHERE temporary AND table_name = ?"
+_TEXTS: Final = """
+    SELECT table_name AS name, sql AS text FROM duckdb_tables()
+    UNION ALL SELECT view_name, sql FROM duckdb_views() WHERE NOT internal
+    UNION ALL SELECT function_name, macro_definition FROM duckdb_functions()
+    WHERE NOT internal AND macro_definition IS NOT NULL
+"""
+
+
+def may_collate(query: exp.Query, duck: Duck) -> bool:
+    """Tell whether a collation is named in a query, or in anything that it may read or call."""
+    from sqlglot import exp
+
+    if query.find(exp.Collate) or _default(duck):
+        return True
+    made = [(name.lower(), text.lower()) for name, text in duck.connection.sql(_TEXTS).fetchall()]
+    found = {name for name, text in made if "collate" in text}
+    while more := {name for name, text in made if any(each in text for each in found)} - found:
+        found |= more
+    text = query.sql(DIALECT).lower()
+    return any(name in text for name in found)
+
+
+def with_collations(
+    query: exp.Query, types: Sequence[str], run: Callable[[exp.Expr], object], duck: Duck
+) -> tuple[str, ...]:
+    """Return the types of a query's columns with their collations; `run` runs a statement."""
+    if not any("VARCHAR" in each for each in types):
+        return tuple(types)
+    run(_table_of(query, len(types)))
+    try:
+        [(text,)] = duck.connection.execute(_TEXT_OF_TABLE, [_TABLE]).fetchall()
+    finally:
+        duck.connection.execute(f"DROP TABLE temp.{_TABLE}")
+    told = {int(found[1]): found[2] for found in _TOLD.finditer(text)}
+    default = _default(duck)
+    return tuple(_typed(each, told.get(i, default)) for i, each in enumerate(types))
+
+
+def _table_of(query: exp.Query, count: int) -> exp.Create:
+    """Return the statement that makes an empty table with the columns of a query."""
+    from sqlglot import exp
+
+    names = [exp.to_identifier(f"{_COLUMN}{i}") for i in range(count)]
+    alias = exp.TableAlias(this=exp.to_identifier("t"), columns=names)
+    rows = exp.select("*").from_(exp.Subquery(this=query.copy(), alias=alias)).limit(0)
+    return exp.Create(
+        this=exp.to_table(_TABLE),
+        kind="TABLE",
+        expression=rows,
+        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+    )
+
+
+def _typed(type_name: str, collation: str) -> str:
+    """Return a type with its collation."""
+    if type_name != "VARCHAR":
+        return f"{type_name} COLLATE {_UNKNOWN}" if "VARCHAR" in type_name else type_name
+    return f"{type_name} COLLATE {collation}" if collation else type_name
+
+
+def plain(type_name: str) -> str:
+    """Return a type without its collation."""
+    found = _TYPE.fullmatch(type_name)
+    return found[1] if found else type_name
+
+
+def collation_of(type_name: str) -> str:
+    """Return the collation of a type, "" if it has none."""
+    found = _TYPE.fullmatch(type_name)
+    return found[2] if found else ""
+
+
+def is_unknown(type_name: str) -> bool:
+    """Tell whether there may be texts inside the values that have a collation."""
+    return collation_of(type_name) == _UNKNOWN
+
+
+def check_comparable(type_name: str) -> None:
+    """Raise if values are equal by a collation, and so not where parts are merged."""
+    collation = collation_of(type_name)
+    if collation:
+        raise NotIncrementalError(
+            f"texts are equal by a collation ({collation}), which parts are not merged by: "
+            "group by what equal ones share, such as lower(…)"
+        )
+
+
+def collated(tree: exp.Expr, type_name: str) -> exp.Expr:
+    """Return an expression with the collation of a type, if it has any."""
+    from sqlglot import exp
+
+    collation = collation_of(type_name)
+    if not collation:
+        return tree
+    return exp.Paren(this=exp.Collate(this=tree, expression=exp.var(collation)))
+
+
+def _default(duck: Duck) -> str:
+    [(name,)] = duck.connection.sql("SELECT current_setting('default_collation')").fetchall()
+    return str(name).lower()
