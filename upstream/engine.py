@@ -25,11 +25,10 @@ from .errors import (
 from .queries.arrow_data import as_arrow, no_rows
 from .queries.choices import (
     Emit,
+    OnError,
     Semantics,
     Way,
-    check_name_of_choice,
     check_reader,
-    checked_seconds,
     seconds_of,
 )
 from .queries.scheduling import make_query_scheduler, serve
@@ -197,6 +196,7 @@ class Engine:
         callback: Callback | None = None,
         weight: float = 1.0,
         evaluation: Way = "measured",
+        on_error: OnError = "skip",
     ) -> ContinuousQuery:
         """Let a query stand; it sees what is appended from now on.
 
@@ -212,6 +212,11 @@ class Engine:
         After `close_after` of silence windows close without a further row. Times are in seconds, or
         in units of the time column where that is a number.
 
+        Of windows without rows, the first after one with rows has a result, over no rows.
+
+        Rows that the query fails on (a cast of a text that is no number) are left out, and
+        `result.rows_failed` counts them; with `on_error="fail"` the result is an error instead.
+
         `callback` gets results when `run` serves the query, by its `weight` among several.
         `evaluation` is `"increments"`, `"whole"`, or the cheaper one as `"measured"`.
         """
@@ -221,22 +226,16 @@ class Engine:
 
         self._check_open()
         name = self._free_name(name)
-        check_name_of_choice("semantics", semantics, Semantics)
-        check_name_of_choice("evaluation", evaluation, Way)
         check_reader(keep=keep, callback=callback, weight=weight)
+        emission = Emission.checked(emit, emit_every, keep)
         choices = Choices(
-            semantics,
-            evaluation,
-            checked_seconds("allowed_lateness", allowed_lateness),
-            checked_seconds("close_after", close_after),
-            Emission.checked(emit, emit_every, keep),
-        )
+            semantics, evaluation, allowed_lateness, close_after, emission, on_error
+        ).checked()
         query = self._queries[name] = ContinuousQuery(
             sql,
             self._plan(sql, choices),
             name=name,
-            semantics=semantics,
-            emission=choices.emission,
+            choices=choices,
             callback=callback,
             weight=weight,
             clock=self._clock,

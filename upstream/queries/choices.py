@@ -18,6 +18,10 @@ Way = Literal["measured", "increments", "whole"]
 """How windows are evaluated: by increments, whole, or as is measured to be cheaper."""
 
 
+OnError = Literal["skip", "fail"]
+"""What becomes of a window in which the query fails on some rows."""
+
+
 def check_name_of_choice(name: str, value: str, choices: object) -> None:
     """Refuse what is none of the names of a choice."""
     names: tuple[str, ...] = get_args(choices)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ..errors import ClosedError, InterruptedQueryError, StatementError
-from .emission import Emission, Emitter
+from .emission import Emitter
 from .query_statistics import QueryStatistics
 from .results import Result
 
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
     from ..clock import Clock
     from .choices import Semantics
+    from .evaluation.answer import Answer
     from .evaluation.basket import BasketReader
-    from .evaluation.planning import Plan
+    from .evaluation.planning import Choices, Plan
 
 Callback = Callable[[Result], object]
 _SMOOTHING: Final = 0.2
@@ -53,6 +55,7 @@ class ContinuousQuery:
         "_interruption",
         "_is_closed",
         "_on_close",
+        "_on_error",
         "_plan",
         "name",
         "semantics",
@@ -66,8 +69,7 @@ class ContinuousQuery:
         plan: Plan,
         *,
         name: str,
-        semantics: Semantics,
-        emission: Emission,
+        choices: Choices,
         callback: Callback | None,
         weight: float,
         clock: Clock,
@@ -76,15 +78,16 @@ class ContinuousQuery:
         self.text = text
         """The SQL as it was given."""
         self.name = name
-        self.semantics = semantics
+        self.semantics: Semantics = choices.semantics
         self.weight = weight
         """How much its staleness counts beside that of other queries."""
         self._plan = plan
         self._evaluation = plan.evaluation
-        self._emitter = Emitter(emission, semantics)
+        self._emitter = Emitter(choices.emission, choices.semantics)
         self._callback = callback
         self._clock = clock
         self._on_close = on_close
+        self._on_error = choices.on_error
         self._evaluations = 0
         self._evaluation_seconds = self._cost = 0.0
         self._callback_failures = 0
@@ -97,7 +100,9 @@ class ContinuousQuery:
     def __repr__(self) -> str:
         """Return what it is called, and what it reads."""
         streams = ", ".join(sorted(self.streams))
-        return f"<ContinuousQuery {self.name!r}, {self.semantics}, over {streams}>"
+        failed = self._plan.failing.count
+        lost = f", {failed} rows failed" if failed else ""
+        return f"<ContinuousQuery {self.name!r}, {self.semantics}, over {streams}{lost}>"
 
     def __enter__(self) -> ContinuousQuery:
         """Return the query, which is closed at the end of the block."""
@@ -130,21 +135,23 @@ class ContinuousQuery:
     def ask(self) -> Result | None:
         """Answer for now: for the newest window that is closed, or for all rows so far.
 
-        Returns the same again if nothing has happened, takes nothing that waits, and is not in the
-        counts of results. None if there was no window yet, or no row.
+        Where no row came in that window, the answer is what the query gives over no rows: one row
+        with `count(*)` as 0, say, or no group. So it is before the first row; then the bounds of
+        the result are None if no window was closed yet. Returns the same again if nothing has
+        happened, takes nothing that waits, and is not in the counts of results.
         """
-        self.evaluate()
         if self._plan.is_by_row and self.semantics == "append":
             raise StatementError(
                 "an append query without a window remembers nothing that could be asked for",
                 self.text,
                 hint="take its results(), or choose semantics='update'",
             )
+        now = self._evaluate()
         with self._uninterrupted():
             if self._holds_back and self._plan.has_windows:
-                self._give(self._clock.now())
-            answer = self._evaluation.current(self._clock.now())
-        return None if answer is None else Result.of(answer, self._clock.now())
+                self._give(now)
+            answer = self._evaluation.current(now)
+        return None if answer is None else Result.of(self._told(answer), self._clock.now())
 
     @property
     def schema(self) -> pa.Schema:
@@ -175,6 +182,10 @@ class ContinuousQuery:
 
     def evaluate(self) -> None:
         """Evaluate what is due, and keep the results."""
+        self._evaluate()
+
+    def _evaluate(self) -> float:
+        """Evaluate what is due at the moment that is returned."""
         if self._is_closed:
             raise ClosedError("query")
         if self._interruption is not None:
@@ -188,6 +199,7 @@ class ContinuousQuery:
             if not self._holds_back:
                 self._give(started)
         self._note_cost(self._clock.now() - started)
+        return started
 
     @contextmanager
     def _uninterrupted(self) -> Iterator[None]:
@@ -202,8 +214,13 @@ class ContinuousQuery:
     def _give(self, now: float) -> None:
         self._holds_back = False
         answers = self._evaluation.answers(now, self._emitter.keep)
+        answers = replace(answers, answers=[self._told(each) for each in answers.answers])
         self._emitter.give(answers, now)
         self._error = next((each.error for each in answers.answers if each.error), self._error)
+
+    def _told(self, answer: Answer) -> Answer:
+        """Return an answer as the user wants it where it leaves rows out."""
+        return answer.or_failed() if self._on_error == "fail" else answer
 
     def _note_cost(self, seconds: float) -> None:
         self._evaluations += 1

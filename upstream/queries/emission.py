@@ -45,6 +45,7 @@ class Emitter:
         "_last",
         "_newest_end",
         "_previous",
+        "_previous_failed",
         "_skipped",
         "backlog",
         "due",
@@ -63,6 +64,8 @@ class Emitter:
         self._last: float | None = None
         """When results were given last."""
         self._previous: pa.Table | None = None
+        self._previous_failed = 0
+        """How many rows the answer before left out."""
         self._newest_end: WindowBound = None
 
     @property
@@ -130,8 +133,12 @@ class Emitter:
         """
         if self._emission.emit != "changed" or answer.revision or answer.error is not None:
             return True
-        is_same = self._previous is not None and is_same_relation(answer.table, self._previous)
-        self._previous = answer.table
+        is_same = (
+            self._previous is not None
+            and answer.rows_failed == self._previous_failed
+            and is_same_relation(answer.table, self._previous)
+        )
+        self._previous, self._previous_failed = answer.table, answer.rows_failed
         return not is_same
 
 

@@ -16,8 +16,9 @@ class QueryStatistics:
 
     `rows_late` came too late for their windows, or were older than the newest of their key;
     `rows_superseded` were taken the place of by newer ones (update semantics without a window);
-    `rows_failed` were left out since the query fails on them: `error` is the last reason. What is
-    held are rows of streams and of partials together.
+    `rows_failed` were left out since the query fails on them, each counted once, or once for each
+    window function that reads it: `error` is the last reason. What is held are rows of streams and
+    of partials together.
     """
 
     name: str

@@ -31,7 +31,9 @@ class Result:
     since the row came that closed the window or, without a window, since the first row came that
     no result before was about. `revision` counts the results for this window that rows came too
     late for. `error` says why there is no answer for this window; the table is empty then. `missed`
-    is how many results between the one taken before and this were not kept.
+    is how many results between the one taken before and this were not kept. `rows_failed` is how
+    many rows this answer leaves out because the query fails on them, as a cast does on a text that
+    is no number.
     """
 
     window_start: WindowBound
@@ -41,6 +43,7 @@ class Result:
     revision: int = 0
     error: str | None = None
     missed: int = 0
+    rows_failed: int = 0
 
     @classmethod
     def of(cls, answer: Answer, now: float, missed: int = 0) -> Result:
@@ -53,6 +56,7 @@ class Result:
             answer.revision,
             answer.error,
             missed,
+            answer.rows_failed,
         )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from .arrivals import LASTING, Arrivals, Standing, StreamOf
+from .arrivals import LASTING, NEVER, Arrivals, Standing, StreamOf
 
 Bounds = tuple[int, int]
 
@@ -88,16 +88,16 @@ class Reference:
             due = due[-1:]
         return [self._answer(bounds) for bounds in due]
 
-    def ask(self, now: float) -> Answer | None:
+    def ask(self, now: float) -> Answer:
         """Answer for the newest window that is closed, or for all that came, as things are now."""
         if self._is_lasting():
-            self.seen = [0] * len(self.arrivals)
-            has_rows = any(arrivals.rows for arrivals in self.arrivals)
-            return next(iter(self._poll_lasting()), None) if has_rows else None
+            return self._lasting_now()
         self.poll(now)
-        if self.newest is not None and self.kind == "landmark":
-            return self._answer((min(self._places()), self.newest[1]))
-        return None if self.newest is None else self._answer(self.newest)
+        if self.kind == "landmark":
+            newest = self.newest and (min(self._places()), self.newest[1])
+        else:
+            newest = self._newest_closed(now)
+        return self._over_nothing() if newest is None else self._answer(newest)
 
     def reset(self) -> None:
         """Set the landmark anew: what came so far counts no more."""
@@ -113,14 +113,34 @@ class Reference:
     # Windows that close
 
     def _due(self, now: float) -> list[Bounds]:
-        """Return the windows that are closed and hold a row, and were not answered as they are."""
+        """Return the windows that are closed, and were not answered as they are.
+
+        Those are meant that hold a row, or come right after one that does: of several without a row
+        in sequence the first.
+        """
         passed = min(arrivals.passed(now) for arrivals in self.arrivals)
         holding = {bounds for arrivals in self.arrivals for bounds in arrivals.windows()}
+        holding |= {(start + self.slide, end + self.slide) for start, end in holding}
         amended = set(self._amended())
         for arrivals in self.arrivals:
             arrivals.amended.clear()
         due = (each for each in holding if each not in self.revisions or each in amended)
         return sorted((each for each in due if each[1] <= passed), key=by_end)
+
+    def _newest_closed(self, now: float) -> Bounds | None:
+        """Return the newest window that time has passed, be it without rows."""
+        passed = min(arrivals.passed(now) for arrivals in self.arrivals)
+        if passed == NEVER:
+            return None
+        size = self.standing.windows[0].size
+        start = (passed - size) // self.slide * self.slide
+        is_before_all = self.kind == "rows" and start < 0
+        return None if is_before_all else (start, start + size)
+
+    def _over_nothing(self) -> Answer:
+        """Answer where there is no window yet."""
+        nothing = [arrivals.tables[0] for arrivals in self.arrivals]
+        return self._evaluated(nothing, None, None, 0, None)
 
     def _amended(self) -> Iterator[Bounds]:
         for arrivals in self.arrivals:
@@ -149,7 +169,7 @@ class Reference:
         tables = [
             arrivals.taken(lambda row: start <= row.place < end) for arrivals in self.arrivals
         ]
-        revision = 0 if self.kind == "landmark" else self.revisions[bounds]
+        revision = 0 if self.kind == "landmark" else self.revisions.get(bounds, 0)
         return self._evaluated(tables, start, end, revision, self._closed_at(end))
 
     def _closed_at(self, end: int) -> float | None:
@@ -168,6 +188,16 @@ class Reference:
         return max(closed, min(news, default=closed))
 
     # What lasts
+
+    def _lasting_now(self) -> Answer:
+        """Answer for all that came."""
+        if not any(arrivals.rows for arrivals in self.arrivals):
+            return self._over_nothing()
+        tables = [self._lasting(arrivals, 0) for arrivals in self.arrivals]
+        places = self._places()
+        if self.kind == "landmark":
+            return self._evaluated(tables, min(places), max(places), 0, None)
+        return self._evaluated(tables, None, None, 0, None)
 
     def _poll_lasting(self) -> list[Answer]:
         """Answer if anything came since the last answer."""

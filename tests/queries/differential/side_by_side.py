@@ -149,7 +149,7 @@ class SideBySide:
         if self.case.emit == "asked":
             expected, results = self.reference.ask(now), self.query.ask()
             assert not self.query.results(), "nothing was asked for"
-            self._pair([expected] if expected else [], [results] if results else [])
+            self._pair([expected], [results] if results else [])
             return
         results_now = self._results()
         if self._is_held(now):
@@ -197,7 +197,8 @@ class SideBySide:
 
     def _is_no_news(self, answer: Answer) -> bool:
         """Tell whether no row of keys with news is left, so that there is nothing to give."""
-        is_by_row = answer.bounds == (None, None) and self.case.standing.is_row_wise
+        is_polled = self.case.emit != "asked" and answer.bounds == (None, None)
+        is_by_row = is_polled and self.case.standing.is_row_wise
         return is_by_row and answer.table is not None and not answer.table.num_rows
 
     def _may_be_left_out(self, answer: Answer) -> bool:
@@ -232,12 +233,16 @@ class SideBySide:
             return self._difference_of_failed(answer, result)
         if result.error is not None:
             return f"there is an error: {result.error}"
+        if result.rows_failed:
+            return f"{result.rows_failed} rows are left out"
         return difference(answer.table, result.table, is_ordered=self.case.query.is_ordered)
 
     def _difference_of_failed(self, answer: Answer, result: Result) -> str:
         """Compare where the query fails: an error, or the rows left out on which it does."""
         if result.error is not None:
             return ""
+        if not result.rows_failed:
+            return "no row is left out"
         if answer.spared is None:
             return "there is no error"
         return difference(answer.spared, result.table, is_ordered=self.case.query.is_ordered)

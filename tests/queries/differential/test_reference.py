@@ -55,7 +55,9 @@ def test_a_window_is_answered_once_when_time_has_passed_its_end(reference: Make)
     assert each.poll(0.0) == []
 
 
-def test_windows_that_overlap_share_rows_and_empty_ones_are_skipped(reference: Make) -> None:
+def test_windows_that_overlap_share_rows_and_of_empty_ones_the_first_is_told(
+    reference: Make,
+) -> None:
     #   time    0    5    10   15   20   25   30   35
     #   rows      1    2                        4    8
     each = reference(Standing(SUM, (HOP,)))
@@ -64,6 +66,7 @@ def test_windows_that_overlap_share_rows_and_empty_ones_are_skipped(reference: M
         (-5, 5, 0, 1),
         (0, 10, 0, 3),
         (5, 15, 0, 2),
+        (10, 20, 0, None),
         (25, 35, 0, 4),
         (30, 40, 0, 12),
     ]
@@ -78,7 +81,7 @@ def test_a_window_whose_rows_are_all_filtered_is_answered(reference: Make) -> No
 def test_a_row_of_an_older_step_is_late_and_one_of_the_same_step_is_not(reference: Make) -> None:
     each = reference(Standing(SUM, (HOP,)))  # steps of 5
     each.append("ticks", rows((7, 1), (5, 2), (4, 4), (20, 8)), 0.0)
-    assert found(each.poll(0.0)) == [(0, 10, 0, 3), (5, 15, 0, 3)]
+    assert found(each.poll(0.0)) == [(0, 10, 0, 3), (5, 15, 0, 3), (10, 20, 0, None)]
     assert each.late == 1
 
 
@@ -100,12 +103,30 @@ def test_a_late_row_that_is_allowed_revises_the_windows_that_cover_it(reference:
     assert [answer.revision for answer in each.poll(0.0)] == [2, 2]
 
 
-def test_a_late_row_in_a_window_that_was_empty_gives_its_first_answer(reference: Make) -> None:
+def test_late_rows_revise_a_window_that_was_told_as_empty_or_give_its_first_answer(
+    reference: Make,
+) -> None:
     each = reference(Standing(SUM, (TUMBLE,), allowed_lateness=100))
-    each.append("ticks", rows((1, 1), (30, 2)), 0.0)
-    assert found(each.poll(0.0)) == [(0, 10, 0, 1)]
-    each.append("ticks", rows((15, 4)), 0.0)
-    assert found(each.poll(0.0)) == [(10, 20, 0, 4)]
+    each.append("ticks", rows((1, 1), (60, 2)), 0.0)
+    assert found(each.poll(0.0)) == [(0, 10, 0, 1), (10, 20, 0, None)]
+    each.append("ticks", rows((15, 4), (35, 8)), 0.0)
+    assert found(each.poll(0.0)) == [
+        (10, 20, 1, 4),
+        (20, 30, 0, None),
+        (30, 40, 0, 8),
+        (40, 50, 0, None),
+    ]
+
+
+def test_what_is_asked_for_is_the_newest_closed_window_with_rows_or_without(
+    reference: Make,
+) -> None:
+    each = reference(Standing(SUM, (TUMBLE,)))
+    assert found([each.ask(0.0)]) == [(None, None, 0, None)]
+    each.append("ticks", rows((1, 1), (12, 2)), 0.0)
+    assert found([each.ask(0.0)]) == [(0, 10, 0, 1)]
+    each.append("ticks", rows((45, 4)), 0.0)
+    assert found([each.ask(0.0)]) == [(30, 40, 0, None)]
 
 
 def test_rows_that_come_late_take_their_place_in_the_order_of_steps(reference: Make) -> None:
@@ -243,7 +264,7 @@ def test_a_row_of_a_slide_that_silence_has_closed_is_late(reference: Make) -> No
     each.append("ticks", rows((3, 1)), 100.0)
     each.append("ticks", rows((4, 2)), 101.0)
     each.append("ticks", rows((5, 4)), 103.0)
-    assert found(each.poll(103.0)) == [(0, 10, 0, 3)]
+    assert found(each.poll(103.0)) == [(0, 10, 0, 3), (10, 20, 0, None)]
     assert each.late == 1
 
 
@@ -251,4 +272,4 @@ def test_rows_that_are_too_late_are_as_good_as_silence(reference: Make) -> None:
     each = reference(Standing(SUM, (TUMBLE,), close_after=2.0))
     each.append("ticks", rows((13, 1)), 100.0)
     each.append("ticks", rows((4, 2)), 101.5)
-    assert found(each.poll(102.0)) == [(10, 20, 0, 1)]
+    assert found(each.poll(102.0)) == [(10, 20, 0, 1), (20, 30, 0, None)]

@@ -101,9 +101,9 @@ def test_what_is_asked_for_is_as_stale_as_the_news_it_has(start: float) -> None:
         assert (rows_of(result), result.staleness) == ([(2,)], 5.0)
 
 
-def test_before_anything_came_there_is_nothing_to_ask_for(engine: Engine) -> None:
+def test_before_anything_came_the_answer_is_that_over_no_rows(engine: Engine) -> None:
     query = engine.continuous_query(TOTAL, emit="asked")
-    assert query.ask() is None
+    assert asked(query) == [(None,)]
     append(engine, "bids", (1, 1))
     assert query.results() == []
     assert asked(query) == [(1,)]

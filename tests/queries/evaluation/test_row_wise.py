@@ -6,7 +6,7 @@ import pytest
 
 from upstream import Engine, ManualClock, StatementError
 
-from .setting import append, held, rows_of
+from .setting import append, given, held, rows_of
 
 TWICE = "SELECT k, 2 * x AS x FROM bids WHERE x > 0"
 
@@ -75,11 +75,23 @@ def test_rows_that_fail_are_left_out_and_counted(engine: Engine) -> None:
     assert "bad" in counts.error
 
 
-def test_a_batch_of_which_every_row_fails_gives_nothing(engine: Engine) -> None:
+def test_a_batch_of_which_every_row_fails_has_a_result_that_says_so(engine: Engine) -> None:
     query = engine.continuous_query("SELECT CAST(note AS INT) AS x FROM bids")
     append(engine, "bids", (1, 0, "a", "bad"), (2, 0, "a", "worse"))
-    assert query.results() == []
+    [result] = query.results()
+    assert (result.table.num_rows, result.rows_failed, result.error) == (0, 2, None)
     assert query.statistics().rows_failed == 2
+
+
+def test_a_batch_with_a_row_that_fails_is_an_error_if_that_is_wanted(engine: Engine) -> None:
+    query = engine.continuous_query("SELECT CAST(note AS INT) AS x FROM bids", on_error="fail")
+    append(engine, "bids", (1, 0, "a", "bad"), (2, 0, "a", "2"), (3, 0, "a", "worse"))
+    [result] = query.results()
+    assert (result.table.num_rows, result.rows_failed) == (0, 2)
+    assert result.error is not None
+    assert result.error.startswith("2 rows fail: ")
+    append(engine, "bids", (4, 0, "a", "4"))
+    assert given(query.results()) == [(None, None, 4)]
 
 
 def test_much_that_waits_is_given_in_parts_of_which_none_is_lost(engine: Engine) -> None:

@@ -46,19 +46,21 @@ def test_windows_are_closed_by_the_first_row_after_them(engine: Engine, way: Way
 
 
 @every_way
-def test_a_window_without_rows_is_skipped_and_one_whose_rows_are_filtered_is_not(
+def test_the_first_window_without_rows_is_told_and_those_after_it_are_not(
     engine: Engine, way: Way
 ) -> None:
-    # time    0     10    20    30    40
-    # rows      1      0           4     |
-    # x > 0     1                  4
+    # time    0     10    20    30    40    50    60
+    # rows      1      0                       4     |
+    # x > 0     1                              4
     query = engine.continuous_query(f"{TUMBLES} WHERE x > 0", evaluation=way)
-    append(engine, "bids", (3, 1), (13, 0), (33, 4), (43, 1))
-    assert given(query.results()) == [(0, 10, 1), (10, 20, None), (30, 40, 4)]
+    append(engine, "bids", (3, 1), (13, 0), (53, 4), (63, 1))
+    assert given(query.results()) == [(0, 10, 1), (10, 20, None), (20, 30, None), (50, 60, 4)]
+    counts = query.statistics()
+    assert (counts.results_due, counts.is_balanced) == (4, True)
 
 
 @every_way
-def test_no_window_is_invented_in_a_gap_and_none_with_rows_is_lost(
+def test_of_a_gap_the_first_window_is_told_and_none_with_rows_is_lost(
     engine: Engine, way: Way
 ) -> None:
     # time   0  10  20          10^12 10^12+10  10^12+20
@@ -71,6 +73,7 @@ def test_no_window_is_invented_in_a_gap_and_none_with_rows_is_lost(
     assert given(query.results()) == [
         (-10, 10, 1),
         (0, 20, 1),
+        (10, 30, None),
         (far - 10, far + 10, 2),
         (far, far + 20, 2),
     ]
@@ -82,7 +85,12 @@ def test_times_before_zero_are_windowed_like_others(engine: Engine, way: Way) ->
     # rows       1     2           4    |
     query = engine.continuous_query(TUMBLES, evaluation=way)
     append(engine, "bids", (-31, 1), (-30, 2), (-1, 4), (0, 8))
-    assert given(query.results()) == [(-40, -30, 1), (-30, -20, 2), (-10, 0, 4)]
+    assert given(query.results()) == [
+        (-40, -30, 1),
+        (-30, -20, 2),
+        (-20, -10, None),
+        (-10, 0, 4),
+    ]
 
 
 @every_way
@@ -116,7 +124,12 @@ def test_windows_over_arrival_are_closed_by_the_clock(
     start = datetime(1970, 1, 1, 0, 0, 10)
     assert given([result]) == [(start, start + timedelta(seconds=10), 4)]
     assert result.staleness == 4.0
-    clock.set(1_000)
+    clock.set(1_000)  # an hour of silence has one result: the first window without rows
+    [result] = query.results()
+    start += timedelta(seconds=10)
+    assert given([result]) == [(start, start + timedelta(seconds=10), None)]
+    assert result.staleness == 970.0
+    clock.set(10_000)
     assert query.results() == []
 
 
@@ -144,6 +157,11 @@ def test_the_engine_is_told_when_the_clock_alone_will_close_a_window(
     clock.set(10)
     assert engine.run(1) == 1
     assert len(taken) == 1
+    clock.set(19.5)
+    assert engine.run(1) == 0
+    clock.set(20)
+    assert engine.run(1) == 1  # the next window has no rows, and is told
+    assert len(taken) == 2
     clock.set(100)
     assert engine.run(1) == 0
 
@@ -230,12 +248,41 @@ def test_a_row_that_fails_may_come_late_or_after_many_good_ones(engine: Engine, 
     assert query.statistics().rows_failed == 1
 
 
-def test_evaluated_whole_a_window_with_a_row_that_fails_has_no_answer(engine: Engine) -> None:
-    query = engine.continuous_query(CASTS, evaluation="whole")
+@every_way
+def test_each_result_says_how_many_rows_it_leaves_out(engine: Engine, way: Way) -> None:
+    query = engine.continuous_query(CASTS, evaluation=way)
     append(engine, "bids", (1, 0, "a", "1"), (12, 0, "a", "bad"), (35, 0, "a", "4"), (50,))
     results = query.results()
+    assert [x for _, _, x in given(results)] == [1, 1, None, 4, 4]
+    assert [result.rows_failed for result in results] == [0, 1, 1, 0, 0]
+    assert [result.error for result in results] == [None] * 5
+
+
+@every_way
+def test_windows_with_a_row_that_fails_have_an_error_if_that_is_wanted(
+    engine: Engine, way: Way
+) -> None:
+    query = engine.continuous_query(CASTS, evaluation=way, on_error="fail")
+    append(engine, "bids", (1, 0, "a", "1"), (12, 0, "a", "bad"), (13, 0, "a", "2"), (35,), (50,))
+    results = query.results()
+    assert [x for _, _, x in given(results)] == [1, [], [], 1, 1]
+    assert [result.rows_failed for result in results] == [0, 1, 1, 0, 0]
     assert [result.error is None for result in results] == [True, False, False, True, True]
-    assert [x for _, _, x in given(results)] == [1, [], [], 4, 4]
+    assert results[1].error is not None
+    assert results[1].error.startswith("1 row fails: ")
+    assert "'bad'" in results[1].error
+
+
+def test_a_row_that_two_aggregates_fail_on_is_counted_once(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT (SELECT sum(CAST(note AS INT)) FROM tumble(bids, 10)) AS s,"
+        " (SELECT max(CAST(note AS INT)) FROM tumble(bids, 10) WHERE x > 0) AS m",
+        evaluation="increments",
+    )
+    append(engine, "bids", (1, 1, "a", "1"), (2, 1, "a", "bad"), (10,))
+    [result] = query.results()
+    assert given([result]) == [(0, 10, [(1, 1)])]
+    assert (result.rows_failed, query.statistics().rows_failed) == (2, 2)  # of two windows
 
 
 # Rows that come late
@@ -272,19 +319,19 @@ def test_a_late_row_that_is_allowed_has_its_windows_answered_again(
 
 
 @every_way
-def test_a_window_that_was_empty_has_its_first_answer_when_a_late_row_comes(
+def test_late_rows_revise_a_window_that_was_told_as_empty_or_give_its_first_answer(
     engine: Engine, way: Way
 ) -> None:
-    # time    0     10    20    30    40
-    # rows      1                   |
-    # late              2
-    query = engine.continuous_query(TUMBLES, evaluation=way, allowed_lateness=30)
-    append(engine, "bids", (3, 1), (33, 0))
-    assert revised(query.results()) == [(0, 0, 1)]
+    # time    0     10    20    30    40    50    60
+    # rows      1                               |
+    # late             2           4
+    query = engine.continuous_query(TUMBLES, evaluation=way, allowed_lateness=60)
+    append(engine, "bids", (3, 1), (63, 0))
+    assert revised(query.results()) == [(0, 0, 1), (10, 0, None)]
     append(engine, "bids", (15, 2))
-    assert revised(query.results()) == [(10, 0, 2)]
-    append(engine, "bids", (15, 2))
-    assert revised(query.results()) == [(10, 1, 4)]
+    assert revised(query.results()) == [(10, 1, 2), (20, 0, None)]
+    append(engine, "bids", (15, 2), (35, 4))
+    assert revised(query.results()) == [(10, 2, 4), (30, 0, 4), (40, 0, None)]
 
 
 @every_way
@@ -293,7 +340,7 @@ def test_a_late_row_can_be_older_than_the_first_row(engine: Engine, way: Way) ->
     append(engine, "bids", (33, 1))
     assert query.results() == []
     append(engine, "bids", (5, 2))
-    assert revised(query.results()) == [(0, 0, 2)]
+    assert revised(query.results()) == [(0, 0, 2), (10, 0, None)]
 
 
 @every_way
@@ -326,7 +373,7 @@ def test_a_row_that_is_late_for_its_stream_amends_only_what_the_slowest_stream_h
 def test_any_lateness_may_be_allowed(engine: Engine) -> None:
     query = engine.continuous_query(TUMBLES, allowed_lateness=1e30)
     append(engine, "bids", (10**9, 1), (3, 2))
-    assert given(query.results()) == [(0, 10, 2)]
+    assert given(query.results()) == [(0, 10, 2), (10, 20, None)]
 
 
 # Against a model
@@ -357,13 +404,16 @@ class Windows:
             return []
         found: list[tuple[object, ...]] = []
         first = (min(time for time, _ in self.rows) - self.size) // self.slide
-        for window in range(first, self.newest // self.slide + 1):
+        for window in range(first, self.newest // self.slide + 2):
             start, end = window * self.slide, window * self.slide + self.size
             numbers = [x for time, x in self.rows if start <= time < end]
-            revision, count = self.answered.get(window, (-1, 0))
+            slide = self.slide
+            follows = any(start - slide <= time < end - slide for time, _ in self.rows)
+            revision, count = self.answered.get(window, (-1, 0 if not follows else -1))
             if end <= self.newest and len(numbers) > count:
                 self.answered[window] = (revision + 1, len(numbers))
-                found.append((start, revision + 1, [(len(numbers), sum(numbers))]))
+                total = sum(numbers) if numbers else None
+                found.append((start, revision + 1, [(len(numbers), total)]))
         return found
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Literal, cast
 
+import pyarrow as pa
 import pytest
 
 from upstream import ContinuousQuery, Engine, ManualClock
+from upstream.queries.duck import Prepared
+from upstream.queries.evaluation.windowed import WindowedEvaluation
 
 from .setting import WAYS, append, given, revised
 
@@ -66,7 +71,8 @@ def test_only_what_changed_is_given(engine: Engine, way: Way) -> None:
 
 def asked(query: ContinuousQuery) -> list[tuple[object, ...]]:
     result = query.ask()
-    return [] if result is None else revised([result])
+    assert result is not None
+    return revised([result])
 
 
 @every_way
@@ -75,16 +81,61 @@ def test_what_is_asked_for_is_the_newest_closed_window(
     engine: Engine, way: Way, emit: Literal["asked", "slide"]
 ) -> None:
     query = engine.continuous_query(HOPS, evaluation=way, emit=emit)
-    assert asked(query) == []
+    assert asked(query) == [(None, 0, None)]
     append(engine, "bids", (5, 1))
-    assert asked(query) == []
+    assert asked(query) == [(-20, 0, None)]  # the newest window that is over
     append(engine, "bids", (15, 2), (25, 4))
     assert asked(query) == [(0, 0, 3)]
     assert asked(query) == [(0, 0, 3)]
     append(engine, "bids", (28, 8))
     assert asked(query) == [(0, 0, 3)]
     append(engine, "bids", (1_000, 0))
-    assert asked(query) == [(20, 0, 12)]
+    assert asked(query) == [(980, 0, None)]
+    assert asked(query) == [(980, 0, None)]
+
+
+@every_way
+def test_over_arrival_it_is_the_clock_that_makes_what_is_asked_for_empty(
+    engine: Engine, clock: ManualClock, way: Way
+) -> None:
+    query = engine.continuous_query(
+        "SELECT count(*) AS n FROM tumble(bids, INTERVAL '5 seconds', by => arrival)",
+        evaluation=way,
+    )
+    grouped = engine.continuous_query(
+        "SELECT k, count(*) AS n FROM tumble(bids, INTERVAL '5 seconds', by => arrival) GROUP BY k",
+        evaluation=way,
+    )
+    assert [content for _, _, content in asked(query)] == [0]
+    clock.set(1.0)
+    append(engine, "bids", (1,), (2,), (3,))
+    clock.set(5.0)
+    assert [content for _, _, content in asked(query)] == [3]
+    clock.set(3_600.0)
+    evaluations = _counted_runs(query)
+    for _ in range(720):
+        assert [content for _, _, content in asked(query)] == [0]
+    assert evaluations() <= 2  # that of the result, and that of the first time it is asked for
+    assert [content for _, _, content in asked(grouped)] == [[]]
+    assert [len(each.table) for each in query.results()] == [1, 1]
+    counts = query.statistics()
+    assert (counts.results_due, counts.is_balanced) == (2, True)
+
+
+def _counted_runs(query: ContinuousQuery) -> Callable[[], int]:
+    """Return what tells how often DuckDB was asked about windows without rows since."""
+    evaluation = query._evaluation
+    assert isinstance(evaluation, WindowedEvaluation)
+    whole = evaluation._whole
+    runs = 0
+
+    def counted(**tables: pa.Table) -> pa.Table:
+        nonlocal runs
+        runs += 1
+        return whole.run(**tables)
+
+    evaluation._whole = cast("Prepared", SimpleNamespace(run=counted, close=whole.close))
+    return lambda: runs
 
 
 @every_way
@@ -103,13 +154,13 @@ def test_what_is_asked_for_is_as_late_rows_have_made_it(
 ) -> None:
     # time    0     10    20    30    40
     # rows       1           |
-    # late       2      4               [10, 20) was empty, and is the newest now
+    # late       2      4               [10, 20) is the newest, and was empty at first
     query = engine.continuous_query(TUMBLES, evaluation=way, emit=emit, allowed_lateness=30)
     append(engine, "bids", (5, 1), (25, 0))
-    assert asked(query) == [(0, 0, 1)]
+    assert asked(query) == [(10, 0, None)]
     append(engine, "bids", (5, 2))
-    assert asked(query) == [(0, 1, 3)]
+    assert asked(query) == [(10, 0, None)]
     append(engine, "bids", (15, 4))
-    assert asked(query) == [(10, 0, 4)]
+    assert asked(query) == [(10, 1, 4)]
     append(engine, "bids", (6, 8))
-    assert asked(query) == [(10, 0, 4)]
+    assert asked(query) == [(10, 1, 4)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ class Answer:
 
     `due` is the moment at which a fresher answer was due than any before: when the window closed,
     or when the first row came that no answer was about. `table` is empty where there is an `error`.
+    `rows_failed` rows are left out of it because the query fails on them, and `failure` says how it
+    fails on one of them.
     """
 
     start: WindowBound
@@ -27,6 +29,16 @@ class Answer:
     revision: int
     table: pa.Table
     error: str | None = None
+    rows_failed: int = 0
+    failure: str | None = None
+
+    def or_failed(self) -> Answer:
+        """Return the answer or, if rows had to be left out of it, an error instead of it."""
+        if not self.rows_failed or self.error is not None:
+            return self
+        rows = "1 row fails" if self.rows_failed == 1 else f"{self.rows_failed} rows fail"
+        empty = self.table.schema.empty_table()
+        return replace(self, table=empty, error=f"{rows}: {self.failure}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +59,11 @@ class Evaluation(Protocol):
         """Give the newest `keep` of the answers that are due, and count the others as skipped."""
 
     def current(self, now: float) -> Answer | None:
-        """Answer as things are now, after `answers`: for the newest window, or for all rows."""
+        """Answer as things are at a moment, after `answers` for the same moment.
+
+        For the newest window that is closed, with rows in it or without, or for all rows; None if
+        nothing is remembered that could be asked for.
+        """
 
     def due_at(self) -> float | None:
         """Return when the clock alone will make an answer due, if it will."""

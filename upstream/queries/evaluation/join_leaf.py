@@ -11,6 +11,7 @@ younger of them, but not in all windows of the older one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from heapq import heappop, heappush
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from ..duck import Duck
     from ..rewriting.split_query import Leaf
-    from .failing_rows import FailingRows
+    from .failing_rows import FailingRows, LeftOut
     from .step_leaf import Piece
 
 Join = Callable[[int, "pa.Table", Mapping[int, "pa.Table"]], "pa.Table"]
@@ -50,6 +51,7 @@ class JoinLeaf:
 
     __slots__ = (
         "_end",
+        "_failed_pairs",
         "_failing",
         "_first",
         "_forgotten",
@@ -75,6 +77,8 @@ class JoinLeaf:
     ) -> None:
         self._windows = leaf.windows
         self._failing = failing
+        self._failed_pairs: Counter[tuple[int, int]] = Counter()
+        """How many pairs were left out by the first and the last of their steps."""
         self.keeps_rows = bool(leaf.reason)
         leaves = [leaf] if early is None else [early, leaf]
         self._forms = [PairStatements(each, schemas, duck) for each in leaves]
@@ -126,8 +130,8 @@ class JoinLeaf:
             }
             in_window = in_steps(new, self._first, self._end)
             if in_window.num_rows and all(table.num_rows for table in others.values()):
-                join = self._forms[0].join
-                for pairs in self._spare_pairs(join, window, in_window, others):
+                join, note = self._forms[0].join, self._note_pair
+                for pairs in self._spare_pairs(join, window, in_window, others, note):
                     self._merge.stage(pairs)
             for step, rows in _by_step_with_it(new):
                 held = self._held[window]
@@ -138,16 +142,26 @@ class JoinLeaf:
                 self._tables[window].add(step, rows)
 
     def _spare_pairs(
-        self, run: Join, window: int, rows: pa.Table, others: dict[int, pa.Table]
+        self,
+        run: Join,
+        window: int,
+        rows: pa.Table,
+        others: dict[int, pa.Table],
+        note: Callable[[int, int], None],
     ) -> list[pa.Table]:
         """Join rows of a stream with the others', and leave out those that fail.
 
         Where one row fails by itself, it may be for a row of the other stream: then that one is
-        looked for, so that the pairs of the first with all others stay.
+        looked for, so that the pairs of the first with all others stay. `note` is told the first
+        and the last step of each pair that is left out, or of a row that pairs with none.
         """
         import duckdb
 
         found: list[pa.Table] = []
+
+        def left_out(place: int, count: int) -> None:
+            for step in _steps_of(rows.slice(place, count)):
+                note(step, step)
 
         def join(part: pa.Table) -> pa.Table:
             try:
@@ -156,10 +170,19 @@ class JoinLeaf:
                 if part.num_rows != 1 or len(others) != 1:
                     raise
             [(other, table)] = others.items()
-            found.extend(self._failing.spare(lambda half: run(window, part, {other: half}), table))
+            [own] = _steps_of(part)
+
+            def pair_left_out(place: int, count: int) -> None:
+                for step in _steps_of(table.slice(place, count)):
+                    note(min(own, step), max(own, step))
+
+            def join_half(half: pa.Table) -> pa.Table:
+                return run(window, part, {other: half})
+
+            found.extend(self._failing.spare(join_half, table, pair_left_out))
             return run(window, part.slice(0, 0), others)
 
-        results = self._failing.spare(join, rows)
+        results = self._failing.spare(join, rows, left_out)
         return [*results, *found]
 
     def _pick(self) -> None:
@@ -172,9 +195,23 @@ class JoinLeaf:
         pick = self._forms[0].pick
         for window, raw in self._raw.items():
             for rows in raw:
-                picked = self._failing.spare(partial(pick, window), rows)
+                picked = self._failing.spare(partial(pick, window), rows, self._noting(rows))
                 self._waiting[window].extend(part for part in picked if part.num_rows)
             raw.clear()
+
+    def _noting(self, rows: pa.Table) -> LeftOut:
+        """Return what notes which of the rows of a stream, by step, could not be picked."""
+
+        def left_out(place: int, count: int) -> None:
+            steps = _steps_of(rows)
+            for each in range(place, place + count):
+                self._failing.note_row(steps[each], each - steps.index(steps[each]))
+
+        return left_out
+
+    def _note_pair(self, first: int, last: int) -> None:
+        self._failed_pairs[first, last] += 1
+        self._failing.note(first, last)
 
     def _choose_form(self) -> None:
         """See how many rows are left when they are aggregated before the join."""
@@ -208,12 +245,17 @@ class JoinLeaf:
         except duckdb.Error:
             one, *_ = self._windows
             others = {i: rows[i] for i in self._windows if i != one}
+            left_out: Counter[tuple[int, int]] = Counter()
             parts = self._spare_pairs(
                 lambda window, part, rest: form.partial({window: part, **rest}),
                 one,
                 rows[one],
                 others,
+                lambda *span: left_out.update([span]),
             )
+            for span, count in left_out.items():
+                for _ in range(count - self._failed_pairs[span]):  # those that were not joined yet
+                    self._note_pair(*span)
             return pa.concat_tables(parts) if parts else self.schema.empty_table()
 
     def forget(self, before: int) -> None:
@@ -279,6 +321,8 @@ class JoinLeaf:
         for window, order in self._order.items():
             while order and order[0] < bound:
                 del self._held[window][heappop(order)]
+        for span in [span for span in self._failed_pairs if span[0] < bound]:
+            del self._failed_pairs[span]
 
 
 def in_steps(rows: pa.Table, first: int, end: int) -> pa.Table:
@@ -286,6 +330,11 @@ def in_steps(rows: pa.Table, first: int, end: int) -> pa.Table:
     steps: NDArray[np.int64] = rows.column(STEP).to_numpy()
     is_in = (steps >= first) & (steps < end)
     return rows if bool(is_in.all()) else rows.filter(is_in)
+
+
+def _steps_of(rows: pa.Table) -> list[int]:
+    steps: list[int] = rows.column(STEP).to_pylist()
+    return steps
 
 
 def _by_step_with_it(rows: pa.Table) -> Iterator[Piece]:

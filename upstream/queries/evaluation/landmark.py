@@ -15,11 +15,15 @@ from .description import Description
 from .window_input import passed_by_all, passed_by_all_at, passes_for_all_at
 
 if TYPE_CHECKING:
+    from ..duck import Prepared
     from ..window_bound import WindowBound
+    from .failing_rows import FailingRows
     from .finish import Finish
     from .step_leaf import StepLeaf
     from .window_input import WindowInput
+
 _FIRST: Final = -(1 << 63)
+_LAST: Final = (1 << 63) - 1
 
 
 class LandmarkEvaluation:
@@ -28,6 +32,7 @@ class LandmarkEvaluation:
     __slots__ = (
         "_bound",
         "_end",
+        "_failing",
         "_finish",
         "_inputs",
         "_leaves",
@@ -36,6 +41,7 @@ class LandmarkEvaluation:
         "_oldest",
         "_slide",
         "_unanswered",
+        "_whole",
     )
 
     def __init__(
@@ -44,11 +50,15 @@ class LandmarkEvaluation:
         leaves: Sequence[StepLeaf],
         *,
         finish: Finish,
+        whole: Prepared,
         bound: Callable[[int], WindowBound],
+        failing: FailingRows,
     ) -> None:
         self._inputs = inputs
         self._leaves = leaves
         self._finish = finish
+        self._whole = whole
+        self._failing = failing
         self._slide = inputs[0].clause.slide
         self._bound = bound
         self._occupied: dict[int, float] = {}
@@ -74,6 +84,7 @@ class LandmarkEvaluation:
                 known = (cut.oldest, cut.newest)
                 self._oldest = min(known if self._oldest is None else (*known, self._oldest))
                 self._newest = max(known if self._newest is None else (*known, self._newest))
+                self._failing.begin()
                 for leaf in self._leaves:
                     if leaf.window == number:
                         leaf.feed(number, cut.pieces)
@@ -88,8 +99,8 @@ class LandmarkEvaluation:
         return Answers(answers, skipped)
 
     def current(self, now: float) -> Answer | None:
-        """Answer for the newest window; without a slide, for everything so far."""
-        return None if self._end is None else self._answer(self._end, now)
+        """Answer for the newest window that was due; without a slide, for everything so far."""
+        return self._over_no_rows(now) if self._end is None else self._answer(self._end, now)
 
     def due_at(self) -> float | None:
         """Return when the clock alone will close the window that is open, if it will."""
@@ -102,6 +113,7 @@ class LandmarkEvaluation:
         """Forget everything that was read."""
         for leaf in self._leaves:
             leaf.reset()
+        self._failing.forget(_LAST)
         self._occupied.clear()
         self._end = self._unanswered = self._oldest = self._newest = None
 
@@ -122,6 +134,7 @@ class LandmarkEvaluation:
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""
+        self._whole.close()
         self._finish.close()
         for leaf in self._leaves:
             leaf.close()
@@ -169,4 +182,16 @@ class LandmarkEvaluation:
         assert self._oldest is not None
         assert self._newest is not None
         until = end * self._slide if self._slide else self._newest
-        return Answer(self._bound(self._oldest), self._bound(until), due, 0, table, error)
+        bounds = self._bound(self._oldest), self._bound(until)
+        return Answer(*bounds, due, 0, table, error, *self._failing.between(_FIRST, end))
+
+    def _over_no_rows(self, due: float) -> Answer:
+        """Answer as long as there is no window."""
+        import duckdb
+
+        table, error = self._finish.schema.empty_table(), None
+        try:
+            table = self._whole.run()
+        except duckdb.Error as failure:
+            error = self._finish.said(failure)
+        return Answer(None, None, due, 0, table, error)

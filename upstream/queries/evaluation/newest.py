@@ -83,23 +83,21 @@ class NewestEvaluation:
         due, self._unanswered = self._unanswered, None
         if not self._is_by_row:
             return Answers([self._answer([each.table() for each in self._newest], due)])
-        self._pending = [
-            np.union1d(pending, newest.take_changed_groups())
-            for pending, newest in zip(self._pending, self._newest, strict=True)
-        ]
-        tables = [
-            newest.rows_of(groups)
-            for groups, newest in zip(self._pending, self._newest, strict=True)
-        ]
+        changed = [each.take_changed_groups() for each in self._newest]
+        told = [np.setdiff1d(*each) for each in zip(self._pending, changed, strict=True)]
+        self._pending = [np.union1d(*each) for each in zip(told, changed, strict=True)]
+        tables = self._rows_of(self._pending)
         if not any(table.num_rows for table in tables):
             return Answers()
         answer = self._answer(tables, due)
-        return Answers([answer] if answer.table.num_rows or answer.error else [])
+        if answer.rows_failed:
+            before = self._answer(self._rows_of(told), due)  # which were counted then
+            self._failing.count += answer.rows_failed - before.rows_failed
+        is_news = answer.table.num_rows or answer.error or answer.rows_failed
+        return Answers([answer] if is_news else [])
 
     def current(self, now: float) -> Answer | None:
-        """Answer for all keys."""
-        if not any(each.statistics().came for each in self._newest):
-            return None
+        """Answer for all keys, be there none."""
         due = now if self._unanswered is None else self._unanswered
         return self._answer([each.table() for each in self._newest], due)
 
@@ -141,17 +139,25 @@ class NewestEvaluation:
         import duckdb
 
         names = [f"chunk_{i}" for i in range(len(tables))]
-        error = None
         try:
             result = self._whole.run(**dict(zip(names, tables, strict=True)))
         except duckdb.Error as failure:
-            result, error = self._schema.empty_table(), error_text(failure)
             if self._is_by_row and len(tables) == 1:
-                result, error = self._spared(tables[0]), None
-        return Answer(None, None, due, 0, result, error)
+                return self._spared(tables[0], due)
+            return Answer(None, None, due, 0, self._schema.empty_table(), error_text(failure))
+        return Answer(None, None, due, 0, result)
 
-    def _spared(self, rows: pa.Table) -> pa.Table:
+    def _spared(self, rows: pa.Table, due: float) -> Answer:
+        """Answer for the rows that do not fail; those that do are not counted here."""
         import pyarrow as pa
 
-        parts = self._failing.spare(lambda part: self._whole.run(chunk_0=part), rows)
-        return pa.concat_tables(parts) if parts else self._schema.empty_table()
+        failed: list[int] = []
+        parts = self._failing.spare(
+            lambda part: self._whole.run(chunk_0=part), rows, lambda _, count: failed.append(count)
+        )
+        table = pa.concat_tables(parts) if parts else self._schema.empty_table()
+        return Answer(None, None, due, 0, table, None, sum(failed), self._failing.error)
+
+    def _rows_of(self, groups: Sequence[NDArray[np.int64]]) -> list[pa.Table]:
+        """Return the newest rows of groups of each stream."""
+        return [newest.rows_of(each) for newest, each in zip(self._newest, groups, strict=True)]

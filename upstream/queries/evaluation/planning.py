@@ -19,6 +19,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
+from ..choices import OnError, Semantics, Way, check_name_of_choice, checked_seconds
 from ..emission import Emission
 from ..newest_rows import NewestRows
 from ..rewriting import split
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ...clock import Clock
-    from ..choices import Semantics, Way
     from ..duck import Duck, Prepared
     from ..rewriting.split_query import SplitQuery
     from ..statements import ParsedQuery
@@ -65,6 +65,18 @@ class Choices:
     allowed_lateness: float | timedelta | None = None
     close_after: float | timedelta | None = None
     emission: Emission = field(default_factory=Emission)
+    on_error: OnError = "skip"
+
+    def checked(self) -> Choices:
+        """Return the same with times in seconds; ParameterError if it cannot be meant."""
+        check_name_of_choice("semantics", self.semantics, Semantics)
+        check_name_of_choice("evaluation", self.way, Way)
+        check_name_of_choice("on_error", self.on_error, OnError)
+        return replace(
+            self,
+            allowed_lateness=checked_seconds("allowed_lateness", self.allowed_lateness),
+            close_after=checked_seconds("close_after", self.close_after),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +234,7 @@ class Planner:
             lateness=lateness,
             bound=self._bound(numbers[0]),
             clock=self._clock,
+            failing=self._failing,
         )
 
     def _landmark(
@@ -245,7 +258,9 @@ class Planner:
             inputs,
             leaves,
             finish=self._finish(split_query, leaves),
+            whole=self._prepared_whole(split_query, numbers),
             bound=self._bound(numbers[0]),
+            failing=self._failing,
         )
 
     def _finish(self, split_query: SplitQuery, leaves: Sequence[LeafEvaluation]) -> Finish:

@@ -55,7 +55,9 @@ class RowWiseEvaluation:
         self._waiting.clear()
         skipped = max(0, len(portions) - keep)
         answers = [self._answer(portion) for portion in portions[skipped:]]
-        return Answers([each for each in answers if each.table.num_rows or each.error], skipped)
+        return Answers(
+            [each for each in answers if each.table.num_rows or each.rows_failed], skipped
+        )
 
     def current(self, now: float) -> Answer | None:
         """Return None: nothing is remembered."""
@@ -109,6 +111,7 @@ class RowWiseEvaluation:
         import pyarrow as pa
 
         parts: list[pa.Table] = []
+        failed_before = self._failing.count
         for number in range(len(self._readers)):
             tables = [batch.rows for of, batch in portion if of == number]
             if tables:
@@ -116,7 +119,8 @@ class RowWiseEvaluation:
                 parts += self._failing.spare(partial(self._run, number), rows)
         table = pa.concat_tables(parts) if parts else self._schema.empty_table()
         due = min(batch.arrival for _, batch in portion)
-        return Answer(None, None, due, 0, table)
+        failed = self._failing.count - failed_before
+        return Answer(None, None, due, 0, table, None, failed, self._failing.error)
 
     def _run(self, number: int, rows: pa.Table) -> pa.Table:
         """Evaluate rows of one stream; what the others have is evaluated on its own."""

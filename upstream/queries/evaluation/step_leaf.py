@@ -155,7 +155,11 @@ class StepLeaf:
         return f"each step is evaluated once; steps are merged by {self._merge.describe()}"
 
     def _feed_step(self, step: int, rows: pa.Table) -> None:
-        for partial in self._failing.spare(self._run, rows):
+        def left_out(place: int, count: int) -> None:
+            for each in range(place, place + count):
+                self._failing.note_row(step, each)
+
+        for partial in self._failing.spare(self._run, rows, left_out):
             self._merge.stage(step, partial)
 
     def _run(self, rows: pa.Table) -> pa.Table:

@@ -47,6 +47,11 @@ class Timeline:
         window = -((self.per_size - 1 - step) // self.per_slide)
         return window if self.first is None else max(window, self.first)
 
+    def newest_ended(self, passed: int) -> int | None:
+        """Return the newest window that ends at this time or before, if there can be one."""
+        window = (passed // self.step - self.per_size) // self.per_slide
+        return None if self.first is not None and window < self.first else window
+
     def covering(self, step: int) -> range:
         """Return the windows that cover a step."""
         return range(self.oldest_covering(step), step // self.per_slide + 1)

@@ -19,7 +19,7 @@ from .chunking import Chunking
 from .description import BY_INCREMENTS, OVER_KEPT_ROWS, Description
 from .step_rows import StepRows
 from .timeline import OccupiedSteps, Timeline
-from .window_input import passed_by_all, passed_by_all_at, passes_for_all_at
+from .window_input import FOREVER, passed_by_all, passed_by_all_at, passes_for_all_at
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ...clock import Clock
     from ..duck import Prepared
     from ..window_bound import WindowBound
+    from .failing_rows import FailingRows
     from .finish import Finish
     from .step_leaf import LeafEvaluation, Piece
     from .window_input import WindowInput
@@ -48,7 +49,10 @@ class WindowedEvaluation:
         "_chunking",
         "_clock",
         "_current",
+        "_empty",
+        "_failing",
         "_finish",
+        "_follows_rows",
         "_held_from",
         "_inputs",
         "_last",
@@ -81,6 +85,7 @@ class WindowedEvaluation:
         lateness: int | None,
         bound: Callable[[int], WindowBound],
         clock: Clock,
+        failing: FailingRows,
     ) -> None:
         self._inputs = inputs
         self._timeline = timeline
@@ -95,10 +100,13 @@ class WindowedEvaluation:
         self._lateness = lateness
         self._bound = bound
         self._clock = clock
+        self._failing = failing
         self._rows = [StepRows(schema, keeps=is_whole is not False) for schema in schemas]
         self._occupied = OccupiedSteps()
         self._current: int | None = None
         """The window that the leaves are, or are to be, at."""
+        self._follows_rows = False
+        """Whether the window before that one holds rows, so that it is told even without any."""
         self._held_from = _FIRST
         """What is of steps before this is not held any more."""
         self._position: int | None = None
@@ -107,6 +115,8 @@ class WindowedEvaluation:
         """The newest window that was closed with rows in it."""
         self._last_answer: Answer | None = None
         """The answer for it, if there was one."""
+        self._empty: tuple[int, Answer] | None = None
+        """The window without rows that was asked for last, and the answer for it."""
         self._revisions: dict[int, int] = {}
         self._revisions_kept = _REVISIONS
         self._amended: dict[int, float] = {}
@@ -203,6 +213,7 @@ class WindowedEvaluation:
         """Give the leaves what they do not have yet of the steps before `end`."""
         pieces = list(self._rows[number].feed(end))
         if pieces:
+            self._failing.begin()
             for windows, leaf in self._leaves:
                 if number in windows:
                     leaf.feed(number, pieces)
@@ -218,27 +229,43 @@ class WindowedEvaluation:
         """Answer for the newest `keep` windows of those that are due."""
         due = list(self._due(now))
         skipped = max(0, len(due) - keep)
-        started = self._clock.now()
-        found = [
-            self._answer(window, self._closed_at(window, now) if amended is None else amended)
-            for window, amended in due[skipped:]
-        ]
-        self._measured(len(found), self._clock.now() - started)
+        found: list[Answer] = []
+        evaluated, seconds = 0, 0.0
+        for window, amended in due[skipped:]:
+            started = self._clock.now()
+            moment = self._closed_at(window, now) if amended is None else amended
+            found.append(self._answer(window, moment))
+            if self._is_occupied(window):
+                evaluated += 1
+                seconds += self._clock.now() - started
+        self._measured(evaluated, seconds)
         for window, _ in due[:skipped]:
             self._next_revision(window)
         self._forget()
         return Answers(found, skipped)
 
     def current(self, now: float) -> Answer | None:
-        """Answer for the newest closed window, whether it was answered for or not."""
-        if self._last is None:
-            return None
-        return self._last_answer or self._answer(self._last, None)
+        """Answer for the newest closed window, be it without rows; without a window over no rows.
+
+        The reader is told again what it was told of a window, until the next one is closed.
+        """
+        passed = passed_by_all(self._inputs, now)
+        window = None if passed in (None, FOREVER) else self._timeline.newest_ended(passed or 0)
+        if window is None:
+            table, error = self._over_no_rows()
+            return Answer(None, None, now, 0, table, error)
+        if self._last is not None and window <= self._last:
+            return self._last_answer or self._answer(self._last, None)
+        if self._empty is None or self._empty[0] != window:
+            self._empty = window, self._answer(window, None)
+        return self._empty[1]
 
     def due_at(self) -> float | None:
         """Return when the clock alone will close the window that is open, if it will."""
         if self._current is None:
             return None
+        if self._follows_rows:
+            return passes_for_all_at(self._inputs, self._timeline.end_of(self._current))
         step = self._occupied.first_from(self._timeline.steps_of(self._current)[0])
         if step is None:
             return None
@@ -253,9 +280,10 @@ class WindowedEvaluation:
         return passed_by_all_at(self._inputs, self._timeline.end_of(window), now)
 
     def _due(self, now: float) -> Iterator[tuple[int, float | None]]:
-        """Pass closed windows, and yield those that hold rows.
+        """Pass closed windows, and yield those that hold rows, and the first after each of these.
 
-        With each window that was passed before, the moment at which a late row amended it.
+        Those after that would say the same as the first, and are passed over. With each window that
+        was passed before comes the moment at which a late row amended it.
         """
         boundary = passed_by_all(self._inputs, now)
         if boundary is None:
@@ -264,13 +292,32 @@ class WindowedEvaluation:
         for window in sorted(window for window in self._amended if end_of(window) <= boundary):
             if self._last is None or window >= self._last:
                 self._last, self._last_answer = window, None
-            yield window, self._amended.pop(window)
+            moment = self._amended.pop(window)
+            yield window, moment
+            yield from self._newly_followed(window, moment)
         while self._current is not None and end_of(self._current) <= boundary:
             window = self._current
-            if self._occupied.has_any(*self._timeline.steps_of(window)):
+            is_occupied = self._is_occupied(window)
+            if is_occupied:
                 self._last, self._last_answer = window, None
+            if is_occupied or self._follows_rows:
                 yield window, None
-            self._current = self._next_window(window, boundary)
+            self._follows_rows = is_occupied
+            self._current = window + 1 if is_occupied else self._next_window(window, boundary)
+
+    def _newly_followed(self, window: int, moment: float) -> Iterator[tuple[int, float]]:
+        """Yield the window after one that late rows came for, if it has none and is not told yet.
+
+        If it is still open, it will be.
+        """
+        after = window + 1
+        if after == self._current:
+            self._follows_rows = True
+        elif not (self._is_occupied(after) or after in self._revisions):
+            yield after, moment
+
+    def _is_occupied(self, window: int) -> bool:
+        return self._occupied.has_any(*self._timeline.steps_of(window))
 
     def _next_window(self, window: int | None, boundary: int | None) -> int | None:
         """Return the oldest window after this one that holds a row, or still can."""
@@ -284,14 +331,10 @@ class WindowedEvaluation:
         return oldest if window is None else max(window + 1, oldest)
 
     def _answer(self, window: int, due: float | None) -> Answer:
-        import duckdb
-
         first, end = self._timeline.steps_of(window)
-        error = None
-        try:
-            table = self._evaluate(first, end)
-        except duckdb.Error as failure:
-            table, error = self._finish.schema.empty_table(), self._finish.said(failure)
+        is_occupied = self._is_occupied(window)
+        table, error = self._over_rows(first, end) if is_occupied else self._over_no_rows()
+        failed, failure = self._failing.between(first, end)
         step = self._timeline.step
         answer = Answer(
             self._bound(window * self._timeline.per_slide * step),
@@ -300,10 +343,30 @@ class WindowedEvaluation:
             self._next_revision(window) if due is not None else self._revisions.get(window, 0),
             table,
             error,
+            failed,
+            failure,
         )
         if window == self._last:
             self._last_answer = answer
         return answer
+
+    def _over_rows(self, first: int, end: int) -> tuple[pa.Table, str | None]:
+        """Evaluate a window, or say why that fails."""
+        import duckdb
+
+        try:
+            return self._evaluate(first, end), None
+        except duckdb.Error as failure:
+            return self._finish.schema.empty_table(), self._finish.said(failure)
+
+    def _over_no_rows(self) -> tuple[pa.Table, str | None]:
+        """Evaluate the query as it is where there are no rows."""
+        import duckdb
+
+        try:
+            return self._whole.run(), None
+        except duckdb.Error as failure:
+            return self._finish.schema.empty_table(), self._finish.said(failure)
 
     def _evaluate(self, first: int, end: int) -> pa.Table:
         import duckdb
@@ -317,8 +380,6 @@ class WindowedEvaluation:
                     **{f"chunk_{i}": rows.between(first, end) for i, rows in enumerate(self._rows)}
                 )
             except duckdb.Error:
-                if self._way is True:
-                    raise
                 self._go_by_increments()  # which can leave out the rows that fail
         self._feed(end)
         if self._position is not None and first < self._position:
@@ -364,9 +425,10 @@ class WindowedEvaluation:
         for rows in self._rows:
             rows.forget(before)
         self._occupied.forget(before)
+        self._failing.forget(before)
         self._held_from = max(before, self._held_from)
         for window_input in self._inputs:
-            window_input.forget(self._timeline.end_of(self._current))
+            window_input.forget(self._timeline.end_of(self._current - 1))
         if len(self._revisions) > self._revisions_kept:
             steps_of = self._timeline.steps_of
             self._revisions = {
