@@ -68,7 +68,7 @@ lock: $(VENV)/.installed-dev ## pin the dependencies of pyproject.toml again, wi
 		--output-file requirements/build.txt pyproject.toml
 	$(LOCK) --extra datasets --extra spark --extra simulator --extra java --group build \
 		--constraints requirements/dev.txt --output-file requirements/datasets.txt pyproject.toml
-	$(LOCK) --extra api --extra client --extra simulator --group build --constraints requirements/dev.txt \
+	$(LOCK) --extra api --extra client --extra queries --extra simulator --group build --constraints requirements/dev.txt \
 		--output-file requirements/run.txt pyproject.toml
 
 clean: ## remove the environment and everything else that was made

@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from upstream import UpStreamError
+from upstream import UpStreamError, __version__
 
 from .bodies import BodyError
 from .definitions import QueueDefinition, StreamDefinition, WindowDefinition
@@ -28,7 +28,6 @@ from .routes import health, queues, streams
 from .service import Service
 from .settings import Settings
 from .unknown_names import unknown_name
-from .version import installed_version
 
 
 def create_application(settings: Settings | None = None) -> Dispatch:
@@ -38,7 +37,7 @@ def create_application(settings: Settings | None = None) -> Dispatch:
         title="UpStream",
         summary="Keeps the newest update of every key, and serves the keys so that the picture "
         "stays fresh.",
-        version=installed_version(),
+        version=__version__,
         lifespan=_lifespan,
         generate_unique_id_function=lambda route: route.name,
         docs_url=None,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from upstream.cli.version_option import Version
+
 from .logs import configure
 from .server import serve
 from .settings import SettingsError, describe, load_settings, warnings_of
@@ -34,6 +36,7 @@ def run(
             "--demo/--no-demo", help="Feed a stream `demo`, to look at.", show_default="demo"
         ),
     ] = None,
+    _version: Version = False,
     lists: Annotated[bool, typer.Option("--settings", help="List all settings, and exit.")] = False,
 ) -> None:
     """Run the service: streams and queues over HTTP, and the page that shows how fresh they are.

@@ -24,6 +24,8 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 from prometheus_client.registry import Collector
 
+from upstream import __version__
+
 from .entries import QueueEntry
 from .metric_families import (
     QueueReading,
@@ -37,7 +39,6 @@ from .metric_families import (
 )
 from .rationed import DEFAULT_SHARE, Rationed
 from .request_meter import RequestMeter
-from .version import installed_version
 from .window_results import WindowResults
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Metrics:
         # Without a registry: what is global is everybody's.
         self._collectors = (ProcessCollector(registry=None), PlatformCollector(registry=None))
         self._readings: dict[str, tuple[QueueEntry, Rationed[QueueReading]]] = {}
-        self._version = installed_version()
+        self._version = __version__
 
     async def exposition(self, accept: str = "") -> tuple[str, bytes]:
         """Return the content type and the body that answer a scrape with this `Accept` header."""

@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from upstream import UnknownKeyError
+from upstream import UnknownKeyError, __version__
 
 from .definitions import QueueDefinition
 from .entries import QueueEntry
@@ -30,7 +30,6 @@ from .service_state import (
     stream_counters,
 )
 from .staleness_report import Gathered, Report, staleness_report
-from .version import installed_version
 
 SERVICE_STREAM: Final = "_service"
 INTERVAL_SECONDS: Final = 1.0
@@ -159,7 +158,7 @@ class Monitor:
             "updates_per_second": self._pace(arrived),
             "event_logs_failed": 0 if service.event_log is None else service.event_log.failed,
             "run": service.run,
-            "version": installed_version(),
+            "version": __version__,
         }
 
     def _pace(self, arrived: int) -> float | None:

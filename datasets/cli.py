@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from upstream.cli.version_option import Version
+
 from .commands.generate import (
     generate_bursts,
     generate_two_class,
@@ -27,8 +29,8 @@ app = typer.Typer(
 
 
 @app.callback()
-def _jobs() -> None:
-    """Have the name of a command typed even where there is only one."""
+def _jobs(*, _version: Version = False) -> None:
+    """Take the options that stand before a command."""
 
 
 app.command("taq")(load_taq)

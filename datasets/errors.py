@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from upstream import UpStreamError
+from upstream.extras import missing_extra
 
 
 class BadFileError(UpStreamError, ValueError):
@@ -67,8 +68,7 @@ class ExtraMissingError(UpStreamError, ImportError):
     def __init__(self, package: str | None) -> None:
         self.package = package
         super().__init__(
-            f"the package {package} is not installed; `pip install "
-            "'upstream-update-queues[datasets]'`, or `make datasets` in the checkout"
+            f"{missing_extra('this job', package, 'datasets')}, or `make datasets` in the checkout"
         )
 
 

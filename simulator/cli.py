@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from upstream.cli.version_option import Version
+
 from .commands.advise_policy import advise_policy
 from .commands.list_experiments import list_experiments
 from .commands.option_checks import not_negative, positive
@@ -24,6 +26,11 @@ app = typer.Typer(
 )
 
 _DEFAULTS = DemoSettings()
+
+
+@app.callback()
+def _simulator(*, _version: Version = False) -> None:
+    """Take the options that stand before a command."""
 
 
 app.command("list")(list_experiments)

@@ -94,6 +94,7 @@ from .staleness import (
 from .statistics import QueueStatistics, StreamStatistics
 from .storage_manager import StorageManager
 from .updates import TOMBSTONE, Key, Outcome, Update
+from .version import __version__ as __version__
 from .windows import (
     Aggregate,
     AggregateFunction,

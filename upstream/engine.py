@@ -22,6 +22,7 @@ from .errors import (
     UnknownNameError,
     UnknownStreamError,
 )
+from .extras import missing_extra
 from .queries.arrow_data import as_arrow, no_rows
 from .queries.choices import (
     Emit,
@@ -461,9 +462,7 @@ def _duck() -> type[Duck]:
             import_module(name)
     except ModuleNotFoundError as error:
         raise ImportError(
-            f"Engine needs {error.name}, which is not installed; install the extra `queries`: "
-            "pip install 'upstream-update-queues[queries]'",
-            name=error.name,
+            missing_extra("Engine", error.name, "queries"), name=error.name
         ) from error
     from .queries.duck import Duck
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel
 
+from upstream import __version__
+
 from ..errors import RequestError
 from ..service import Service
-from ..version import installed_version
 from .descriptions import PROBLEMS
 from .surroundings import service_of
 
 router = APIRouter(tags=["health"])
-
-VERSION: Final = installed_version()
 
 
 class State(BaseModel):
@@ -23,7 +22,7 @@ class State(BaseModel):
 
     status: str = "ok"
     run: str
-    version: str = VERSION
+    version: str = __version__
 
 
 @router.get("/livez", summary="Is it alive?")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from upstream import Key
+from upstream.extras import missing_extra
 
 from ..errors import OptionError, TraceError
 from .trace_columns import ROW_ABOVE, TraceColumns
@@ -151,6 +152,6 @@ def _check_pyarrow(path: Path) -> None:
     try:
         import pyarrow as pa
     except ImportError as error:
-        reason = "reading a trace needs pyarrow: pip install pyarrow, or the extra `simulator`"
+        reason = missing_extra("reading a trace", "pyarrow", "simulator")
         raise TraceError(path, reason) from error
     assert pa

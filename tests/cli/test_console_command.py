@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from upstream.client import Client
+from upstream.extras import install_command
 
 from ..client.running_service import running_service
 from .console import PROGRAM, REFUSED, UNREACHABLE
@@ -324,7 +325,7 @@ def test_a_missing_extra_is_named(missing: str) -> None:
     assert run.returncode == 1
     assert run.stdout == ""
     assert missing in run.stderr
-    assert "pip install 'upstream-update-queues[client]'" in run.stderr
+    assert install_command("client") in run.stderr
     assert "Traceback" not in run.stderr
 
 

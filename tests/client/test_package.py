@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from upstream import client
+from upstream.extras import install_command
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
@@ -34,7 +35,7 @@ def test_every_class_is_documented_and_so_are_its_methods(name: str) -> None:
 def test_a_missing_extra_is_named(missing: str) -> None:
     found = run(f"import sys; sys.modules[{missing!r}] = None; import upstream.client")
     assert f"upstream.client needs {missing}" in found.stderr
-    assert "pip install 'upstream-update-queues[client]'" in found.stderr
+    assert install_command("client") in found.stderr
 
 
 def test_a_fault_of_ours_is_not_taken_for_a_missing_extra() -> None:

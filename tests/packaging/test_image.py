@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 import yaml
 
+import upstream
 from api.settings import Settings, load_settings, variable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,10 +127,10 @@ def test_labels_say_what_the_project_says() -> None:
     labels = dict(
         re.findall(r'org\.opencontainers\.image\.(\w+)="([^"]*)"', the_only("LABEL", stages()[-1]))
     )
-    assert labels["version"] == project["version"]
+    assert labels["version"] == upstream.__version__
     assert labels["licenses"] == project["license"]
     assert labels["description"]
-    assert compose()["services"]["upstream"]["image"].endswith(f":{project['version']}")
+    assert compose()["services"]["upstream"]["image"].endswith(f":{upstream.__version__}")
 
 
 def test_everything_that_is_copied_is_there_and_goes_to_the_builder() -> None:

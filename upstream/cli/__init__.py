@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from upstream.extras import missing_extra
+
 
 def main() -> None:
     """Run the command line; say what to install if its extra is missing."""
@@ -16,10 +18,8 @@ def main() -> None:
         missing = (error.name or "").partition(".")[0]
         if missing == "upstream":
             raise
-        sys.stderr.write(
-            f"Error: the command `upstream` needs {missing}, which is not installed; install the "
-            "extra `client`: pip install 'upstream-update-queues[client]'\n"
-        )
+        told = missing_extra("the command `upstream`", missing, "client")
+        sys.stderr.write(f"Error: {told}\n")
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

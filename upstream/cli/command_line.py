@@ -21,6 +21,7 @@ from .remove import remove_key, remove_queue, remove_stream
 from .show_staleness import show_staleness
 from .tail_queue import tail_queue
 from .top import top
+from .version_option import Version
 from .watch_queue import watch_queue
 
 HELP = """Look at an UpStream service, feed it, and read from it.
@@ -73,7 +74,11 @@ app = typer.Typer(
 
 @app.callback()
 def choose_service(
-    context: typer.Context, *, server: Server = DEFAULT_URL, timeout: Timeout = 30.0
+    context: typer.Context,
+    *,
+    server: Server = DEFAULT_URL,
+    timeout: Timeout = 30.0,
+    _version: Version = False,
 ) -> None:
     """Note where the service is."""
     context.obj = Service(server, timeout)

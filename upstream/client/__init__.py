@@ -9,6 +9,8 @@
 It needs the extra `client`; `upstream` itself does not import it.
 """
 
+from upstream.extras import missing_extra
+
 try:
     from .answers import (
         Counts,
@@ -55,9 +57,7 @@ except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] == "upstream":
         raise
     raise ImportError(
-        f"upstream.client needs {error.name}, which is not installed; install the extra `client`: "
-        "pip install 'upstream-update-queues[client]'",
-        name=error.name,
+        missing_extra("upstream.client", error.name, "client"), name=error.name
     ) from error
 
 __all__ = [

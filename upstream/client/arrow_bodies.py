@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from upstream.errors import ColumnTypeError
+from upstream.extras import missing_extra
 
 from .batches import BODY_BYTES, check_batch_size
 
@@ -40,9 +41,7 @@ def _batches(updates: ArrowUpdates, most_rows: int) -> Iterable[pa.RecordBatch]:
         import pyarrow as pa
     except ImportError as error:
         raise ImportError(
-            "tables need pyarrow, which is not installed; install the extra `client`: "
-            "pip install 'upstream-update-queues[client]'",
-            name="pyarrow",
+            missing_extra("sending a table", "pyarrow", "client"), name="pyarrow"
         ) from error
     if isinstance(updates, pa.RecordBatch):
         updates = [updates]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ..errors import ValueNotEncodableError
+from ..extras import missing_extra
 
 _REFUSALS = (TypeError, ValueError, OverflowError, RecursionError)
 """What msgspec raises for values that it cannot encode."""
@@ -132,11 +133,7 @@ class MessagePackCodec(_CheckedCodec):
 
 
 def _missing_msgspec(codec: str) -> ImportError:
-    return ImportError(
-        f"{codec} needs msgspec, which is not installed; install the extra `codecs`: "
-        "pip install 'upstream-update-queues[codecs]'",
-        name="msgspec",
-    )
+    return ImportError(missing_extra(codec, "msgspec", "codecs"), name="msgspec")
 
 
 def _is_restored(value: object, decoded: object) -> bool:

@@ -73,7 +73,9 @@ def test_a_session_that_runs_already_is_given_as_it_is_and_goes_on(spark: SparkS
 @pytest.mark.parametrize("package", ["pandas", "pyarrow", "pyspark.sql"])
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ExtraMissingError, match=f"the package {package} is not installed"):
+    with pytest.raises(
+        ExtraMissingError, match=f"this job needs {package}, which is not installed"
+    ):
         check_extra()
 
 

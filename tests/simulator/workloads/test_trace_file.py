@@ -18,6 +18,7 @@ import pytest
 from simulator.errors import TraceError
 from simulator.workloads.trace_file import read_trace
 from upstream import Key, UpStreamError
+from upstream.extras import install_command
 
 
 def write(path: Path, text: str) -> Path:
@@ -252,7 +253,7 @@ def test_without_pyarrow_the_error_says_what_to_install(
 ) -> None:
     path = write(tmp_path / "x.csv", "time,key\n1,a\n2,b\n")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "pip install pyarrow" in refusal(path).reason
+    assert install_command("simulator") in refusal(path).reason
     assert "`simulator`" in refusal(path).reason
 
 

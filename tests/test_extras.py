@@ -1,0 +1,61 @@
+"""What says that an extra is missing names a command that installs it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from upstream.extras import install_command, missing_extra
+
+ROOT = Path(__file__).resolve().parents[1]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "optional-dependencies"
+]
+
+
+@pytest.mark.parametrize("extra", sorted(EXTRAS))
+def test_the_command_installs_the_extra_of_this_checkout(extra: str) -> None:
+    python, *words, target = shlex.split(install_command(extra))
+    assert python == sys.executable
+    assert words == ["-m", "pip", "install", "-e"]
+    folder, _, rest = target.partition("[")
+    assert (Path(folder), rest) == (ROOT, f"{extra}]")
+
+
+def test_a_checkout_with_blanks_in_its_path_is_quoted(tmp_path: Path) -> None:
+    package = tmp_path / "my checkout" / "upstream"
+    package.mkdir(parents=True)
+    (package.parent / "pyproject.toml").touch()
+    assert shlex.split(install_command("client", package=package))[-1] == (
+        f"{package.parent}[client]"
+    )
+
+
+def test_an_installed_package_says_what_to_name(tmp_path: Path) -> None:
+    command = install_command("client", package=tmp_path / "site-packages" / "upstream")
+    assert "pip install 'CHECKOUT[client]', CHECKOUT being the folder" in command
+
+
+def test_nothing_sends_users_to_a_package_index_that_does_not_have_it() -> None:
+    files = [ROOT / "README.md", *ROOT.glob("upstream/**/*.py"), *ROOT.glob("datasets/**/*.py")]
+    files += [*ROOT.glob("simulator/**/*.py"), *ROOT.glob("api/**/*.py")]
+    for file in files:
+        assert "pip install 'upstream" not in file.read_text(encoding="utf-8"), file
+
+
+def test_the_message_names_what_is_missing() -> None:
+    told = missing_extra("Engine", "duckdb", "queries")
+    assert told.startswith("Engine needs duckdb, which is not installed; install the extra `queri")
+
+
+@pytest.mark.parametrize("extra", ["api", "client", "queries", "simulator", "codecs", "arrow"])
+def test_make_run_installs_what_the_readme_uses(extra: str) -> None:
+    locked = (ROOT / "requirements" / "run.txt").read_text(encoding="utf-8")
+    for requirement in EXTRAS[extra]:
+        name = re.split(r"[\[<>=]", requirement)[0]
+        assert re.search(rf"^{re.escape(name)}(\[\w+\])?==", locked, re.MULTILINE), requirement
