@@ -6,7 +6,6 @@ The format is that of datasets/summaries/log_format.py, which `python -m dataset
 from __future__ import annotations
 
 import json
-import re
 from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,11 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from upstream import Key
+from upstream.events import key_text
 
 VERSION: Final = 1
-
-_MISTAKEN: Final = re.compile(r'$|-?\d+$|[\["]')
-"""What a string must not look like: nothing, an integer or a tuple."""
 
 
 def load_arrow() -> None:
@@ -102,14 +99,3 @@ class EventFiles:
         unfinished = self._folder / f".{name}.unfinished"
         yield unfinished
         unfinished.replace(self._folder / name)
-
-
-def key_text(key: Key) -> str:
-    """Return the text of a key: its own, or JSON where it is no string, or looks like JSON.
-
-    >>> key_text("IBM"), key_text(7), key_text("7")
-    ('IBM', '7', '"7"')
-    """
-    if isinstance(key, str):
-        return json.dumps(key, ensure_ascii=False) if _MISTAKEN.match(key) else key
-    return json.dumps(key, ensure_ascii=False, separators=(",", ":"))

@@ -12,7 +12,7 @@ A run is a folder: one queue, from when it began to when it ended or its writer 
 | `event` | integer | the row's number in the log: 0, 1, 2 …, from file to file without a gap |
 | `time` | float | when it happened, by the queue's clock; it never falls |
 | `kind` | string | one of those below |
-| `key` | string | the key; JSON if it is no string, or a string that looks like JSON |
+| `key` | string | the key; JSON if it is no string, looks like JSON or is not one line of text |
 | `number` | integer | which update; numbers of a key rise in the order in which they arrived |
 | `source_time` | float | optional, not read: the update's own time |
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from upstream import Key
+from upstream.events import key_text
 
 from ..errors import OptionError
 from ..model.event_log import EventKind
@@ -33,19 +33,6 @@ KINDS: Final = tuple(kind.name.lower() for kind in EventKind)
 Columns = tuple[Sequence[int], Sequence[float], Sequence[str], Sequence[str], Sequence[int]]
 
 _MANY_WAIT: Final = {"append": "many", "append-shedding": "many", "adaptive": "either"}
-_MISTAKEN: Final = re.compile(r'$|-?\d+$|[\["]|.*[\r\n\0]', re.DOTALL)
-"""What a string must not look like: nothing, an integer or a tuple, or more than one line."""
-
-
-def key_text(key: Key) -> str:
-    """Return the text of a key: its own, or JSON where it is no string, or looks like JSON.
-
-    >>> key_text("IBM"), key_text(7), key_text("7")
-    ('IBM', '7', '"7"')
-    """
-    if isinstance(key, str):
-        return json.dumps(key, ensure_ascii=False) if _MISTAKEN.match(key) else key
-    return json.dumps(key, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 @dataclass(frozen=True, slots=True)

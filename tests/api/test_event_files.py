@@ -6,10 +6,8 @@ import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 
-from api.event_files import EventFiles, key_text
-from upstream import Key
+from api.event_files import EventFiles
 
 
 def test_what_was_noted_is_in_the_next_file_and_the_numbers_go_on(tmp_path: Path) -> None:
@@ -44,19 +42,3 @@ def test_what_cannot_be_written_can_be_let_go(tmp_path: Path) -> None:
     files.note(1.0, "arrival", "IBM", 0)
     files.drop()
     assert files.unwritten == files.events == 0
-
-
-@pytest.mark.parametrize(
-    ("key", "text"),
-    [
-        ("IBM", "IBM"),
-        (7, "7"),
-        ("7", '"7"'),
-        ("0700.HK", "0700.HK"),
-        (("a", 1), '["a",1]'),
-        ('["a",1]', '"[\\"a\\",1]"'),
-        ("", '""'),
-    ],
-)
-def test_each_key_has_a_text_that_no_other_has(key: Key, text: str) -> None:
-    assert key_text(key) == text

@@ -22,6 +22,7 @@ from api.entries import QueueEntry, StreamEntry
 from api.event_files import EventFiles
 from api.service import Service
 from api.settings import Settings, SettingsError
+from upstream.events import key_text
 
 MANY_BYTES = 1 << 20
 
@@ -324,14 +325,17 @@ def test_a_log_that_cannot_begin_leaves_nothing(
     assert (service.event_log._queues, stream.log.queues, stream.log._newest) == ([], [], {})
 
 
-def test_keys_that_cannot_be_written_end_the_log_and_not_the_service(
+def test_a_key_that_no_file_could_hold_as_it_is_does_not_end_the_log(
     service: Service, stream: StreamEntry
 ) -> None:
     queue = queue_of(service)
-    stream.take_in_one("\ud800", 1)
+    keys = ["\ud800", '"\\ud800"', "a\nb", "a\0b"]
+    for key in keys:
+        stream.take_in_one(key, 1)
     service.begin_shutdown()
     assert queue.log is not None
-    assert queue.log.is_finished
+    assert not queue.log.is_finished
+    assert [key for _, key, _ in events_of(service, queue)] == [key_text(key) for key in keys]
 
 
 def test_a_queue_that_is_dropped_leaves_nothing(service: Service, stream: StreamEntry) -> None:

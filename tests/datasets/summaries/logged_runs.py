@@ -19,10 +19,11 @@ from api.settings import Settings
 from datasets.summaries.log_format import COLUMNS
 from simulator.model.event_log import EventSink
 from simulator.model.policy_run import PolicyRun
-from simulator.runs.event_files import EventFiles, key_text
+from simulator.runs.event_files import EventFiles
 from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Bernoulli, Poisson
 from upstream import POLICIES, StreamQueue
+from upstream.events import key_text
 
 Row = tuple[int, float, str, str, int]
 ByKey = dict[str, tuple[float, float]]
@@ -156,18 +157,11 @@ def _as_logged(folder: Path, queue: QueueEntry) -> ByKey:
         place = source._find(row.key)
         assert place is not None
         sums, end = source._sums, float(run["end"])
-        found[key_text_of_service(row.key)] = (
+        found[key_text(row.key)] = (
             sums.queue_mean(place, end),
             sums.application_mean(place, end),
         )
     return found
-
-
-def key_text_of_service(key: object) -> str:
-    """Return how the service writes a key."""
-    from api.event_files import key_text as text
-
-    return text(key)
 
 
 def write_log(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from api.event_files import EventFiles as EventFilesOfService
 from datasets.errors import BadFileError
 from datasets.summaries.event_files import check_header, read_events
 from datasets.summaries.log_format import COLUMNS
 from datasets.summaries.runs import Assumed, find_runs
+from simulator.model.event_log import EventKind
+from simulator.runs.event_files import EventFiles as EventFilesOfSimulator
+from tests.events.test_key_texts import ODD_KEYS
+from upstream.events import key_text
 
-from .logged_runs import write_log, write_rows
+from .logged_runs import PLAIN, write_log, write_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,3 +83,26 @@ def test_runs_are_told_apart_by_paths_with_dots_and_links_in_them(
     places = [tmp_path / "link" / ".." / "results", Path("../near")]
     events = read_events(spark, find_runs(places, Assumed()))
     assert sorted(row.run for row in events.collect()) == [0, 1, 1]
+
+
+def test_summaries_read_the_keys_that_simulator_and_service_wrote(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    run = replace(PLAIN, updates=1)
+    folders = {}
+    for file_format in ("csv", "parquet"):
+        folders[file_format] = tmp_path / file_format
+        files = EventFilesOfSimulator(folders[file_format], run, {}, format=file_format)
+        for number, key in enumerate(ODD_KEYS):
+            files.note(float(number), EventKind.ARRIVAL, key, number)
+        files._flush()
+    folders["service"] = tmp_path / "service"
+    of_service = EventFilesOfService(folders["service"], {"name": "q"})
+    for number, key in enumerate(ODD_KEYS):
+        of_service.note(float(number), "arrival", key, number)
+    of_service.flush()
+    of_service.describe({})
+    for folder in folders.values():
+        events = read_events(spark, find_runs([folder], Assumed()))
+        found = [row["key"] for row in events.orderBy("event").collect()]
+        assert found == [key_text(key) for key in ODD_KEYS], folder

@@ -26,8 +26,3 @@ def test_both_writers_write_the_version_that_is_read() -> None:
     assert of_simulator.VERSION == of_service.VERSION == log_format.VERSION
     assert set(of_simulator.KINDS) <= set(log_format.KINDS)
     assert tuple(log_format.COLUMNS) == of_simulator.COLUMNS
-
-
-def test_both_writers_write_keys_alike() -> None:
-    for key in ("IBM", 7, "7", ("a", 1), "", '"', "[x"):
-        assert of_simulator.key_text(key) == of_service.key_text(key)

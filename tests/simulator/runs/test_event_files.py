@@ -15,7 +15,7 @@ from simulator.errors import OptionError
 from simulator.model.event_log import EventKind, EventLog
 from simulator.model.policy_run import PolicyRun
 from simulator.runs import event_files
-from simulator.runs.event_files import EventFiles, EventLogs, key_text
+from simulator.runs.event_files import EventFiles, EventLogs
 from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Poisson
 
@@ -90,13 +90,6 @@ def test_an_update_that_found_no_room_is_named_as_rejected() -> None:
     measured = replace(RUN, policy="append", capacity=5).measure(sink=log)
     assert len(log.events(EventKind.REJECTED)) == measured.counted.rejected > 100
     assert len(log.events(EventKind.ARRIVAL)) == RUN.updates - measured.counted.rejected
-
-
-def test_keys_that_are_no_strings_are_told_from_strings_that_look_like_them() -> None:
-    keys = ["IBM", "0700.HK", 7, "7", ("a", 1), '["a",1]', '"', "-3", "-x"]
-    texts = [key_text(key) for key in keys]
-    assert texts[:4] == ["IBM", "0700.HK", "7", '"7"']
-    assert len(set(texts)) == len(keys)
 
 
 @pytest.mark.parametrize(
