@@ -90,6 +90,14 @@ class StreamDefinition(Definition):
         description="Keep the values in a page pool of this many bytes. Full, it rejects new keys.",
     )
 
+    most_ahead: NotNegative | Literal["auto"] | None = Field(
+        default="auto",
+        description="Reject times that are more seconds ahead of the service's clock, since all "
+        "updates after one would be late; null for none. `auto` is a day, once half of the times "
+        "that are not older than a year are near the clock: so milliseconds among seconds are "
+        "rejected, and streams with a time scale of their own have no bound.",
+    )
+
     def memory(self) -> OnDemandMemory | None:
         """Return the memory for the stream's values, None for Python's own.
 
@@ -175,6 +183,11 @@ class QueueDefinition(Definition):
     snapshot: bool = Field(
         default=False,
         description="Begin with all newest values of the stream, not with what comes next.",
+    )
+    keep_for_dequeue: bool = Field(
+        default=False,
+        description="Let updates wait for a consumer that dequeues, although only push connections "
+        "were served so far. Else such a queue holds nothing, and begins at its first dequeue.",
     )
 
     @model_validator(mode="after")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from upstream import (
@@ -38,6 +38,7 @@ from .lives import AnyStatistics, sum_of
 from .push.subscription import Subscription
 from .queue_reports import QueueReports
 from .staleness_report import LibraryQueue
+from .time_bound import TimeBound
 from .wake_list import Wake, WakeList
 from .window_results import WindowResults
 
@@ -66,6 +67,9 @@ class StreamEntry:
         self.deletions = Deletions(
             start=stream.now(), is_gone=lambda key: self.stream.read(key) is None
         )
+        self.time_bound = TimeBound(definition.most_ahead, now=stream.clock.now)
+        self.too_far_ahead = 0
+        """How many updates were rejected since their times were too far ahead."""
         self.is_dropped = False
         self.log: StreamLog | None = None
         """What notes what arrives, if the service keeps an event log."""
@@ -78,6 +82,35 @@ class StreamEntry:
             self.log.arrived(keys, times, outcome)
         self._idle.wake_all()
         return outcome
+
+    def rows_ahead(self, times: Sequence[float] | None) -> list[int]:
+        """Return the rows to reject, since their times are too far ahead, and count them. O(rows).
+
+        Where a bound is found only now, keys whose times are beyond it are reset: what found none
+        must not make late what follows.
+        """
+        bound = self.time_bound
+        before = bound.seconds
+        rows = bound.rows_ahead(times)
+        if bound.seconds < before:
+            limit = bound.limit
+            for cell in [cell for cell in self.stream.cells() if cell.time > limit]:
+                self.reset(cell.key)
+        self.too_far_ahead += len(rows)
+        return rows
+
+    def reset(self, key: Key) -> bool:
+        """Forget all that is known of a key at once, and return whether it was known.
+
+        What waits of it counts as expired; what is in process can be delivered, and does not wait
+        again. The next update is accepted whatever its time.
+        """
+        if self.stream.find(key) is None:
+            return False
+        self.stream.forget(key)
+        if self.log is not None:
+            self.log.forget(key)
+        return True
 
     def misfits(self, values: Iterable[object]) -> list[int]:
         """Return which of these values are longer than the stream's whole page pool. O(values)."""
@@ -188,7 +221,7 @@ class QueueEntry:
 
     def serve_push(self) -> None:
         """Note that a connection is served: what nobody dequeues from rests from now on."""
-        if self._is_dequeued or self.serves == "push":
+        if self._is_dequeued or self.definition.keep_for_dequeue or self.serves == "push":
             return
         if self.log is not None and self._event_log is not None:
             self._event_log.drop(self.log)

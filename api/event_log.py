@@ -203,6 +203,12 @@ class StreamLog:
             self._arrived(key, time, now, row in rejected)
         self._flush_full()
 
+    def forget(self, key: Key) -> None:
+        """Note that the stream has forgotten a key, of which nothing waits any more."""
+        self._newest.pop(key, None)
+        for queue in self.queues:
+            queue.forget(key)
+
     def tidy(self) -> None:
         """Forget keys that the stream has forgotten, once there may be as many as it knows."""
         if len(self._newest) > 2 * len(self._stream) + SPARE_KEYS:
@@ -313,6 +319,10 @@ class QueueLog:
                 waiting.appendleft((handed.number, handed.is_old))
             self._note(self._stream.clock.last, "return", update.key, handed.number)
             self.flush_full()
+
+    def forget(self, key: Key) -> None:
+        """Note that nothing of a key waits any more."""
+        self._waiting.pop(key, None)
 
     def flush_full(self) -> None:
         """Write what was not written yet, if it is enough for a file."""

@@ -78,6 +78,8 @@ class StreamReading:
     statistics: StreamStatistics
     memory: MemoryUsage | None
     pool_bytes: int | None
+    too_far_ahead: int
+    """How many updates were rejected for their times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,13 @@ def stream_families(streams: Iterable[StreamReading]) -> Iterator[Metric]:
     for name, documentation in STREAM_COUNTERS.items():
         rows = _rows((stream.name, getattr(stream.statistics, name)) for stream in streams)
         yield _counter(f"upstream_stream_updates_{name}", documentation, ("stream",), rows)
+    rows = _rows((stream.name, stream.too_far_ahead) for stream in streams)
+    yield _counter(
+        "upstream_stream_updates_too_far_ahead",
+        "Updates rejected since their times were too far ahead of the clock.",
+        ("stream",),
+        rows,
+    )
     rows = _rows((stream.name, stream.statistics.keys) for stream in streams)
     yield _gauge("upstream_stream_keys", "Keys that are known.", ("stream",), rows)
     in_use = _rows(

@@ -128,6 +128,7 @@ class Metrics:
                 statistics=entry.stream.statistics(),
                 memory=entry.stream.memory_usage(),
                 pool_bytes=entry.definition.pool_bytes,
+                too_far_ahead=entry.too_far_ahead,
             )
             for name, entry in self._shown(service.streams).items()
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
+import numpy as np
 
 from upstream import Key
 from upstream.queues.columns import Column
@@ -46,13 +47,13 @@ class Batch(msgspec.Struct, frozen=True):
         indices = range(count) if self.indices is None else self.indices
         out = frozenset(rows)
         kept = [row for row in range(count) if row not in out]
-        keys, values = _listed(self.keys), _listed(self.values)
         rejections = [*self.rejections, *(Rejection(indices[row], reason) for row in rows)]
         return Batch(
-            keys=[keys[row] for row in kept],
-            values=[values[row] for row in kept],
-            times=None if self.times is None else [float(self.times[row]) for row in kept],
+            keys=_picked(self.keys, kept),
+            values=_picked(self.values, kept),
+            times=None if self.times is None else _picked(self.times, kept),
             rows=self.rows,
+            is_single=self.is_single,
             rejections=sorted(rejections, key=attrgetter("index")),
             indices=[indices[row] for row in kept],
         )
@@ -64,6 +65,14 @@ class Batch(msgspec.Struct, frozen=True):
     def columns(self) -> tuple[Column, Column, Column | None]:
         """Return the keys, the values and the times."""
         return self.keys, self.values, self.times
+
+
+def _picked(column: Sequence[Entry], rows: list[int]) -> Sequence[Entry]:
+    """Return some rows of a column, in a column of its kind."""
+    if isinstance(column, list):
+        return type(column)(column[row] for row in rows)
+    array: Any = column
+    return cast(Sequence[Entry], array.take(np.array(rows, dtype=np.int64)))
 
 
 def _listed(column: Sequence[Entry]) -> Sequence[Entry]:

@@ -228,7 +228,7 @@ LINKS_OF_QUEUE: Final = {
 }
 """Where one goes from a new queue; it says which stream feeds it."""
 LINKS_OF_UPDATES: Final = _links(
-    ("get_key", "delete_key"), stream="$request.path.stream", key="$request.body#/key"
+    ("get_key", "delete_key", "reset_key"), stream="$request.path.stream", key="$request.body#/key"
 )
 """Where one goes from a single update whose key is a string."""
 LINKS_OF_DEQUEUE: Final[Description] = {

@@ -33,6 +33,7 @@ class StreamView(StreamDefinition):
     arrived: int
     late: int
     rejected: int
+    too_far_ahead: int
     queues: list[str]
     subscribers: int
     run: str
@@ -49,6 +50,12 @@ class DroppedStream(BaseModel):
 
     name: str
     queues: dict[str, Counters]
+
+
+class KeyReset(BaseModel):
+    """Whether there was anything to forget."""
+
+    reset: bool
 
 
 class DeletionCounts(BaseModel):
@@ -70,6 +77,7 @@ def view_of(entry: StreamEntry) -> StreamView:
         arrived=counts.arrived,
         late=counts.late,
         rejected=counts.rejected,
+        too_far_ahead=entry.too_far_ahead,
         queues=list(entry.queues),
         subscribers=len(entry.subscribers),
         run=entry.run,
@@ -204,6 +212,38 @@ async def delete_key(
 
     what = f"delete {entry.identity}"
     return await done_once(service, what, retry_key, delete, told_by=update_key, status=202)
+
+
+@router.post(
+    "/{stream}/keys/" + KEY + "/reset",
+    summary="Reset a key",
+    response_model=KeyReset,
+    responses=PROBLEMS[400, 404, 409, 422],
+)
+async def reset_key(
+    service: TheService,
+    name: StreamName,
+    key: PathKey,
+    *,
+    as_json: AsJson = False,
+    retry_key: RetryKey = None,
+) -> Response:
+    """Forget all that is known of a key at once, so that its next update is accepted.
+
+    It is the way back for a key of which an update came with a time far ahead, which makes all
+    others late. Its newest value and time are gone, and what waits of it in any queue, also those
+    of push connections, counts as expired. What consumers have in their hands can be delivered, but
+    does not wait again. Consumers are not told: they keep the value that they have until the next
+    update. A key that is not known needs no reset, which is no error.
+    """
+    entry = service.stream(name)
+    update_key = _key(service, key, as_json=as_json)
+
+    def reset() -> KeyReset:
+        return KeyReset(reset=entry.reset(update_key))
+
+    what = f"reset {entry.identity}"
+    return await done_once(service, what, retry_key, reset, told_by=update_key)
 
 
 def _key(service: Service, text: str, *, as_json: bool) -> Key:

@@ -32,6 +32,9 @@ from ..service import Service
 MOST_REJECTIONS: Final = 100
 """How many rejected updates are told of, with index and reason."""
 LONGER_THAN_POOL: Final = "value: longer than the page pool of the stream"
+TOO_FAR_AHEAD: Final = (
+    "time: too far ahead of the service's clock; times are seconds (see most_ahead of the stream)"
+)
 FULL: Final = "there is no room for it; consume faster, or give the stream more memory"
 
 
@@ -93,6 +96,9 @@ def _take_in(
 ) -> bytes:
     """Take in what a body holds, and return the answer; RequestError if there is nothing good."""
     batch = service.reader.read(content_type, body)
+    ahead = stream.rows_ahead(batch.times)
+    if ahead:
+        batch = batch.without(ahead, TOO_FAR_AHEAD)
     _check(batch, atomic=atomic)
     if batch.is_single:
         times: Sequence[float] | None = batch.times

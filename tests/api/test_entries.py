@@ -372,6 +372,13 @@ def test_of_a_stream_without_values_the_first_dequeue_begins_with_what_comes_nex
     assert len(entry.take(10, MANY_BYTES)) == 1
 
 
+def test_a_queue_may_keep_everything_for_its_first_dequeue(stream: StreamEntry) -> None:
+    entry = served_only_to_connections(stream, kind="append", keep_for_dequeue=True)
+    assert entry.serves == "dequeue"
+    stream.take_in(list("aa"), [b"1", b"2"])
+    assert [update.value for update in entry.take(10, MANY_BYTES)] == [b"1", b"2"]
+
+
 def test_what_was_dequeued_from_once_waits_for_its_consumer(stream: StreamEntry) -> None:
     entry = entry_of(stream)
     assert entry.take(10, MANY_BYTES) == []

@@ -95,11 +95,12 @@ def test_the_counters_of_a_stream_are_shown() -> None:
     stream = Stream(clock=ManualClock())
     stream.enqueue("IBM", 24.0, time=1)
     stream.enqueue("IBM", 23.0, time=0)
-    found = samples(stream_families([StreamReading("s", stream.statistics(), None, None)]))
+    found = samples(stream_families([StreamReading("s", stream.statistics(), None, None, 3)]))
     of_stream = labels(stream="s")
     assert found["upstream_stream_updates_arrived_total", of_stream] == 2
     assert found["upstream_stream_updates_late_total", of_stream] == 1
     assert found["upstream_stream_updates_rejected_total", of_stream] == 0
+    assert found["upstream_stream_updates_too_far_ahead_total", of_stream] == 3
     assert found["upstream_stream_keys", of_stream] == 1
     assert ("upstream_stream_pool_used_bytes", of_stream) not in found
 
@@ -108,7 +109,7 @@ def test_the_page_pool_of_a_stream_is_shown() -> None:
     pool = PagePool(8_192, page_bytes=4_096)
     stream = Stream(clock=ManualClock(), memory=OnDemandMemory(pool))
     stream.enqueue("IBM", b"24")
-    reading = StreamReading("s", stream.statistics(), stream.memory_usage(), 8_192)
+    reading = StreamReading("s", stream.statistics(), stream.memory_usage(), 8_192, 0)
     found = samples(stream_families([reading]))
     assert found["upstream_stream_pool_used_bytes", labels(stream="s")] == 4_096
     assert found["upstream_stream_pool_size_bytes", labels(stream="s")] == 8_192

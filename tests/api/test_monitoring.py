@@ -246,9 +246,9 @@ def test_every_label_of_a_legend_is_left_by_its_query() -> None:
 # The rules
 
 
-def test_there_are_six_rules_of_different_names() -> None:
-    assert len(rules()) == 6
-    assert len({rule["alert"] for rule in rules()}) == 6
+def test_there_are_eight_rules_of_different_names() -> None:
+    assert len(rules()) == 8
+    assert len({rule["alert"] for rule in rules()}) == 8
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule["alert"])
@@ -276,6 +276,9 @@ def test_the_rules_are_about_what_can_go_wrong() -> None:
     assert bound in asked["UpstreamStalenessFarAboveBound"]
     assert "upstream_stream_updates_rejected_total" in asked["UpstreamRejections"]
     assert "upstream_queue_waiting" in asked["UpstreamNoDeliveries"]
+    assert "upstream_stream_updates_late_total" in asked["UpstreamLateUpdates"]
+    ahead = "upstream_stream_updates_too_far_ahead_total"
+    assert asked["UpstreamTimesTooFarAhead"] == {ahead}
     assert "upstream_http_request_seconds_bucket" in asked["UpstreamSlowRequests"]
 
 

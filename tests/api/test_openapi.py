@@ -18,6 +18,7 @@ ROUTES = {
     "/v1/queues/{queue}": {"get", "put", "delete"},
     "/v1/queues/{queue}/dequeue": {"post"},
     "/v1/queues/{queue}/delivered": {"post"},
+    "/v1/streams/{stream}/keys/{key}/reset": {"post"},
     "/v1/queues/{queue}/keys/{key}": {"get"},
     "/v1/queues/{queue}/staleness": {"get"},
     "/v1/queues/{queue}/statistics": {"get"},

@@ -51,6 +51,8 @@ TARGETS: list[tuple[Callable[[], Request[object]], str, str]] = [
     (lambda: requests.get("s", ("a", 1)), "GET", "/v1/streams/s/keys/%5B%22a%22%2C1%5D?json=1"),
     (lambda: requests.snapshot("s"), "GET", "/v1/streams/s/snapshot"),
     (lambda: requests.delete("s", 7), "DELETE", "/v1/streams/s/keys/7?json=1"),
+    (lambda: requests.reset_key("s", "a/b"), "POST", "/v1/streams/s/keys/a%2Fb/reset"),
+    (lambda: requests.reset_key("s", 7), "POST", "/v1/streams/s/keys/7/reset?json=1"),
     (
         lambda: requests.dequeue("q", limit=5, wait=0.0),
         "POST",

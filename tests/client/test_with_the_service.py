@@ -25,6 +25,7 @@ from .running_service import running_service
 def test_streams_and_queues_come_and_go(client: Client, name: str) -> None:
     stream = client.create_stream(name, retain=True, forget_after=60.0)
     assert (stream.name, stream.forget_after) == (name, 60.0)
+    assert (stream.most_ahead, stream.too_far_ahead) == ("auto", 0)
     queue = client.create_queue(f"{name}-2", stream=name, scheduler="in-place", lease_seconds=5.0)
     assert (queue.stream, queue.scheduler, queue.lease_seconds) == (name, "in-place", 5.0)
     assert (
@@ -334,3 +335,14 @@ def test_a_service_that_has_gone_is_unreachable() -> None:
         url = service.url
     with Client(url, retries=0) as client, pytest.raises(ServiceUnreachableError):
         client.streams()
+
+
+@pytest.mark.parametrize("key", ["IBM", "a/b?c", 7, ("NYSE", "x/reset")])
+def test_a_key_with_a_time_far_ahead_can_be_reset(client: Client, name: str, key: Key) -> None:
+    client.create_stream(name, most_ahead=None)
+    client.put(name, key, 1, time=9e12)
+    assert client.put(name, key, 2, time=5.0).late == 1
+    assert client.reset_key(name, key)
+    assert not client.reset_key(name, key)
+    assert client.put(name, key, 2, time=5.0).late == 0
+    assert client.get(name, key).value == 2

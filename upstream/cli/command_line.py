@@ -18,6 +18,7 @@ from .list_names import list_names
 from .negative_numbers import NegativeNumbersCommand
 from .put_updates import put_updates
 from .remove import remove_key, remove_queue, remove_stream
+from .reset_key import reset_key
 from .show_staleness import show_staleness
 from .tail_queue import tail_queue
 from .top import top
@@ -98,6 +99,7 @@ app.add_typer(create, name="create", context_settings=_HELP_OPTIONS)
 app.add_typer(remove, name="rm", context_settings=_HELP_OPTIONS)
 app.command("put", cls=NegativeNumbersCommand)(put_updates)
 app.command("get", cls=NegativeNumbersCommand)(get_values)
+app.command("reset", cls=NegativeNumbersCommand)(reset_key)
 app.command("dequeue")(dequeue_updates)
 app.command("deliver")(deliver_leases)
 app.command("watch")(watch_queue)

@@ -29,6 +29,18 @@ PoolBytes: TypeAlias = Annotated[
         min=1, metavar="BYTES", help="Hold all values in a pool this large; full, it takes no key."
     ),
 ]
+MostAhead: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        callback=positive,
+        metavar="SECONDS",
+        help="Reject times further ahead of the service's clock; a day unless given, for streams "
+        "whose times are near it.",
+    ),
+]
+AnyTime: TypeAlias = Annotated[
+    bool, typer.Option("--any-time", help="Reject no time for being far ahead.")
+]
 
 
 def create_stream(
@@ -38,6 +50,8 @@ def create_stream(
     retain: Retain = None,
     forget_after: ForgetAfter = None,
     pool_bytes: PoolBytes = None,
+    most_ahead: MostAhead = None,
+    takes_any_time: AnyTime = False,
     is_json: Json = False,
 ) -> None:
     """Create a stream, which is what updates are put into.
@@ -51,6 +65,10 @@ def create_stream(
         options["forget_after"] = forget_after
     if pool_bytes is not None:
         options["pool_bytes"] = pool_bytes
+    if takes_any_time:
+        options["most_ahead"] = None
+    elif most_ahead is not None:
+        options["most_ahead"] = most_ahead
     with connected(context) as client:
         view = client.create_stream(name, **options)
     if is_json:

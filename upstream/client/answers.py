@@ -114,10 +114,13 @@ class StreamView(msgspec.Struct, frozen=True):
     retain: bool = True
     forget_after: float | None = None
     pool_bytes: int | None = None
+    most_ahead: float | str | None = None
     keys: int = 0
     arrived: int = 0
     late: int = 0
     rejected: int = 0
+    too_far_ahead: int = 0
+    """Updates rejected since their times were too far ahead of the service's clock."""
     queues: list[str] = []
     subscribers: int = 0
     run: str = ""
@@ -140,6 +143,9 @@ class QueueView(msgspec.Struct, frozen=True):
     time_to_live: float | None = None
     lease_seconds: float | None = None
     snapshot: bool = False
+    keep_for_dequeue: bool = False
     waiting: int = 0
     in_process: int = 0
     subscribers: int = 0
+    serves: str = "dequeue"
+    """`push` while it holds nothing, since it is only what the queues of connections are like."""

@@ -183,6 +183,14 @@ class Client:
         """Delete a key: its queues hand out the news, then it is forgotten."""
         return self._call(requests.delete(stream, key))
 
+    def reset_key(self, stream: str, key: Key) -> bool:
+        """Forget all that is known of a key, and return whether there was anything.
+
+        The way back for a key with a time far ahead, which makes its updates late. The next update
+        is accepted whatever its time; what waits of the key is dropped.
+        """
+        return self._call(requests.reset_key(stream, key))
+
     # Updates out
 
     def get(self, stream: str, key: Key) -> ReceivedUpdate:

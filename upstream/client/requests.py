@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, TypedDict, TypeVar
+from typing import Final, Literal, TypedDict, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -51,6 +51,8 @@ class StreamOptions(TypedDict, total=False):
     """Seconds without an update after which a key is forgotten."""
     pool_bytes: int | None
     """How large its page pool is; None for plain memory."""
+    most_ahead: float | Literal["auto"] | None
+    """How many seconds ahead of the service's clock times may be; None for any number."""
 
 
 class QueueOptions(TypedDict, total=False):
@@ -84,6 +86,8 @@ class QueueOptions(TypedDict, total=False):
     """Seconds after which what was dequeued and not delivered waits again; None: never."""
     snapshot: bool
     """Whether it begins with the newest values that its stream knows."""
+    keep_for_dequeue: bool
+    """Whether updates wait for a consumer that dequeues although only connections were served."""
 
 
 class _Streams(msgspec.Struct):
@@ -105,6 +109,7 @@ _read_queues = reader_of(_Queues)
 _read_update = reader_of(ReceivedUpdate)
 _read_updates = reader_of(_Updates)
 _read_counts = reader_of(Counts)
+_read_reset = reader_of(dict[str, bool])
 _read_delivered = reader_of(Delivered)
 _read_counters = reader_of(Counters)
 _read_staleness = reader_of(Staleness)
@@ -198,6 +203,13 @@ def snapshot(stream: str) -> Request[list[ReceivedUpdate]]:
     """Ask for the newest updates of all keys."""
     path = f"/v1/streams/{path_of_name(stream)}/snapshot"
     return Request("GET", path, _updates_in)
+
+
+def reset_key(stream: str, key: Key) -> Request[bool]:
+    """Forget what is known of a key."""
+    path, mark, parameters = path_of_key(key).partition("?")
+    path = f"/v1/streams/{path_of_name(stream)}/keys/{path}/reset{mark}{parameters}"
+    return _post(path, b"", JSON, lambda body: _read_reset(body)["reset"])
 
 
 def delete(stream: str, key: Key) -> Request[Counts]:
