@@ -29,9 +29,10 @@ def enqueue_when_closed(queue: UpdateQueue) -> None:
 
 
 def ask_what_does_not_parse(queue: UpdateQueue) -> None:
+    from upstream.queries.duck import Duck
     from upstream.queries.statements import parse
 
-    parse("SELECT (1\nFROM trades")
+    parse("SELECT (1\nFROM trades", Duck())
 
 
 def append_what_does_not_fit(queue: UpdateQueue) -> None:

@@ -127,12 +127,12 @@ class Engine:
         without a time has no windows but over arrival and rows.
         """
         from .queries import statements
-        from .queries.tables_in_use import changed_table
+        from .queries.tables_in_use import changed_tables
 
         self._check_open()
-        statement = statements.parse(text)
+        statement = statements.parse(text, self._duck)
         if isinstance(statement, statements.OtherStatement):
-            self._check_unused(changed_table(statement.tree), text)
+            self._check_unused(changed_tables(statement, self._duck), text)
         match statement:
             case statements.CreateStream():
                 self._create_stream(statement)
@@ -144,7 +144,7 @@ class Engine:
                     return self._execute(statement)
                 return self._insert(statement, name)
             case statements.OtherStatement():
-                return self._answer(text) if statement.is_query else self._execute(statement)
+                return self._answer(text) if statement.is_exact else self._execute(statement)
         return no_rows()
 
     def append(self, stream: str, data: object) -> int:
@@ -250,7 +250,7 @@ class Engine:
         from .queries.statements import check, check_key, read_query
 
         definitions = self._definitions()
-        parsed = read_query(sql, definitions)
+        parsed = read_query(sql, definitions, self._duck)
         schema = check(parsed, definitions, self._duck)  # first of all: names that do not exist
         if not parsed.windows:
             raise StatementError(
@@ -258,7 +258,7 @@ class Engine:
                 sql,
                 hint="name a stream, or use sql() for a query that is answered once",
             )
-        check_key(parsed, definitions, choices.semantics)
+        check_key(parsed, definitions, choices.semantics, self._duck)
         planner = Planner(
             parsed,
             schema,
@@ -433,10 +433,11 @@ class Engine:
             raise NameTakenError("query", name)
         return name
 
-    def _check_unused(self, table: str | None, text: str) -> None:
+    def _check_unused(self, tables: frozenset[str], text: str) -> None:
         """Refuse to change a table under the queries that read it."""
-        readers = [query.name for query in self._queries.values() if table in query.tables]
-        if readers:
+        read = frozenset().union(*(query.tables for query in self._queries.values()))
+        for table in sorted(tables & read):
+            readers = [query.name for query in self._queries.values() if table in query.tables]
             raise StatementError(
                 f"the table {table} is read by the standing queries {', '.join(readers)}",
                 text,

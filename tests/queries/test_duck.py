@@ -175,3 +175,27 @@ def test_a_file_of_another_kind_or_of_nothing_is_an_error(duck: Duck, tmp_path: 
     with pytest.raises(QueryError, match="table t"):
         duck.create_table("t", tmp_path / "none.parquet")
     assert not duck.has_table("t")
+
+
+def test_a_text_is_run_as_it_is_and_finds_tables_by_name(duck: Duck) -> None:
+    rows = duck.run_as_written("SELECT sum(a.v) AS s FROM t a, T b", {"T": table(1, 2)})
+    assert rows.to_pylist() == [{"s": 6}]
+    assert views(duck) == []
+    assert duck.run_as_written("CREATE TABLE kept AS FROM t", {"t": table(7)}).num_rows == 1
+    with pytest.raises(Exception, match="t does not exist"):
+        duck.run_as_written("FROM t", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("SELECT 1;", "SELECT"),
+        ("PIVOT t ON a USING sum(b)", "MULTI"),
+        ("DROP TABLE t", "DROP"),
+        ("SELECT 1; SELECT 2", ""),
+        ("SELECT FROM", ""),
+        ("", ""),
+    ],
+)
+def test_duckdb_says_what_kind_of_statement_a_text_is(text: str, kind: str, duck: Duck) -> None:
+    assert duck.statement_type(text) == kind

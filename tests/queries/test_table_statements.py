@@ -13,6 +13,7 @@ from upstream import (
     QueryError,
     StatementError,
     UnknownColumnError,
+    UnknownFunctionError,
     UnknownTableError,
 )
 
@@ -159,3 +160,57 @@ def test_it_is_said_what_streams_have_instead(engine: Engine, text: str, hint: s
         engine.sql(text)
     assert hint in caught.value.hint
     assert caught.value.column == text.index("trades") + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (
+            "PIVOT trades ON symbol USING sum(price) ORDER BY 1",
+            [{"HP": 2, "IBM": 3}],
+        ),
+        (
+            "UNPIVOT Trades ON price INTO NAME n VALUE v ORDER BY v",
+            [{"symbol": "HP", "n": "price", "v": 2}, {"symbol": "IBM", "n": "price", "v": 3}],
+        ),
+        ("SELECT symbol FROM trades WHERE row(price) < row(3)", [{"symbol": "HP"}]),
+        ("SELECT symbol FROM trades SEMI JOIN (SELECT 3 AS price) q USING (price)", ["IBM"]),
+        ("SELECT symbol FROM trades ANTI JOIN (SELECT 3 AS price) q USING (price)", ["HP"]),
+        ("SELECT reduce([1, 2], lambda x, y: x + y) AS a", [{"a": 3}]),
+        ("SELECT apply([1, 2], lambda x: x + 1) AS a, 4! AS b", [{"a": [2, 3], "b": 24}]),
+        ("WITH trades AS (SELECT 1 AS a) FROM trades WHERE row(a) < row(2)", [{"a": 1}]),
+    ],
+)
+def test_queries_that_only_duckdb_can_read_are_run_as_they_are(
+    engine: Engine, text: str, rows: list[object]
+) -> None:
+    found = engine.sql(text).to_pylist()
+    assert [{"symbol": row} if isinstance(row, str) else row for row in rows] == found
+    assert engine.sql("SHOW TABLES").to_pylist() == [{"name": "Trades"}]
+
+
+def test_a_statement_about_tables_is_run_as_it_was_written(engine: Engine) -> None:
+    engine.sql(r"CREATE TABLE a AS SELECT decode('\xA0'::BLOB, 'replace') AS a, -2 ** 2 AS b")
+    assert engine.sql("FROM a").to_pylist() == [{"a": "?", "b": 4}]
+    with pytest.raises(UnknownFunctionError, match="to_char"):
+        engine.sql("CREATE TABLE b AS SELECT to_char(DATE '2020-01-01', 'YYYY')")
+
+
+@pytest.mark.parametrize("text", ["BEGIN", "START TRANSACTION", "COMMIT", "ABORT"])
+def test_there_are_no_transactions(engine: Engine, text: str) -> None:
+    with pytest.raises(StatementError, match="transaction"):
+        engine.sql(text)
+
+
+def test_what_only_duckdb_can_read_changes_no_stream(engine: Engine) -> None:
+    with pytest.raises(StatementError, match="is for tables"):
+        engine.sql("ALTER TABLE trades ALTER price SET DATA TYPE TEXT USING price || x'41'")
+    with pytest.raises(StatementError, match="is for standing queries"):
+        engine.sql("PIVOT latest(trades) ON symbol USING sum(price) ORDER BY symbol")
+
+
+@pytest.mark.parametrize("name", ["self", "text", "tables", "rows", "result"])
+def test_no_python_variable_is_a_table(engine: Engine, name: str) -> None:
+    for text in (f"FROM {name}", f"UNPIVOT {name} ON a INTO NAME n VALUE v ORDER BY v"):
+        with pytest.raises(UnknownTableError):
+            engine.sql(text)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 import sqlglot
 from sqlglot import exp
 
 from upstream import Engine, ManualClock, StatementError
-from upstream.queries.tables_in_use import changed_table, tables_read
+from upstream.queries.duck import Duck
+from upstream.queries.statements import OtherStatement, parse
+from upstream.queries.tables_in_use import changed_tables, tables_read
+
+
+@pytest.fixture(scope="module")
+def duck() -> Iterator[Duck]:
+    duck = Duck()
+    yield duck
+    duck.close()
 
 
 @pytest.mark.parametrize(
@@ -25,20 +36,37 @@ def test_a_query_reads_the_tables_that_it_names(text: str, tables: set[str]) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "table"),
+    ("text", "tables"),
     [
-        ("DROP TABLE names", "names"),
-        ("DROP TABLE IF EXISTS Names", "names"),
-        ("ALTER TABLE names ADD COLUMN a INT", "names"),
-        ("CREATE OR REPLACE TABLE names (a INT)", "names"),
-        ("CREATE OR REPLACE TABLE names AS SELECT 1 AS a", "names"),
-        ("CREATE TABLE names (a INT)", None),
-        ("DELETE FROM names", None),
-        ("SELECT * FROM names", None),
+        ("DROP TABLE names", {"names"}),
+        ("DROP TABLE IF EXISTS Names", {"names"}),
+        ("ALTER TABLE names ADD COLUMN a INT", {"names"}),
+        ("CREATE OR REPLACE TABLE names (a INT)", {"names"}),
+        ("CREATE OR REPLACE TABLE names AS SELECT 1 AS a", {"names"}),
+        ("CREATE TABLE names (a INT)", set()),
+        ("DELETE FROM names", set()),
+        ("SELECT * FROM names", set()),
+        ("EXPLAIN SELECT * FROM names", set()),
     ],
 )
-def test_some_statements_change_more_than_rows(text: str, table: str | None) -> None:
-    assert changed_table(sqlglot.parse_one(text, dialect="duckdb")) == table
+def test_some_statements_change_more_than_rows(text: str, tables: set[str], duck: Duck) -> None:
+    statement = parse(text, duck)
+    assert isinstance(statement, OtherStatement)
+    assert changed_tables(statement, duck) == tables
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ALTER TABLE names ALTER a SET DATA TYPE VARCHAR USING a::VARCHAR || x'41'",
+        "CREATE OR REPLACE TABLE names AS UNPIVOT others ON a INTO NAME n VALUE v ORDER BY n",
+    ],
+)
+def test_what_only_duckdb_can_read_may_change_all_that_it_names(text: str, duck: Duck) -> None:
+    statement = parse(text, duck)
+    assert isinstance(statement, OtherStatement)
+    assert statement.tree is None or isinstance(statement.tree, exp.Command)
+    assert "names" in changed_tables(statement, duck)
 
 
 def test_a_table_stays_for_as_long_as_a_query_reads_it() -> None:

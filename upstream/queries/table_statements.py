@@ -1,17 +1,18 @@
 """Statements about tables, which are DuckDB's: what they may do with streams, and what not.
 
-Statements that only read take the newest rows of a stream for it, be it to make a table of them, to
-copy them to a file or to describe them. Everything else that names a stream where DuckDB wants a
-table is refused: DuckDB does not know it.
+Statements that only read find the newest rows of a stream under its name, be it to make a table of
+them, to copy them to a file or to describe them. Everything else that names a stream where DuckDB
+wants a table is refused. What runs is the text as it was written.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Never
 
-from ..errors import StatementError, UnknownTableError
+from ..errors import QuerySyntaxError, StatementError
+from .tables_in_use import words_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,11 +28,18 @@ _EXPLAIN = re.compile(
     re.IGNORECASE,
 )
 
+_READ_ONLY = {"SELECT", "MULTI", "EXPLAIN"}
+"""What DuckDB calls statements that change nothing; a PIVOT is several statements to it."""
+_STREAM_STATEMENTS = (
+    "streams know CREATE STREAM, DROP STREAM and INSERT INTO, and CREATE TABLE … AS SELECT makes a "
+    "table of their newest rows"
+)
+
 
 class TableStatements:
     """Runs statements about tables; `newest_rows` gives those of the stream of a name."""
 
-    __slots__ = ("_duck", "_newest_rows", "_streams")
+    __slots__ = ("_by_lower", "_duck", "_newest_rows", "_streams")
 
     def __init__(
         self,
@@ -42,37 +50,54 @@ class TableStatements:
         self._duck = duck
         self._streams = streams
         self._newest_rows = newest_rows
+        self._by_lower = {name.lower(): name for name in streams}
 
     def run(self, statement: InsertInto | OtherStatement) -> pa.Table:
         """Run a statement; StatementError if it is none for streams, QueryError if it fails."""
         from sqlglot import exp
 
-        tree, text = _explained(statement), statement.text
-        if (name := self._described(tree)) is not None:
-            return self._describe(name, text)
-        if isinstance(tree, exp.Transaction | exp.Commit | exp.Rollback):
+        text = statement.text
+        kind = self._duck.statement_type(text)
+        if kind == "TRANSACTION":
             raise StatementError(
                 "a transaction would take the standing queries with it when it fails",
                 text,
                 hint="each statement takes effect at once, and as a whole",
             )
-        self._refuse_windows(tree, text)
+        self._refuse_windows(text)
+        tree = _explained(statement)
+        if tree is None or isinstance(tree, exp.Command):
+            return self._run_unread(text, kind, tree)
+        if (name := self._described(tree)) is not None:
+            return self._describe(name, text)
         streams = self._streams_in(tree)
         if streams and not self._only_reads(tree):
             self._refuse(tree, text)
-        chunks = {f"chunk_{i}": self._newest_rows(name) for i, name in enumerate(streams)}
-        answer = self._answer(self._over_chunks(tree, streams), text, chunks)
+        answer = self._answer(text, streams)
         return self._shown(answer) if isinstance(tree, exp.Show) else answer
 
-    def _answer(self, tree: exp.Expr, text: str, chunks: Mapping[str, pa.Table]) -> pa.Table:
+    def _run_unread(self, text: str, kind: str, tree: exp.Expr | None) -> pa.Table:
+        """Run what only DuckDB can read: any word of it may be the name of a stream."""
+        if tree is not None and (name := self._described(tree)) is not None:
+            return self._describe(name, text)
+        streams = [name for name in self._streams if name.lower() in words_of(text)]
+        if streams and kind not in _READ_ONLY:
+            reason = f"{streams[0]} is a stream, and this statement is for tables"
+            raise StatementError(reason, text, hint=_STREAM_STATEMENTS)
+        return self._answer(text, streams)
+
+    def _answer(self, text: str, streams: Sequence[str]) -> pa.Table:
+        import duckdb
+
         from .statements import error_of
 
         try:
-            return self._duck.run_once(tree, text, chunks)
-        except UnknownTableError as error:
+            rows = {name: self._newest_rows(name) for name in streams}
+            return self._duck.run_as_written(text, rows)
+        except duckdb.Error as error:
             tables = self._duck.connection.execute("SHOW TABLES").fetchall()
             known = _without_ours([*self._streams, *(str(name) for (name,) in tables)])
-            raise error_of(str(error.__cause__), text, known) from error
+            raise error_of(str(error), text, known) from error
 
     # What a statement does
 
@@ -110,7 +135,7 @@ class TableStatements:
 
         if isinstance(tree, exp.Introducer):
             return isinstance(tree.expression, exp.Query) or self._only_reads(tree.expression)
-        if isinstance(tree, exp.Describe | exp.Summarize):
+        if isinstance(tree, exp.Describe | exp.Summarize | exp.Query | exp.Pivot):
             return True
         if isinstance(tree, exp.Copy):
             return not tree.args.get("kind")  # TO, not FROM
@@ -123,22 +148,19 @@ class TableStatements:
             target = target.this
         return is_filled and self._stream(target) is None
 
-    def _refuse_windows(self, tree: exp.Expr, text: str) -> None:
+    def _refuse_windows(self, text: str) -> None:
         """Refuse windows over streams: what is run once reads the newest rows."""
-        from sqlglot import exp
-
-        from .statements.source_text import place_of
+        from .statements.source_text import SourceText
         from .statements.window_functions import FUNCTIONS
 
-        for call in tree.find_all(exp.Anonymous):
-            first = call.expressions[0] if call.expressions else None
-            is_ours = isinstance(call.parent, exp.Table) and call.name.lower() in FUNCTIONS
-            if is_ours and isinstance(first, exp.Column):
-                stream = self._stream(exp.Table(this=first.this.copy()))
-                if stream is not None:
-                    reason = f"{call.name.lower()}(…) is for standing queries"
-                    hint = f"write FROM {stream} for its newest rows, or use continuous_query()"
-                    raise StatementError(reason, text, place_of(call), hint)
+        tokens = SourceText(text).all_tokens()
+        for call, bracket, first in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            name = call.text.lower()
+            if name in FUNCTIONS and bracket.text == "(" and first.text.lower() in self._by_lower:
+                stream = self._by_lower[first.text.lower()]
+                hint = f"write FROM {stream} for its newest rows, or use continuous_query()"
+                reason = f"{name}(…) is for standing queries"
+                raise StatementError(reason, text, call.start, hint)
 
     def _refuse(self, tree: exp.Expr, text: str) -> Never:
         from sqlglot import exp
@@ -147,10 +169,7 @@ class TableStatements:
 
         tables = [each for each in tree.find_all(exp.Table) if self._stream(each) is not None]
         place, name = min((place_of(each) or 0, each.name) for each in tables)
-        hint = (
-            "streams know CREATE STREAM, DROP STREAM and INSERT INTO, and CREATE TABLE … AS SELECT "
-            "makes a table of their newest rows"
-        )
+        hint = _STREAM_STATEMENTS
         if isinstance(tree, exp.Drop):
             hint = f"write DROP STREAM {name}"
         elif isinstance(tree, exp.Create) and tree.kind == "VIEW":
@@ -163,23 +182,6 @@ class TableStatements:
 
         names = (self._stream(table) for table in tree.find_all(exp.Table))
         return sorted({name for name in names if name is not None})
-
-    def _over_chunks(self, tree: exp.Expr, streams: list[str]) -> exp.Expr:
-        """Read chunks for streams, whose own names something in the statement may hide."""
-        from sqlglot import exp
-
-        tree = tree.copy()
-        if isinstance(tree, exp.Copy | exp.Summarize) and self._stream(_table_of(tree)) is not None:
-            tree.set("this", _query_of(tree))
-        named = [(table, self._stream(table)) for table in tree.find_all(exp.Table)]
-        for table, name in named:
-            if name is None:
-                continue
-            if not table.alias:
-                alias = exp.to_identifier(table.name, quoted=True)
-                table.set("alias", exp.TableAlias(this=alias))
-            table.set("this", exp.to_identifier(f"chunk_{streams.index(name)}", quoted=True))
-        return tree
 
     def _stream(self, node: object) -> str | None:
         """Return the name of the stream that a table in a statement is."""
@@ -211,7 +213,7 @@ def _without_ours(names: list[str]) -> list[str]:
     return [name for name in names if not is_reserved(name)]
 
 
-def _explained(statement: InsertInto | OtherStatement) -> exp.Expr:
+def _explained(statement: InsertInto | OtherStatement) -> exp.Expr | None:
     """Return a statement, of which EXPLAIN has a tree as well: sqlglot leaves it a mere text."""
     from sqlglot import exp
 
@@ -222,22 +224,8 @@ def _explained(statement: InsertInto | OtherStatement) -> exp.Expr:
     if begin is None:
         return statement.tree
     before = re.sub(r"[^\n]", " ", begin.group())  # so that places stay what they are
-    inner = SourceText(before + text[begin.end() :]).statement()
+    try:
+        inner = SourceText(before + text[begin.end() :]).statement()
+    except QuerySyntaxError:
+        return None
     return exp.Introducer(this=exp.var(" ".join(begin.group().split())), expression=inner)
-
-
-def _table_of(tree: exp.Expr) -> object:
-    from sqlglot import exp
-
-    return tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
-
-
-def _query_of(tree: exp.Expr) -> exp.Expr:
-    """Return the query that reads what a statement names as a table, or as columns of one."""
-    from sqlglot import exp
-
-    columns: list[exp.Expr] = [exp.Star()]
-    if isinstance(tree.this, exp.Schema):
-        columns = [exp.column(each.copy()) for each in tree.this.expressions]
-    query = exp.select(*columns).from_(_table_of(tree))  # type: ignore[arg-type]  # a table
-    return query.subquery() if isinstance(tree, exp.Copy) else query

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sqlglot import exp
 
+    from .duck import Duck
+    from .statements import OtherStatement
+
 
 def tables_read(query: exp.Query) -> frozenset[str]:
     """Return the names of the tables that a query over chunks reads, in small letters."""
@@ -19,12 +22,26 @@ def tables_read(query: exp.Query) -> frozenset[str]:
     return frozenset(name for name in names - defined if name and not is_reserved(name))
 
 
-def changed_table(tree: exp.Expr) -> str | None:
-    """Return the table of which a statement changes more than the rows, in small letters."""
+def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:
+    """Return the tables of which a statement may change more than the rows, in small letters.
+
+    Of a statement that only DuckDB can read these are all names that are in it.
+    """
     from sqlglot import exp
 
+    tree = statement.tree
+    if tree is None or isinstance(tree, exp.Command):
+        is_change = duck.statement_type(statement.text) in {"ALTER", "CREATE", "DROP"}
+        return frozenset(words_of(statement.text)) if is_change else frozenset()
     is_replaced = isinstance(tree, exp.Create) and bool(tree.args.get("replace"))
     if not is_replaced and not isinstance(tree, exp.Drop | exp.Alter):
-        return None
+        return frozenset()
     table = tree.find(exp.Table)
-    return None if table is None else table.name.lower()
+    return frozenset() if table is None else frozenset({table.name.lower()})
+
+
+def words_of(text: str) -> set[str]:
+    """Return all names and other words in a statement, in small letters."""
+    from .statements.source_text import SourceText
+
+    return {token.text.lower() for token in SourceText(text).all_tokens()}

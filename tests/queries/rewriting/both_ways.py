@@ -19,6 +19,7 @@ from sqlglot import exp, parse_one
 from upstream.queries.duck import Duck, Prepared
 from upstream.queries.rewriting import STEP, Leaf, SplitQuery, split
 from upstream.queries.rewriting.split import DEFECT
+from upstream.queries.statements.dialect import DIALECT
 
 Steps = Sequence[pa.Table]
 _STEP_FIELD = pa.field(STEP, pa.int64())
@@ -28,7 +29,7 @@ class BothWays:
     """A query, split, with all its statements prepared. `problem` is where the two sides differ."""
 
     def __init__(self, sql: str, schemas: Mapping[str, pa.Schema], duck: Duck) -> None:
-        query = parse_one(sql, dialect="duckdb")
+        query = parse_one(sql, dialect=DIALECT)
         assert isinstance(query, exp.Query)
         self.sql = sql
         self.split = split(query, (), schemas, duck)

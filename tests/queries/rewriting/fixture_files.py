@@ -12,6 +12,7 @@ from sqlglot import exp, parse_one
 
 from upstream.queries.duck import Duck
 from upstream.queries.rewriting import parts, split
+from upstream.queries.statements.dialect import DIALECT
 
 from .random_steps import SCHEMAS, TABLES
 
@@ -61,7 +62,7 @@ def new_duck() -> Duck:
 
 def parts_of(sql: str, duck: Duck) -> str:
     """Return how a query is split."""
-    query = parse_one(sql, dialect="duckdb")
+    query = parse_one(sql, dialect=DIALECT)
     assert isinstance(query, exp.Query)
     return parts(split(query, (), SCHEMAS, duck))
 

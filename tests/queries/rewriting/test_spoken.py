@@ -10,6 +10,7 @@ from sqlglot import exp, parse_one
 from upstream.queries.duck import Duck
 from upstream.queries.rewriting.functions import Functions, functions_of
 from upstream.queries.rewriting.spoken import calls_in, over_streams, spoken
+from upstream.queries.statements.dialect import DIALECT
 from upstream.queries.window_clause import WindowClause, WindowKind
 
 
@@ -21,7 +22,7 @@ def functions() -> Iterator[Functions]:
 
 
 def tree_of(text: str) -> exp.Expr:
-    tree = parse_one(text, dialect="duckdb")
+    tree = parse_one(text, dialect=DIALECT)
     assert isinstance(tree, exp.Expr)
     return tree
 

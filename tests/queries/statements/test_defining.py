@@ -15,7 +15,7 @@ from .example_streams import shown
 
 
 def defined(text: str, duck: Duck) -> StreamDefinition:
-    statement = parse(text)
+    statement = parse(text, duck)
     assert isinstance(statement, CreateStream)
     return definition_of(statement, duck)
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from upstream.errors import QueryError
+from upstream.queries.duck import Duck
 from upstream.queries.statements import check_key, parse, read_query
 
 from .example_streams import STREAMS
@@ -34,10 +35,10 @@ SIGNS = [*"()[]{},;:.'\"$?*/-+=<>|&!@#%^~`\\ \n\t", "--", "/*", "*/", "::", "=>"
 STRANGE = ["\x00", "\ud800", "\udfff", "\u202e", "🙂", "ß", "\x1b", "\ufeff", "\u2028", "٣", "ﬀ"]
 
 
-def assert_statement_or_error(text: str) -> None:
-    for read in (parse, lambda text: read_query(text, STREAMS)):
+def assert_statement_or_error(text: str, duck: Duck) -> None:
+    for read in (parse, lambda text, duck: read_query(text, STREAMS, duck)):
         try:
-            read(text)
+            read(text, duck)
         except QueryError as error:
             assert error.text == text  # noqa: PT017 - either will do
             # a place may be known or not
@@ -59,28 +60,28 @@ def mutated(draw: st.DrawFn) -> str:
 
 @given(mutated())
 @settings(max_examples=500, deadline=2_000)
-def test_a_damaged_statement_is_a_statement_or_an_error(text: str) -> None:
-    assert_statement_or_error(text)
+def test_a_damaged_statement_is_a_statement_or_an_error(duck: Duck, text: str) -> None:
+    assert_statement_or_error(text, duck)
 
 
 @given(st.lists(st.sampled_from([*WORDS, *SIGNS, *STRANGE]), max_size=40))
 @settings(max_examples=300, deadline=2_000)
-def test_a_soup_of_tokens_is_a_statement_or_an_error(tokens: list[str]) -> None:
-    assert_statement_or_error(" ".join(tokens))
-    assert_statement_or_error("SELECT " + "".join(tokens))
+def test_a_soup_of_tokens_is_a_statement_or_an_error(duck: Duck, tokens: list[str]) -> None:
+    assert_statement_or_error(" ".join(tokens), duck)
+    assert_statement_or_error("SELECT " + "".join(tokens), duck)
 
 
 @given(st.text(max_size=60))
 @settings(max_examples=200, deadline=2_000)
-def test_any_text_is_a_statement_or_an_error(text: str) -> None:
-    assert_statement_or_error(text)
+def test_any_text_is_a_statement_or_an_error(duck: Duck, text: str) -> None:
+    assert_statement_or_error(text, duck)
 
 
 @given(mutated())
 @settings(max_examples=200, deadline=2_000)
-def test_the_key_of_a_damaged_query_is_found_or_not(text: str) -> None:
+def test_the_key_of_a_damaged_query_is_found_or_not(duck: Duck, text: str) -> None:
     try:
-        check_key(read_query(text, STREAMS), STREAMS, "update")
+        check_key(read_query(text, STREAMS), STREAMS, "update", duck)
     except QueryError as error:
         assert error.reason  # noqa: PT017 - either will do
 
@@ -113,7 +114,7 @@ def test_the_key_of_a_damaged_query_is_found_or_not(text: str) -> None:
     ],
     ids=lambda text: text[:30],
 )
-def test_what_is_long_or_deep_is_a_statement_or_an_error_and_soon(text: str) -> None:
+def test_what_is_long_or_deep_is_a_statement_or_an_error_and_soon(text: str, duck: Duck) -> None:
     start = time.perf_counter()
-    assert_statement_or_error(text)
+    assert_statement_or_error(text, duck)
     assert time.perf_counter() - start < 10

@@ -25,7 +25,7 @@ QUOTES = pa.table({"s": ["IBM"], "n": pa.array([7], pa.int64())})
 
 
 def inserted(text: str, duck: Duck) -> list[dict[str, object]]:
-    statement = parse(text)
+    statement = parse(text, duck)
     assert isinstance(statement, InsertInto)
     trades = STREAMS["trades"]
     rows = rows_to_insert(statement, trades, duck, {"quotes": QUOTES})

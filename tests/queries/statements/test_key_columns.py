@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from upstream.errors import QueryKeyError
+from upstream.queries.duck import Duck
 from upstream.queries.statements import check_key, read_query
 
 from .example_streams import STREAMS, shown
 
 
-def key_of(text: str, semantics: str = "update") -> tuple[str, ...]:
-    return check_key(read_query(text, STREAMS), STREAMS, semantics)
+def key_of(text: str, duck: Duck, semantics: str = "update") -> tuple[str, ...]:
+    return check_key(read_query(text, STREAMS), STREAMS, semantics, duck)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +48,12 @@ def key_of(text: str, semantics: str = "update") -> tuple[str, ...]:
         ("SELECT k, x FROM trades, LATERAL (SELECT symbol AS k, 1 AS x) l, news", None),
     ],
 )
-def test_the_key_is_in_the_result(text: str, expected: tuple[str, ...] | None) -> None:
+def test_the_key_is_in_the_result(text: str, expected: tuple[str, ...] | None, duck: Duck) -> None:
     if expected is None:
         with pytest.raises(QueryKeyError):
-            key_of(text)
+            key_of(text, duck)
     else:
-        assert key_of(text) == expected
+        assert key_of(text, duck) == expected
 
 
 @pytest.mark.parametrize(
@@ -75,16 +76,16 @@ def test_the_key_is_in_the_result(text: str, expected: tuple[str, ...] | None) -
         "SELECT t.symbol FROM trades t JOIN news n ON NOT t.symbol = n.k",
     ],
 )
-def test_a_query_that_drops_the_key_is_refused(text: str) -> None:
+def test_a_query_that_drops_the_key_is_refused(text: str, duck: Duck) -> None:
     with pytest.raises(QueryKeyError, match=r"select .* too") as caught:
-        key_of(text)
+        key_of(text, duck)
     assert caught.value.line == 1
     assert "result lacks" in caught.value.reason
 
 
-def test_the_place_is_that_of_what_is_selected() -> None:
+def test_the_place_is_that_of_what_is_selected(duck: Duck) -> None:
     with pytest.raises(QueryKeyError) as caught:
-        key_of("SELECT\n  price, time FROM trades")
+        key_of("SELECT\n  price, time FROM trades", duck)
     assert shown(caught) == "price, time FROM trades"
 
 
@@ -99,17 +100,17 @@ def test_the_place_is_that_of_what_is_selected() -> None:
         "SELECT price, row_number() OVER () FROM trades",
     ],
 )
-def test_of_windows_and_aggregates_nothing_is_asked(text: str) -> None:
-    assert key_of(text) == ()
+def test_of_windows_and_aggregates_nothing_is_asked(text: str, duck: Duck) -> None:
+    assert key_of(text, duck) == ()
 
 
-def test_of_append_queries_nothing_is_asked() -> None:
-    assert key_of("SELECT price FROM trades", "append") == ()
+def test_of_append_queries_nothing_is_asked(duck: Duck) -> None:
+    assert key_of("SELECT price FROM trades", duck, "append") == ()
 
 
-def test_common_table_expressions_that_read_one_another_many_times_are_no_harm() -> None:
+def test_common_table_expressions_that_read_one_another_many_times_are_no_harm(duck: Duck) -> None:
     names = ", ".join(
         f"a{i} AS (SELECT a{i - 1}.* FROM a{i - 1}, a{i - 1} AS b)" for i in range(1, 40)
     )
     text = f"WITH a0 AS (SELECT * FROM trades), {names} SELECT symbol FROM a39"
-    assert key_of(text) == ("symbol",)
+    assert key_of(text, duck) == ("symbol",)

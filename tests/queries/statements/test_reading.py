@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from upstream.errors import QueryError, StatementError, WindowError
+from upstream.errors import QueryError, QuerySyntaxError, StatementError, WindowError
+from upstream.queries.duck import Duck
 from upstream.queries.statements import read_query
 from upstream.queries.window_clause import WindowKind
 
@@ -141,3 +142,26 @@ def test_an_error_is_an_error_of_queries_and_a_value_error() -> None:
     with pytest.raises(ValueError, match="no statement") as caught:
         read_query("", STREAMS)
     assert isinstance(caught.value, QueryError)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("SELECT symbol, symbol <=> 'a' FROM trades", "symbol <=>"),
+        ("SELECT * FROM trades WHERE symbol -> 'x' IS NULL", "symbol ->"),
+        ("SELECT row(symbol) < row('a') FROM trades", "FROM"),
+        ("SELECT price FROM trades UNION SELECT x'00'", "'00'"),
+    ],
+)
+def test_what_would_be_read_otherwise_than_by_duckdb_cannot_stand(
+    text: str, place: str, duck: Duck
+) -> None:
+    with pytest.raises(StatementError, match=r"cannot be read exactly[^$]*sql\(\)") as caught:
+        read_query(text, STREAMS, duck)
+    assert shown(caught).startswith(place)
+
+
+def test_what_duckdb_cannot_read_is_said_where_it_is(duck: Duck) -> None:
+    with pytest.raises(QuerySyntaxError, match='syntax error at or near "2"') as caught:
+        read_query("SELECT price DIV 2 FROM trades", STREAMS, duck)
+    assert shown(caught).startswith("2 FROM")

@@ -9,6 +9,7 @@ import pytest
 
 from upstream.errors import ParameterError, QueryError, QuerySyntaxError, StatementError
 from upstream.queries.duck import Duck
+from upstream.queries.statements.dialect import DIALECT
 from upstream.queries.statements.source_text import LONGEST, SourceText, place_of
 
 from .example_streams import shown
@@ -81,7 +82,7 @@ def test_a_statement_is_a_text() -> None:
     ],
 )
 def test_rows_may_be_called_as_a_function(text: str) -> None:
-    assert "ROWS(" in SourceText(text).statement().sql("duckdb")
+    assert "ROWS(" in SourceText(text).statement().sql(DIALECT)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_rows_may_be_called_as_a_function(text: str) -> None:
 )
 def test_the_rows_of_a_frame_stay_a_keyword(frame: str, duck: Duck) -> None:
     text = f"SELECT sum(i) OVER (ORDER BY i {frame}) FROM range(5) AS t(i)"
-    written = SourceText(text).statement().sql("duckdb")
+    written = SourceText(text).statement().sql(DIALECT)
     rows = [duck.connection.execute(each).fetchall() for each in (text, written)]
     assert rows[0] == rows[1]
 
@@ -115,14 +116,14 @@ def test_the_rows_of_a_frame_stay_a_keyword(frame: str, duck: Duck) -> None:
 )
 def test_an_interval_means_what_it_means_to_duckdb(interval: str, duck: Duck) -> None:
     text = f"SELECT INTERVAL '{interval}'"
-    written = SourceText(text).statement().sql("duckdb")
+    written = SourceText(text).statement().sql(DIALECT)
     rows = [duck.connection.execute(each).fetchall() for each in (text, written)]
     assert rows[0] == rows[1]
 
 
 @pytest.mark.parametrize("interval", [".5 seconds", "+5 minutes", "P1D"])
 def test_what_is_no_interval_to_duckdb_does_not_become_one(interval: str) -> None:
-    written = SourceText(f"SELECT INTERVAL '{interval}'").statement().sql("duckdb")
+    written = SourceText(f"SELECT INTERVAL '{interval}'").statement().sql(DIALECT)
     assert f"'{interval}'" in written
 
 
@@ -142,7 +143,7 @@ def test_what_is_no_interval_to_duckdb_does_not_become_one(interval: str) -> Non
 )
 def test_a_json_path_means_what_it_means_to_duckdb(path: str, duck: Duck) -> None:
     text = f"SELECT {path}"
-    written = SourceText(text).statement().sql("duckdb")
+    written = SourceText(text).statement().sql(DIALECT)
     rows = [duck.connection.execute(each).fetchall() for each in (text, written)]
     assert rows[0] == rows[1]
 
@@ -159,7 +160,8 @@ def test_a_part_of_a_tree_knows_its_place() -> None:
     first, second = SourceText(text).statement().expressions
     assert place_of(first) == 7
     assert place_of(second) == 10
-    assert place_of(SourceText("SELECT INTERVAL '1 day'").statement()) is None
+    assert place_of(SourceText("SELECT INTERVAL '1 day'").statement()) == 7
+    assert place_of(SourceText("SELECT true").statement()) is None
 
 
 def test_arguments_are_found_by_their_places() -> None:

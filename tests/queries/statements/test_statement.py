@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from upstream.queries.duck import Duck
 from upstream.queries.statements import (
     CreateStream,
     DropStream,
@@ -37,8 +38,8 @@ from upstream.queries.statements import (
         ("CALL f()", OtherStatement),
     ],
 )
-def test_statements_are_told_apart(text: str, kind: type[object]) -> None:
-    statement = parse(text)
+def test_statements_are_told_apart(text: str, kind: type[object], duck: Duck) -> None:
+    statement = parse(text, duck)
     assert type(statement) is kind
     assert statement.text == text
 
@@ -55,8 +56,8 @@ def test_statements_are_told_apart(text: str, kind: type[object]) -> None:
         ("SUMMARIZE t", False),
     ],
 )
-def test_queries_are_told_from_other_statements(text: str, is_query: bool) -> None:
-    statement = parse(text)
+def test_queries_are_told_from_other_statements(text: str, is_query: bool, duck: Duck) -> None:
+    statement = parse(text, duck)
     assert isinstance(statement, OtherStatement)
     assert statement.is_query is is_query
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from upstream.queries.duck import Duck
 from upstream.queries.statements import InsertInto, parse
 from upstream.queries.statements.value_places import place_of_value
 
 
-def shown_at(text: str, row: int, column: int | None) -> str:
-    statement = parse(text)
+def shown_at(text: str, row: int, column: int | None, duck: Duck) -> str:
+    statement = parse(text, duck)
     assert isinstance(statement, InsertInto)
     return text[place_of_value(statement, row, column) :]
 
@@ -31,9 +32,11 @@ TEXT = "INSERT INTO s (a, b) VALUES (1, -2),\n ((3), f(4, [5, 6])), ({'a': 7, 'b
         (3, 0, "s ("),
     ],
 )
-def test_a_value_is_where_its_text_begins(row: int, column: int | None, value: str) -> None:
-    assert shown_at(TEXT, row, column).startswith(value)
+def test_a_value_is_where_its_text_begins(
+    row: int, column: int | None, value: str, duck: Duck
+) -> None:
+    assert shown_at(TEXT, row, column, duck).startswith(value)
 
 
-def test_a_query_has_no_places_of_values() -> None:
-    assert shown_at("INSERT INTO s SELECT 1", 0, 0) == "s SELECT 1"
+def test_a_query_has_no_places_of_values(duck: Duck) -> None:
+    assert shown_at("INSERT INTO s SELECT 1", 0, 0, duck) == "s SELECT 1"

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from ..duck import Duck
 
-DIALECT: Final = "duckdb"
-
 # Written without brackets, and so missing from the list of functions.
 _CLOCK_WORDS: Final = frozenset(
     {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
@@ -92,6 +90,8 @@ def name_of(node: exp.Expr) -> str:
     sqlglot counts more among functions than what is written as a call, such as AND and COLLATE.
     """
     from sqlglot import exp
+
+    from ..statements.dialect import DIALECT
 
     if isinstance(node, exp.Anonymous):
         return str(node.name).lower()

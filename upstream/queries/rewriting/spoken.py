@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from .aggregates.aggregate_call import is_call
-from .functions import DIALECT
 from .trees import chunk_index
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ def spoken(tree: exp.Expr, *, qualified: bool = False) -> str:
     """Return an expression as a user would write it, with the names of relations if asked to."""
     from sqlglot import exp
 
+    from ..statements.dialect import DIALECT
+
     copy = tree.copy()
     for name in list(copy.find_all(exp.Identifier)):
         if _PLAIN.fullmatch(name.name):
@@ -33,20 +34,8 @@ def spoken(tree: exp.Expr, *, qualified: bool = False) -> str:
     for column in list(copy.find_all(exp.Column)):
         if not qualified and not column.find_ancestor(exp.Query):
             column.set("table", None)
-    copy = copy.transform(_string_agg)
     text = copy.sql(DIALECT, comments=False, normalize_functions="lower")
     return _OTHERS.sub(lambda found: f"{found[1]}(" if found[1] else " FILTER (", text)
-
-
-def _string_agg(node: exp.Expr) -> exp.Expr:
-    """Return a listagg(…) under the name that is its own in DuckDB."""
-    from sqlglot import exp
-
-    if not isinstance(node, exp.GroupConcat):
-        return node
-    separator = node.args.get("separator")
-    arguments = [node.this, separator] if separator else [node.this]
-    return exp.Anonymous(this="string_agg", expressions=arguments)
 
 
 def calls_in(trees: Iterable[exp.Expr], functions: Functions) -> Iterator[exp.Expr]:

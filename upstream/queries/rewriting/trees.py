@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .functions import DIALECT
 from .split_query import STEP
 
 if TYPE_CHECKING:
@@ -54,6 +53,8 @@ def merged_prefix(query: exp.Expr) -> str:
 
 def key(tree: exp.Expr) -> str:
     """Return what two equal trees have in common."""
+    from ..statements.dialect import DIALECT
+
     return tree.sql(DIALECT, comments=False)
 
 
@@ -84,6 +85,8 @@ def call(name: str, *arguments: exp.Expr, where: exp.Expr | None = None) -> exp.
 def cast(tree: exp.Expr, type_name: str) -> exp.Expr:
     """Return the tree cast to a type as DuckDB spells it."""
     from sqlglot import exp
+
+    from ..statements.dialect import DIALECT
 
     return exp.Cast(this=tree, to=exp.DataType.build(type_name, dialect=DIALECT))
 

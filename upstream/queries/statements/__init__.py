@@ -37,11 +37,11 @@ __all__ = [
 ]
 
 
-def parse(text: str) -> Statement:
-    """Parse one statement; QuerySyntaxError with the place if it is none."""
+def parse(text: str, duck: Duck) -> Statement:
+    """Parse one statement; QuerySyntaxError with the place if it is none for DuckDB either."""
     from . import parsing
 
-    return parsing.parse(text)
+    return parsing.parse(text, duck)
 
 
 def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
@@ -51,11 +51,16 @@ def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
     return duck_messages.error_of(message, text, known)
 
 
-def read_query(text: str, streams: Mapping[str, StreamDefinition]) -> ParsedQuery:
-    """Parse a query, and take its windows out of it; streams are found in any case."""
+def read_query(
+    text: str, streams: Mapping[str, StreamDefinition], duck: Duck | None = None
+) -> ParsedQuery:
+    """Parse a query, and take its windows out of it; streams are found in any case.
+
+    With `duck` it is checked that DuckDB reads the query in the same way.
+    """
     from . import reading
 
-    return reading.read_query(text, streams)
+    return reading.read_query(text, streams, duck)
 
 
 def check(
@@ -68,12 +73,15 @@ def check(
 
 
 def check_key(
-    parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], semantics: str
+    parsed: ParsedQuery,
+    definitions: Mapping[str, StreamDefinition],
+    semantics: str,
+    duck: Duck,
 ) -> tuple[str, ...]:
     """Return under which names the result has the stream's key; QueryKeyError if it has not."""
     from . import key_columns
 
-    return key_columns.check_key(parsed, definitions, semantics)
+    return key_columns.check_key(parsed, definitions, semantics, duck)
 
 
 def is_reserved(name: str) -> bool:

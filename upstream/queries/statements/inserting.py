@@ -10,16 +10,15 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from ...errors import (
-    QueryError,
     QueryTypeError,
     StatementError,
     StreamTypeError,
     UnknownColumnError,
 )
 from ..conforming import may_become
+from ..tables_in_use import words_of
 from .checking import KnownNames, refuse
 from .defining import types_of
 from .names import did_you_mean, found
@@ -27,7 +26,7 @@ from .parsed_query import ParsedQuery
 from .reading import is_hidden
 from .source_text import lowered, place_of
 from .statement import InsertInto
-from .value_places import place_of_value
+from .value_places import place_of_value, text_of_query
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,10 +105,10 @@ def _rows_of(
             prepared.close()
 
     parsed = ParsedQuery(insert.text, query, ())
+    text, words = text_of_query(insert), words_of(insert.text)
     try:
-        return answer(query)
-    except (SqlglotError, ValueError, RecursionError) as error:
-        raise QueryError(f"the query cannot be written out: {error}", insert.text) from error
+        named = {name: rows for name, rows in tables.items() if name.lower() in words}
+        return duck.run_as_written(text, named)
     except duckdb.Error as error:
         refuse(parsed, str(error), answer, KnownNames({}, parsed, duck), insert.place)
 

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ...errors import QueryKeyError
+from ..rewriting.functions import functions_of
 from ..window_clause import WindowKind
 from .parsed_query import ParsedQuery
 from .source_text import place_of
 
 if TYPE_CHECKING:
+    from ..duck import Duck
     from ..stream_definition import StreamDefinition
 
 Origins = frozenset[tuple[int, str]]
@@ -42,14 +44,17 @@ _Sources = Mapping[str, list[_Column]]
 
 
 def check_key(
-    parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], semantics: str
+    parsed: ParsedQuery,
+    definitions: Mapping[str, StreamDefinition],
+    semantics: str,
+    duck: Duck,
 ) -> tuple[str, ...]:
     """Return under which names the result has the key; QueryKeyError if it has not.
 
     This is about row-wise update queries over streams without a window; of others nothing is asked
     (the names are then none). A join of streams has the keys of all of them.
     """
-    if semantics != "update" or _has_window(parsed) or not _is_row_wise(parsed.query):
+    if semantics != "update" or _has_window(parsed) or not _is_row_wise(parsed.query, duck):
         return ()
     columns = _Lineage(parsed, definitions).columns_of(parsed.query, {}, 0)
     names: list[str] = []
@@ -81,9 +86,12 @@ def _has_window(parsed: ParsedQuery) -> bool:
     return kinds != {WindowKind.STREAM}
 
 
-def _is_row_wise(query: exp.Query) -> bool:
+def _is_row_wise(query: exp.Query, duck: Duck) -> bool:
     """Tell whether each row of the result comes from one row of a stream, as far as one can see."""
-    return next(query.find_all(exp.AggFunc, exp.Group, exp.Window, exp.Distinct), None) is None
+    if query.find(exp.Group, exp.Window, exp.Distinct) is not None:
+        return False
+    functions = functions_of(duck)
+    return not any(functions.is_aggregate(call) for call in query.find_all(exp.Anonymous))
 
 
 class _Lineage:

@@ -1,7 +1,7 @@
 """Columns of a result without an alias are called what the user wrote.
 
-DuckDB calls them after the text that it reads, and that is what sqlglot writes out: `listagg(a,
-',')` for `string_agg(a)`. So each of them gets its own text as an alias. Where it begins and ends
+DuckDB calls them after the text that it reads, and that is what sqlglot writes out: `CAST(a AS
+INT)` for `a::INTEGER`. So each of them gets its own text as an alias. Where it begins and ends
 is found among the tokens, and proved by parsing it once more: it has to be the same expression.
 """
 
@@ -30,8 +30,8 @@ _BEHIND_ITEMS = {
 }
 _NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Star, exp.Dot)
 """What has a name, or is several columns."""
-_SEVERAL = (exp.Columns, exp.Explode, exp.Unnest)
-"""What may become several columns, with names of their own."""
+_SEVERAL = "unnest"
+"""The function that may make several columns, with names of their own, as COLUMNS does."""
 
 
 def name_columns(source: SourceText, query: exp.Query) -> None:
@@ -70,7 +70,9 @@ def _outermost(query: exp.Expr) -> Iterator[exp.Select]:
 
 
 def _is_unnamed(item: exp.Expr) -> bool:
-    return not isinstance(item.unnest(), _NAMED) and item.find(*_SEVERAL) is None
+    if isinstance(item.unnest(), _NAMED) or item.find(exp.Columns, exp.Unnest) is not None:
+        return False
+    return all(call.name.lower() != _SEVERAL for call in item.find_all(exp.Anonymous))
 
 
 def _lists_of(select: exp.Select, tokens: Sequence[Token]) -> Iterator[list[list[Token]]]:

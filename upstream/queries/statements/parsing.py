@@ -6,21 +6,28 @@ such, by the parser that knows all of DuckDB's types.
 
 from __future__ import annotations
 
-from typing import Never
+from typing import TYPE_CHECKING, Never
 
 from sqlglot import Token, TokenType, exp
+from sqlglot.errors import SqlglotError
 
 from ...errors import QuerySyntaxError, StatementError, UnknownColumnError
+from .dialect import DIALECT
 from .names import RESERVED, did_you_mean, found, reserved
+from .reading import QUERIES
+from .same_reading import difference
 from .source_text import SourceText, place_of
 from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
+
+if TYPE_CHECKING:
+    from ..duck import Duck
 
 _FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
 _DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"
 
 
-def parse(text: str) -> Statement:
-    """Parse one statement; QuerySyntaxError with the place if it is none."""
+def parse(text: str, duck: Duck) -> Statement:
+    """Parse one statement; QuerySyntaxError with the place if it is none for DuckDB either."""
     source = SourceText(text)
     tokens = source.one_statement()
     words = [token.text.upper() for token in tokens[:4]]
@@ -28,10 +35,24 @@ def parse(text: str) -> Statement:
         return _create(source, tokens, words.index("STREAM"))
     if words[:2] == ["DROP", "STREAM"]:
         return _drop(source, tokens)
-    tree = source.parse(tokens)
+    try:
+        tree = source.parse(tokens)
+    except QuerySyntaxError:
+        if not (kind := source.type_for_duckdb(duck)):
+            raise
+        return OtherStatement(text, None, kind in QUERIES)
     if isinstance(tree, exp.Insert) and (insert := _insert(source, tree)) is not None:
         return insert
-    return OtherStatement(text, tree, isinstance(tree, exp.Query))
+    is_query = isinstance(tree, exp.Query)
+    return OtherStatement(text, tree, is_query, is_query and _is_exact(text, tree, duck))
+
+
+def _is_exact(text: str, tree: exp.Expr, duck: Duck) -> bool:
+    """Tell whether DuckDB reads a text in the same way as sqlglot does."""
+    try:
+        return difference(text, tree.sql(DIALECT), duck) is None
+    except (SqlglotError, ValueError, RecursionError):
+        return False
 
 
 def _insert(source: SourceText, tree: exp.Insert) -> InsertInto | None:

@@ -12,32 +12,52 @@ from typing import TYPE_CHECKING, Never
 
 from sqlglot import exp
 
-from ...errors import StatementError, WindowError
+from ...errors import QuerySyntaxError, StatementError, WindowError
 from ..window_clause import WindowClause, WindowKind
+from .dialect import DIALECT
 from .names import RESERVED, found, reserved
 from .naming_columns import name_columns
 from .parsed_query import ParsedQuery
+from .same_reading import difference
 from .source_text import SourceText, place_of
 from .window_functions import FUNCTIONS, WindowCall
 
 if TYPE_CHECKING:
+    from ..duck import Duck
     from ..stream_definition import StreamDefinition
 
 
-def read_query(text: str, streams: Mapping[str, StreamDefinition]) -> ParsedQuery:
+def read_query(
+    text: str, streams: Mapping[str, StreamDefinition], duck: Duck | None = None
+) -> ParsedQuery:
     """Parse a query, and take its windows out of it; streams are found in any case.
 
-    Columns of the result that have no alias are given what the user wrote as one.
+    Columns of the result that have no alias are given what the user wrote as one. With `duck` it is
+    checked that DuckDB reads the query in the same way.
     """
     source = SourceText(text)
-    tree = source.statement()
+    try:
+        tree = source.statement()
+    except QuerySyntaxError:
+        if duck is not None and source.type_for_duckdb(duck) in QUERIES:
+            source.refuse(StatementError, _DUCKDB_ONLY, source.place, _ASK_ONCE)
+        raise
     if not isinstance(tree, exp.Query):
         _refuse_statement(source, tree)
     with source.syntax_errors():
+        written = tree.sql(DIALECT)
+        if duck is not None and (found := difference(text, written, duck)) is not None:
+            source.refuse(StatementError, _DUCKDB_ONLY, found.place, _ASK_ONCE)
         name_columns(source, tree)
         taken = [*_take_windows(source, tree, streams)]
     windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
     return ParsedQuery(text, tree, windows, places)
+
+
+QUERIES = {"SELECT", "MULTI"}
+"""What DuckDB calls queries; a PIVOT is several statements to it."""
+_DUCKDB_ONLY = "DuckDB can read this, but in a standing query it cannot be read exactly"
+_ASK_ONCE = "write it in another way, perhaps with brackets; sql() answers it once as it is"
 
 
 def _refuse_statement(source: SourceText, tree: exp.Expr) -> Never:

@@ -1,7 +1,7 @@
 """The text of a statement and its tokens, by which a mistake is shown where it was made.
 
-sqlglot's tokenizer and parser for DuckDB do the work, with two changes: `rows(` where a table is
-meant is the name of a function, although ROWS is a keyword; and nothing is ever logged.
+sqlglot's tokenizer and parser do the work, in a dialect of their own (`dialect`), with one change:
+`rows(` where a table is meant is the name of a function, although ROWS is a keyword.
 """
 
 from __future__ import annotations
@@ -11,17 +11,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import Never
+from typing import TYPE_CHECKING, Never
 
 from sqlglot import Token, TokenType, exp
-from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError
-from sqlglot.parsers.duckdb import DuckDBParser
 
 from ...errors import ParameterError, QueryError, QuerySyntaxError, StatementError
+from .dialect import DIALECT, WrittenParser
+
+if TYPE_CHECKING:
+    from ..duck import Duck
 
 LONGEST = 250_000
 """So many characters a statement may have: to parse more takes seconds."""
+DEEPEST = 1_000
+"""So deep DuckDB reads brackets within one another."""
 
 _SLIPS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What sqlglot may stumble over in a text that is not SQL, besides what it says itself."""
@@ -47,13 +51,37 @@ class SourceText:
             raise ParameterError("text", text, "a statement as a string")
         self.text = text
         self._check_characters()
-        self._parser = _Parser(error_level=ErrorLevel.IMMEDIATE, dialect=_Dialect())
+        self._parser = WrittenParser(error_level=ErrorLevel.IMMEDIATE, dialect=DIALECT())
         self.tokens = self._tokenized()
         _name_rows(self.tokens)
 
     def statement(self) -> exp.Expr:
         """Parse the only statement of the text."""
         return self.parse(self.one_statement())
+
+    @property
+    def place(self) -> int | None:
+        """Where the last parse failed."""
+        return self._parser.place
+
+    def all_tokens(self) -> list[Token]:
+        """Return the tokens, also those behind a word such as EXPLAIN."""
+        if not self.tokens or self.tokens[0].token_type != TokenType.COMMAND:
+            return self.tokens
+        behind = self.tokens[0].end + 1
+        return SourceText(" " * behind + self.text[behind:]).all_tokens()
+
+    def type_for_duckdb(self, duck: Duck) -> str:
+        """Return what kind of statement DuckDB takes this for; "" if it cannot read it either.
+
+        It is not asked about brackets that do not close: of many it takes minutes, or dies.
+        """
+        depth = 0
+        for token in self.tokens:
+            depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+            if not 0 <= depth <= DEEPEST:
+                return ""
+        return duck.statement_type(self.text) if depth == 0 else ""
 
     def one_statement(self) -> list[Token]:
         """Return the tokens of the only statement; StatementError where a second one begins."""
@@ -123,7 +151,7 @@ class SourceText:
 
     def _tokenized(self) -> list[Token]:
         try:
-            return list(_Dialect().tokenize(self.text))
+            return list(DIALECT().tokenize(self.text))
         except TokenError as error:
             reason = str(error.__cause__ or error)
             at = re.search(r" from \d+:(\d+)$", reason)
@@ -137,48 +165,6 @@ class SourceText:
 
 
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
-
-
-class _Dialect(DuckDB):
-    """DuckDB's dialect, which keeps JSON paths as they are.
-
-    sqlglot takes `'a.b'` for a path of two steps, where DuckDB takes it for one name.
-    """
-
-    def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
-        return path
-
-
-class _Parser(DuckDBParser):
-    """DuckDB's parser, which keeps the place of its last error and logs nothing.
-
-    It also keeps intervals as they are: sqlglot takes `1 day 02:00:00` for a day, `10 minutes ago`
-    for what is to come, and `.5 seconds` for five.
-    """
-
-    place: int | None = None
-
-    def raise_error(self, message: str, token: Token | None = None) -> None:
-        found = token or self._curr
-        if found:
-            self.place = found.start
-        elif self._prev:
-            self.place = self._prev.end + 1
-        super().raise_error(message, *([token] if token else []))
-
-    def _parse_interval_span(
-        self, this: exp.Expr | None, parse_function_unit: bool = True
-    ) -> exp.Interval:
-        written = this.name if this is not None and this.is_string else ""
-        # the parser passes None where there is nothing
-        interval = super()._parse_interval_span(this, parse_function_unit)  # type: ignore[arg-type]
-        parts = exp.INTERVAL_STRING_RE.findall(written)
-        if len(parts) == 1 and not exp.INTERVAL_STRING_RE.fullmatch(written):
-            return exp.Interval(this=exp.Literal.string(written))
-        return interval
-
-    def _warn_unsupported(self) -> None:
-        pass
 
 
 def _meant(tokens: list[Token]) -> str:

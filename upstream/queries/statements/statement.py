@@ -55,11 +55,16 @@ class InsertInto:
 
 @dataclass(frozen=True, slots=True)
 class OtherStatement:
-    """A query, or whatever else DuckDB does with its tables."""
+    """A query, or whatever else DuckDB does with its tables.
+
+    `tree` is None if only DuckDB can read the statement, and `is_exact` tells whether the tree is
+    that of a query which DuckDB reads in the same way.
+    """
 
     text: str
-    tree: exp.Expr
+    tree: exp.Expr | None
     is_query: bool
+    is_exact: bool = False
 
 
 Statement = CreateStream | DropStream | InsertInto | OtherStatement

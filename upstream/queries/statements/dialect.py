@@ -1,0 +1,253 @@
+"""DuckDB's SQL as it is written: sqlglot's dialect without its translations.
+
+sqlglot knows hundreds of functions of other databases. It reads a call as what the function means
+and writes the nearest thing that DuckDB has, and what does not fit is dropped. Here a call stays a
+name and its arguments, so DuckDB sees what the user wrote, and refuses what it does not have.
+What is still read otherwise than DuckDB reads it, `same_reading` finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from sqlglot import Token, TokenType, exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import UnsupportedError
+from sqlglot.generator import Generator
+from sqlglot.generators.duckdb import DuckDBGenerator
+from sqlglot.parsers.duckdb import DuckDBParser
+
+_FUNCTIONS: Final = {name: DuckDBParser.FUNCTIONS[name] for name in ("COLUMNS", "GROUPING")}
+_WORDED_CALLS: Final = {
+    **{name: DuckDBParser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")},
+    "EXTRACT": lambda self: self._parse_extract(),
+    "OVERLAY": lambda self: self._overlay_call(),
+    "POSITION": lambda self: self._position_call(),
+    "SUBSTRING": lambda self: self._substring_call(),
+    "TRIM": lambda self: self._trim_call(),
+}
+_PERCENTILES: Final = {"percentile_cont": "quantile_cont", "percentile_disc": "quantile_disc"}
+_WITHOUT_BRACKETS: Final = {
+    name: DuckDBParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE", "MAP", "@")
+}
+_CLOCK_WORDS: Final = {
+    token: DuckDBParser.NO_PAREN_FUNCTIONS[token]
+    for token in (
+        TokenType.CURRENT_DATE,
+        TokenType.CURRENT_TIME,
+        TokenType.CURRENT_TIMESTAMP,
+        TokenType.LOCALTIME,
+        TokenType.LOCALTIMESTAMP,
+    )
+}
+_UNARY: Final = {
+    **DuckDBParser.UNARY_PARSERS,
+    TokenType.PLUS: lambda self: _operator("+", self._parse_unary()),
+}
+_NO_LITERALS: Final[dict[exp.DType, Callable[[object, object, object], object]]] = {}
+_NO_CONVERTERS: Final[dict[exp.DType, Callable[[exp.DataType], exp.DataType]]] = {}
+_TRANSFORMS: Final = {
+    **DuckDBGenerator.TRANSFORMS,
+    exp.Pow: lambda self, node: self.binary(node, "**"),
+}
+
+
+class WrittenParser(DuckDBParser):
+    """DuckDB's parser, which keeps calls, intervals and types as they are, and logs nothing.
+
+    `place` is where its last error was. Two functions keep a node of their own: COLUMNS, which
+    stands for several columns, and GROUPING, which has no meaning outside its query. Others whose
+    arguments are separated by words (`substring(a FROM 2)`) are read as calls like all others.
+    """
+
+    FUNCTIONS = _FUNCTIONS
+    FUNCTION_PARSERS = _WORDED_CALLS
+    NO_PAREN_FUNCTION_PARSERS = _WITHOUT_BRACKETS
+    NO_PAREN_FUNCTIONS = _CLOCK_WORDS
+    FUNC_TOKENS = DuckDBParser.FUNC_TOKENS | {TokenType.APPLY}
+    UNARY_PARSERS = _UNARY
+    TYPE_LITERAL_PARSERS = _NO_LITERALS
+    TYPE_CONVERTERS = _NO_CONVERTERS
+
+    place: int | None = None
+
+    def raise_error(self, message: str, token: Token | None = None) -> None:
+        """Raise an error, and keep its place."""
+        found = token or self._curr
+        if found:
+            self.place = found.start
+        elif self._prev:
+            self.place = self._prev.end + 1
+        super().raise_error(message, *([token] if token else []))
+
+    def _warn_unsupported(self) -> None:
+        """Say nothing: a statement that sqlglot does not know is left as it is, for DuckDB."""
+
+    def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        """Parse what follows a call; DuckDB reads the WITHIN GROUP of percentiles as this."""
+        name = _PERCENTILES.get(this.name.lower()) if isinstance(this, exp.Anonymous) else None
+        if this is not None and name and self._match_text_seq("WITHIN", "GROUP"):
+            order = self._parse_wrapped(self._parse_order)
+            if order is not None and this.expressions:
+                order.set("this", this.expressions[-1])
+                this.set("this", name)
+                this.set("expressions", [*this.expressions[:-1], order])
+        return super()._parse_window(this, alias)
+
+    def _parse_ordered(
+        self, parse_method: Callable[[], exp.Expr | None] | None = None
+    ) -> exp.Ordered | None:
+        """Parse what to order by; NULLS LAST is kept, as a setting can make FIRST the default."""
+        ordered = super()._parse_ordered(parse_method)
+        words = [token.text.upper() for token in self._tokens[self._index - 2 : self._index]]
+        if ordered is not None and words == ["NULLS", "LAST"]:
+            ordered.set("nulls_last", True)
+        return ordered
+
+    def _parse_interval_span(
+        self, this: exp.Expr | None, parse_function_unit: bool = True
+    ) -> exp.Interval:
+        """Parse an interval; one in a text, such as `'1 day 02:00:00'`, is not taken apart."""
+        # the parser passes None where there is nothing
+        interval = super()._parse_interval_span(this, parse_function_unit)  # type: ignore[arg-type]
+        has_unit = this is not None and this.is_string and exp.INTERVAL_STRING_RE.search(this.name)
+        return exp.Interval(this=this, unit=None if has_unit else interval.args.get("unit"))
+
+    def _parse_interval(
+        self, require_interval: bool = True, parse_function_unit: bool = True
+    ) -> exp.Add | exp.Interval | None:
+        """Parse an interval, which knows where it begins."""
+        first = self._curr
+        interval = super()._parse_interval(require_interval, parse_function_unit)
+        if interval is not None and first is not None:
+            interval.update_positions(first)
+        return interval
+
+    def _parse_unary(self) -> exp.Expr | None:
+        """Parse an operand, and the `!` of a factorial behind it, which is not that of `!~`."""
+        operand = super()._parse_unary()
+        while operand is not None and self._curr and self._curr.text == "!":
+            following = self._next
+            if following and following.text[0] == "~" and following.start == self._curr.end + 1:
+                break
+            self._advance()
+            operand = _operator("!__postfix", operand)
+        return operand
+
+    def _parse_primary(self) -> exp.Expr | None:
+        """Parse what stands for itself; `.5` is another type of number than `0.5`."""
+        if self._match_pair(TokenType.DOT, TokenType.NUMBER):
+            return exp.Literal.number(f".{self._prev.text}")
+        return super()._parse_primary()
+
+    def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
+        """Parse what follows IN: a list in square brackets is one value, not several."""
+        if self._curr and self._curr.token_type == TokenType.L_BRACKET:
+            return exp.In(this=this, field=self._parse_bitwise())
+        return super()._parse_in(this, alias)
+
+    # Arguments with words between them
+
+    def _parse_extract(self) -> exp.Extract:
+        part = self._parse_string() or self._parse_var(any_token=True)
+        if not self._match(TokenType.FROM):
+            self.raise_error("Expected FROM")
+        return exp.Extract(this=part, expression=self._parse_bitwise())
+
+    def _overlay_call(self) -> exp.Expr:
+        return self._worded_call("overlay", self._parse_bitwise(), "PLACING", "FROM", "FOR")
+
+    def _position_call(self) -> exp.Expr:
+        sought = self._parse_bitwise()
+        if not self._match(TokenType.IN):
+            self.raise_error("Expected IN")
+        arguments = [self._parse_bitwise(), sought]
+        return exp.Anonymous(this=_quoted("position"), expressions=arguments)
+
+    def _substring_call(self) -> exp.Expr:
+        text = self._parse_bitwise()
+        if not self._match(TokenType.FOR):
+            return self._worded_call("substring", text, "FROM", "FOR")
+        arguments = [text, exp.Literal.number(1), self._parse_bitwise()]
+        return exp.Anonymous(this="substring", expressions=arguments)
+
+    def _trim_call(self) -> exp.Expr:
+        name = "trim"
+        if self._match_texts(("BOTH", "LEADING", "TRAILING")):
+            name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(self._prev.text.upper(), name)
+        if self._match(TokenType.FROM):
+            return exp.Anonymous(this=name, expressions=[self._parse_bitwise()])
+        first = self._parse_bitwise()
+        if self._match(TokenType.FROM):
+            return exp.Anonymous(this=name, expressions=[self._parse_bitwise(), first])
+        return self._worded_call(name, first)
+
+    def _worded_call(self, name: str, first: exp.Expr | None, *words: str) -> exp.Anonymous:
+        """Return a call whose further arguments follow these words, or commas."""
+        arguments = [first]
+        waiting = [*words]
+        while self._match(TokenType.COMMA) or (waiting and self._match_text_seq(waiting[0])):
+            waiting = waiting[1:]
+            arguments.append(self._parse_bitwise())
+        return exp.Anonymous(this=name, expressions=arguments)
+
+
+class WrittenGenerator(DuckDBGenerator):
+    """Writes what `WrittenParser` read; what DuckDB has not is an error, and not a warning."""
+
+    MULTI_ARG_DISTINCT = True
+    TRANSFORMS = _TRANSFORMS
+
+    def unsupported(self, message: str) -> None:
+        """Refuse what DuckDB has not, where sqlglot would warn and go on."""
+        raise UnsupportedError(message)
+
+    def extract_sql(self, expression: exp.Extract) -> str:
+        """Write the part as it was written: sqlglot has one name for each."""
+        return f"EXTRACT({self.sql(expression, 'this')} FROM {self.sql(expression, 'expression')})"
+
+    def ordered_sql(self, expression: exp.Ordered) -> str:
+        """Write NULLS LAST where it was written."""
+        last = " NULLS LAST" if expression.args.get("nulls_last") else ""
+        return super().ordered_sql(expression) + last
+
+    def ignorenulls_sql(self, expression: exp.IgnoreNulls) -> str:
+        """Write it behind whatever it was written behind."""
+        return f"{self.sql(expression, 'this')} IGNORE NULLS"
+
+    def respectnulls_sql(self, expression: exp.RespectNulls) -> str:
+        """Write it behind whatever it was written behind."""
+        return f"{self.sql(expression, 'this')} RESPECT NULLS"
+
+    def withingroup_sql(self, expression: exp.WithinGroup) -> str:
+        """Write the order where it was written."""
+        return Generator.withingroup_sql(self, expression)
+
+
+class WrittenDuckDB(DuckDB):
+    """DuckDB's dialect, which keeps what was written.
+
+    JSON paths are kept, too: sqlglot takes `'a.b'` for a path of two steps, where DuckDB takes it
+    for one name.
+    """
+
+    Parser = WrittenParser
+    Generator = WrittenGenerator
+
+    def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
+        """Return the path as it is."""
+        return path
+
+
+DIALECT: Final = WrittenDuckDB
+"""What statements are read and written by."""
+
+
+def _operator(name: str, *operands: exp.Expr | None) -> exp.Anonymous:
+    """Return the call of an operator that has no node; DuckDB has it as a function."""
+    return exp.Anonymous(this=_quoted(name), expressions=[*operands])
+
+
+def _quoted(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
