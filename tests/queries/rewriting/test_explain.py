@@ -10,6 +10,7 @@ from sqlglot import exp, parse_one
 from upstream.queries.duck import Duck
 from upstream.queries.rewriting import explain, parts, split, whole
 from upstream.queries.rewriting.split_query import SplitQuery
+from upstream.queries.statements.dialect import DIALECT
 from upstream.queries.window_clause import WindowClause, WindowKind
 
 from .fixture_files import new_duck
@@ -26,7 +27,7 @@ def duck() -> Iterator[Duck]:
 
 
 def _split(sql: str, duck: Duck) -> SplitQuery:
-    query = parse_one(sql, dialect="duckdb")
+    query = parse_one(sql, dialect=DIALECT)
     assert isinstance(query, exp.Query)
     return split(query, WINDOWS, SCHEMAS, duck)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from .functions import DIALECT
 from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
@@ -38,6 +37,8 @@ _TEXTS: Final = """
 def may_collate(query: exp.Query, duck: Duck) -> bool:
     """Tell whether a collation is named in a query, or in anything that it may read or call."""
     from sqlglot import exp
+
+    from ..statements.dialect import DIALECT
 
     if query.find(exp.Collate) or _default(duck):
         return True
