@@ -182,7 +182,8 @@ class QueueDefinition(Definition):
     )
     snapshot: bool = Field(
         default=False,
-        description="Begin with all newest values of the stream, not with what comes next.",
+        description="Begin with all newest values of the stream, not with what comes next. Push "
+        "connections begin with them anyway, unless they say `snapshot=false`.",
     )
     keep_for_dequeue: bool = Field(
         default=False,

@@ -6,7 +6,7 @@ import asyncio
 import math
 import secrets
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from typing import Literal
 
 from upstream import (
     TOMBSTONE,
@@ -20,6 +20,7 @@ from upstream import (
     Update,
     ValueTooLargeError,
 )
+from upstream.push_limits import MOST_APPENDED
 from upstream.queues.columns import Column
 
 from .bodies import stored_length
@@ -41,10 +42,6 @@ from .staleness_report import LibraryQueue
 from .time_bound import TimeBound
 from .wake_list import Wake, WakeList
 from .window_results import WindowResults
-
-PRIVATE_APPEND_CAPACITY: Final = 10_000
-"""How many updates may wait for one connection to an append queue before they are conflated."""
-
 
 Serves = Literal["dequeue", "push"]
 
@@ -366,7 +363,7 @@ class QueueEntry:
         definition = self.definition
         changes: dict[str, object] = {"shedding": False, "time_to_live": None}
         if definition.kind == "append":
-            changes |= {"kind": "adaptive", "capacity": PRIVATE_APPEND_CAPACITY}
+            changes |= {"kind": "adaptive", "capacity": MOST_APPENDED}
         elif definition.kind != "adaptive":
             changes["capacity"] = None
         definition = definition.model_copy(update=changes)

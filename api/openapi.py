@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 
+from upstream.push_limits import MOST_APPENDED, MOST_WINDOW
+
 from .routes.descriptions import (
     BINARY,
     LINKS_OF_DEQUEUE,
@@ -194,7 +196,11 @@ _POST_DELIVERED: Final[Description] = {
 
 _PUSH_PARAMETERS: Final[list[Any]] = [
     _path("queue"),
-    _query("max_rate", {"type": "number", "exclusiveMinimum": 0}, "Updates per second, at most."),
+    _query(
+        "max_rate",
+        {"type": "number", "exclusiveMinimum": 0},
+        "Updates per second, at most. Not messages: one may hold many updates.",
+    ),
     _query(
         "max_rate_per_key",
         {"type": "array", "items": {"type": "string"}},
@@ -205,48 +211,73 @@ _PUSH_PARAMETERS: Final[list[Any]] = [
         {"type": "array", "items": {"type": "string"}},
         "Patterns of the keys that are wanted, such as `GO*`.",
     ),
-    _query("snapshot", {"type": "boolean", "default": False}, "Begin with all newest values."),
+    _query(
+        "snapshot",
+        {"type": "boolean", "default": True},
+        "Begin with all newest values, if the stream retains any.",
+    ),
+    _query(
+        "last_event_id",
+        {"type": "string"},
+        "The id of the last message, to resume: only what was missed comes then, whatever "
+        "`snapshot` says. The header wins.",
+    ),
+    {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}},
 ]
+_PUSHED: Final = (
+    f" Readers of an `append` queue get every update while no more than {MOST_APPENDED:,} wait for "
+    "them. Then the newest of each key supersede the others, and so they do while there is no "
+    "connection. The next message counts those left out of a connection, over all keys: "
+    '`{"updates": [...], "id": "...", "superseded": 3}`; so it does for `adaptive` queues.'
+)
 
-_GET_EVENTS: Final[Description] = {
-    "operationId": "get_events",
-    "summary": "Follow a queue by server-sent events",
-    "description": "A private queue of the same definition feeds the connection; the named queue "
-    'is not consumed. An event\'s data is `{"updates": [...]}`; its id is what to resume from.',
-    "tags": ["push"],
-    "parameters": [
-        *_PUSH_PARAMETERS,
-        {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}},
-    ],
-    "responses": {
-        "200": {
-            "description": "Events, until the client has enough.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+
+def _window(settings: Settings, description: str) -> Description:
+    default = settings.default_window
+    schema = {"type": "integer", "minimum": 1, "maximum": MOST_WINDOW, "default": default}
+    return _query("window", schema, description)
+
+
+def _get_events(settings: Settings) -> Description:
+    return {
+        "operationId": "get_events",
+        "summary": "Follow a queue by server-sent events",
+        "description": "A private queue of the same definition feeds the connection; the named "
+        "queue is not consumed. An event's data is "
+        '`{"updates": [...], "id": "..."}`; its id is what to resume from. With `"reset": true` '
+        "a new picture begins: forget what came before." + _PUSHED,
+        "tags": ["push"],
+        "parameters": [
+            *_PUSH_PARAMETERS,
+            _window(settings, "Without effect: events are not answered."),
+        ],
+        "responses": {
+            "200": {
+                "description": "Events, until the client has enough.",
+                "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            },
+            **_problems(403, 404, 422, 503),
         },
-        **_problems(403, 404, 422, 503),
-    },
-}
+    }
 
-_GET_SOCKET: Final[Description] = {
-    "operationId": "get_socket",
-    "summary": "Follow a queue by websocket",
-    "description": "As events, with credit: at most `window` messages are sent ahead of what the "
-    'client has answered by `{"credit": n}`, so a slow client gets new values, not old ones.',
-    "tags": ["push"],
-    "parameters": [
-        *_PUSH_PARAMETERS,
-        _query(
-            "window",
-            {"type": "integer", "minimum": 1, "maximum": 1024, "default": 8},
-            "How many messages may be unanswered.",
-        ),
-        _query("last_event_id", {"type": "string"}, "The id of the last message, to resume."),
-    ],
-    "responses": {
-        "101": {"description": "The websocket is open."},
-        **_problems(403, 404, 422, 426, 503),
-    },
-}
+
+def _get_socket(settings: Settings) -> Description:
+    return {
+        "operationId": "get_socket",
+        "summary": "Follow a queue by websocket",
+        "description": "As events, with credit: at most `window` messages are sent ahead of what "
+        'the client has answered by `{"credit": n}`, so a slow client gets new values, not old '
+        "ones." + _PUSHED,
+        "tags": ["push"],
+        "parameters": [
+            *_PUSH_PARAMETERS,
+            _window(settings, "How many messages may be unanswered."),
+        ],
+        "responses": {
+            "101": {"description": "The websocket is open."},
+            **_problems(403, 404, 422, 426, 503),
+        },
+    }
 
 
 def _plain_routes(settings: Settings) -> Description:
@@ -255,6 +286,6 @@ def _plain_routes(settings: Settings) -> Description:
         "/v1/streams/{stream}/updates": {"post": _POST_UPDATES},
         "/v1/queues/{queue}/dequeue": {"post": _post_dequeue(settings)},
         "/v1/queues/{queue}/delivered": {"post": _POST_DELIVERED},
-        "/v1/queues/{queue}/events": {"get": _GET_EVENTS},
-        "/v1/queues/{queue}/socket": {"get": _GET_SOCKET},
+        "/v1/queues/{queue}/events": {"get": _get_events(settings)},
+        "/v1/queues/{queue}/socket": {"get": _get_socket(settings)},
     }

@@ -23,6 +23,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from upstream import UpStreamError
+from upstream.push_limits import DEFAULT_WINDOW, MOST_WINDOW
 
 PREFIX: Final = "UPSTREAM_"
 NOT_OURS: Final = frozenset({"UPSTREAM_URL"})
@@ -186,9 +187,9 @@ class Settings(BaseSettings):
     )
 
     default_window: int = Field(
-        default=8,
+        default=DEFAULT_WINDOW,
         ge=1,
-        le=1_000,
+        le=MOST_WINDOW,
         description="Messages a push may be ahead of its reader, unless it says.",
     )
     heartbeat_seconds: Seconds = Field(

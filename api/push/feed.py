@@ -99,11 +99,6 @@ class Definition(Protocol):
         """Which kind of queue it is."""
         ...
 
-    @property
-    def snapshot(self) -> bool:
-        """Whether it begins with all newest values."""
-        ...
-
 
 class QueueFeed(Protocol):
     """A named queue, of which every connection gets one of its own."""

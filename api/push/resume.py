@@ -27,7 +27,7 @@ class Beginning:
 
 
 def beginning_of(selection: Selection, feed: QueueFeed) -> Beginning:
-    """Return where a connection begins.
+    """Return where a connection begins: with the newest values, unless it does not want them.
 
     A client that asks to resume gets what it may have missed. If that cannot be told any more, it
     gets a snapshot and is told to forget what it had. Streams that keep no values have neither.
@@ -37,8 +37,7 @@ def beginning_of(selection: Selection, feed: QueueFeed) -> Beginning:
         return _resume(selection.last_event_id, feed, selection.is_wanted, keeps_values)
     if selection.snapshot and not keeps_values:
         raise SelectionError("snapshot", "false, since the stream does not retain values")
-    snapshot = feed.definition.snapshot if selection.snapshot is None else selection.snapshot
-    return Beginning(snapshot=snapshot and keeps_values)
+    return Beginning(snapshot=keeps_values and selection.snapshot is not False)
 
 
 def _resume(

@@ -11,7 +11,7 @@ import math
 from random import random
 from typing import Final
 
-from upstream import PacedScheduler, Scheduler, Update
+from upstream import AdaptiveQueue, PacedScheduler, Scheduler, Update
 
 from .feed import PrivateQueue, QueueFeed, TakesTurns
 from .late_scheduler import LateScheduler
@@ -121,6 +121,15 @@ class SelectedQueue:
         self._taken = 0
         since = self._queue.waiting_since()
         self._sequence = sequence_before(self._now() if since is None else since)
+
+    def superseded(self) -> int:
+        """Return how many updates were left out so far by a queue that would keep every update.
+
+        Each was replaced by a newer one of its key when too many waited. 0 for other queues, of
+        which all but the newest updates are left out as a rule.
+        """
+        queue = self._queue
+        return queue.statistics().superseded if isinstance(queue, AdaptiveQueue) else 0
 
     def queue_staleness(self) -> float:
         """Return the mean queue staleness of the connection's keys. O(keys)."""

@@ -14,10 +14,10 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from upstream import Key, UpStreamError
+from upstream.push_limits import DEFAULT_WINDOW, MOST_WINDOW
 
 from ..key_patterns import MOST_CHARACTERS, KeyPatterns, is_pattern
 
-MOST_WINDOW: Final = 1_024
 MOST_PATTERNS: Final = 64
 LONGEST_PATTERN: Final = 256
 SLOWEST_RATE: Final = 1e-7
@@ -58,9 +58,9 @@ class Selection:
     (1.0, 60.0, inf)
     """
 
-    window: int = 8
+    window: int = DEFAULT_WINDOW
     max_rate: float | None = None
-    """Updates per second over all keys."""
+    """Updates per second over all keys, of which a message may hold many."""
     key_rates: tuple[tuple[str, float], ...] = ()
     """Updates per second of one key, by pattern."""
     rate_of_others: float | None = None
@@ -68,6 +68,7 @@ class Selection:
     key_patterns: tuple[str, ...] = ()
     """The keys that are wanted; all if there is none."""
     snapshot: bool | None = None
+    """Whether to begin with the newest values; as far as there are any if None."""
     last_event_id: str | None = None
     _interval: KeyPatterns = field(init=False, repr=False, compare=False)
     _wanted: KeyPatterns = field(init=False, repr=False, compare=False)
@@ -80,7 +81,9 @@ class Selection:
         object.__setattr__(self, "_wanted", KeyPatterns(wanted, otherwise=0.0))
 
     @classmethod
-    def parse(cls, query: bytes, *, window: int = 8, last_event_id: str | None = None) -> Selection:
+    def parse(
+        cls, query: bytes, *, window: int = DEFAULT_WINDOW, last_event_id: str | None = None
+    ) -> Selection:
         """Return what a query asks for; SelectionError or UnknownParameterError if it is wrong.
 
         `window` is the default, and `last_event_id` what a header said, which wins.

@@ -66,6 +66,7 @@ class Subscription:
         "_sent",
         "_staleness",
         "_started",
+        "_superseded",
         "_unanswered",
         "ending",
         "message_bytes",
@@ -99,7 +100,7 @@ class Subscription:
         rate = selection.max_rate
         self._allowance = None if rate is None else RateAllowance(rate, now=now)
         self._pace = MeasuredPace(now=now)
-        self._sent = self._delivered = 0
+        self._sent = self._delivered = self._superseded = 0
         self._unanswered: deque[list[Update]] = deque()
         self._staleness = Rationed(self._queue.queue_staleness, share=STALENESS_SHARE)
         self.stream.subscribers.add(self)
@@ -161,9 +162,15 @@ class Subscription:
     def _message(self, parts: list[bytes], *, is_last: bool) -> PushMessage:
         sequence = self._beginning if self._deletions else self._queue.sequence()
         message_id = id_of(self.stream.run, sequence)
-        end = b'],"id":"%b","reset":true}' if self._is_reset else b'],"id":"%b"}'
-        self._is_reset = False
-        data = b'{"updates":[' + b",".join(parts) + end % message_id.encode()
+        superseded = self._queue.superseded()
+        end = b'],"id":"%b"' % message_id.encode()
+        if superseded > self._superseded:
+            end += b',"superseded":%d' % (superseded - self._superseded)
+            self._superseded = superseded
+        if self._is_reset:
+            end += b',"reset":true'
+            self._is_reset = False
+        data = b'{"updates":[' + b",".join(parts) + end + b"}"
         return PushMessage(data, message_id, len(parts), is_last)
 
     @property

@@ -191,7 +191,7 @@ def test_a_private_queue_is_like_the_named_one_and_takes_nothing_from_it(
 def test_a_private_queue_refuses_nothing(
     stream: StreamEntry, definition: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.entries.PRIVATE_APPEND_CAPACITY", 10)
+    monkeypatch.setattr("api.entries.MOST_APPENDED", 10)
     private = entry_of(stream, **definition).attach_private()
     for number in range(100):
         stream.take_in_one(number % 30, b"%d" % number, float(number))

@@ -30,6 +30,13 @@ def test_values_are_cut_short_where_there_is_no_room_and_then_numbers_left_out()
     assert shown(picture, width=22)[2] == 'instrument-1  "xxxxxx\u2026'
 
 
+def test_the_title_tells_how_many_updates_were_left_out() -> None:
+    picture = Picture()
+    picture.apply(WatchMessage([ReceivedUpdate("a", 1, 0.0)], superseded=1_000), now=5.0)
+    picture.apply(WatchMessage([ReceivedUpdate("a", 2, 0.0)], superseded=234), now=6.0)
+    assert " ".join(shown(picture)).startswith("q: 1 key, 2 updates, 1,234 left out")
+
+
 def test_the_keys_that_changed_last_are_first() -> None:
     picture = Picture()
     picture.apply(message(("a", 1), ("b", 2), ("c", 3)), now=5.0)

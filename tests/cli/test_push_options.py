@@ -36,6 +36,13 @@ def test_it_stops_after_so_many_updates() -> None:
     assert [len(each.updates) for each in found] == [2, 0, 2]
 
 
+def test_a_message_that_is_cut_keeps_the_rest_of_what_it_tells() -> None:
+    update = ReceivedUpdate("a", 1, 0.0)
+    whole = WatchMessage([update] * 3, "r-1", is_reset=True, superseded=5)
+    [cut] = at_most(iter([whole]), 2)
+    assert cut == WatchMessage([update] * 2, "r-1", is_reset=True, superseded=5)
+
+
 def test_it_does_not_wait_for_more_than_it_needs() -> None:
     assert len(list(at_most(iter(messages(2, 3)), 2))) == 1
 

@@ -6,6 +6,7 @@ import pytest
 
 from upstream.client import Client
 
+from ..client.scripted_socket import Script, message, scripted_socket
 from .console import REFUSED, invoke, lines_of
 
 
@@ -39,6 +40,18 @@ def test_whole_messages_may_be_printed(service_url: str, queue: str) -> None:
     found = [message for message in messages if isinstance(message, dict)]
     assert all(message["id"] for message in found)
     assert sum(len(message["updates"]) for message in found) == 3
+
+
+LEFT_OUT = {"updates": [{"key": "a", "value": 1, "time": 2.0}], "superseded": 1_200}
+
+
+@pytest.mark.parametrize("options", [[], ["--messages"]])
+def test_it_is_said_how_many_updates_were_left_out(options: list[str]) -> None:
+    with scripted_socket(Script([LEFT_OUT, message("b")])) as server:
+        result = invoke("tail", "q", "-n", "2", *options, url=server.url)
+    assert result.exit_code == 0
+    assert "Left out 1,200 updates" in result.stderr
+    assert ('"superseded":1200' in result.stdout) == bool(options)
 
 
 def test_a_queue_that_is_not_there_is_refused(service_url: str, name: str) -> None:

@@ -35,5 +35,13 @@ def test_a_deletion_is_told_from_a_value() -> None:
     assert text == "a 1\na deleted\n"
 
 
+def test_it_is_said_how_many_updates_were_left_out() -> None:
+    update = {"key": "a", "value": 1, "time": 2.0}
+    with scripted_socket(Script([{"updates": [update], "superseded": 7}])) as server:
+        result = invoke("watch", "q", "-n", "1", url=server.url)
+    assert result.stdout == "a 1\n"
+    assert "Left out 7 updates" in result.stderr
+
+
 def test_a_queue_that_is_not_there_is_refused(service_url: str, name: str) -> None:
     assert invoke("watch", name, url=service_url).exit_code == REFUSED

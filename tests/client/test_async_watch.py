@@ -38,7 +38,7 @@ def test_updates_come_as_they_are_pushed_and_credit_follows_their_use() -> None:
 
     with scripted_socket(Script([message("a", "b"), message("c")])) as server:
         asyncio.run(watch(server))
-    assert server.paths == ["/v1/queues/q/socket?window=8&keys=a%2A&snapshot=true"]
+    assert server.paths == ["/v1/queues/q/socket?keys=a%2A"]
 
 
 def test_a_wait_that_was_cancelled_loses_nothing() -> None:
@@ -155,7 +155,7 @@ def test_a_lost_connection_is_made_again_from_where_it_was(end: Callable[..., No
     with scripted_socket(first, Script([message("c")])) as server:
         assert asyncio.run(watch(server)) == ["a", "b", "c"]
     assert len(lost) == 1
-    assert server.paths[1].endswith("&last_event_id=r-2")
+    assert server.paths[1].endswith("?last_event_id=r-2")
 
 
 def test_a_connection_that_the_service_ends_on_purpose_stays_so() -> None:

@@ -40,7 +40,7 @@ def test_updates_come_as_they_are_pushed() -> None:
     ):
         updates = iter(watch)
         assert [next(updates).key for _ in range(3)] == ["a", "b", "c"]
-    assert server.paths == ["/v1/queues/q/socket?window=3&snapshot=true"]
+    assert server.paths == ["/v1/queues/q/socket?window=3"]
 
 
 def test_a_loop_that_was_left_is_gone_on_with() -> None:
@@ -148,7 +148,7 @@ def test_a_lost_connection_is_made_again_from_where_it_was(end: Callable[..., No
     assert keys == ["a", "b", "c"]
     assert [delay for _, delay in lost] == delays
     assert len(delays) == 1
-    assert server.paths[1].endswith("&last_event_id=r-2")
+    assert server.paths[1].endswith("?last_event_id=r-2")
 
 
 def test_a_connection_that_the_service_ends_on_purpose_stays_so() -> None:

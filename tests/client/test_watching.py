@@ -15,7 +15,6 @@ from websockets.http11 import Response
 from upstream import ManualClock, ParameterError
 from upstream.client import (
     AnswerNotUnderstoodError,
-    InvalidRequestError,
     NotFoundError,
     ReceivedUpdate,
     RequestRefusedError,
@@ -24,6 +23,7 @@ from upstream.client import (
     WatchMessage,
 )
 from upstream.client.watching import Watching, WatchOptions
+from upstream.push_limits import MOST_WINDOW
 
 UPDATE = b'{"key":"a","value":1,"time":2}'
 
@@ -68,7 +68,7 @@ def closed(code: int, why: str = "") -> ConnectionClosedError:
 def test_a_connection_is_to_the_socket_of_the_queue() -> None:
     address = watching().address()
     assert address.startswith("ws://a:1/v1/queues/q/socket?")
-    assert query(address) == [("window", "8"), ("snapshot", "true")]
+    assert query(address) == []
 
 
 def test_the_options_are_in_the_query() -> None:
@@ -123,26 +123,24 @@ def test_what_was_missed_before_the_first_message_comes_with_a_snapshot() -> Non
     assert ("snapshot", "false") in query(one.address())
     one.connected()
     one.after_loss(OSError("lost"))
-    assert ("snapshot", "true") in query(one.address())
+    assert ("snapshot", "false") not in query(one.address())
     one.received('{"updates":[],"id":"r-1"}')
     assert ("snapshot", "false") in query(one.address())
     assert ("last_event_id", "r-1") in query(one.address())
 
 
-NO_SNAPSHOT = (
-    b'{"title":"Bad parameter","status":422,'
-    b'"detail":"snapshot must be false, since the stream does not retain values"}'
-)
+@pytest.mark.parametrize("window", [0, -1, MOST_WINDOW + 1])
+def test_a_window_out_of_bounds_is_refused_at_once(window: int) -> None:
+    with pytest.raises(ParameterError, match=f"window must be .* from 1 to {MOST_WINDOW}"):
+        WatchOptions(window=window)
 
 
-def test_a_stream_that_retains_nothing_is_watched_without_a_snapshot() -> None:
+def test_updates_that_were_left_out_are_counted() -> None:
     one = watching()
-    assert one.after_loss(refused(422, NO_SNAPSHOT)) is None
-    assert ("snapshot", "false") in query(one.address())
-    with pytest.raises(InvalidRequestError):
-        one.after_loss(refused(422, NO_SNAPSHOT))
-    with pytest.raises(InvalidRequestError):
-        watching().after_loss(refused(422, b'{"title":"Bad parameter","detail":"window"}'))
+    assert one.received('{"updates":[],"id":"r-7","superseded":3}').superseded == 3
+    assert one.received('{"updates":[],"id":"r-8"}').superseded == 0
+    one.received('{"updates":[],"id":"r-9","superseded":4}')
+    assert one.superseded == 7
 
 
 def test_rates_may_be_numpys() -> None:

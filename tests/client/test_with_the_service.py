@@ -225,13 +225,9 @@ def test_a_key_comes_no_faster_than_its_rate(client: Client, name: str) -> None:
             assert next(updates).key == "fast"
 
 
-@pytest.mark.parametrize("options", [{"window": 0}, {"max_rate": -1.0}])
-def test_a_watch_that_makes_no_sense_is_refused(
-    client: Client, name: str, options: dict[str, int]
-) -> None:
+def test_a_watch_that_makes_no_sense_is_refused(client: Client, name: str) -> None:
     client.create_queue(name)
-    watch = client.watch(name, **options)  # type: ignore[arg-type]
-    with pytest.raises(RequestRefusedError), watch:
+    with pytest.raises(RequestRefusedError), client.watch(name, max_rate=-1.0):
         pass
 
 

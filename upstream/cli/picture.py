@@ -24,16 +24,17 @@ class Shown:
 class Picture:
     """The keys in the order of their last update, the newest last. O(1) per update."""
 
-    __slots__ = ("_keys", "_updates")
+    __slots__ = ("_keys", "_superseded", "_updates")
 
     def __init__(self) -> None:
         self._keys: dict[Key, Shown] = {}
-        self._updates = 0
+        self._superseded = self._updates = 0
 
     def apply(self, message: WatchMessage, now: float) -> None:
         """Bring the picture up to date."""
         if message.is_reset:
             self._keys.clear()
+        self._superseded += message.superseded
         for update in message.updates:
             self._updates += 1
             known = self._keys.pop(update.key, None)
@@ -47,6 +48,8 @@ class Picture:
         table = table_with("key", "value", *numbers, right=numbers)
         keys = list(self._keys.values())  # at once: another thread may bring news meanwhile
         table.title = f"{queue}: {count(len(keys), 'key')}, {count(self._updates, 'update')}"
+        if self._superseded:
+            table.title += f", {self._superseded:,} left out"
         table.title_justify = "left"
         for shown in keys[: -rows - 1 : -1]:
             add_row(

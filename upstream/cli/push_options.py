@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, TypeAlias
 
 import typer
+from msgspec.structs import replace
 
 from upstream.client import Client, Watch, WatchMessage
+from upstream.push_limits import DEFAULT_WINDOW, MOST_WINDOW
 
 from .arguments import positive
+from .formatting import count as counted
 from .formatting import duration
 from .output import say
 
@@ -23,7 +26,10 @@ Keys: TypeAlias = Annotated[
 MaxRate: TypeAlias = Annotated[
     float | None,
     typer.Option(
-        "--max-rate", callback=positive, metavar="RATE", help="Updates per second, of all keys."
+        "--max-rate",
+        callback=positive,
+        metavar="RATE",
+        help="Updates per second, of all keys; a message may hold many.",
     ),
 ]
 MaxRatePerKey: TypeAlias = Annotated[
@@ -35,15 +41,20 @@ MaxRatePerKey: TypeAlias = Annotated[
     ),
 ]
 Window: TypeAlias = Annotated[
-    int,
-    typer.Option(min=1, max=1_000, help="Messages that the service may be ahead of the reader."),
+    int | None,
+    typer.Option(
+        min=1,
+        max=MOST_WINDOW,
+        help="Messages that the service may be ahead of the reader; "
+        f"{DEFAULT_WINDOW} unless the service is set up otherwise.",
+    ),
 ]
 Count: TypeAlias = Annotated[
     int | None, typer.Option("--count", "-n", min=1, help="Stop after so many updates.")
 ]
 Snapshot: TypeAlias = Annotated[
     bool,
-    typer.Option("--snapshot/--no-snapshot", help="Whether to begin with what is known already."),
+    typer.Option("--snapshot/--no-snapshot", help="Whether to begin with the newest values."),
 ]
 
 
@@ -54,7 +65,7 @@ def watch(
     keys: Sequence[str] | None,
     max_rate: float | None,
     max_rate_per_key: Sequence[str] | None,
-    window: int,
+    window: int | None,
     snapshot: bool,
 ) -> Watch:
     """Return the watch that the options ask for; it says when there is no connection."""
@@ -73,11 +84,18 @@ def at_most(messages: Iterator[WatchMessage], count: int | None) -> Iterator[Wat
     """Yield messages until there were `count` updates; the last message is cut there."""
     left = count
     for message in messages:
-        yield WatchMessage(message.updates[:left], message.id, message.is_reset)
+        yield replace(message, updates=message.updates[:left])
         if left is not None:
             left -= len(message.updates)
             if left <= 0:
                 return
+
+
+def say_superseded(watched: Watch) -> None:
+    """Say how many updates were left out, if there were any."""
+    if watched.superseded:
+        left_out = counted(watched.superseded, "update")
+        say(f"Left out {left_out} for which this reader was too slow; newer ones replaced them.")
 
 
 def rates_by_pattern(options: Sequence[str]) -> dict[str, float]:

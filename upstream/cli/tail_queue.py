@@ -17,6 +17,7 @@ from .push_options import (
     Snapshot,
     Window,
     at_most,
+    say_superseded,
     watch,
 )
 
@@ -24,7 +25,8 @@ Messages: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--messages",
-        help='Print whole messages, with id, and "reset": true where a new picture begins.',
+        help='Print whole messages, with id, "reset": true where a new picture begins, and '
+        '"superseded": how many updates were left out before it.',
     ),
 ]
 
@@ -36,7 +38,7 @@ def tail_queue(
     keys: Keys = None,
     max_rate: MaxRate = None,
     max_rate_per_key: MaxRatePerKey = None,
-    window: Window = 8,
+    window: Window = None,
     snapshot: Snapshot = True,
     count: Count = None,
     has_messages: Messages = False,
@@ -44,7 +46,10 @@ def tail_queue(
     """Print updates as they are pushed, each as a line of JSON, until interrupted.
 
     The queue is left as it is: each reader has a queue of its own. One that reads slowly gets fewer
-    updates, not older ones. A connection that is lost is made again, and nothing is missed.
+    updates, not older ones. Of an append queue every update is printed while no more than 10,000
+    wait for this reader; then only the newest of each key are kept. In the end it is said how many
+    were left out, and --messages tells it as it happens. A connection that is lost is made again,
+    and the newest value of no key is missed.
     """
     with (
         connected(context) as client,
@@ -58,5 +63,8 @@ def tail_queue(
             snapshot=snapshot,
         ) as watched,
     ):
-        for message in at_most(watched.messages(), count):
-            write_json_lines([message] if has_messages else message.updates)
+        try:
+            for message in at_most(watched.messages(), count):
+                write_json_lines([message] if has_messages else message.updates)
+        finally:
+            say_superseded(watched)

@@ -24,6 +24,7 @@ from .push_options import (
     Snapshot,
     Window,
     at_most,
+    say_superseded,
     watch,
 )
 
@@ -39,7 +40,7 @@ def watch_queue(
     keys: Keys = None,
     max_rate: MaxRate = None,
     max_rate_per_key: MaxRatePerKey = None,
-    window: Window = 8,
+    window: Window = None,
     snapshot: Snapshot = True,
     count: Count = None,
     is_json: Json = False,
@@ -47,7 +48,9 @@ def watch_queue(
     """Show the newest values as they change, until interrupted.
 
     In a terminal, a table of the keys that changed last; elsewhere, a line with key and value for
-    each update (--json: as JSON). The queue is left as it is: each reader has one of its own.
+    each update (--json: as JSON). The queue is left as it is: each reader has one of its own. Of an
+    append queue, too, no more than 10,000 updates wait for this reader; then only the newest of
+    each key are kept. How many were left out is shown above the table, or said in the end.
     """
     with (
         connected(context) as client,
@@ -65,11 +68,14 @@ def watch_queue(
         if is_terminal() and not is_json:
             _draw(console(), queue, messages)
             return
-        for message in messages:
-            if is_json:
-                write_json_lines(message.updates)
-            elif message.updates:
-                write_line("\n".join(map(_line, message.updates)))
+        try:
+            for message in messages:
+                if is_json:
+                    write_json_lines(message.updates)
+                elif message.updates:
+                    write_line("\n".join(map(_line, message.updates)))
+        finally:
+            say_superseded(watched)
 
 
 def _draw(console: Console, queue: str, messages: Iterator[WatchMessage]) -> None:

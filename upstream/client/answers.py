@@ -51,6 +51,11 @@ class WatchMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where to go on from, after this."""
     is_reset: bool = msgspec.field(default=False, name="reset")
     """Whether to forget all that was received before: these updates begin a new picture."""
+    superseded: int = 0
+    """How many updates were left out since the message before, as newer ones replaced them.
+
+    Counted for queues that would keep every update (`append`, `adaptive`), over all of their keys.
+    """
 
 
 class Rejection(msgspec.Struct, frozen=True):

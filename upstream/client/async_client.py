@@ -36,7 +36,7 @@ from .retries import RETRIES, RetryPolicy
 from .rows import GivenUpdate, rows_of, rows_of_columns
 from .sending import FAILURES, LIMITS, NOT_SENT, TIMEOUT_SECONDS, Connection, reason
 from .waiting import sleep_unless
-from .watching import WINDOW, OnLost, WatchOptions
+from .watching import OnLost, WatchOptions
 
 if TYPE_CHECKING:
     from .arrow_bodies import ArrowUpdates
@@ -256,7 +256,7 @@ class AsyncClient:
         self,
         queue: str,
         *,
-        window: int = WINDOW,
+        window: int | None = None,
         max_rate: float | None = None,
         max_rate_per_key: Mapping[str, float] | float | None = None,
         keys: Iterable[str] = (),
@@ -267,8 +267,11 @@ class AsyncClient:
         """Return an iterator of newest updates, pushed as they come; the queue keeps them all.
 
         A slow reader gets fewer updates, not older ones: the service runs at most `window` messages
-        ahead. `max_rate` is updates per second in all, `max_rate_per_key` those of each key, one
-        number or numbers by pattern (`{"GOOG": 1, "G*": 0.1}`); `keys` are patterns, too.
+        ahead, 8 unless it is set up otherwise. Of a queue that would keep every update, 10,000 may
+        wait for a reader before only the newest of each key are kept, and `WatchMessage.superseded`
+        counts those left out. `max_rate` is updates per second in all, not messages, each of which
+        may hold many; `max_rate_per_key` are those of each key, one number or numbers by pattern
+        (`{"GOOG": 1, "G*": 0.1}`); `keys` are patterns, too.
 
         It begins with a `snapshot` of the newest values, if the stream retains any. A lost
         connection is made again, `reconnects` times in a row or for ever; `on_lost` hears of it.

@@ -11,6 +11,8 @@ from typing import Self, TypeVar
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from upstream.push_limits import MOST_WINDOW
+
 from .answers import ReceivedUpdate, WatchMessage
 from .errors import ServiceError
 from .sending import Connection
@@ -61,6 +63,11 @@ class AsyncWatch:
         The first is what is left of one whose updates were iterated over one by one.
         """
         return _Messages(self._next_message)
+
+    @property
+    def superseded(self) -> int:
+        """How many updates were left out so far, as `WatchMessage.superseded` tells of each."""
+        return self._watching.superseded
 
     async def close(self) -> None:
         """Close the connection; iterating ends, in other tasks as well."""
@@ -113,7 +120,7 @@ class AsyncWatch:
                 open_timeout=self._connection.timeout,
                 close_timeout=CLOSE_SECONDS,
                 max_size=None,
-                max_queue=self._watching.window + 1,
+                max_queue=MOST_WINDOW + 1,
             )
             self._watching.connected()
         if self._closed.is_set():  # while it was made
@@ -131,10 +138,9 @@ class AsyncWatch:
         except ServiceError:
             self._closed.set()
             raise
-        if delay is not None:
-            if self._on_lost is not None:
-                self._on_lost(self._watching.meaning(error), delay)
-            await self._sleep(delay)
+        if self._on_lost is not None:
+            self._on_lost(self._watching.meaning(error), delay)
+        await self._sleep(delay)
 
 
 class _Messages(AsyncIterator[WatchMessage]):

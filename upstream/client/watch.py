@@ -10,6 +10,8 @@ from typing import Self, TypeVar
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+from upstream.push_limits import MOST_WINDOW
+
 from .answers import ReceivedUpdate, WatchMessage
 from .errors import ServiceError
 from .sending import Connection
@@ -61,6 +63,11 @@ class Watch:
         while (message := self._watching.rest() or self._receive()) is not None:
             yield message
 
+    @property
+    def superseded(self) -> int:
+        """How many updates were left out so far, as `WatchMessage.superseded` tells of each."""
+        return self._watching.superseded
+
     def close(self) -> None:
         """Close the connection; iterating ends, in other threads as well."""
         self._closed.set()
@@ -109,7 +116,7 @@ class Watch:
                 open_timeout=self._connection.timeout,
                 close_timeout=CLOSE_SECONDS,
                 max_size=None,
-                max_queue=self._watching.window + 1,
+                max_queue=MOST_WINDOW + 1,
             )
             socket = self._socket = entered.__enter__()  # and left by closing it
             self._watching.connected()
@@ -128,7 +135,6 @@ class Watch:
         except ServiceError:
             self._closed.set()
             raise
-        if delay is not None:
-            if self._on_lost is not None:
-                self._on_lost(self._watching.meaning(error), delay)
-            self._sleep(delay)
+        if self._on_lost is not None:
+            self._on_lost(self._watching.meaning(error), delay)
+        self._sleep(delay)

@@ -21,13 +21,13 @@ import msgspec
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from upstream.errors import ParameterError
+from upstream.push_limits import MOST_WINDOW
 
 from .addresses import web_socket_url, without_password
 from .answers import Answer, ReceivedUpdate, WatchMessage
 from .encoding import path_of_name
 from .errors import (
     AnswerNotUnderstoodError,
-    InvalidRequestError,
     NotFoundError,
     RequestRefusedError,
     ServiceUnreachableError,
@@ -35,8 +35,6 @@ from .errors import (
 )
 from .retries import WORTH_A_RETRY, RetryPolicy, retry_after_seconds
 
-WINDOW: Final = 8
-"""How many messages the service may be ahead unless told otherwise."""
 CREDIT: Final = '{"credit":1}'
 """What is sent for each message that was consumed."""
 CLOSE_SECONDS: Final = 2.0
@@ -58,24 +56,29 @@ _read_message = msgspec.json.Decoder(WatchMessage).decode
 class WatchOptions:
     """What to be sent, and how fast."""
 
-    window: int = WINDOW
+    window: int | None = None
+    """How many messages the service may be ahead; as many as it thinks fit if None."""
     max_rate: float | None = None
-    """Updates per second, of all keys."""
+    """Updates per second, of all keys; a message may hold many."""
     max_rate_per_key: Mapping[str, float] | float | None = None
     """Updates per second of each key: one number, or numbers by pattern such as `GO*`."""
     keys: Iterable[str] = ()
     """Patterns; only keys that fit one of them, if there are any."""
     snapshot: bool = True
-    """Whether to begin with the newest values of all keys."""
+    """Whether to begin with the newest values of all keys, if the stream retains any."""
 
     def __post_init__(self) -> None:
+        if self.window is not None and not 1 <= self.window <= MOST_WINDOW:
+            raise ParameterError("window", self.window, f"a whole number from 1 to {MOST_WINDOW}")
         if isinstance(self.keys, str):
             raise ParameterError("keys", self.keys, "a list of patterns, not one string")
         object.__setattr__(self, "keys", tuple(self.keys))
 
     def query(self, last_event_id: str, *, snapshot: bool) -> str:
         """Return the query of a connection."""
-        pairs: list[tuple[str, str]] = [("window", str(self.window))]
+        pairs: list[tuple[str, str]] = []
+        if self.window is not None:
+            pairs.append(("window", str(self.window)))
         if self.max_rate is not None:
             pairs.append(("max_rate", _number(self.max_rate)))
         if isinstance(self.max_rate_per_key, Mapping):
@@ -84,7 +87,8 @@ class WatchOptions:
         elif self.max_rate_per_key is not None:
             pairs.append(("max_rate_per_key", _number(self.max_rate_per_key)))
         pairs += [("keys", pattern) for pattern in self.keys]
-        pairs.append(("snapshot", "true" if snapshot else "false"))
+        if not snapshot:
+            pairs.append(("snapshot", "false"))
         if last_event_id:
             pairs.append(("last_event_id", last_event_id))
         return urlencode(pairs)
@@ -103,7 +107,6 @@ class Watching:
         "_connected_at",
         "_failures",
         "_has_connected",
-        "_has_snapshots",
         "_last_id",
         "_now",
         "_options",
@@ -114,6 +117,7 @@ class Watching:
         "_random",
         "_reconnects",
         "_url",
+        "superseded",
     )
 
     def __init__(
@@ -137,15 +141,11 @@ class Watching:
         self._last_id = ""
         self._failures = 0
         self._has_connected = False
-        self._has_snapshots = True
         self._connected_at: float | None = None
         self._owes_credit = False
         self._pending: deque[ReceivedUpdate] = deque()
-
-    @property
-    def window(self) -> int:
-        """Return how many messages may be on their way."""
-        return self._options.window
+        self.superseded = 0
+        """How many updates were left out in all."""
 
     def address(self) -> str:
         """Return where to connect to, now."""
@@ -167,6 +167,7 @@ class Watching:
         self._last_id = message.id or self._last_id
         self._failures = 0
         self._owes_credit = True
+        self.superseded += message.superseded
         return message
 
     def takes_credit(self) -> bool:
@@ -190,13 +191,8 @@ class Watching:
         self._pending.clear()
         return rest
 
-    def after_loss(self, error: Exception) -> float | None:
-        """Return the seconds to wait before connecting again, None to do it at once.
-
-        Raise what makes that pointless.
-        """
-        if self._is_without_snapshots(error):
-            return None
+    def after_loss(self, error: Exception) -> float:
+        """Return the seconds to wait before connecting again, or raise what makes it pointless."""
         asked_for = self._delay_asked_for(error)
         self._forget_old_failures()
         self._failures += 1
@@ -221,15 +217,7 @@ class Watching:
     def _wants_snapshot(self) -> bool:
         """Tell whether to begin with the newest values, as what was missed cannot be told apart."""
         is_unknown_where = self._has_connected and not self._last_id
-        return self._has_snapshots and (self._options.snapshot or is_unknown_where)
-
-    def _is_without_snapshots(self, error: Exception) -> bool:
-        """Tell whether it was just found out that the stream retains nothing to begin with."""
-        meaning = self.meaning(error)
-        if not isinstance(meaning, InvalidRequestError) or not self._wants_snapshot():
-            return False
-        self._has_snapshots = "snapshot" not in meaning.detail
-        return not self._has_snapshots
+        return self._options.snapshot or is_unknown_where
 
     def _forget_old_failures(self) -> None:
         """Begin to count again after a connection that lasted, though it may have been silent."""

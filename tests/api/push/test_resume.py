@@ -22,18 +22,17 @@ def service(clock: ManualClock) -> Service:
     return make_service(clock)
 
 
-def test_a_connection_begins_with_what_comes_next(service: Service) -> None:
-    assert beginning_of(Selection(), define(service)) == Beginning()
-
-
 @pytest.mark.parametrize("of_queue", [True, False])
-def test_a_connection_begins_as_its_queue_does_unless_it_says_how(
+def test_a_connection_begins_with_the_newest_values_however_its_queue_began(
     service: Service, of_queue: bool
 ) -> None:
     feed = define(service, snapshot=of_queue)
-    assert beginning_of(Selection(), feed).snapshot is of_queue
-    assert beginning_of(Selection(snapshot=True), feed).snapshot
-    assert not beginning_of(Selection(snapshot=False), feed).snapshot
+    assert beginning_of(Selection(), feed) == Beginning(snapshot=True)
+    assert beginning_of(Selection(snapshot=True), feed) == Beginning(snapshot=True)
+
+
+def test_a_connection_may_begin_with_what_comes_next(service: Service) -> None:
+    assert beginning_of(Selection(snapshot=False), define(service)) == Beginning()
 
 
 def test_an_id_of_this_run_is_where_to_go_on(service: Service, clock: ManualClock) -> None:
@@ -80,6 +79,7 @@ def test_an_id_from_before_the_record_of_deletions_is_answered_with_a_snapshot(
 
 def test_a_stream_that_keeps_no_values_cannot_begin_with_them(service: Service) -> None:
     feed = define(service, retain=False)
+    assert beginning_of(Selection(), feed) == Beginning()
     with pytest.raises(SelectionError, match="snapshot"):
         beginning_of(Selection(snapshot=True), feed)
     stopped = id_of(feed.stream.run, sequence_before(1_000.0))

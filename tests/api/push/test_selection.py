@@ -12,11 +12,11 @@ from api.key_patterns import MOST_CHARACTERS
 from api.push.selection import (
     LONGEST_PATTERN,
     MOST_PATTERNS,
-    MOST_WINDOW,
     Selection,
     SelectionError,
     UnknownParameterError,
 )
+from upstream.push_limits import MOST_WINDOW
 
 
 def parse(*pairs: tuple[str, object], window: int = 8) -> Selection:
@@ -36,7 +36,7 @@ def test_the_default_window_is_the_settings() -> None:
     assert parse(("window", 5), window=3).window == 5
 
 
-@pytest.mark.parametrize("window", ["0", "-1", "1025", "8.5", "", "x", "٣", "9" * 30])
+@pytest.mark.parametrize("window", ["0", "-1", "1001", "8.5", "", "x", "٣", "9" * 30])
 def test_a_window_is_a_whole_number_within_bounds(window: str) -> None:
     with pytest.raises(SelectionError) as error:
         parse(("window", window))

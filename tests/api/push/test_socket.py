@@ -263,9 +263,9 @@ def test_a_connection_that_is_behind_lets_one_that_keeps_up_go_first() -> None:
         service = make_service()
         feed = define(service)
         put(feed, **{f"K{number}": 1 for number in range(2_000)})
-        slow = [websocket(service, "snapshot=true&window=1024") for _ in range(5)]
+        slow = [websocket(service, "snapshot=true&window=1000") for _ in range(5)]
         clients = [await connection.__aenter__() for connection in slow]
-        async with websocket(service) as fast:
+        async with websocket(service, "snapshot=false") as fast:
             for client in clients:
                 client.answer(1)
             put(feed, IBM=2)
