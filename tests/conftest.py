@@ -36,6 +36,9 @@ settings.load_profile(
 )
 
 
+NOTEBOOK_ON_SPARK = "notebooks/conflation_on_spark.ipynb"
+
+
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name bytes by their argument unless they can be read: compressed bytes hold the time."""
     if isinstance(val, bytes) and not (val.isascii() and val.decode().isprintable()):
@@ -44,8 +47,17 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the notebooks that start Spark where there is no Java."""
-    on_spark = [item for item in items if "conflation_on_spark.ipynb" in item.nodeid]
+    """Order the tests, and skip the notebooks that start Spark where there is no Java.
+
+    pytest-xdist gives each process a part of the list and moves tests from the end of a part. So
+    the modules that use Spark come first, and one process starts it for all of them; then those
+    with slow tests, and the short ones last, so that all processes end together.
+    """
+    first = {module_of(item): 0 for item in items if "spark" in getattr(item, "fixturenames", ())}
+    slow = {module_of(item): 1 for item in items if is_slow(item)}
+    ranks = slow | first
+    items.sort(key=lambda item: ranks.get(module_of(item), 2))
+    on_spark = [item for item in items if module_of(item) == NOTEBOOK_ON_SPARK]
     if not on_spark:
         return
     try:
@@ -53,6 +65,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     except JavaMissingError as error:
         for item in on_spark:
             item.add_marker(pytest.mark.skip(reason=str(error)))
+
+
+def is_slow(item: pytest.Item) -> bool:
+    """Tell whether a test is marked as slow, or is a notebook, which starts a process."""
+    return item.get_closest_marker("slow") is not None or item.path.suffix == ".ipynb"
+
+
+def module_of(item: pytest.Item) -> str:
+    """Return the path of the file that a test is in."""
+    return item.nodeid.partition("::")[0]
 
 
 @pytest.fixture(scope="session")

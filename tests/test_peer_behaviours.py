@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -232,7 +234,16 @@ KEYS = 5_000_000
 CHUNK = 500_000
 
 
+@pytest.fixture
+def no_garbage_collection() -> Iterator[None]:
+    """Keep Python from looking through millions of objects, all of which live, for cycles."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_garbage_collection")
 def test_five_million_keys_written_twice_all_read_back_the_second_value() -> None:
     queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
     for start in range(0, KEYS, CHUNK):

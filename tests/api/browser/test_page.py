@@ -46,7 +46,8 @@ def empty_service() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        options = ["--no-sandbox", "--disable-gpu"]  # no graphics card to imitate
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=options)
         expect.set_options(timeout=PATIENCE)
         yield chromium
         chromium.close()
@@ -95,6 +96,18 @@ def page(visit: Visit, service: str) -> Page:
     return page
 
 
+@pytest.fixture(scope="class")
+def watched(browser: Browser, service: str) -> Iterator[Page]:
+    """Return a page whose charts are drawn, for tests that change nothing on it."""
+    visit = Visit(browser)
+    page = visit.open(service)
+    wait_for_charts(page)
+    yield page
+    visit.context.close()
+    assert visit.errors == []
+    assert len(visit.hosts) <= 1
+
+
 def tile(page: Page, name: str) -> str:
     figure = page.locator("#tiles > div", has=page.get_by_text(name, exact=True))
     return figure.locator(".value").inner_text()
@@ -124,56 +137,63 @@ def selected(page: Page) -> str:
 # What it shows
 
 
-def test_the_numbers_change_while_one_looks(page: Page) -> None:
-    page.wait_for_function("() => !document.querySelector('#tiles').innerText.includes('\u2013')")
-    before = page.locator("#tiles").inner_text()
-    page.wait_for_function("before => tiles.innerText !== before", arg=before)
-    assert re.fullmatch(r"[\d.]+ (µs|ms|s)", tile(page, "Queue staleness"))
-    assert re.fullmatch(r"[\d,.]+ /s", tile(page, "Arriving"))
-    assert re.fullmatch(r"[\d.]+ [kMG]?B", page.locator("#facts .value").first.inner_text())
+class TestLooking:
+    """Tests that look at one page and change nothing on it."""
 
+    def test_the_numbers_change_while_one_looks(self, watched: Page) -> None:
+        watched.wait_for_function(
+            "() => !document.querySelector('#tiles').innerText.includes('\u2013')"
+        )
+        before = watched.locator("#tiles").inner_text()
+        watched.wait_for_function("before => tiles.innerText !== before", arg=before)
+        assert re.fullmatch(r"[\d.]+ (µs|ms|s)", tile(watched, "Queue staleness"))
+        assert re.fullmatch(r"[\d,.]+ /s", tile(watched, "Arriving"))
+        assert re.fullmatch(r"[\d.]+ [kMG]?B", watched.locator("#facts .value").first.inner_text())
 
-def test_every_chart_has_lines_with_points_in_them(page: Page) -> None:
-    wait_for_charts(page)
-    names = page.evaluate(
-        "ids => ids.map(id => document.getElementById(id).data.map(trace => trace.name))",
-        list(CHARTS),
-    )
-    queues = ["demo-index", "demo-in-place", "demo-fifo"]
-    assert names == [
-        [*queues, "lower bound"],
-        ["arrived", "superseded", "delivered"],
-        queues,
-        ["memory"],
-    ]
-    assert page.locator(".chart svg.main-svg").count() >= len(CHARTS)
+    def test_every_chart_has_lines_with_points_in_them(self, watched: Page) -> None:
+        names = watched.evaluate(
+            "ids => ids.map(id => document.getElementById(id).data.map(trace => trace.name))",
+            list(CHARTS),
+        )
+        queues = ["demo-index", "demo-in-place", "demo-fifo"]
+        assert names == [
+            [*queues, "lower bound"],
+            ["arrived", "superseded", "delivered"],
+            queues,
+            ["memory"],
+        ]
+        assert watched.locator(".chart svg.main-svg").count() >= len(CHARTS)
 
+    def test_the_numbers_in_the_charts_make_sense(self, watched: Page) -> None:
+        staleness, rates, ranks = (
+            {
+                trace["name"]: trace["y"]
+                for trace in watched.evaluate(f"document.getElementById('{chart}').data")
+            }
+            for chart in CHARTS[:3]
+        )
+        assert all(0 < value < 60 for value in staleness["demo-index"] if value is not None)
+        assert 300 < rates["arrived"][-1] < 3_000
+        assert rates["delivered"][-1] < rates["arrived"][-1]
+        assert all(value >= 0 for value in ranks["demo-fifo"])
+        xs = watched.evaluate("document.getElementById('ranks-chart').data[0].x")
+        assert xs == sorted(set(xs))
+        assert xs[0] == 1
 
-def test_the_numbers_in_the_charts_make_sense(page: Page) -> None:
-    wait_for_charts(page)
-    staleness, rates, ranks = (
-        {
-            trace["name"]: trace["y"]
-            for trace in page.evaluate(f"document.getElementById('{chart}').data")
-        }
-        for chart in CHARTS[:3]
-    )
-    assert all(0 < value < 60 for value in staleness["demo-index"] if value is not None)
-    assert 300 < rates["arrived"][-1] < 3_000
-    assert rates["delivered"][-1] < rates["arrived"][-1]
-    assert all(value >= 0 for value in ranks["demo-fifo"])
-    xs = page.evaluate("document.getElementById('ranks-chart').data[0].x")
-    assert xs == sorted(set(xs))
-    assert xs[0] == 1
+    def test_the_chart_says_in_words_what_it_shows(self, watched: Page) -> None:
+        for chart in CHARTS:
+            label = watched.locator(f"#{chart}").get_attribute("aria-label")
+            assert label is not None
+            assert re.search(r"\d", label)
+        assert watched.locator("#ranks-chart .xtitle").text_content() == RANKS_TITLE
 
-
-def test_the_chart_says_in_words_what_it_shows(page: Page) -> None:
-    wait_for_charts(page)
-    for chart in CHARTS:
-        label = page.locator(f"#{chart}").get_attribute("aria-label")
-        assert label is not None
-        assert re.search(r"\d", label)
-    assert page.locator("#ranks-chart .xtitle").text_content() == RANKS_TITLE
+    def test_the_stalest_keys_are_listed_with_the_stalest_first(self, watched: Page) -> None:
+        expect(watched.locator("#stalest tr")).to_have_count(10)
+        widths = watched.locator("#stalest .bar").evaluate_all(
+            "cells => cells.map(cell => parseFloat(cell.style.getPropertyValue('--part')))"
+        )
+        assert widths[0] == pytest.approx(100)
+        assert widths == sorted(widths, reverse=True)
 
 
 def test_application_staleness_is_shown_on_demand(page: Page) -> None:
@@ -213,15 +233,6 @@ def test_of_many_queues_some_are_compared_in_colours_that_differ(browser: Browse
         assert len(set(colours)) == 6
         visit.context.close()
         assert visit.errors == []
-
-
-def test_the_stalest_keys_are_listed_with_the_stalest_first(page: Page) -> None:
-    expect(page.locator("#stalest tr")).to_have_count(10)
-    widths = page.locator("#stalest .bar").evaluate_all(
-        "cells => cells.map(cell => parseFloat(cell.style.getPropertyValue('--part')))"
-    )
-    assert widths[0] == pytest.approx(100)
-    assert widths == sorted(widths, reverse=True)
 
 
 def test_subscribers_are_shown_with_their_pace(page: Page) -> None:
