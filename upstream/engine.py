@@ -55,6 +55,11 @@ class Engine:
     `scheduler` says in which order `run` serves queries: `"staleness"`, the one of the most of it
     for what a run costs first, or `"round-robin"`. `threads` are those that DuckDB may use; more
     than one is worth it for large windows that are evaluated whole. Nothing else has threads.
+    Nothing is downloaded, and `now()` and its like tell the time of `clock`.
+
+    SQL may read and write files of this machine, attach databases and change settings, which is
+    right for your own. With `files=False` it may do none of that, for as long as the engine lives;
+    never give SQL of other people to an engine without it.
 
     Windows are named in FROM, in place of a stream. Those over time are aligned to the epoch:
 
@@ -86,14 +91,19 @@ class Engine:
     """
 
     def __init__(
-        self, *, clock: Clock | None = None, scheduler: str = "staleness", threads: int = 1
+        self,
+        *,
+        clock: Clock | None = None,
+        scheduler: str = "staleness",
+        threads: int = 1,
+        files: bool = True,
     ) -> None:
         Duck = _duck()  # noqa: N806  # a class
         if not (isinstance(threads, int) and threads >= 1):
             raise ParameterError("threads", threads, "a whole number, 1 or more")
         self._clock: Clock = SystemClock() if clock is None else clock
         self._scheduler = make_query_scheduler(scheduler)
-        self._duck = Duck(threads=threads)
+        self._duck = Duck(threads=threads, files=files, clock=self._clock)
         self._streams: dict[str, EngineStream] = {}
         self._queries: dict[str, ContinuousQuery] = {}
         self._plans: dict[str, PlanQuery] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +12,14 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from upstream.errors import NameTakenError, ParameterError, QueryError
+from upstream import Engine
+from upstream.errors import (
+    NameTakenError,
+    ParameterError,
+    QueryError,
+    StatementError,
+    UnknownTableError,
+)
 from upstream.queries.duck import Duck
 
 SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
@@ -199,3 +208,84 @@ def test_a_text_is_run_as_it_is_and_finds_tables_by_name(duck: Duck) -> None:
 )
 def test_duckdb_says_what_kind_of_statement_a_text_is(text: str, kind: str, duck: Duck) -> None:
     assert duck.statement_type(text) == kind
+
+
+@pytest.mark.parametrize("files", [True, False])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSTALL httpfs",
+        "/* first */ FORCE INSTALL httpfs FROM community",
+        "UPDATE EXTENSIONS",
+        "SET autoinstall_known_extensions = true",
+        "SET GLOBAL custom_extension_repository = 'http://localhost'",
+    ],
+)
+def test_nothing_is_downloaded(statement: str, *, files: bool) -> None:
+    with Engine(files=files) as engine, pytest.raises(StatementError, match="no network"):
+        engine.sql(statement)
+
+
+def test_an_extension_that_is_not_there_is_not_fetched_on_demand() -> None:
+    with Engine() as engine, pytest.raises(QueryError, match="requires the extension httpfs"):
+        engine.sql("SELECT * FROM read_parquet('https://localhost:1/x.parquet')")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "COPY (SELECT 1) TO '{path}'",
+        "SELECT * FROM read_text('{path}')",
+        "ATTACH '{path}'",
+        "EXPORT DATABASE '{path}'",
+        "SET threads = 2",
+        "SET enable_external_access = true",
+        "SET lock_configuration = false",
+    ],
+)
+def test_a_locked_engine_touches_no_file_and_no_setting(statement: str, tmp_path: Path) -> None:
+    path = tmp_path / "there.txt"
+    path.write_text("secret")
+    with Engine(files=False) as engine, pytest.raises(QueryError):
+        engine.sql(statement.format(path=path))
+    assert [each.name for each in tmp_path.iterdir()] == ["there.txt"]
+
+
+def test_a_locked_engine_makes_tables_of_rows_and_says_why_not_of_files(tmp_path: Path) -> None:
+    path = tmp_path / "there.csv"
+    path.write_text("x\n1\n")
+    with Engine(files=False) as engine:
+        engine.create_table("rows", {"x": [1, 2]})
+        assert engine.sql("SELECT count(*) AS n FROM rows").to_pylist() == [{"n": 2}]
+        with pytest.raises(QueryError, match="disabled by configuration"):
+            engine.create_table("files", str(path))
+    with Engine() as engine:
+        engine.create_table("files", str(path))
+
+
+def test_python_variables_are_no_tables() -> None:
+    tables = {"x": [1]}
+    with Engine() as engine, pytest.raises(UnknownTableError):
+        engine.sql("SELECT * FROM tables")
+    assert tables
+
+
+INTERRUPTED = """
+import os, signal, threading
+from upstream import Engine
+
+engine = Engine()
+timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+timer.daemon = True
+try:
+    timer.start()
+    engine.sql("SELECT count(*) FROM range(100000000000) t(x) WHERE x % 7 = 3")
+except KeyboardInterrupt:
+    print("stopped", engine.sql("SELECT 1 AS one").to_pylist())
+"""
+
+
+def test_ctrl_c_ends_a_statement_with_keyboard_interrupt() -> None:
+    command = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "stopped [{'one': 1}]\n", done.stderr

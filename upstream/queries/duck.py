@@ -12,19 +12,38 @@ that runs once may run as it was written. No text of a user is ever pasted into 
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from ..clock import SystemClock
 from ..errors import NameTakenError, ParameterError, QueryError
 from .arrow_data import no_rows
+from .engine_clock import EngineClock, with_calls
 from .short_results import SHORT_ROWS, has_plain_types, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import pyarrow as pa
     from duckdb import DuckDBPyConnection, DuckDBPyRelation, Statement
     from sqlglot import exp
+
+    from ..clock import Clock
+
+_ALWAYS: Final = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "python_enable_replacements": False,
+}
+"""Nothing is downloaded, and names are those of tables, never of Python variables."""
+_INTERRUPTED: Final = "Query interrupted"
+"""What DuckDB says, in a bare RuntimeError, when Ctrl-C has ended a statement."""
+_OFF: Final = ("enable_progress_bar", "enable_progress_bar_print")
+"""DuckDB must not print anything by itself."""
+_LOCKED: Final = {"enable_external_access": "false", "lock_configuration": "true"}
+"""What keeps SQL of others away from files, and from these settings."""
 
 
 class Duck:
@@ -34,17 +53,26 @@ class Duck:
     they can block one another.
     """
 
-    __slots__ = ("_connection", "_lent_count", "_prepared_count")
+    __slots__ = ("_clock", "_connection", "_lent_count", "_prepared_count")
 
-    def __init__(self, database: str = ":memory:", *, threads: int = 1) -> None:
+    def __init__(
+        self,
+        database: str = ":memory:",
+        *,
+        threads: int = 1,
+        files: bool = True,
+        clock: Clock | None = None,
+    ) -> None:
         import duckdb
 
-        # Names in SQL are those of tables, never of whatever Python variable is near.
-        config: dict[str, str | bool | int | float | list[str]] = {
-            "threads": threads,
-            "python_enable_replacements": False,
-        }
+        config: dict[str, str | bool | int | float | list[str]] = {"threads": threads, **_ALWAYS}
         self._connection: DuckDBPyConnection = duckdb.connect(database, config=config)
+        for setting in _OFF:
+            self._connection.execute(f"SET {setting} = false")
+        self._clock = EngineClock(self._connection, SystemClock() if clock is None else clock)
+        if not files:
+            for setting, value in _LOCKED.items():
+                self._connection.execute(f"SET {setting} = {value}")
         self._lent_count = self._prepared_count = 0
 
     @property
@@ -62,7 +90,7 @@ class Duck:
 
         from .statements.dialect import DIALECT
 
-        query = query.copy()
+        query = with_calls(query.copy())
         relations: dict[str, LentRelation] = {}
         for table in list(query.find_all(exp.Table)):
             name = table.name
@@ -77,14 +105,22 @@ class Duck:
             if name not in relations:  # not read by the query; it may be lent all the same
                 relations[name] = LentRelation("", lent[name])
         try:
-            [statement] = self._connection.extract_statements(query.sql(DIALECT))
+            sql = query.sql(DIALECT)
+            [statement] = self._connection.extract_statements(sql)
         except Exception:
             for relation in relations.values():
                 self.take_back(relation)
             raise
         self._prepared_count += 1
         name = f"__prepared_{self._prepared_count}"
-        return Prepared(self._connection, statement, relations, name)
+        return Prepared(
+            self._connection,
+            statement,
+            relations,
+            name,
+            clock=self._clock,
+            reads_clock=self._clock.may_be_read(sql),
+        )
 
     def take_back(self, relation: LentRelation) -> None:
         """Let DuckDB know a table that was lent no more."""
@@ -118,8 +154,10 @@ class Duck:
             for relation in relations:
                 relation.table = tables[relation.name]
                 self._connection.register(relation.name, relation)
-            result = self._connection.sql(text)
-            return no_rows() if result is None else result.to_arrow_table()
+            self._clock.tell_if_read(is_named=self._clock.may_be_read(text))
+            [statement] = self._connection.extract_statements(text)
+            with _interruptible():
+                return _run(self._connection, statement)
         finally:
             for relation in relations:
                 self.take_back(relation)
@@ -132,7 +170,10 @@ class Duck:
             statements = self._connection.extract_statements(text)
         except duckdb.Error:
             return ""
-        return str(statements[0].type.name) if len(statements) == 1 else ""
+        try:
+            return str(statements[0].type.name) if len(statements) == 1 else ""
+        except ValueError:  # DuckDB's Python does not know all kinds that DuckDB does
+            return ""
 
     def has_table(self, name: str) -> bool:
         """Tell whether there is a table or view of this name."""
@@ -213,11 +254,13 @@ class Prepared:
     """
 
     __slots__ = (
+        "_clock",
         "_connection",
         "_execute",
         "_is_plain",
         "_is_short",
         "_name",
+        "_reads_clock",
         "_relations",
         "_schema",
         "_statement",
@@ -230,11 +273,16 @@ class Prepared:
         statement: Statement,
         relations: dict[str, LentRelation],
         name: str,
+        *,
+        clock: EngineClock,
+        reads_clock: bool,
     ) -> None:
         self._connection = connection
         self._statement = statement
         self._relations = relations
         self._name = name
+        self._clock = clock
+        self._reads_clock = reads_clock
         self._schema: pa.Schema | None = None
         """Of the first result, and since then of all."""
         self._is_plain = self._is_short = False
@@ -247,7 +295,9 @@ class Prepared:
         for name, table in tables.items():
             self._relations[name].table = table
         try:
-            return self._run_first() if self._schema is None else self._run_again(self._schema)
+            self._clock.tell_if_read(is_named=self._reads_clock)
+            with _interruptible():
+                return self._run_first() if self._schema is None else self._run_again(self._schema)
         finally:
             for relation in self._relations.values():
                 relation.clear()
@@ -261,10 +311,9 @@ class Prepared:
                 self._connection.unregister(relation.name)
 
     def _run_first(self) -> pa.Table:
-        result = self._connection.sql(self._statement)
-        if result is None:  # no query
-            return no_rows()
-        table = result.to_arrow_table()
+        table = _run(self._connection, self._statement)
+        if not table.num_columns:  # no query
+            return table
         self._schema = table.schema
         self._is_plain = self._is_short = has_plain_types(table.schema)
         return table
@@ -308,7 +357,35 @@ class Prepared:
 
     def _as_arrow(self) -> pa.Table:
         """Return what is left of the result."""
-        with warnings.catch_warnings(action="ignore", category=UserWarning):
-            # DuckDB warns that this copies the rows; a relation, which it would rather have, costs
-            # more than the copy, since it cannot be prepared.
-            return self._connection.to_arrow_table()
+        return _as_arrow(self._connection)
+
+
+def _run(connection: DuckDBPyConnection, statement: Statement) -> pa.Table:
+    """Run a statement; a table without columns if it has no result."""
+    import duckdb
+
+    if statement.type == duckdb.StatementType.SELECT:
+        connection.execute(statement)  # a relation would not heed Ctrl-C
+        return _as_arrow(connection)
+    result = connection.sql(statement)
+    return no_rows() if result is None else result.to_arrow_table()
+
+
+def _as_arrow(connection: DuckDBPyConnection) -> pa.Table:
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        # DuckDB warns that this copies the rows; a relation, which it would rather have, costs
+        # more than the copy, since it cannot be prepared.
+        return connection.to_arrow_table()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt where DuckDB says in its own words that Ctrl-C ended a statement."""
+    import duckdb
+
+    try:
+        yield
+    except (RuntimeError, duckdb.InterruptException) as error:
+        if isinstance(error, duckdb.InterruptException) or str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from error
+        raise

@@ -34,6 +34,15 @@ _STREAM_STATEMENTS = (
     "streams know CREATE STREAM, DROP STREAM and INSERT INTO, and CREATE TABLE … AS SELECT makes a "
     "table of their newest rows"
 )
+_DOWNLOADS = {
+    "LOAD": re.compile(r"\bINSTALL\b", re.IGNORECASE),
+    "": re.compile(r"\bUPDATE\s+EXTENSIONS\b", re.IGNORECASE),
+    **dict.fromkeys(
+        ("SET", "VARIABLE_SET", "PRAGMA"),
+        re.compile(r"auto(?:install|load)_|allow_\w*extension|custom_extension", re.IGNORECASE),
+    ),
+}
+"""Statements that download, and those that allow it, by what DuckDB calls them."""
 
 
 class TableStatements:
@@ -63,6 +72,12 @@ class TableStatements:
                 "a transaction would take the standing queries with it when it fails",
                 text,
                 hint="each statement takes effect at once, and as a whole",
+            )
+        if kind in _DOWNLOADS and _DOWNLOADS[kind].search(text):
+            raise StatementError(
+                "extensions are not downloaded: this library does no network I/O",
+                text,
+                hint="LOAD takes those that are installed on this machine already",
             )
         self._refuse_windows(text)
         tree = _explained(statement)

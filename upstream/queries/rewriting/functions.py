@@ -62,8 +62,13 @@ class Functions:
 
         if tree.find(exp.TableSample):
             return "tablesample"
-        names = [name_of(node) for node in tree.find_all(exp.Func)]
-        return next((name for name in names if name in self.volatile), "")
+        calls = [(name_of(node), node) for node in tree.find_all(exp.Func)]
+        return next((name for name, node in calls if self._is_volatile(name, node)), "")
+
+    def _is_volatile(self, name: str, node: exp.Expr) -> bool:
+        if name == "age" and len([*node.iter_expressions()]) == 2:
+            return False  # of two times; that of one is until now
+        return name in self.volatile
 
 
 def functions_of(duck: Duck) -> Functions:

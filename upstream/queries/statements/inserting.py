@@ -153,6 +153,8 @@ def _is_read_anew(column: pa.ChunkedArray, wanted: pa.DataType) -> bool:
         return True
     if types.is_date(column.type) and types.is_timestamp(wanted):
         return True
+    if types.is_timestamp(column.type) and types.is_timestamp(wanted):
+        return (column.type.tz is None) != (wanted.tz is None)  # as now() for a TIMESTAMP
     return types.is_string(column.type) and not may_become(column.type, wanted)
 
 

@@ -1,0 +1,110 @@
+"""`now()` and its like in SQL, by the clock of the engine instead of the wall's.
+
+DuckDB lets a macro stand before a function of its own, and binds words without brackets, such as
+`current_timestamp`, to functions as well. So there is a macro for each of these names, which reads
+a variable; the variable is set right before a statement that may read it, and is the same
+throughout the statement. As macros of the user may call ours, and views, defaults of columns and
+prepared statements may have them inside, every statement is taken to read the clock once one of
+these was defined with such a name in it; no other statement pays anything.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, Statement
+    from sqlglot import exp
+
+    from ..clock import Clock
+
+_VARIABLE: Final = "__engine_now"
+_NOW: Final = f"getvariable('{_VARIABLE}')"
+_LOCAL: Final = f"CAST({_NOW} AS TIMESTAMP)"
+
+MACROS: Final = {
+    "now()": _NOW,
+    "get_current_timestamp()": _NOW,
+    "transaction_timestamp()": _NOW,
+    "get_current_time()": f"CAST({_NOW} AS TIMETZ)",
+    "current_date()": f"CAST({_NOW} AS DATE)",
+    "today()": f"CAST({_NOW} AS DATE)",
+    "current_localtimestamp()": _LOCAL,
+    "current_localtime()": f"CAST({_LOCAL} AS TIME)",
+}
+"""What is read instead of DuckDB's functions; by current_timestamp and the like as well."""
+
+_AGE: Final = (
+    f"CREATE OR REPLACE TEMP MACRO age"
+    f"(x TIMESTAMP) AS system.main.age(CAST(CAST({_NOW} AS DATE) AS TIMESTAMP), x),"
+    f"(x TIMESTAMPTZ) AS system.main.age(CAST(CAST({_NOW} AS DATE) AS TIMESTAMPTZ), x),"
+    f"(x, y) AS system.main.age(x, y)"
+)
+"""The age of one time is that at the midnight before now."""
+
+_WORDS: Final = re.compile(
+    r"\b(?:now|today|age|ago|(?:get_)?current_time(?:stamp)?|current_date|transaction_timestamp|"
+    r"(?:current_)?local(?:time|timestamp)|pg_conf_load_time|pg_postmaster_start_time)\b",
+    re.IGNORECASE,
+)
+_DEFINES: Final = re.compile(r"\b(?:CREATE|ALTER|PREPARE)\b", re.IGNORECASE)
+_BRINGS_IN: Final = re.compile(r"\b(?:ATTACH|IMPORT)\b", re.IGNORECASE)
+
+
+def with_calls(tree: exp.Expr) -> exp.Expr:
+    """Write `current_date` and the like as calls: DuckDB would first look for a column of the name.
+
+    A column that is not named otherwise goes by what was written, so it would find itself.
+    """
+    from sqlglot import exp
+
+    calls = {
+        exp.CurrentDate: "current_date",
+        exp.CurrentTime: "get_current_time",
+        exp.CurrentTimestamp: "get_current_timestamp",
+        exp.Localtime: "current_localtime",
+        exp.Localtimestamp: "current_localtimestamp",
+    }
+    for node in list(tree.find_all(*calls)):
+        given = [each.copy() for each in node.iter_expressions()]
+        node.replace(exp.Anonymous(this=calls[type(node)], expressions=given))
+    return tree
+
+
+class EngineClock:
+    """Tells DuckDB the time of a clock."""
+
+    __slots__ = ("_clock", "_connection", "_is_hidden", "_set")
+
+    def __init__(self, connection: DuckDBPyConnection, clock: Clock) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._is_hidden = False
+        """Whether something was defined that reads the clock, and may be in any statement."""
+        for name, body in MACROS.items():
+            connection.execute(f"CREATE OR REPLACE TEMP MACRO {name} AS {body}")
+        connection.execute(_AGE)
+        text = f"SET VARIABLE {_VARIABLE} = make_timestamptz($1)"
+        self._set: Statement
+        [self._set] = connection.extract_statements(text)
+        self.tell()
+
+    def may_be_read(self, sql: str) -> bool:
+        """Tell whether a statement names a function that depends on the time.
+
+        Takes note of what it defines with such a name in it.
+        """
+        is_named = _WORDS.search(sql) is not None
+        if _BRINGS_IN.search(sql) or (is_named and _DEFINES.search(sql)):
+            self._is_hidden = True
+        return is_named
+
+    def tell(self) -> None:
+        """Set the time for the statement that follows."""
+        self._connection.execute(self._set, [round(self._clock.now() * 1e6)])
+
+    def tell_if_read(self, *, is_named: bool) -> None:
+        """Set the time if the statement that follows may read it."""
+        if is_named or self._is_hidden:
+            self.tell()
