@@ -27,6 +27,9 @@ demo: $(VENV)/.installed-run ## watch queues fall behind, and not, in the termin
 datasets: $(VENV)/.installed-datasets ## install what `python -m datasets` needs: Spark (a minute)
 	@echo "Ready: $(VENV_PYTHON) -m datasets --help"
 
+# Compiled tests are kept for the next run whatever the environment says: compiling them takes each
+# process seven seconds.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev ## run the whole test suite, the doctests of the library included
 	$(VENV_PYTHON) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
