@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -14,3 +15,12 @@ def client() -> Iterator[Client]:
     """Return a client of a service with default settings."""
     with serving() as client:
         yield client
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Let the garbage collector free nothing."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -60,15 +60,6 @@ def come_and_go(queue: QueueEntry, read: Read, *, keys: int, first: int = 0) -> 
         for key in present:
             queue.stream.delete(key)
         read()
-
-
-@pytest.fixture
-def uncollected() -> Iterator[None]:
-    """Let the garbage collector free nothing."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 def living() -> Counter[type]:
