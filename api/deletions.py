@@ -53,5 +53,10 @@ class Deletions:
         """Return the deletions of keys that are gone since then, as far back as is known."""
         return self.since(max(since, self._complete_since)) or []
 
+    def close(self) -> None:
+        """Free everything, since the stream is gone."""
+        self._newest.clear()
+        self._is_gone = bool  # what was here refers to the stream
+
     def __len__(self) -> int:
         return len(self._newest)

@@ -11,6 +11,7 @@ from typing import Literal
 from upstream import (
     TOMBSTONE,
     BatchOutcome,
+    ClosedError,
     Key,
     NotInProcessError,
     Outcome,
@@ -158,8 +159,13 @@ class StreamEntry:
         self._idle.discard(wake)
 
     def drop(self) -> None:
-        """Let those who wait find that there is nothing to wait for."""
+        """Let those who wait find that there is nothing to wait for, and free everything.
+
+        Answers that are kept for retries may hold on to this entry, but to no page pool.
+        """
         self.is_dropped = True
+        self.stream = Stream.closed("stream")
+        self.deletions.close()
         self._idle.wake_all()
 
 
@@ -248,6 +254,8 @@ class QueueEntry:
         if self.serves == "dequeue":
             self._is_dequeued = True
             return
+        if self.is_dropped:
+            raise ClosedError("queue")
         stream, since = self.stream.stream, self._defined_at
         if self.definition.snapshot:
             since = -math.inf
@@ -396,6 +404,7 @@ class QueueEntry:
         self.reports.close()
         if self.leases is not None:
             self.leases.clear()
+            self.leases = None  # it refers to this entry
         if self._timer is not None:
             self._timer.cancel()
         self._idle.wake_all()

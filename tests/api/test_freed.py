@@ -8,10 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
-from api.entries import QueueEntry
+from api.entries import QueueEntry, StreamEntry
+from api.push.subscription import Subscription
 from api.service import Service
 from tests.api.push.setting import define, make_service, subscribe
+from tests.api.serving import serving
 from tests.api.test_churn import KINDS, MANY_BYTES
+from upstream import PagePool
 
 KEYS = 500
 
@@ -87,3 +90,22 @@ def test_nothing_is_left_of_what_is_gone(kind: str, end: Callable[[Service], Non
     first = come_and_go()
     left = come_and_go() - first
     assert sum(left.values()) < KEYS / 10, left
+    assert not [kind for kind in left if kind in {StreamEntry, QueueEntry, Subscription}]
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_a_page_pool_goes_with_its_stream_though_answers_are_kept() -> None:
+    def pools() -> int:
+        return sum(isinstance(each, PagePool) for each in gc.get_objects())
+
+    before = pools()
+    with serving() as client:
+        client.put("/v1/streams/s", json={"pool_bytes": 1 << 20})
+        client.put("/v1/queues/q", json={"stream": "s", "lease_seconds": 60})
+        client.put_updates("s", {"key": "IBM", "value": 1})
+        headers = {"idempotency-key": "kept"}
+        assert client.post("/v1/queues/q/dequeue", headers=headers).status_code == 200
+        client.delete("/v1/streams/s/keys/IBM")
+        assert pools() == before + 1
+        assert client.delete("/v1/streams/s").status_code == 200
+        assert pools() == before

@@ -182,6 +182,7 @@ class QueuePlaces(ABC):
             if known is not None:
                 known.close()
         self._places.clear()
+        self._sums.close()
 
     def _counted_places(self) -> Iterator[Place]:
         return (

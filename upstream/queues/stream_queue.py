@@ -246,6 +246,7 @@ class StreamQueue(QueuePlaces):
         self._retire_all(now)
         self._in_process = OrderedDict()
         self._stream = Stream.closed("queue")
+        self._values = self._stream.values  # those of the other one have a page pool, perhaps
         self.enqueue = self._stream.enqueue
         self.enqueue_many = self._stream.enqueue_many
         return self._final

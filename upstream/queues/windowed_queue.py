@@ -14,6 +14,7 @@ from typing import cast
 
 from ..clock import Clock
 from ..errors import ClosedError, ParameterError, WindowNotInProcessError
+from ..keys import KeyTable
 from ..memory import MemoryUsage
 from ..statistics import (
     DEFAULT_FORGETTING,
@@ -230,6 +231,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
         self._let_go()
         self._retire_all(now)
         self._window_places.clear()
+        self._table = KeyTable()
         self._in_process.clear()
         self._served = None
         if self._stream is not None:

@@ -109,6 +109,11 @@ class StalenessIndexScheduler(Scheduler):
                 for key in given:
                     self._priority_class(key)
 
+    def unbind(self) -> None:
+        """Let go of the queue, and of what was known of its keys' intervals."""
+        super().unbind()
+        self._intervals = array("d")
+
     def admit(self, key: Key) -> None:
         """Note the key's priority; WeightError or CostError if it is no sensible number."""
         if self._has_priorities:

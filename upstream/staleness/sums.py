@@ -146,6 +146,11 @@ class StalenessSums:
             self.retired_means["application"] += self.application_mean(place, now)
             self.counted_since[place.cell.index] = math.nan
 
+    def close(self) -> None:
+        """Free the columns, since all keys were retired; whoever holds one finds it empty."""
+        for column in (self.queue, self.application, self.counted_since):
+            del column[:]
+
     def queue_mean(self, place: Place, now: float) -> float:
         """Return the key's queue staleness, averaged from its first arrival until `now`."""
         return self._mean(self.queue[place.cell.index], place, place.waiting_since, now)
