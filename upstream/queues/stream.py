@@ -420,6 +420,8 @@ class Stream(Intake):
     # How keys go.
 
     def _forget_cell(self, cell: KeyCell, now: float) -> None:
+        if cell.value is TOMBSTONE:
+            cell.value = None  # a queue that reads the deletion only now must not forget it, too
         for queue in self._queues:
             queue.forget_cell(cell, now)
         assert cell.idle is None and cell.waiting == 0, "a queue that did not let go of a key"
