@@ -257,7 +257,7 @@ class Engine:
     def _plan(self, sql: str, choices: Choices) -> Plan:
         """Plan a standing query; QueryError if it cannot be one."""
         from .queries.evaluation.planning import Planner
-        from .queries.statements import check, check_key, read_query
+        from .queries.statements import check, check_constants, check_key, read_query
 
         definitions = self._definitions()
         parsed = read_query(sql, definitions, self._duck)
@@ -268,6 +268,7 @@ class Engine:
                 sql,
                 hint="name a stream, or use sql() for a query that is answered once",
             )
+        check_constants(parsed, definitions, self._duck)
         check_key(parsed, definitions, choices.semantics, self._duck)
         planner = Planner(
             parsed,

@@ -26,6 +26,7 @@ __all__ = [
     "ParsedQuery",
     "Statement",
     "check",
+    "check_constants",
     "check_key",
     "definition_of",
     "did_you_mean",
@@ -70,6 +71,15 @@ def check(
     from . import checking
 
     return checking.check(parsed, definitions, duck)
+
+
+def check_constants(
+    parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
+) -> None:
+    """Refuse a constant that every row needs and DuckDB cannot evaluate; QueryTypeError."""
+    from . import constants
+
+    constants.check_constants(parsed, definitions, duck)
 
 
 def check_key(
