@@ -21,10 +21,12 @@ from .demo_feed import DemoFeed
 from .dispatch import BUG, Dispatch
 from .docs_page import docs_routes
 from .errors import PROBLEM_TYPE, Problem, problem_of
+from .history import History
 from .monitor import Monitor
 from .openapi import describe
 from .page_files import page_routes
 from .routes import health, queues, streams
+from .routes.page_history import history_routes
 from .service import Service
 from .settings import Settings
 from .unknown_names import unknown_name
@@ -45,7 +47,8 @@ def create_application(settings: Settings | None = None) -> Dispatch:
         redirect_slashes=False,
     )
     app.state.service = service
-    app.router.routes.extend([*page_routes(), *docs_routes()])
+    app.state.history = History(service)
+    app.router.routes.extend([*history_routes(), *page_routes(), *docs_routes()])
     for module in (streams, queues, health):
         app.include_router(module.router)
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI advises
@@ -61,7 +64,10 @@ def create_application(settings: Settings | None = None) -> Dispatch:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Run the monitor and the demo while the application is up."""
     service: Service = app.state.service
-    tasks = [asyncio.create_task(Monitor(service).run(), name="monitor")]
+    tasks = [
+        asyncio.create_task(Monitor(service).run(), name="monitor"),
+        asyncio.create_task(app.state.history.run(), name="history"),
+    ]
     if service.settings.demo:
         tasks.append(asyncio.create_task(DemoFeed(service).run(), name="demo"))
     if service.event_log is not None:

@@ -10,7 +10,7 @@ import typer
 from upstream.cli.version_option import Version
 
 from .logs import configure
-from .server import serve
+from .server import CannotListenError, serve
 from .settings import SettingsError, describe, load_settings, warnings_of
 
 app = typer.Typer(
@@ -61,6 +61,9 @@ def run(
     except SettingsError as error:  # a folder that cannot be written, for instance
         typer.echo(error, err=True)
         raise typer.Exit(2) from None
+    except CannotListenError as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(1) from None
     if not has_started:
         raise typer.Exit(1)
 

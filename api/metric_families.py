@@ -193,7 +193,7 @@ def push_families(connections: Mapping[str, int], updates_sent: int) -> Iterator
     """Yield how many connections there are of each transport, and what they were sent."""
     yield _gauge(
         "upstream_push_connections",
-        "Connections that updates are pushed to.",
+        "Connections that updates are pushed to, pages that watch the service among them.",
         ("transport",),
         _rows(connections.items()),
     )

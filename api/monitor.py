@@ -107,11 +107,11 @@ class Monitor:
         states = {"service": self._service_state()} | self._stream_states()
         self._put(states)
         current = set(states)
-        for name, queue in list(self._service.queues.items()):
+        for place, (name, queue) in enumerate(list(self._service.queues.items())):
             if name.startswith("_") or self._service.queues.get(name) is not queue:
                 continue
             started = self._busy()
-            self._put({f"queue/{name}": self._queue_state(name, queue)})
+            self._put({f"queue/{name}": self._queue_state(name, queue, place)})
             current.add(f"queue/{name}")
             await self._pause((self._busy() - started) * (1 / SHARE - 1))
         for key in self._current - current:
@@ -154,7 +154,7 @@ class Monitor:
             "processor_seconds": time.process_time(),
             "streams": len(streams),
             "queues": sum(1 for name in service.queues if name[0] != "_"),
-            "subscribers": sum(len(entry.subscribers) for entry in service.streams.values()),
+            "subscribers": sum(len(entry.subscribers) for entry in streams.values()),
             "updates_per_second": self._pace(arrived),
             "event_logs_failed": 0 if service.event_log is None else service.event_log.failed,
             "run": service.run,
@@ -175,15 +175,17 @@ class Monitor:
         for name, entry in self._service.streams.items():
             if name[0] != "_":
                 counts = stream_counters(entry.stream.statistics())
-                states[f"stream/{name}"] = {"name": name, "time": self._now(), **counts}
+                place = {"name": name, "place": len(states)}
+                states[f"stream/{name}"] = {**place, "time": self._now(), **counts}
         return states
 
-    def _queue_state(self, name: str, entry: QueueEntry) -> State:
+    def _queue_state(self, name: str, entry: QueueEntry, place: int) -> State:
         definition = entry.definition
         is_scheduled = definition.kind in SCHEDULED_KINDS
         subscribers = [one for one in entry.stream.subscribers if one.queue == name]
         return {
             "name": name,
+            "place": place,  # among all queues, in the order of their creation
             "stream": entry.stream.name,
             "kind": definition.kind,
             "scheduler": definition.scheduler if is_scheduled else None,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import socket
 import sys
 from typing import Final
 
 import uvicorn
+
+from upstream import UpStreamError
 
 from .application import create_application
 from .dispatch import Dispatch
@@ -18,6 +21,9 @@ from .socket_protocol import MOST_MESSAGE_BYTES, SocketProtocol
 
 ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
 """A batch makes thousands of objects that live until the next: looking at them early is in vain."""
+
+
+ANOTHER_PORT: Final = "python -m api --port 8001, or make run RUN_ARGS='--port 8001'"
 
 
 class Server(uvicorn.Server):
@@ -34,6 +40,7 @@ class Server(uvicorn.Server):
             for address in self.addresses():
                 sys.stderr.write(f"UpStream listens on {address}\n")
                 sys.stderr.write(f"Open {address}/ to watch it, {address}/docs for the API.\n")
+            sys.stderr.write(f"Another port: {ANOTHER_PORT}\n")
             sys.stderr.flush()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -48,6 +55,42 @@ class Server(uvicorn.Server):
             f"http://[{name[0]}]:{name[1]}" if ":" in name[0] else f"http://{name[0]}:{name[1]}"
             for name in names
         ]
+
+
+class CannotListenError(UpStreamError, OSError):
+    """The service cannot listen at its address."""
+
+    def __init__(self, host: str, port: int, reason: str, *, is_in_use: bool) -> None:
+        self.host = host
+        self.port = port
+        self.reason = reason
+        hint = f"; another program does, so choose another port: {ANOTHER_PORT}"
+        super().__init__(
+            f"cannot listen on {host}, port {port}: {reason}{hint if is_in_use else ''}"
+        )
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def check_address(host: str, port: int) -> None:
+    """Raise CannotListenError if the service could not listen there.
+
+    uvicorn would tell so only after the application has started, in a line that names no way out.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, address in found:
+            with socket.socket(family, kind, protocol) as trial:
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                trial.bind(address)
+                trial.listen()  # an address that is in use may be bound to, but not listened on
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        is_in_use = error.errno == errno.EADDRINUSE
+        raise CannotListenError(host, port, reason, is_in_use=is_in_use) from error
 
 
 def make_server(settings: Settings) -> Server:
@@ -74,7 +117,11 @@ def make_server(settings: Settings) -> Server:
 
 
 def serve(settings: Settings) -> bool:
-    """Serve until the process is told to stop; return whether the service ever started."""
+    """Serve until the process is told to stop; return whether the service ever started.
+
+    Raises CannotListenError if the address cannot be had.
+    """
+    check_address(settings.host, settings.port)
     server = make_server(settings)
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 20, 20)
     gc.freeze()

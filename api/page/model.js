@@ -18,7 +18,19 @@ export class Model {
       this.queues.clear();
     }
     for (const update of updates) this.#take(update);
+    // States come in the order in which they are stale: what is shown has one that stays.
+    this.streams = inPlace(this.streams);
+    this.queues = inPlace(this.queues);
     if (reset) this.#forgetSeries();
+  }
+
+  /** Take in what was before this page was opened: the samples of each key, the oldest first. */
+  seed(history) {
+    for (const [key, states] of Object.entries(history)) {
+      const series = new Series();
+      for (const state of states) series.add(state);
+      this.#series.set(key, series);
+    }
   }
 
   #take({ key, value, deleted }) {
@@ -57,6 +69,11 @@ export class Model {
       if (known !== undefined && !known.has(name)) this.#series.delete(key);
     }
   }
+}
+
+/** The same, in the order in which they were created at the service. */
+function inPlace(known) {
+  return new Map([...known].sort(([, one], [, other]) => one.place - other.place));
 }
 
 function split(key) {

@@ -11,6 +11,7 @@ import { Tabs } from "./tabs.js";
 const DRAW_EVERY_MILLISECONDS = 900;
 const GATHER_MILLISECONDS = 120; // the states of all queues come one after the other
 const SILENT_AFTER_SECONDS = 20;
+const HISTORY_MILLISECONDS = 2000;
 const MOST_COMPARED = COLOURS - 1;
 
 const byId = (id) => document.getElementById(id);
@@ -303,6 +304,16 @@ document.addEventListener("visibilitychange", drawSoon);
 addEventListener("online", () => feed.open());
 setInterval(showConnection, 1000);
 
+/** Let the charts begin with the last minutes, if the service tells them soon. */
+async function loadHistory() {
+  const answer = await fetch(address("page/history.json"), {
+    signal: AbortSignal.timeout(HISTORY_MILLISECONDS),
+  });
+  if (answer.ok) model.seed(await answer.json());
+}
+
 showCommands();
-feed.open();
+loadHistory()
+  .catch(() => {}) // the charts begin empty then
+  .finally(() => feed.open());
 charts.load().then(draw);

@@ -137,6 +137,19 @@ def test_of_very_many_subscribers_some_are_shown() -> None:
     assert state["subscriber_count"] == SHOWN_SUBSCRIBERS + 20
 
 
+def test_states_tell_the_order_in_which_things_were_created() -> None:
+    watched = Watched()
+    for name in ("b", "c", "a"):
+        watched.queue(name)
+    watched.service.drop_queue("c")
+    asyncio.run(watched.monitor.publish())
+    published = watched.published()
+    for kind, names in (("queue", ["b", "a"]), ("stream", ["b", "c", "a"])):
+        found = [state for key, state in published.items() if key.startswith(f"{kind}/")]
+        in_order = sorted(found, key=lambda state: state["place"])
+        assert [state["name"] for state in in_order] == names
+
+
 def test_an_append_queue_has_no_scheduler() -> None:
     watched = Watched()
     watched.service.define_queue("log", QueueDefinition(kind="append"))
@@ -169,7 +182,7 @@ def test_the_services_state_tells_its_pace_and_what_it_has() -> None:
     second = watched.published()["service"]
     assert first["updates_per_second"] is None
     assert second["updates_per_second"] == pytest.approx(15.0)
-    assert (second["streams"], second["queues"], second["subscribers"]) == (1, 1, 2)
+    assert (second["streams"], second["queues"], second["subscribers"]) == (1, 1, 1)
     assert second["memory"] > 1_000_000
     assert second["run"] == watched.service.run
 
@@ -265,4 +278,4 @@ def test_the_state_is_pushed_like_any_other_stream(client: Client) -> None:
             seen |= {update["key"]: update["value"] for update in message["updates"]}
             socket.send_json({"credit": 1})
     assert seen["queue/trades"]["waiting"] == 1
-    assert seen["service"]["subscribers"] == 1
+    assert seen["service"]["subscribers"] == 0  # whoever watches the service is no user of it

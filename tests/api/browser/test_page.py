@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.api.browser.running_service import running_service
+from tests.api.browser.visit import NEEDS_CHROMIUM, PATIENCE, Visit
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, Page, ViewportSize, expect  # noqa: E402
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 RANKS_TITLE = "rank of the key by its updates, 1 = busiest"
-PATIENCE = 20_000  # milliseconds; a shared machine is slow at times
-DESKTOP: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 360, "height": 740}
 CHARTS = ("staleness-chart", "rates-chart", "ranks-chart", "memory-chart")
 HOSTILE = "<img src=x onerror=\"document.title='hurt'\">"
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which is not installed"),
-]
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[str]:
-    """Return the address of a service with the demo."""
-    with running_service() as address:
-        yield address
+pytestmark = NEEDS_CHROMIUM
 
 
 @pytest.fixture(scope="module")
@@ -41,51 +27,6 @@ def empty_service() -> Iterator[str]:
     """Return the address of a service with nothing in it."""
     with running_service("--no-demo") as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as started:
-        options = ["--no-sandbox", "--disable-gpu"]  # no graphics card to imitate
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=options)
-        expect.set_options(timeout=PATIENCE)
-        yield chromium
-        chromium.close()
-
-
-class Visit:
-    """A page, and what it did that it should not do."""
-
-    def __init__(self, browser: Browser, **context: Any) -> None:
-        self.context = browser.new_context(**({"viewport": DESKTOP} | context))
-        self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(PATIENCE)
-        self.errors: list[str] = []
-        self.hosts: set[str] = set()
-        self.page.on("console", self._on_console)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
-        self.page.on("dialog", lambda dialog: self.errors.append(dialog.message))
-
-    def _on_console(self, message: Any) -> None:
-        if message.type in {"error", "warning"}:
-            self.errors.append(message.text)
-
-    def open(self, address: str, path: str = "/") -> Page:
-        """Open the page and wait until it is live."""
-        self.page.goto(address + path)
-        expect(self.page.locator("#connection")).to_have_attribute("data-state", "live")
-        return self.page
-
-
-@pytest.fixture
-def visit(browser: Browser) -> Iterator[Visit]:
-    """Return a visit at the end of which nothing may have gone wrong."""
-    visit = Visit(browser)
-    yield visit
-    visit.context.close()
-    assert visit.errors == []
-    assert len(visit.hosts) <= 1
 
 
 @pytest.fixture

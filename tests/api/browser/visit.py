@@ -1,0 +1,49 @@
+"""A visit to the page in Chromium, which notes what the page did that it should not do."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
+PATIENCE: Final = 20_000
+"""Milliseconds; a shared machine is slow at times."""
+NEEDS_CHROMIUM: Final = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which is not installed"),
+]
+
+
+class Visit:
+    """A page, and what it did that it should not do."""
+
+    def __init__(self, browser: Browser, **context: Any) -> None:
+        self.context = browser.new_context(
+            **({"viewport": {"width": 1280, "height": 900}} | context)
+        )
+        self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.errors: list[str] = []
+        self.hosts: set[str] = set()
+        self.page.on("console", self._on_console)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
+        self.page.on("dialog", lambda dialog: self.errors.append(dialog.message))
+
+    def _on_console(self, message: Any) -> None:
+        if message.type in {"error", "warning"}:
+            self.errors.append(message.text)
+
+    def open(self, address: str, path: str = "/") -> Page:
+        """Open the page and wait until it is live."""
+        from playwright.sync_api import expect
+
+        self.page.goto(address + path)
+        expect(self.page.locator("#connection")).to_have_attribute("data-state", "live")
+        return self.page
