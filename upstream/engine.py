@@ -133,8 +133,9 @@ class Engine:
             CREATE STREAM trades (at TIMESTAMP, symbol TEXT, price DOUBLE) KEY (symbol) TIME (at)
 
         Without KEY all rows are of one key. Without TIME the time is in the only TIMESTAMP column,
-        or in the one named time; a DOUBLE (seconds), a DATE or an integer has to be named. A stream
-        without a time has no windows but over arrival and rows.
+        or in the one named time; a DOUBLE (seconds), a DATE or an integer has to be named, and so
+        has one of several TIMESTAMPs. A stream without a time has no windows but over arrival and
+        rows.
         """
         from .queries import statements
         from .queries.tables_in_use import changed_tables
@@ -161,12 +162,15 @@ class Engine:
         """Append rows to a stream and return how many there were.
 
         `data` is an Arrow table or record batch, a DataFrame of pandas or polars, a mapping of
-        names to columns, or a list of mappings. Rows that do not fit are an error, and then none
+        names to columns, or a list of mappings. Times may be texts such as
+        2026-01-02 09:30:00. Rows that do not fit are an error, and then none
         is taken. Standing queries read them when they are asked for results.
         """
+        from .queries.appending import rows_to_append
+
         self._check_open()
         entry = self._stream(stream)
-        rows = entry.append(as_arrow(data))
+        rows = entry.append(rows_to_append(data, entry.definition))
         if entry.is_crowded():
             for query in [*self._queries.values()]:
                 if entry.definition.name in query.streams and not query.is_interrupted:

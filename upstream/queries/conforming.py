@@ -76,6 +76,8 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
 
     if column.type == field.type:
         return column
+    if _is_text(column.type) and _is_point_in_time(field.type):
+        return _read_times(column, field, stream)
     if not may_become(column.type, field.type):
         given, wanted = type_name(column.type), type_name(field.type)
         reason = f"{given} does not become {wanted}; cast it first"
@@ -91,6 +93,44 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
         if row is not None:
             raise _misfit(column, field, stream, row)
     return converted
+
+
+def _is_point_in_time(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+
+
+def _read_times(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.ChunkedArray:
+    """Return times that are written as in ISO 8601; TIMESTAMP takes those with a zone as UTC."""
+    import pyarrow as pa
+
+    texts, kind = column.cast(pa.string()), field.type
+
+    def read(part: pa.ChunkedArray) -> pa.ChunkedArray:
+        try:
+            return part.cast(kind)
+        except pa.ArrowInvalid:
+            if not pa.types.is_timestamp(kind) or kind.tz is not None:
+                raise
+            return part.cast(pa.timestamp(kind.unit, "UTC")).cast(kind)
+
+    try:
+        return read(texts)
+    except pa.ArrowInvalid as error:
+        row = _first_that_fails(texts, read)
+        reason = "some of the texts have a time zone, and others have not"
+        if row is not None:
+            reason = f"{_shown(texts[row])} is no {type_name(kind)}, such as {_example(kind)}"
+        raise StreamTypeError(stream, reason, column=field.name, row=row) from error
+
+
+def _example(kind: pa.DataType) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_date(kind):
+        return "2026-01-02"
+    return f"2026-01-02 09:30:00{'' if kind.tz is None else '+01:00'}"
 
 
 def _cast(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
@@ -155,6 +195,15 @@ def _is_list(kind: pa.DataType) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
 def _kinds() -> Sequence[Callable[[pa.DataType], bool]]:
     """Return the families within which types become one another."""
     import pyarrow as pa
@@ -164,11 +213,6 @@ def _kinds() -> Sequence[Callable[[pa.DataType], bool]]:
     def is_number(kind: pa.DataType) -> bool:
         return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
-    def is_text(kind: pa.DataType) -> bool:
-        return bool(
-            types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-        )
-
     def is_bytes(kind: pa.DataType) -> bool:
         return bool(
             types.is_binary(kind)
@@ -177,7 +221,7 @@ def _kinds() -> Sequence[Callable[[pa.DataType], bool]]:
             or types.is_fixed_size_binary(kind)
         )
 
-    return (is_number, is_text, is_bytes, types.is_date, types.is_time)
+    return (is_number, _is_text, is_bytes, types.is_date, types.is_time)
 
 
 def _may_round(kind: pa.DataType) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from upstream.errors import QueryTypeError
+from upstream.errors import QueryTypeError, StatementError
 from upstream.queries.duck import Duck
 from upstream.queries.statements import CreateStream, definition_of, parse
 from upstream.queries.statements.defining import types_of
@@ -37,7 +37,6 @@ def test_a_statement_becomes_a_definition(duck: Duck) -> None:
         ("k INT, at TIMESTAMPTZ", "at"),
         ("k INT, at TIMESTAMP_NS", "at"),
         ("k INT, at TIMESTAMP, TIME TIMESTAMP", "TIME"),
-        ("k INT, at TIMESTAMP, off TIMESTAMP", None),
         ("k INT, time BIGINT", None),
         ("k INT, time DATE", None),
     ],
@@ -46,6 +45,14 @@ def test_the_time_is_the_only_timestamp_or_the_one_named_so(
     columns: str, time: str | None, duck: Duck
 ) -> None:
     assert defined(f"CREATE STREAM s ({columns}) KEY (k)", duck).time == time
+
+
+def test_of_several_timestamps_one_has_to_be_said_to_be_the_time(duck: Duck) -> None:
+    text = "CREATE STREAM s (a TIMESTAMP, b TIMESTAMPTZ)"
+    with pytest.raises(StatementError, match=r"a and b could be[^$]*write TIME \(a\)") as caught:
+        defined(text, duck)
+    assert shown(caught).startswith("s (")
+    assert defined(f"{text} TIME (b)", duck).time == "b"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Never
 
 from sqlglot import exp
 
-from ...errors import QueryTypeError
+from ...errors import QueryTypeError, StatementError
 from ..stream_definition import StreamDefinition
 from ..stream_times import is_time_type
 from ..type_names import type_name
@@ -88,7 +88,12 @@ def _time(create: CreateStream, schema: pa.Schema) -> str | None:
             _refuse(create, column, reason, "use a TIMESTAMP, a DATE, an integer, or seconds")
         return create.time
     stamps = [field.name for field in schema if pa.types.is_timestamp(field.type)]
-    return stamps[0] if len(stamps) == 1 else found("time", stamps)
+    time = stamps[0] if len(stamps) == 1 else found("time", stamps)
+    if stamps and time is None:
+        reason = f"which column is the time of {create.name}? {' and '.join(stamps)} could be"
+        hint = f"write TIME ({stamps[0]}) behind the columns"
+        raise StatementError(reason, create.text, create.place, hint)
+    return time
 
 
 def _refuse(create: CreateStream, column: exp.ColumnDef, reason: str, hint: str) -> Never:
