@@ -114,3 +114,9 @@ def test_common_table_expressions_that_read_one_another_many_times_are_no_harm(d
     )
     text = f"WITH a0 AS (SELECT * FROM trades), {names} SELECT symbol FROM a39"
     assert key_of(text, duck) == ("symbol",)
+
+
+def test_a_key_that_several_streams_have_is_asked_for_with_its_stream(duck: Duck) -> None:
+    text = "SELECT t.symbol, q.n FROM trades t JOIN trades q ON t.price = q.price"
+    with pytest.raises(QueryKeyError, match=r"select q\.symbol too"):
+        key_of(text.replace("q.n", "q.price"), duck)

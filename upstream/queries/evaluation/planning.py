@@ -24,6 +24,7 @@ from ..emission import Emission
 from ..newest_rows import NewestRows
 from ..rewriting import split
 from ..rewriting.early_aggregation import aggregated_early
+from ..statements.unbounded_causes import cause_and_cure
 from ..tables_in_use import tables_read
 from ..window_clause import Axis, WindowClause, WindowKind
 from .cheaper_way import MOST_ROWS
@@ -306,15 +307,14 @@ class Planner:
         query, side_tables = self._without_side_tables(numbers)
         split_query = self._split(query, numbers)
         if not split_query.row_wise:
-            why = next((leaf.reason for leaf in split_query.leaves if leaf.reason), "")
+            cause, cure = cause_and_cure(self._parsed)
+            why = next((leaf.reason for leaf in split_query.leaves if leaf.reason), cause)
             raise UnboundedQueryError(
                 "over a stream without a window, this query would have to keep all rows"
                 + (f": {why}" if why else ""),
                 self._parsed.text,
                 self._parsed.places[numbers[0]],
-                hint="give the stream a window, such as hop(stream, INTERVAL '10 minutes', "
-                "INTERVAL '1 minute') or landmark(stream), or choose semantics='update' for an "
-                "answer over the newest row of each key",
+                hint=cure,
             )
         readers = [self._reader(i) for i in numbers]
         evaluation = RowWiseEvaluation(

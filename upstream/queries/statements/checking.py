@@ -20,9 +20,9 @@ from ...errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
-from .duck_messages import candidates, duckdb_hint, headline_of, kind_of
+from .duck_messages import candidates, duckdb_hint, headline_of, kind_of, quoted_text
 from .finding_places import Trial, place_of_function, place_of_table
-from .names import did_you_mean
+from .names import did_you_mean, found
 from .parsed_query import ParsedQuery
 from .window_functions import FUNCTIONS
 
@@ -77,6 +77,12 @@ class KnownNames:
         ).fetchall()
         return [*self._definitions, *(str(name) for (name,) in rows)]
 
+    def hint_of_table(self, name: str) -> str:
+        """Return which table may have been meant; a stream is found only by its mere name."""
+        if (stream := found(name, self._definitions)) is not None:
+            return f"write {stream} alone: streams are in no schema"
+        return did_you_mean(name, self.tables())
+
     def columns(self, message: str) -> Iterable[str]:
         """Return the columns of the streams that are read, and those that DuckDB thinks of."""
         read = {window.stream for window in self._parsed.windows}
@@ -102,37 +108,39 @@ def refuse(
 ) -> Never:
     """Raise what a message of DuckDB means, with the place in the user's text.
 
-    `place` is where the statement is at fault if nothing more exact is found.
+    `place` is where the statement is at fault if nothing more exact is at.
     """
     headline = headline_of(message)
     kind, name = kind_of(message)
     hint = ""
     if kind is UnknownTableError:
-        found = place_of_table(parsed.query, name)
-        hint = did_you_mean(name, known.tables())
+        at = place_of_table(parsed.query, name)
+        hint = known.hint_of_table(name)
         headline = f"there is no stream or table named {name}"
     elif kind is UnknownFunctionError and "Table Function" in message:
-        found = place_of_function(parsed.query, name)
+        at = place_of_function(parsed.query, name)
         hint = did_you_mean(name, FUNCTIONS)
         headline = f"there is no table function named {name}"
     else:
         trial = Trial(parsed.query, message, schema_of)
-        found = trial.place_of_column(name) if name else None
-        if found is None:
-            found = trial.place()
+        at = trial.place_of_column(name) if name else None
+        if at is None:
+            at = trial.place()
         if kind is UnknownColumnError:
-            hint = did_you_mean(name, known.columns(message))
+            hint = quoted_text(parsed.text, at) or did_you_mean(name, known.columns(message))
             headline = f"there is no column named {name}"
         elif kind is UnknownFunctionError:
             headline = f"there is no function named {name}"
             hint = duckdb_hint(message)
         elif kind is QuerySyntaxError and _is_about_other_text(headline, parsed.text):
             headline = "this cannot be read as SQL"
+        elif "must appear in the GROUP BY" in message:
+            hint = "add GROUP BY ALL, which groups by all columns that are not aggregated"
         elif "Did you mean" in message:
             hint = duckdb_hint(message)
         elif kind is QueryTypeError:
             hint = "cast the values to types that go together"
-    raise kind(headline, parsed.text, place if found is None else found, hint) from None
+    raise kind(headline, parsed.text, place if at is None else at, hint) from None
 
 
 def _is_about_other_text(headline: str, text: str) -> bool:

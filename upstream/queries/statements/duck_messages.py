@@ -36,8 +36,17 @@ def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
     if kind is UnknownColumnError:
         plain = name.rpartition(".")[2]
         hint = did_you_mean(plain, candidates(message)) or duckdb_hint(message)
+        hint = quoted_text(text, None if place is None else place - 1) or hint
         return kind(f"there is no column named {plain}", text, place, hint)
     return kind(headline_of(message), text, place, duckdb_hint(message))
+
+
+def quoted_text(text: str, place: int | None) -> str:
+    """Return a hint if a column that does not exist is written as a text is in other languages."""
+    quoted = re.match(r'"((?:[^"]|"")*)"', text[place:]) if place is not None else None
+    if quoted is None:
+        return ""
+    return f"a text is in single quotes: '{quoted[1]}'; double quotes are for names"
 
 
 def candidates(message: str) -> list[str]:

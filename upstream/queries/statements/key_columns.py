@@ -63,7 +63,7 @@ def check_key(
             origin = (i, key.lower())
             name = next((each.name for each in columns if origin in each.origins), None)
             if name is None:
-                _refuse(parsed, window.stream, key)
+                _refuse(parsed, window.stream, _qualified(parsed, definitions, i, key))
             elif name not in names:
                 names.append(name)
     return tuple(names)
@@ -79,6 +79,16 @@ def _refuse(parsed: ParsedQuery, stream: str, key: str) -> None:
         'semantics="append"'
     )
     raise QueryKeyError(reason, parsed.text, place, hint)
+
+
+def _qualified(
+    parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], number: int, key: str
+) -> str:
+    """Return a column of a chunk as it has to be written: with its table, if others have it too."""
+    having = [w for w in parsed.windows if definitions[w.stream].column_named(key) is not None]
+    tables = parsed.query.find_all(exp.Table)
+    table = next((each for each in tables if each.name == f"chunk_{number}"), None)
+    return key if table is None or len(having) < 2 else f"{table.alias_or_name}.{key}"
 
 
 def _has_window(parsed: ParsedQuery) -> bool:

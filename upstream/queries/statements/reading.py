@@ -49,7 +49,7 @@ def read_query(
         if duck is not None and (found := difference(text, written, duck)) is not None:
             source.refuse(StatementError, _DUCKDB_ONLY, found.place, _ASK_ONCE)
         name_columns(source, tree)
-        taken = [*_take_windows(source, tree, streams)]
+        taken = [*_take_windows(source, tree, streams, duck)]
     windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
     return ParsedQuery(text, tree, windows, places)
 
@@ -70,12 +70,15 @@ def _refuse_statement(source: SourceText, tree: exp.Expr) -> Never:
 
 
 def _take_windows(
-    source: SourceText, query: exp.Query, streams: Mapping[str, StreamDefinition]
+    source: SourceText,
+    query: exp.Query,
+    streams: Mapping[str, StreamDefinition],
+    duck: Duck | None,
 ) -> Iterator[tuple[WindowClause, int | None]]:
     _check_names(source, query)
     count = 0
     for node in _in_order(query):
-        clause = _window_of(source, node, streams)
+        clause = _window_of(source, node, streams, duck)
         if clause is not None:
             yield clause, place_of(node.this)
             _replace(node, count)
@@ -89,14 +92,17 @@ def _in_order(query: exp.Query) -> list[exp.Expr]:
 
 
 def _window_of(
-    source: SourceText, node: exp.Expr, streams: Mapping[str, StreamDefinition]
+    source: SourceText,
+    node: exp.Expr,
+    streams: Mapping[str, StreamDefinition],
+    duck: Duck | None,
 ) -> WindowClause | None:
     inner = node.this
     if isinstance(node, exp.Anonymous):
         _check_place(source, node, streams)
     elif isinstance(inner, exp.Anonymous):
         if inner.name.lower() in FUNCTIONS and not node.args.get("db"):
-            return WindowCall(source, inner, streams).clause()
+            return WindowCall(source, inner, streams, duck).clause()
     elif isinstance(node, exp.Table) and isinstance(inner, exp.Identifier) and not node.db:
         name = found(node.name, streams)
         if name is not None and not is_hidden(node):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import TYPE_CHECKING, Never
 
@@ -18,6 +17,7 @@ from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError
 
 from ...errors import ParameterError, QueryError, QuerySyntaxError, StatementError
 from .dialect import DIALECT, WrittenParser
+from .foreign_forms import foreign_form
 
 if TYPE_CHECKING:
     from ..duck import Duck
@@ -34,10 +34,6 @@ _TABLE_COMES = {TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.LATER
 _KEYWORDS = {TokenType.ROWS, TokenType.SESSION}
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
-_BEGINNINGS = (
-    *("SELECT", "WITH", "FROM", "CREATE", "DROP", "INSERT", "UPDATE", "DELETE", "ALTER", "COPY"),
-    *("DESCRIBE", "SUMMARIZE", "SHOW", "EXPLAIN", "PIVOT", "UNPIVOT"),
-)
 _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 
 
@@ -112,8 +108,9 @@ class SourceText:
             yield
         except ParseError as error:
             reason = error.errors[0].get("description") if error.errors else None
-            place, hint = self._parser.place, _meant(self.tokens)
-            self.refuse(QuerySyntaxError, _spoken(reason or str(error)), place, hint)
+            if (form := foreign_form(self.tokens)) is not None:
+                self.refuse(QuerySyntaxError, form.reason, form.place, form.hint)
+            self.refuse(QuerySyntaxError, _spoken(reason or str(error)), self._parser.place)
         except RecursionError:
             self.refuse(QuerySyntaxError, "the statement is nested too deeply", 0)
         except QueryError:
@@ -165,13 +162,6 @@ class SourceText:
 
 
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
-
-
-def _meant(tokens: list[Token]) -> str:
-    """Return a hint if the first word of a statement is nearly one that begins statements."""
-    first = tokens[0].text.upper() if tokens else ""
-    near = get_close_matches(first, _BEGINNINGS, n=1, cutoff=0.75)
-    return f"did you mean {near[0]}?" if near and near[0] != first else ""
 
 
 def _spoken(reason: str) -> str:

@@ -19,13 +19,20 @@ from ..type_names import type_name, unit_name
 from ..window_clause import Axis, WindowClause, WindowKind
 from .names import did_you_mean, found
 from .source_text import SourceText, place_of
-from .window_size import MICROSECONDS, NotConstantError, WindowSize, constant_size
+from .window_size import (
+    MICROSECONDS,
+    CalendarUnitError,
+    NotConstantError,
+    WindowSize,
+    constant_size,
+)
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     import pyarrow as pa
 
+    from ..duck import Duck
     from ..stream_definition import StreamDefinition
 
 LONGEST_SIZE = 1 << 60
@@ -68,8 +75,10 @@ class WindowCall:
         source: SourceText,
         call: exp.Anonymous,
         streams: Mapping[str, StreamDefinition],
+        duck: Duck | None = None,
     ) -> None:
         self._source = source
+        self._duck = duck
         self._call = call
         self._kind = FUNCTIONS[call.name.lower()]
         self._place = place_of(call)
@@ -145,6 +154,9 @@ class WindowCall:
         if name is None:
             reason = f"there is no stream named {node.sql('duckdb')}"
             hint = did_you_mean(node.name, streams)
+            if self._duck is not None and not node.table and self._duck.has_table(node.name):
+                reason = f"{node.name} is a table, and a window is over a stream"
+                hint = f"write FROM {node.name}, or join it with a window over a stream"
             self._refuse(reason, node, hint, UnknownStreamError)
         return name
 
@@ -207,6 +219,12 @@ class WindowCall:
     def _size(self, node: exp.Expr) -> WindowSize:
         try:
             return constant_size(node)
+        except CalendarUnitError as error:
+            hint = (
+                f"write INTERVAL '30 days', or group by date_trunc('{error.unit}', …) over "
+                f"landmark({self.stream})"
+            )
+            self._refuse(str(error), node, hint)
         except NotConstantError as error:
             self._refuse(str(error), node)
 

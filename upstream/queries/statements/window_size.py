@@ -27,6 +27,14 @@ class NotConstantError(Exception):
     """A part of a query is not a constant size; the message says what it is."""
 
 
+class CalendarUnitError(NotConstantError):
+    """A unit such as a month is longer at one time than at another."""
+
+    def __init__(self, unit: str) -> None:
+        self.unit = unit
+        super().__init__(f"a {unit} has no fixed length; say how many days")
+
+
 _CONSTANT = "a window's size has to be a constant"
 
 
@@ -124,7 +132,7 @@ def _unit_seconds(unit: str) -> Fraction:
     if seconds is not None:
         return seconds
     if name.removesuffix("s") in _CALENDAR:
-        raise NotConstantError(f"a {name.removesuffix('s')} has no fixed length; say how many days")
+        raise CalendarUnitError(name.removesuffix("s"))
     raise NotConstantError(f"{unit!r} is no unit of time")
 
 
