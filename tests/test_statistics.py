@@ -286,8 +286,7 @@ def new_cells(rates: GivenRates, keys: Iterable[Key]) -> list[KeyCell]:
     """Let the first updates of `keys` arrive, and return their cells."""
     cells = [KeyCell(key, index, time=0.0, arrival=0.0) for index, key in enumerate(keys)]
     for cell in cells:
-        rates.admit(cell.key)
-        rates.begin(cell)
+        rates.begin(cell, rates.admit(cell.key))
     return cells
 
 

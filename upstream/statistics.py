@@ -35,12 +35,16 @@ GivenCost = float | Callable[[], float | None]
 class UpdateRates(Protocol):
     """Tells the update rate of a key, in updates per second."""
 
-    def admit(self, key: Key) -> None:
-        """Raise RateError if what was given for `key` is no rate."""
+    def admit(self, key: Key) -> float | None:
+        """Return the rate given for a new key, None if none was; RateError if it is no rate."""
         ...
 
-    def begin(self, cell: KeyCell) -> None:
-        """Note the first arrival of a key."""
+    def begin(self, cell: KeyCell, given: float | None) -> None:
+        """Note the first arrival of a key, for which `admit` returned `given`."""
+        ...
+
+    def begin_again(self, cell: KeyCell) -> None:
+        """Note that what counts as the first arrival of a key is the one that comes now."""
         ...
 
     def observe(self, cell: KeyCell) -> float | None:
@@ -64,10 +68,11 @@ class EstimatedRates:
         self._seen_version = array("q")
         self._seen_arrival = array("d")
 
-    def admit(self, key: Key) -> None:
-        """Do nothing: nothing was given."""
+    def admit(self, key: Key) -> float | None:
+        """Return None: nothing was given."""
+        return None
 
-    def begin(self, cell: KeyCell) -> None:
+    def begin(self, cell: KeyCell, given: float | None = None) -> None:
         """Note the first arrival of a key; `cell.arrival` is its time."""
         index = cell.index
         if index >= len(self._intervals):
@@ -78,6 +83,10 @@ class EstimatedRates:
         self._intervals[index] = 0.0
         self._seen_version[index] = 1
         self._seen_arrival[index] = cell.arrival
+
+    def begin_again(self, cell: KeyCell) -> None:
+        """Count from the arrival that comes now; `cell.arrival` is its time."""
+        self.begin(cell)
 
     def observe(self, cell: KeyCell) -> float | None:
         """Fold the arrivals since the last look into the estimate, and return what to expect.
@@ -150,17 +159,22 @@ class GivenRates:
         self._given = given
         self._rates = array("d")
 
-    def admit(self, key: Key) -> None:
-        """Raise RateError if the function of keys gives no rate for `key`."""
-        self._look_up(key)
+    def admit(self, key: Key) -> float | None:
+        """Look up the rate of a new key; RateError if the function of keys gives no rate."""
+        given = self._given
+        if isinstance(given, Mapping):
+            return given.get(key)
+        return _check_rate(key, given(key))
 
-    def begin(self, cell: KeyCell) -> None:
-        """Look up the rate of a new key."""
+    def begin(self, cell: KeyCell, given: float | None) -> None:
+        """Note the rate of a new key."""
         missing = cell.index + 1 - len(self._rates)
         if missing > 0:
             self._rates.extend([math.nan] * missing)
-        rate = self._look_up(cell.key)
-        self._rates[cell.index] = math.nan if rate is None else rate
+        self._rates[cell.index] = math.nan if given is None else given
+
+    def begin_again(self, cell: KeyCell) -> None:
+        """Do nothing: the rate is the given one, whenever it counts from."""
 
     def observe(self, cell: KeyCell) -> float | None:
         """Return `rate`."""
@@ -170,12 +184,6 @@ class GivenRates:
         """Return the rate given for the key, None if none was."""
         rate = self._rates[cell.index]
         return None if math.isnan(rate) else rate
-
-    def _look_up(self, key: Key) -> float | None:
-        given = self._given
-        if isinstance(given, Mapping):
-            return given.get(key)
-        return _check_rate(key, given(key))
 
 
 def _check_rate(key: Key, rate: object) -> float:
@@ -202,10 +210,12 @@ class ProcessingCost:
         "_last_delivery",
         "_samples",
         "_tell",
+        "_told",
     )
 
     def __init__(self, cost: GivenCost | None, forgetting: float = DEFAULT_FORGETTING) -> None:
         self._tell = cost if callable(cost) else None
+        self._told: float | None = None
         if not (cost is None or callable(cost)):
             check_cost("processing_cost", cost)
         check_forgetting(forgetting)
@@ -265,6 +275,20 @@ class ProcessingCost:
             check_cost("what processing_cost tells", told)
             cost = float(told)
         return cost if cost > 0 else None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether a function tells the cost, which may fail."""
+        return self._tell is not None
+
+    def ask(self) -> None:
+        """Ask the function that tells the cost, if there is one, for `known` to tell."""
+        if self._tell is not None:
+            self._told = self.seconds()
+
+    def known(self) -> float | None:
+        """Return the cost as `seconds` does, but what a function told when it was asked last."""
+        return self.seconds() if self._tell is None else self._told
 
     def _mean(self) -> float:
         """Return the cost with the present group folded in."""

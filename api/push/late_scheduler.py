@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from upstream import Key, Scheduler
-from upstream.keys import Place
-from upstream.schedulers import Surroundings
+from upstream.keys import KeyCell, Place
+from upstream.schedulers import Surroundings, Terms
 
 
 class LateScheduler(Scheduler):
@@ -67,17 +67,18 @@ class LateScheduler(Scheduler):
         super().unbind()
         self.settle().unbind()
 
-    def admit(self, key: Key) -> None:
-        """Raise if what was given for `key` makes no sense."""
-        self._inner.admit(key)
+    @property
+    def asks_cost(self) -> bool:
+        """Whether the inner scheduler needs the processing cost as a key starts to wait."""
+        return self._inner.asks_cost
 
-    def dismiss(self, key: Key) -> None:
-        """Forget what is known about `key`."""
-        self._inner.dismiss(key)
+    def admit(self, key: Key) -> Terms:
+        """Return what was given for `key`; raise if it makes no sense."""
+        return self._inner.admit(key)
 
-    def welcome(self, place: Place) -> None:
+    def welcome(self, cell: KeyCell, terms: Terms) -> None:
         """Note that a key came in."""
-        self._inner.welcome(place)
+        self._inner.welcome(cell, terms)
 
     def restore(self, place: Place) -> None:
         """Let a key that was given back wait again."""

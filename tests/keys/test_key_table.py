@@ -36,17 +36,65 @@ def test_numbers_are_used_again_before_new_ones() -> None:
     again = [table.add(key, time=0.0, arrival=0.0).index for key in "EFG"]
     assert sorted(again[:2]) == [1, 3]
     assert again[2] == 4
-    assert table.numbers == 5
+    assert table.size == 5
     table.remove(cells[0])
-    assert table.numbers == 5
+    assert table.size == 5
 
 
 def test_a_cell_is_removed_once() -> None:
     table = KeyTable()
     cell = table.add("A", time=0.0, arrival=0.0)
     table.remove(cell)
-    with pytest.raises(KeyError):
+    with pytest.raises(AssertionError, match="twice"):
         table.remove(cell)
+    table._check()
+
+
+class Fragile:
+    """A key of which nothing can be asked once it is broken."""
+
+    def __init__(self) -> None:
+        self.is_broken = False
+
+    def __hash__(self) -> int:
+        if self.is_broken:
+            raise ArithmeticError
+        return 620
+
+    def __eq__(self, other: object) -> bool:
+        if self.is_broken:
+            raise ArithmeticError
+        return self is other
+
+
+def test_cells_are_reserved_all_or_none_whatever_their_keys_do() -> None:
+    table = KeyTable()
+    known, fragile, other = Fragile(), Fragile(), Fragile()
+    cell = table.add(known, time=0.0, arrival=0.0)
+    known.is_broken = True  # and stands where the new ones, whose hash is the same, are to go
+    with pytest.raises(ArithmeticError):
+        table.reserve([fragile, other])
+    known.is_broken = False
+    assert [table.find(key) for key in (known, fragile, other)] == [cell, None, None]
+    assert len(table) == len(list(table)) == 1
+    assert len(table.reserve([fragile, other])) == 2
+    table.sweep()
+    table._check()
+    assert set(table.cells) == {known}
+
+
+def test_a_cell_whose_key_cannot_be_taken_out_is_closed_all_the_same() -> None:
+    table = KeyTable()
+    fragile = Fragile()
+    cell = table.add(fragile, time=0.0, arrival=0.0)
+    fragile.is_broken = True
+    with pytest.raises(ArithmeticError):
+        table.remove(cell)
+    fragile.is_broken = False
+    assert table.find(fragile) is None
+    assert len(table) == 0
+    again = table.add(fragile, time=1.0, arrival=1.0)
+    assert table.find(fragile) is again
     table._check()
 
 

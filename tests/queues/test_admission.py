@@ -61,7 +61,11 @@ class Weighed:
 
     @property
     def noted(self) -> set[Key]:
-        return set(self.scheduler._priorities)
+        """The keys of which anything is remembered, after what is no longer needed was let go."""
+        table = self.queue.stream._keys
+        assert not self.queue.stream._admission._asked
+        table.sweep()
+        return set(table.cells)
 
 
 def small_memory() -> OnDemandMemory:

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from upstream import TOMBSTONE, ManualClock, Stream
-from upstream.queues.log_feed import LogFeed, newest_entries
+from upstream import ManualClock, Stream
+from upstream.queues.beginning import newest_entries
+from upstream.queues.log_feed import LogFeed
 from upstream.queues.shared_log import LogEntry
 
 
 class Taken:
     """A queue that keeps what it takes."""
 
-    def __init__(self) -> None:
+    def __init__(self, failures: int = 0) -> None:
         self.entries: list[LogEntry] = []
+        self.moments: list[float] = []
+        self.failures = failures
 
-    def take(self, entry: LogEntry) -> None:
+    def take(self, entry: LogEntry, now: float) -> None:
         self.entries.append(entry)
+        self.moments.append(now)
+
+    def ask(self, entry: LogEntry, _now: float) -> None:
+        """Fail, as often as it was told to, about the value 2."""
+        if entry.value == 2 and self.failures:
+            self.failures -= 1
+            raise ArithmeticError
+
+    def values(self) -> list[object]:
+        return [entry.value for entry in self.entries]
 
 
 def test_what_was_enqueued_is_taken_over_when_the_feed_settles() -> None:
@@ -71,39 +86,40 @@ def test_a_feed_reads_at_once_if_its_stream_forgets_keys_by_age(
     assert len(taken.entries) == read
 
 
-def test_the_newest_values_of_a_stream_come_in_the_order_of_their_arrival() -> None:
-    clock = ManualClock()
-    stream = Stream(clock=clock)
-    for key in ("A", "B", "C", "A"):
-        stream.enqueue(key, key)
-        clock.advance(1.0)
-    entries = newest_entries(stream, clock.now(), None)
-    assert [(entry.value, entry.arrival) for entry in entries] == [
-        ("B", 1.0),
-        ("C", 2.0),
-        ("A", 3.0),
-    ]
+def test_an_entry_about_which_something_fails_is_read_later_and_so_are_those_behind_it() -> None:
+    stream = Stream(clock=ManualClock())
+    taken = Taken(failures=2)
+    feed = LogFeed(taken.take, read_ahead=None, ask=taken.ask)
+    feed.open(stream)
+    stream.enqueue_many(["A", "A", "A"], [1, 2, 3])
+    with pytest.raises(ArithmeticError):
+        feed.settle()
+    assert taken.values() == [1]
+    assert not feed.try_settle()
+    assert taken.values() == [1]
+    assert feed.try_settle()
+    assert taken.values() == [1, 2, 3]
 
 
-def test_only_the_newest_values_since_some_moment_can_be_asked_for() -> None:
-    clock = ManualClock()
-    stream = Stream(clock=clock)
-    for key in ("A", "B", "C", "A"):
-        stream.enqueue(key, key)
-        clock.advance(1.0)
-    entries = newest_entries(stream, clock.now(), None, since=2.0)
-    assert [entry.value for entry in entries] == ["C", "A"]
-    assert newest_entries(stream, clock.now(), 1.0, since=2.0) == []
+def test_a_feed_that_reads_at_once_and_fails_keeps_the_update_from_nobody_else() -> None:
+    stream = Stream(clock=ManualClock())
+    failing, taken = Taken(failures=1), Taken()
+    LogFeed(failing.take, read_ahead=1, ask=failing.ask).open(stream)
+    LogFeed(taken.take, read_ahead=1).open(stream)
+    with pytest.raises(ArithmeticError):
+        stream.enqueue_many(["A", "A", "A"], [1, 2, 3])
+    assert taken.values() == [1, 2, 3]
+    assert stream.statistics().arrived == 3
+    stream._check()
 
 
-def test_values_that_have_outlived_their_time_and_deletions_are_no_newest_values() -> None:
-    clock = ManualClock()
-    stream = Stream(clock=clock)
+def test_what_a_feed_begins_with_reaches_the_queue_at_the_beginning() -> None:
+    stream = Stream(clock=ManualClock())
+    stream.enqueue("A", 1)
     taken = Taken()
     feed = LogFeed(taken.take, read_ahead=None)
-    feed.open(stream)
-    for key, value in (("A", 1), ("B", 2), ("C", TOMBSTONE)):
-        stream.enqueue(key, value)
-        clock.advance(1.0)
-    entries = newest_entries(stream, clock.now(), 3.0)
-    assert [entry.value for entry in entries] == [2]
+    feed.open(stream, first=newest_entries(stream, -math.inf), now=5.0)
+    stream.enqueue("A", 2)
+    feed.settle()
+    assert taken.values() == [1, 2]
+    assert taken.moments == [5.0, 0.0]

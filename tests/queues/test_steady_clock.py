@@ -91,8 +91,9 @@ def use(queue: AnyQueue, rng: random.Random, time: int) -> object:
         return update
     window_tuple = queue.dequeue()
     if window_tuple is not None and window_tuple.update is None and chance < 0.8:
-        for key, end in list(queue._in_process):
-            queue.deliver(WindowResult(key, end - 4.0, end, None))
+        for window in list(queue._in_process.values()):
+            end = window.end
+            queue.deliver(WindowResult(window.place.cell.key, end - 4.0, end, None))
     return window_tuple
 
 

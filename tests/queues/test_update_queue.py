@@ -474,14 +474,15 @@ def test_a_rate_that_turns_bad_later_is_not_asked_for() -> None:
     assert next_of(queue).value == 26.0
 
 
-def test_a_rate_that_turns_bad_while_its_key_comes_in_is_an_error_and_the_key_stays_out() -> None:
+def test_a_rate_is_asked_for_once_when_its_key_is_new() -> None:
     rates = iter([1.0])
     queue = UpdateQueue(
         StalenessIndexScheduler(), clock=ManualClock(), rates=lambda _: next(rates, -1.0)
     )
+    queue.enqueue("IBM", 24.0)
     before = queue.statistics()
-    with pytest.raises(RateError, match="'IBM'"):
-        queue.enqueue("IBM", 24.0)
+    with pytest.raises(RateError, match="'MSFT'"):
+        queue.enqueue("MSFT", 50.0)
     assert queue.statistics() == before
-    assert len(queue.stream) == 0
+    assert len(queue.stream) == 1
     queue._check()

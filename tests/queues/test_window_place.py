@@ -107,5 +107,5 @@ def test_staleness_is_that_of_a_list_of_all_closes(seed: int) -> None:
 
 def test_a_committed_window_is_known_by_its_key_and_end() -> None:
     window = CommittedWindow(place_with(StalenessSums()), 1, 4.0)
-    assert window.name == ("IBM", 4.0)
+    assert window.name == (hash("IBM"), 4.0)
     assert window.seconds == 0

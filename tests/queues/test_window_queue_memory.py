@@ -211,10 +211,11 @@ class TestCodecsThatFail:
         )
         stream.attach(queue)
         stream.enqueue("IBM", b"0", time=0)
-        with pytest.raises(RuntimeError):
-            stream.enqueue("IBM", b"1", time=1)
+        stream.enqueue("IBM", b"1", time=1)  # its source has nothing to do with the codec
         for time in (2, 3, 4, 6):
             stream.enqueue("IBM", b"2", time=time)
+        with pytest.raises(RuntimeError):
+            queue.dequeue()
         statistics = queue.statistics()
         assert (statistics.tuples.arrived, statistics.tuples.rejected) == (6, 1)
         assert statistics.windows.rejected == 1

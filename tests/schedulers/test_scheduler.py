@@ -99,9 +99,8 @@ def test_a_scheduler_that_is_bound_refuses_another_queue() -> None:
 
 def test_a_scheduler_knows_nothing_of_single_keys_unless_it_wants_to() -> None:
     scheduler = NewestFirst()
-    scheduler.admit("A")
-    scheduler.dismiss("A")
-    scheduler.dismiss("never admitted")
+    assert scheduler.admit("A") is None
+    assert not scheduler.asks_cost
 
 
 def test_surroundings_cannot_be_exchanged_afterwards() -> None:

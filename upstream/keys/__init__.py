@@ -2,14 +2,16 @@
 
 from .arrival_order import ArrivalOrder, Marker
 from .key_cell import KeyCell, Link
-from .key_table import KeyTable
+from .key_table import CLOSED, KeyNumbers, KeyTable
 from .place import NOBODY, Place, PlaceOwner
 from .queue_of_keys import QueueOfKeys
 
 __all__ = [
+    "CLOSED",
     "NOBODY",
     "ArrivalOrder",
     "KeyCell",
+    "KeyNumbers",
     "KeyTable",
     "Link",
     "Marker",

@@ -55,7 +55,8 @@ class KeyCell(Link):
     idle: Place | None
     """The first of the places in which this key does not wait; the last one's next is itself."""
     index: int
-    """The key's number in its stream: the row of the columns that are kept per key."""
+    """The key's number in its stream: the row of the columns that are kept per key. `CLOSED` for a
+    key that is not known yet, or not any more."""
     waiting: int
     """In how many queues the key waits."""
 

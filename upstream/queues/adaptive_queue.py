@@ -19,12 +19,13 @@ from typing import NamedTuple
 from ..clock import Clock
 from ..errors import ParameterError
 from ..keys import KeyCell, Place
-from ..schedulers import Scheduler, StalenessIndexScheduler, Surroundings
+from ..schedulers import Scheduler, StalenessIndexScheduler, Surroundings, Terms
 from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey, check_count
 from ..updates import Key, Outcome, Update
 from .ages import check_age
 from .backlog import BacklogPlace, Ticket, sequence_of
 from .batch_outcome import BatchOutcome
+from .beginning import Beginning
 from .columns import Column
 from .in_process import Record
 from .log_feed import LogFeed
@@ -146,13 +147,13 @@ class AdaptiveQueue(LogQueue):
         self._catch_up()
         return self._waiting()
 
-    def admit(self, key: Key) -> None:
-        """Raise if the parameters that were given for `key` make no sense."""
-        self._scheduler.admit(key)
+    def admit(self, key: Key) -> Terms:
+        """Return what was given for a new key; raise if it makes no sense."""
+        return self._scheduler.admit(key)
 
-    def dismiss(self, key: Key) -> None:
-        """Forget what `admit` noted of a key that did not come in."""
-        self._scheduler.dismiss(key)
+    def welcome(self, cell: KeyCell, terms: Terms) -> None:
+        """Note that a key came in, for which `admit` returned `terms`."""
+        self._scheduler.welcome(cell, terms)
 
     def _tickets(self) -> Iterable[Ticket]:
         return map(_only_ticket, self._scheduler) if self._is_conflating else self._backlog
@@ -162,7 +163,21 @@ class AdaptiveQueue(LogQueue):
 
     # Its life with its stream.
 
-    def _listen(self, *, since: float | None) -> None:
+    def check_is_free(self, stream: Stream) -> None:
+        """Raise unless the queue can join `stream`; ask for the cost, if that is needed."""
+        super().check_is_free(stream)
+        self._ask()
+
+    def _ask(self) -> None:
+        """Ask for the cost if it is needed as keys start to wait, which may fail."""
+        if self._scheduler.asks_cost:
+            self._cost.ask()
+
+    def _catch_up(self) -> float:
+        self._ask()
+        return super()._catch_up()
+
+    def _listen(self, beginning: Beginning) -> None:
         stream = self._stream
         self._scheduler.bind(
             Surroundings(rates=stream.rates, cost=self._cost, place_of=self.place_of)
@@ -170,7 +185,11 @@ class AdaptiveQueue(LogQueue):
         if self.time_to_live is not None:
             stream.watch_age(self.time_to_live, self._expire)
         age = min(self._bounds.age, math.inf if self.time_to_live is None else self.time_to_live)
-        self._open_log(age=age, at_once=True, since=since)
+        for cell, terms in beginning.terms.items():
+            self.welcome(cell, terms)
+        if self._scheduler.asks_cost and self._cost.is_told:
+            stream.ask_first(self._cost.ask)
+        self._open_log(beginning, age=age, at_once=True)
         if not self._is_attached:
             self.enqueue = self._enqueue_own
             self.enqueue_many = self._enqueue_many_own
@@ -199,19 +218,16 @@ class AdaptiveQueue(LogQueue):
     def _stop_listening(self, now: float) -> None:
         for place in list(self._scheduler):
             self._scheduler.remove(place)
+        if self._scheduler.asks_cost and self._cost.is_told:
+            self._stream.ask_no_more(self._cost.ask)
         self._scheduler.unbind()
         self._close_log()
         if self.time_to_live is not None:
             self._stream.stop_watching_age(self._expire)
 
-    def forget_cell(self, cell: KeyCell, now: float) -> None:
-        """Drop what the queue knows of the key; what waits of it counts as expired."""
-        super().forget_cell(cell, now)
-        self._scheduler.dismiss(cell.key)
-
     def _expire(self, cell: KeyCell, due: float) -> None:
         """Drop the key's waiting update, which has outlived `time_to_live` at `due`."""
-        self._feed.settle()
+        self._feed.try_settle()
         self._advance(due)
         place = self.place_of(cell)
         if self._is_conflating and place is not None and place.waiting_since is not None:
@@ -337,6 +353,7 @@ class AdaptiveQueue(LogQueue):
     # What leaves.
 
     def _serve_next(self, now: float) -> Update | None:
+        self._ask()
         self._settle(now)
         ticket = self._take(now)
         update = None if ticket is None else self._hand_out(ticket.record(now), now)
@@ -375,6 +392,7 @@ class AdaptiveQueue(LogQueue):
             self._expired += 1
 
     def _restore(self, record: Record, now: float) -> None:
+        self._ask()
         self._settle(now)
         _, place, version, arrival, _, _ = record
         assert isinstance(place, BacklogPlace)

@@ -16,6 +16,7 @@ from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey
 from ..updates import Key, Outcome, Update
 from .backlog import BacklogPlace
 from .batch_outcome import BatchOutcome
+from .beginning import Beginning
 from .columns import Column
 from .in_process import Record
 from .log_feed import LogFeed
@@ -57,7 +58,7 @@ class AppendQueue(LogQueue):
     [24.0, 25.0]
     """
 
-    __slots__ = ("_shedding",)
+    __slots__ = ("_shedding", "_victim")
 
     def __init__(
         self,
@@ -77,7 +78,13 @@ class AppendQueue(LogQueue):
         self._arrived = 0
         self._shedding = shedding
         is_bounded = capacity is not None or time_to_live is not None
-        self._feed = LogFeed(self._take_over, read_ahead=READ_AHEAD if is_bounded else None)
+        self._victim = 0
+        """Which update goes if the next one finds the queue full."""
+        self._feed = LogFeed(
+            self._take_over,
+            read_ahead=READ_AHEAD if is_bounded else None,
+            ask=None if shedding is None else self._choose_victim,
+        )
         super().__init__(
             Stream(
                 clock=clock,
@@ -103,9 +110,8 @@ class AppendQueue(LogQueue):
         self._catch_up()
         return len(self._backlog)
 
-    def _listen(self, *, since: float | None) -> None:
-        sheds = self._shedding is not None
-        self._open_log(age=self.time_to_live, at_once=sheds, since=since)
+    def _listen(self, beginning: Beginning) -> None:
+        self._open_log(beginning, age=self.time_to_live, at_once=self._shedding is not None)
         if not self._is_attached:
             self.enqueue = self._enqueue_own
             self.enqueue_many = self._enqueue_many_own
@@ -137,6 +143,13 @@ class AppendQueue(LogQueue):
     def _next_due(self) -> float:
         return self._backlog.next_expiry(self.time_to_live)
 
+    def _choose_victim(self, entry: LogEntry, now: float) -> None:
+        """Ask which update is to go if the queue is full when an update reaches it at `now`."""
+        self._advance(now)
+        waiting = len(self._backlog)
+        if self._shedding is not None and self.capacity is not None and waiting >= self.capacity:
+            self._victim = self._shedding.victim(waiting)
+
     def _take_at(self, entry: LogEntry, now: float) -> None:
         """Take an update that reaches the queue at `now`."""
         self._arrived += 1
@@ -150,10 +163,9 @@ class AppendQueue(LogQueue):
         self._backlog.accept(place, entry, now)
         if is_full and self._shedding is not None:
             self._shed += 1
-            victim = self._shedding.victim(waiting)
-            if victim == waiting:
+            if self._victim == waiting:
                 return
-            self._let_go.add(self._backlog.drop(victim, now).place)
+            self._let_go.add(self._backlog.drop(self._victim, now).place)
         self._backlog.append(place, entry, now)
 
     def _advance(self, now: float) -> None:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from collections.abc import Sequence
 
 from ..clock import Clock
 from ..errors import ParameterError
 from ..keys import KeyCell
+from ..schedulers import Terms
 from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey, is_quantity
 from ..updates import Key, Outcome, Update
 from ..windows import (
@@ -28,6 +30,7 @@ from ..windows import (
 from ..windows.buffered_tuples import Row
 from ..windows.key_transitions import CLOSES, IS_UPDATE, OUTSIDE
 from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
+from .window_keys import Admission
 from .window_place import CommittedWindow, WindowPlace
 from .windowed_queue import WindowedQueue
 
@@ -74,7 +77,17 @@ Line = deque[_Entry]
 class AppendWindows(OpenWindows):
     """The windows of one key, whose tuples go into the line of the queue."""
 
-    __slots__ = ("_kept", "_last", "_line", "_opening", "_shedding", "held", "place", "uncommitted")
+    __slots__ = (
+        "_drawn",
+        "_kept",
+        "_last",
+        "_line",
+        "_opening",
+        "_shedding",
+        "held",
+        "place",
+        "uncommitted",
+    )
 
     place: AppendPlace
 
@@ -85,11 +98,12 @@ class AppendWindows(OpenWindows):
         key: Key,
         *,
         line: Line,
-        shedding: RandomWindowShedding | None,
+        drawn: deque[bool] | None,
     ) -> None:
         super().__init__(specification, counts, key)
         self._line = line
-        self._shedding = shedding
+        self._drawn = drawn
+        """Whether the windows of the queue that are started next are shed, if any may be."""
         self._kept: deque[int] = deque()
         """The open windows that were not shed."""
         self._opening: tuple[int, ...] | None = None
@@ -130,9 +144,9 @@ class AppendWindows(OpenWindows):
 
     def _note_start(self, newest: int, windows: int) -> tuple[int, int]:
         indices = range(newest - windows + 1, newest + 1)
-        shedding = self._shedding
-        if shedding is not None:
-            kept = tuple(index for index in indices if not shedding.sheds())
+        drawn = self._drawn
+        if drawn is not None:
+            kept = tuple(index for index in indices if not drawn.popleft())
             self._counts.shed += windows - len(kept)
         else:
             kept = tuple(indices)
@@ -212,8 +226,8 @@ class AppendPlace(WindowPlace):
     windows: deque[CommittedWindow]
     """The windows that the operator has open, oldest first."""
 
-    def __init__(self, cell: KeyCell, buffer: AppendWindows) -> None:
-        super().__init__(cell, buffer)
+    def __init__(self, cell: KeyCell, buffer: AppendWindows, key_hash: int | None) -> None:
+        super().__init__(cell, buffer, key_hash)
         buffer.place = self
         self.newest_committed = float("-inf")
         self.newest_waiting = 0
@@ -236,7 +250,7 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
     [49.0, 51.0]
     """
 
-    __slots__ = ("_line", "_shedding", "_waiting_keys")
+    __slots__ = ("_drawn", "_line", "_shedding", "_waiting_keys")
 
     def __init__(
         self,
@@ -262,6 +276,8 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
             in_process_limit=in_process_limit,
         )
         self._shedding = shedding
+        self._drawn: deque[bool] | None = None if shedding is None else deque()
+        self._is_plain = shedding is None
         self._line: Line = deque()
         self._waiting_keys = 0
 
@@ -332,25 +348,33 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
             cell.version += 1
             cell.arrival = now
             if cell.version == 1:
-                self._update_rates.begin(cell)
+                self._update_rates.begin_again(cell)
             place.waiting_closes.append((place.newest_waiting, now))
             if place.waiting_since is None:
                 place.waiting_since = now
                 self._waiting_keys += 1
         return Outcome.OUTSIDE if triggers & OUTSIDE else Outcome.WAITING
 
-    def _make_place(self, cell: KeyCell) -> AppendPlace:
+    def _make_place(self, cell: KeyCell, key_hash: int | None) -> AppendPlace:
         windows = AppendWindows(
-            self._specification, self._counts, cell.key, line=self._line, shedding=self._shedding
+            self._specification, self._counts, cell.key, line=self._line, drawn=self._drawn
         )
-        return AppendPlace(cell, windows)
+        return AppendPlace(cell, windows, key_hash)
 
-    def admit(self, key: Key) -> None:
-        """Raise if the parameters that were given for `key` make no sense."""
-        self._update_rates.admit(key)
+    def admit(self, key: Key) -> Admission:
+        """Return what was given for a new key; raise if it makes no sense."""
+        return self._update_rates.admit(key), None
 
-    def dismiss(self, key: Key) -> None:
-        """Do nothing: `admit` notes nothing."""
+    def _ask_times(self, times: Sequence[float]) -> None:
+        """Draw whether the windows are shed that tuples at `times` may start, and one to spare."""
+        if self._shedding is None or self._drawn is None:
+            return
+        needed = sum(len(self._specification.holding(time)) + 1 for time in times)
+        for _ in range(needed - len(self._drawn)):
+            self._drawn.append(self._shedding.sheds())
+
+    def _welcome_place(self, place: AppendPlace, terms: Terms) -> None:
+        return
 
     def _note_forgotten(self, place: AppendPlace) -> None:
         if place.waiting_since is not None:
@@ -359,7 +383,7 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
 
     def _let_go(self) -> None:
         self._line.clear()
-        for place in self._window_places.values():
+        for place in self._open_places():
             place.windows.clear()
             place.buffer.close()
         self._waiting_keys = 0
@@ -368,8 +392,7 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
         return self._waiting_keys
 
     def _ready_count(self) -> int:
-        places = self._window_places.values()
-        return sum(1 for place in places if place.windows)
+        return sum(1 for place in self._open_places() if place.windows)
 
     def _idle_count(self) -> int:
         return 0

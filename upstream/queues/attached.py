@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..keys import KeyCell, PlaceOwner
+from ..schedulers import Terms
 from ..updates import Key, Outcome
 from .batch_outcome import BatchOutcome
+from .beginning import Beginning
 from .columns import Column
 
 if TYPE_CHECKING:
@@ -28,24 +30,28 @@ class Starter(PlaceOwner, Protocol):
         """Count updates that nobody had room for."""
         ...
 
-    def open_place(self, cell: KeyCell) -> None:
-        """Give a new key a place."""
-        ...
-
 
 Final_co = TypeVar("Final_co", covariant=True)
 """What a queue returns at its end."""
 
 
 class AttachedQueue(Protocol[Final_co]):
-    """A queue of any kind."""
+    """A queue of any kind.
 
-    def check_is_free(self, stream: Stream) -> None:
-        """Raise unless the queue can join `stream`."""
+    Only what says so may fail; all else is called in the middle of a change.
+    """
+
+    @property
+    def copies_values(self) -> bool:
+        """Whether it takes over values, and not only keys."""
         ...
 
-    def join(self, stream: Stream, *, since: float | None) -> None:
-        """Begin to be fed, with the newest values that arrived at or after `since`, if given."""
+    def check_is_free(self, stream: Stream) -> None:
+        """Raise unless the queue can join `stream`; ask what it needs to know. May fail."""
+        ...
+
+    def join(self, stream: Stream, beginning: Beginning) -> None:
+        """Begin to be fed."""
         ...
 
     def take_over(self, cell: KeyCell, now: float) -> None:
@@ -53,23 +59,27 @@ class AttachedQueue(Protocol[Final_co]):
         ...
 
     def leave(self) -> Final_co:
-        """Be fed no more, free everything, and return the final statistics."""
+        """Be fed no more, free everything, and return the final statistics. May fail at first."""
         ...
 
-    def admit(self, key: Key) -> None:
-        """Raise if the parameters that were given for `key` make no sense."""
+    def admit(self, key: Key) -> Terms:
+        """Return what was given for a new key; raise if it makes no sense. May fail."""
         ...
 
-    def dismiss(self, key: Key) -> None:
-        """Forget what `admit` noted of a key that did not come in, or that the queue leaves."""
+    def welcome(self, cell: KeyCell, terms: Terms) -> None:
+        """Note that a key came in, for which `admit` returned `terms`."""
+        ...
+
+    def settle(self) -> None:
+        """Take in what was not read yet. May fail."""
         ...
 
     def counts(self, cell: KeyCell) -> bool:
-        """Tell whether the key has arrived at the queue and was not forgotten."""
+        """Tell whether the key has arrived at the queue and was not forgotten; if in doubt, yes."""
         ...
 
     def holds(self, cell: KeyCell) -> bool:
-        """Tell whether an update of the key waits, to be served, or is in process."""
+        """Tell whether an update of the key waits, to be served, or is in process, or may."""
         ...
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:

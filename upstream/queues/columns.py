@@ -145,6 +145,7 @@ def float_times(times: list[object]) -> list[float]:
     """Return times as floats; TimeNotFiniteError at the first that is not a finite number."""
     if type(times) is FiniteTimes:
         return times
+    times = as_list("times", times)
     if set(map(type, times)) == {float}:
         floats = cast(list[float], times)
         # A sum is finite only if all its terms are; the reverse fails for huge times only.
@@ -186,9 +187,9 @@ def check_lengths(*, keys: int, values: int, times: int) -> None:
 
 
 def as_list(name: str, column: Column) -> list[object]:
-    """Return a column as a list of Python objects."""
-    if isinstance(column, list):
-        return column
+    """Return a column as a list of Python objects: a plain one, which can be read without fail."""
+    if type(column) is list or type(column) is FiniteTimes:
+        return cast(list[object], column)
     length_of(name, column)
     if isinstance(column, np.ndarray):
         return cast(list[object], column.tolist())

@@ -19,9 +19,10 @@ from operator import itemgetter
 import numpy as np
 
 from ..errors import PagePoolFullError
-from ..keys import ArrivalOrder, KeyCell, KeyTable, Place
+from ..keys import CLOSED, ArrivalOrder, KeyCell, KeyTable, Place
 from ..statistics import UpdateRates
-from ..updates import TOMBSTONE, Key, Outcome
+from ..updates import TOMBSTONE, Key, Outcome, Tombstone
+from .admission import Admission
 from .attached import AttachedQueue, Starter
 from .batch_outcome import BatchOutcome, count_outcomes
 from .columns import (
@@ -55,7 +56,9 @@ class Intake:
     """The part of a stream that updates pass; `Stream` is the whole."""
 
     __slots__ = (
+        "_admission",
         "_arrived",
+        "_asks",
         "_cells",
         "_is_bare",
         "_keys",
@@ -91,7 +94,10 @@ class Intake:
         self._keys = KeyTable()
         self._cells = self._keys.cells
         self._queues: list[AttachedQueue[object]] = []
+        self._admission = Admission(self._keys, rates, self._queues)
         self._starters: list[Starter] = []
+        self._asks: list[Callable[[], None]] = []
+        """What asks for the numbers that are needed as keys start to wait, and may fail."""
         self._log: SharedLog | None = None
         self._order: ArrivalOrder | None = None
         self._arrived = self._late = self._rejected = 0
@@ -113,6 +119,9 @@ class Intake:
             time = float_time(time)
         try:
             cell = self._cells[key]
+        except (KeyError, TypeError):
+            pass
+        else:
             if cell.time <= time < self._plain_before:
                 if not self._is_bare:
                     return self._enqueue_stored(cell, value, time, now)
@@ -132,10 +141,8 @@ class Intake:
                     cell.time = time
                     cell.arrival = now
                     if outcome is _REJECTED:
-                        self._bury_if_unheard(cell)
+                        self._bury_if_unheard(cell, now)
                 return outcome
-        except (KeyError, TypeError):
-            pass
         return self._enqueue_checked(key, value, time, now)
 
     def _enqueue_stored(self, cell: KeyCell, value: object, time: float, now: float) -> Outcome:
@@ -150,13 +157,13 @@ class Intake:
                     self._order.move_to_newest(cell)
                 outcome = _SUPERSEDED
             else:
-                outcome = self._accept(cell, cell.key, self.values.encode(value), time, now)
+                outcome = self._accept(cell, self.values.encode(value), time, now)
         except PagePoolFullError:
             self._note_pool_full()
             raise
         self._arrived += 1
         if outcome is _REJECTED:
-            self._bury_if_unheard(cell)
+            self._bury_if_unheard(cell, now)
         return outcome
 
     def _enqueue_checked(self, key: Key, value: object, time: float, now: float) -> Outcome:
@@ -165,13 +172,23 @@ class Intake:
         float_time(time)
         check_key(key)
         stored = self.values.encode(value)
-        if key not in self._cells:
-            self._admit(key)
+        if self._asks:
+            self._ask()
+        cell = self._cells.get(key)
+        is_new = cell is None or cell.index == CLOSED
+        if cell is None or is_new:
+            cell = self._admission.reserve(key)
         try:
-            return self._take_in(key, value, stored, time, now)
+            outcome = self._take_in(cell, value, stored, time, now)
         except PagePoolFullError:
             self._note_pool_full()
             raise
+        finally:
+            if is_new:
+                self._admission.end_call()
+        if self._log is not None and self._log.failure is not None:
+            self._log.raise_failure()
+        return outcome
 
     def enqueue_many(
         self, keys: Column, values: Column, times: Column | None = None
@@ -183,6 +200,7 @@ class Intake:
         """
         now = self.ticks()
         self._catch_up_to(now)
+        self._keys.sweep()
         rows = length_of("keys", keys)
         check_lengths(
             keys=rows,
@@ -192,7 +210,10 @@ class Intake:
         if is_columnar(keys) and self._is_bare and not self._can_refuse():
             coded = read_keys(keys)
             if isinstance(coded, CodedKeys):
-                return self._enqueue_coded(coded, values, times, now)
+                try:
+                    return self._enqueue_coded(coded, values, times, now)
+                finally:
+                    self._end_call()
             keys = coded
         return self._enqueue_rows(as_list("keys", keys), as_list("values", values), times, now)
 
@@ -204,34 +225,48 @@ class Intake:
         """Do what fell due before `now`."""
         raise NotImplementedError
 
-    def _bury_if_unheard(self, cell: KeyCell | None) -> None:
+    def _bury_if_unheard(self, cell: KeyCell, now: float) -> None:
         """Forget a key if it is deleted and no queue has to deliver its deletion."""
         raise NotImplementedError
 
-    def _admit(self, key: Key) -> None:
-        """Raise if what was given for a new key, such as a weight, makes no sense."""
-        try:
-            self.rates.admit(key)
-            for queue in self._queues:
-                queue.admit(key)
-        except Exception:
-            self._dismiss(key)
-            raise
+    def _ask(self) -> None:
+        """Ask what queues will need to know if a key starts to wait."""
+        for ask in self._asks:
+            ask()
 
-    def _dismiss(self, key: Key) -> None:
-        """Forget what was noted of a new key that did not come in."""
-        for queue in self._queues:
-            queue.dismiss(key)
+    def ask_first(self, ask: Callable[[], None]) -> None:
+        """Call `ask`, which may fail, before a key may start to wait."""
+        self._asks.append(ask)
+        self._note_plainness()
+
+    def ask_no_more(self, ask: Callable[[], None]) -> None:
+        """Call `ask` no more."""
+        self._asks.remove(ask)
+        self._note_plainness()
+
+    def _note_plainness(self) -> None:
+        """Find out which updates `enqueue` may treat in place."""
+        raise NotImplementedError
+
+    def _end_call(self) -> None:
+        """Forget what was asked of keys that did not come in, and raise what a reader raised."""
+        self._admission.end_call()
+        if self._log is not None:
+            self._log.raise_failure()
 
     def _can_refuse(self) -> bool:
         return any(starter.capacity is not None for starter in self._starters)
 
     # One update.
 
-    def _take_in(self, key: Key, value: object, stored: object, time: float, now: float) -> Outcome:
-        """Take in one update that was checked; PagePoolFullError without counting it."""
-        cell = self._cells.get(key)
-        if cell is not None and time < cell.time:
+    def _take_in(
+        self, cell: KeyCell, value: object, stored: object, time: float, now: float
+    ) -> Outcome:
+        """Take in one update of which all was asked; PagePoolFullError without counting it.
+
+        The cell may be closed, as that of a key that is not known.
+        """
+        if time < cell.time < NEVER:
             self._arrived += 1
             self._late += 1
             if self._log is None:
@@ -239,32 +274,33 @@ class Intake:
             self._log.append(LogEntry(cell, value, time=time, arrival=now, version=0))
             self.due_at = min(self.due_at, now + self._shortest_age)
             return _LATE if self._starters else _WAITING
-        outcome = self._accept(cell, key, stored, time, now)
+        outcome = self._accept(cell, stored, time, now)
         self._arrived += 1
         if self._log is not None:
-            cell = self._cells[key]
             self._log.append(LogEntry(cell, value, time=time, arrival=now, version=cell.version))
             outcome = outcome if self._starters else _WAITING
-        if outcome is _REJECTED or not self._queues:
-            self._bury_if_unheard(self._cells.get(key))
+        if cell.index != CLOSED and (outcome is _REJECTED or not self._queues):
+            self._bury_if_unheard(cell, now)
         return outcome
 
-    def _accept(  # noqa: PLR0917  # keywords cost a fifth of a batch's work per key
-        self, cell: KeyCell | None, key: Key, stored: object, time: float, now: float, rows: int = 1
+    def _accept(
+        self, cell: KeyCell, stored: object, time: float, now: float, rows: int = 1
     ) -> Outcome:
         """Take in `rows` updates of a key, of which the last is given and the newest.
 
         The others differ from it in nothing that anybody could still see.
         """
-        if cell is None:
+        if cell.index != CLOSED:
+            self.values.put(cell, stored, now)
+        else:
             if self._is_refused_by_all():
                 for starter in self._starters:
                     starter.refuse(rows)
-                self._dismiss(key)
                 return _REJECTED
-            cell = self._welcome(key, stored, time, now)
-        else:
             self.values.put(cell, stored, now)
+            self._admission.open(cell, time, now)
+            if self._order is not None:
+                self._order.append(cell)
         outcome = self._start(cell, cell.idle, now, rows)
         if outcome is not _REJECTED or self.values.retain or self._log is not None:
             cell.version += rows
@@ -278,22 +314,6 @@ class Intake:
         if cell.waiting == 0:
             self.values.nobody_waits(cell, now)
         return outcome
-
-    def _welcome(self, key: Key, stored: object, time: float, now: float) -> KeyCell:
-        """Make a cell for a new key, with a place in each queue."""
-        cell = self._keys.add(key, time=time, arrival=now)
-        try:
-            self.rates.begin(cell)
-            self.values.put(cell, stored, now)
-        except Exception:
-            self._keys.remove(cell)
-            self._dismiss(key)
-            raise
-        for starter in self._starters:
-            starter.open_place(cell)
-        if self._order is not None:
-            self._order.append(cell)
-        return cell
 
     def _is_refused_by_all(self) -> bool:
         if self.values.retain or self._log is not None or not self._starters:
@@ -338,19 +358,23 @@ class Intake:
         stored = values
         if not self.values.is_plain:
             stored = [self.values.encode(value, row) for row, value in enumerate(values)]
-        known = self._find_known(keys)
-        cells = self._find_all(keys) if known is None else known
-        if self._is_bare and not self._can_refuse():
-            if known is not None:
-                return self._enqueue_known_rows(known, values, moments, now)
-            return self._enqueue_plain_rows(cells, keys, values, moments, now)
-        outcomes = []
-        for key, value, encoded, time in zip(keys, values, stored, moments, strict=True):
-            try:
-                outcomes.append(self._take_in(key, value, encoded, time, now))
-            except PagePoolFullError:
-                self._note_pool_full()
-                outcomes.append(_REJECTED)
+        try:
+            cells = self._find_known(keys) or self._find_all(keys)
+            self._ask()
+            if self._is_bare and not self._can_refuse():
+                return self._enqueue_plain_rows(cells, values, moments, now)
+            self._keys.is_kept = True
+            if self._may_forget(values):
+                self._admission.ask_again(cells)
+            outcomes = []
+            for cell, value, encoded, time in zip(cells, values, stored, moments, strict=True):
+                try:
+                    outcomes.append(self._take_in(cell, value, encoded, time, now))
+                except PagePoolFullError:
+                    self._note_pool_full()
+                    outcomes.append(_REJECTED)
+        finally:
+            self._end_call()
         return count_outcomes(outcomes)
 
     def _moments(self, times: Column | None, rows: int, now: float) -> Sequence[float]:
@@ -369,35 +393,45 @@ class Intake:
         except (KeyError, IndexError, TypeError):
             return None
 
-    def _find_all(self, keys: list[Key]) -> Sequence[KeyCell | None]:
-        """Return the cells of `keys`, None for new keys, of which each is checked."""
+    def _find_all(self, keys: list[Key]) -> Sequence[KeyCell]:
+        """Return the cells of `keys`; those of new keys are closed, and each of them is checked."""
         try:
             cells = list(map(self._cells.get, keys))
         except TypeError:
             for row, key in enumerate(keys):
                 check_key(key, row)
             raise
-        if None in cells:
-            self._admit_all({keys[row]: row for row, cell in enumerate(cells) if cell is None})
-        return cells
+        new = {keys[row]: row for row, cell in enumerate(cells) if cell is None}
+        reserved = self._reserve_checked(new)
+        return [
+            reserved[key] if cell is None else cell for key, cell in zip(keys, cells, strict=True)
+        ]
 
-    def _admit_all(self, rows: dict[Key, int]) -> None:
-        """Check and admit all new keys of a batch, each with a row for the message, or none."""
-        admitted = []
-        try:
-            for key, row in rows.items():
-                check_key(key, row)
-                self._admit(key)
-                admitted.append(key)
-        except Exception:
-            for key in admitted:
-                self._dismiss(key)
-            raise
+    def _reserve_checked(self, rows: dict[Key, int]) -> dict[Key, KeyCell]:
+        """Return closed cells for all new keys of a batch, each with a row for the message."""
+        for key, row in rows.items():
+            check_key(key, row)
+        return self._admission.reserve_all(rows) if rows else {}
 
-    def _enqueue_known_rows(
-        self, cells: Sequence[KeyCell], values: list[object], times: Sequence[float], now: float
+    def _may_forget(self, values: list[object]) -> bool:
+        """Tell whether a known key may be forgotten with one row, and come again with another."""
+        is_heard = self._queues and self.values.is_plain and not self._can_refuse()
+        return self._closes_keys or (not is_heard and Tombstone in set(map(type, values)))
+
+    @property
+    def _closes_keys(self) -> bool:
+        """Whether known keys may be forgotten as a log is read."""
+        raise NotImplementedError
+
+    def _enqueue_plain_rows(
+        self,
+        cells: Sequence[KeyCell],
+        values: list[object],
+        times: Sequence[float],
+        now: float,
     ) -> BatchOutcome:
-        """Enqueue rows of known keys of which none can be rejected: the library's hottest loop."""
+        """Enqueue rows of which none can be rejected: the library's hottest loop."""
+        self._admission.open_all(now)
         waiting = late = 0
         for cell, value, time in zip(cells, values, times, strict=True):
             if cell.time <= time:
@@ -413,39 +447,6 @@ class Intake:
         self._late += late
         return BatchOutcome(
             waiting=waiting, superseded=len(cells) - waiting - late, late=late, rejected=0
-        )
-
-    def _enqueue_plain_rows(
-        self,
-        cells: Sequence[KeyCell | None],
-        keys: list[Key],
-        values: list[object],
-        times: Sequence[float],
-        now: float,
-    ) -> BatchOutcome:
-        """Enqueue rows of which none can be rejected; those of new keys among them."""
-        waiting = late = 0
-        for cell, key, value, time in zip(cells, keys, values, times, strict=True):
-            if cell is None:
-                # A new key may have come in with an earlier row of this batch.
-                cell = self._cells.get(key)
-            if cell is None:
-                if self._accept(cell, key, value, time, now) is _WAITING:
-                    waiting += 1
-            elif cell.time <= time:
-                idle = cell.idle
-                if idle is not None and self._start(cell, idle, now, 1) is _WAITING:
-                    waiting += 1
-                cell.version += 1
-                cell.value = value
-                cell.time = time
-                cell.arrival = now
-            else:
-                late += 1
-        self._arrived += len(keys)
-        self._late += late
-        return BatchOutcome(
-            waiting=waiting, superseded=len(keys) - waiting - late, late=late, rejected=0
         )
 
     def _enqueue_coded(
@@ -465,29 +466,26 @@ class Intake:
         codes = conflated.codes.tolist()
         # Only keys that have rows; a dictionary may hold more.
         new = [code for code in codes if cells[code] is None]
-        last_row = dict(zip(codes, last_rows.tolist(), strict=True)) if new else {}
         picked = pick("values", values, last_rows)
-        self._admit_all({keys[code]: last_row[code] for code in new})
+        times_picked = moments[last_rows].tolist()
+        counts = conflated.counts.tolist()
+        if new:
+            last_row = dict(zip(codes, last_rows.tolist(), strict=True))
+            reserved = self._reserve_checked({keys[code]: last_row[code] for code in new})
+            for code, cell in zip(new, reserved.values(), strict=True):
+                cells[code] = cell
+        self._ask()
+        self._admission.open_all(now)
         waiting = 0
-        for code, count, value, time in zip(
-            codes,
-            conflated.counts.tolist(),
-            picked,
-            moments[last_rows].tolist(),
-            strict=True,
-        ):
+        for code, count, value, time in zip(codes, counts, picked, times_picked, strict=True):
             cell = cells[code]
-            if cell is None:
-                if self._accept(cell, keys[code], value, time, now, count) is _WAITING:
-                    waiting += 1
-            else:
-                idle = cell.idle
-                if idle is not None and self._start(cell, idle, now, count) is _WAITING:
-                    waiting += 1
-                cell.version += count
-                cell.value = value
-                cell.time = time
-                cell.arrival = now
+            idle = cell.idle
+            if idle is not None and self._start(cell, idle, now, count) is _WAITING:
+                waiting += 1
+            cell.version += count
+            cell.value = value
+            cell.time = time
+            cell.arrival = now
         self._arrived += rows
         self._late += conflated.late
         return BatchOutcome(

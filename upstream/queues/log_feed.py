@@ -3,64 +3,119 @@
 Nothing happens in an append or adaptive queue when an update is enqueued. Whenever such a queue
 is asked anything it settles, which takes over what it has not read. So an enqueue costs the same
 however many of these queues a stream has.
+
+What may fail about an entry, such as a codec, is asked before the entry counts as read. So if it
+fails, that entry and those behind it are still to be read.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from weakref import WeakMethod
 
-from ..keys import KeyCell
 from .shared_log import LogEntry, SharedLog
 from .stream import Stream
 
+Take = Callable[[LogEntry, float], None]
+"""Does something with an entry that reaches the queue at a moment."""
+
 
 class LogFeed:
-    """A reader of a stream's log that hands each entry to `take`, a method of its queue.
+    """A reader of a stream's log that hands each entry to `take`, after `ask`, which may fail.
 
-    The queue is not kept alive by it, so that its memory comes back as soon as nothing else does.
-    `read_ahead` bounds what may be unread: past it the log makes the reader settle.
+    Both are methods of its queue, which is not kept alive by them, so that its memory comes back as
+    soon as nothing else does. `read_ahead` bounds what may be unread: past it the log makes the
+    reader settle.
     """
 
-    __slots__ = ("_log", "_take", "position", "read_ahead")
+    __slots__ = (
+        "_ask",
+        "_begun_at",
+        "_first",
+        "_is_settling",
+        "_log",
+        "_take",
+        "position",
+        "read_ahead",
+    )
 
-    def __init__(self, take: Callable[[LogEntry], None], *, read_ahead: int | None) -> None:
+    def __init__(self, take: Take, *, read_ahead: int | None, ask: Take | None = None) -> None:
         self._take = WeakMethod(take)
+        self._ask = None if ask is None else WeakMethod(ask)
         self._log: SharedLog | None = None
+        self._first: deque[LogEntry] = deque()
+        """What the queue begins with, as far as it was not read yet."""
+        self._begun_at = 0.0
+        self._is_settling = False
         self.position = 0
         self.read_ahead = read_ahead
 
-    def open(self, stream: Stream, *, at_once: bool = False) -> None:
-        """Read the updates of `stream` from now on; `at_once` if it is to forget keys by age."""
+    def open(
+        self,
+        stream: Stream,
+        *,
+        at_once: bool = False,
+        first: Sequence[LogEntry] = (),
+        now: float = 0.0,
+    ) -> None:
+        """Read the updates of `stream` from now on, `first` before them.
+
+        `at_once` if the stream is to forget keys by age.
+        """
         if at_once and stream.forget_after is not None:
             self.read_ahead = 1
         self._log = stream.open_log(self)
+        self._first.extend(first)
+        self._begun_at = now
 
     def close(self, stream: Stream) -> None:
         """Read no more."""
         self._log = None
+        self._first.clear()
         stream.close_log(self)
 
     def settle(self) -> None:
-        """Take over all that was not read."""
+        """Take over all that was not read; raise if something about an entry cannot be told."""
         log = self._log
-        if log is not None and self.position != log.end:
-            take = self._take()
-            assert take is not None, "a queue that is gone and was not closed"
-            for entry in log.read(self):
-                take(entry)
+        if log is None or self._is_settling or (self.position == log.end and not self._first):
+            return
+        take = self._take()
+        ask = None if self._ask is None else self._ask()
+        assert take is not None, "a queue that is gone and was not closed"
+        self._is_settling = True
+        try:
+            while self._first:
+                entry = self._first[0]
+                if ask is not None:
+                    ask(entry, self._begun_at)
+                self._first.popleft()
+                take(entry, self._begun_at)
+            for entry in log.unread(self):
+                if ask is not None:
+                    ask(entry, entry.arrival)
+                self.position += 1
+                take(entry, entry.arrival)
+        finally:
+            self._is_settling = False
+            log.note_read()
 
+    def take_one(self, entry: LogEntry, now: float) -> None:
+        """Take over one update that is not in the log, as if it arrived now."""
+        take = self._take()
+        ask = None if self._ask is None else self._ask()
+        assert take is not None, "a queue that is gone and was not closed"
+        if ask is not None:
+            ask(entry, now)
+        take(entry, now)
 
-def newest_entries(
-    stream: Stream, now: float, time_to_live: float | None, *, since: float = -math.inf
-) -> list[LogEntry]:
-    """Return the newest values of a stream since then that are not `time_to_live` old. O(keys)."""
-    oldest = -math.inf if time_to_live is None else now - time_to_live
-    return [entry_of(stream, cell) for cell in stream.newest_cells(since) if cell.arrival > oldest]
+    def try_settle(self) -> bool:
+        """Take over what can be, and tell whether that was all.
 
-
-def entry_of(stream: Stream, cell: KeyCell) -> LogEntry:
-    """Return the newest update of a key as the log would have it."""
-    value = stream.update_of(cell).value
-    return LogEntry(cell, value, time=cell.time, arrival=cell.arrival, version=cell.version)
+        For callers in the middle of a change; whoever asks the queue next sees the failure.
+        """
+        try:
+            self.settle()
+        except Exception:  # noqa: BLE001 - what users give may raise anything
+            return False
+        return True

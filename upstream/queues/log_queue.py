@@ -7,14 +7,16 @@ due meanwhile, so that the answer is what it would be had it read at once.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable
 
 from ..keys import KeyCell
 from ..updates import Key, Update
 from .backlog import Backlog, BacklogPlace, Ticket
+from .beginning import Beginning, entry_of
 from .let_go import LetGo
-from .log_feed import LogFeed, entry_of, newest_entries
+from .log_feed import LogFeed
 from .shared_log import LogEntry
 from .stream_queue import StreamQueue
 
@@ -56,17 +58,25 @@ class LogQueue(StreamQueue):
     # What the stream calls.
 
     def holds(self, cell: KeyCell) -> bool:
-        """Tell whether an update of the key waits or is in process here."""
+        """Tell whether an update of the key waits or is in process here, or may be unread."""
+        return not self._feed.try_settle() or super().holds(cell)
+
+    @property
+    def copies_values(self) -> bool:
+        """Whether the queue takes over values: it does."""
+        return True
+
+    def settle(self) -> None:
+        """Take in what was not read yet."""
         self._feed.settle()
-        return super().holds(cell)
 
     def take_over(self, cell: KeyCell, now: float) -> None:
         """Take over the newest update of a key, as if it arrived now."""
-        self._take_at(entry_of(self._stream, cell), now)
+        self._feed.take_one(entry_of(self._stream, cell), now)
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Drop what the queue knows of the key; what waits of it counts as expired."""
-        self._feed.settle()
+        self._feed.try_settle()
         self._advance(now)
         place = self.place_of(cell)
         super().forget_cell(cell, now)
@@ -95,20 +105,20 @@ class LogQueue(StreamQueue):
 
     # What they share.
 
-    def _open_log(self, *, age: float | None, at_once: bool, since: float | None) -> None:
-        """Begin to read, from the newest values since then, if given.
+    def _open_log(self, beginning: Beginning, *, age: float | None, at_once: bool) -> None:
+        """Begin to read.
 
         An arrival lets nothing fall due sooner than `age` seconds after it. `at_once` if something
         may be dropped as an update comes.
         """
         stream = self._stream
         self._backlog = Backlog(self._sums)
-        self._let_go = LetGo(stream, age=age, next_due=self._read_next_due, settle=self._settle)
-        self._feed.open(stream, at_once=at_once)
-        now = stream.now()
-        if since is not None:
-            for entry in newest_entries(stream, now, self.time_to_live, since=since):
-                self._take_at(entry, now)
+        self._let_go = LetGo(stream, age=age, next_due=self._read_next_due, settle=self._fall_due)
+        now = beginning.now
+        age_limit = math.inf if self.time_to_live is None else self.time_to_live
+        young = [entry for entry in beginning.entries if entry.arrival > now - age_limit]
+        self._feed.open(stream, at_once=at_once, first=young, now=now)
+        self._feed.try_settle()
 
     def _close_log(self) -> None:
         self._feed.close(self._stream)
@@ -123,16 +133,21 @@ class LogQueue(StreamQueue):
     def _settle(self, now: float) -> None:
         """Take in what was not read, and do what fell due by `now`."""
         self._feed.settle()
+        self._fall_due(now)
+
+    def _fall_due(self, now: float) -> None:
+        """Do what fell due by `now`, having read what can be."""
+        self._feed.try_settle()
         self._advance(now)
         self._let_go.consider(now)
 
     def _read_next_due(self) -> float:
-        self._feed.settle()
+        self._feed.try_settle()
         return self._next_due()
 
-    def _take_over(self, entry: LogEntry) -> None:
-        self._take_at(entry, entry.arrival)
-        self._let_go.consider(entry.arrival)
+    def _take_over(self, entry: LogEntry, now: float) -> None:
+        self._take_at(entry, now)
+        self._let_go.consider(now)
 
     def _place_for(self, entry: LogEntry, now: float) -> BacklogPlace:
         """Return the place of the key of a log entry, which counts from its first one on."""

@@ -48,7 +48,7 @@ class SharedLog:
     amortised over the entries.
     """
 
-    __slots__ = ("_entries", "_first", "_is_appending", "_readers", "_settle_at")
+    __slots__ = ("_entries", "_first", "_is_appending", "_readers", "_settle_at", "failure")
 
     def __init__(self) -> None:
         self._entries: list[LogEntry] = []
@@ -56,6 +56,8 @@ class SharedLog:
         self._readers: list[LogReader] = []
         self._settle_at: int | None = None
         self._is_appending = False
+        self.failure: Exception | None = None
+        """What the first reader raised that could not read as an update was appended."""
 
     @property
     def end(self) -> int:
@@ -71,7 +73,10 @@ class SharedLog:
         return len(self._entries)
 
     def append(self, entry: LogEntry) -> None:
-        """Add an update; readers that bound what is unread may read at once."""
+        """Add an update; readers that bound what is unread may read at once.
+
+        What these raise is kept for `raise_failure`: nobody else is to miss the update for it.
+        """
         self._entries.append(entry)
         end = self.end
         if self._settle_at is not None and end >= self._settle_at:
@@ -79,7 +84,7 @@ class SharedLog:
             try:
                 for reader in tuple(self._readers):  # one that reads may close, or others do
                     if reader.read_ahead is not None and end - reader.position >= reader.read_ahead:
-                        reader.settle()
+                        self._let_settle(reader)
             finally:
                 self._is_appending = False
                 self._cut()
@@ -95,14 +100,34 @@ class SharedLog:
         self._readers.remove(reader)
         self._cut()
 
+    def raise_failure(self) -> None:
+        """Raise what the first reader raised that could not read since this was called last."""
+        failure, self.failure = self.failure, None
+        if failure is not None:
+            raise failure
+
+    def _let_settle(self, reader: LogReader) -> None:
+        try:
+            reader.settle()
+        except Exception as error:  # noqa: BLE001 - it is raised when the enqueue is complete
+            self.failure = self.failure or error
+
     def read(self, reader: LogReader) -> list[LogEntry]:
         """Return what `reader` has not read, and note that it has."""
-        unread = self._entries[reader.position - self._first :]
+        unread = self.unread(reader)
         if unread:
             reader.position = self.end
-            if not self._is_appending:  # else once, when all have read
-                self._cut()
+            self.note_read()
         return unread
+
+    def unread(self, reader: LogReader) -> list[LogEntry]:
+        """Return what `reader` has not read."""
+        return self._entries[reader.position - self._first :]
+
+    def note_read(self) -> None:
+        """Note that a reader has read something."""
+        if not self._is_appending:  # else once, when all have read
+            self._cut()
 
     def _cut(self) -> None:
         slowest = min((reader.position for reader in self._readers), default=self.end)

@@ -20,7 +20,7 @@ from ..errors import (
     ParameterError,
     UnknownKeyError,
 )
-from ..keys import ArrivalOrder, KeyCell
+from ..keys import CLOSED, ArrivalOrder, KeyCell
 from ..memory import Codec, Memory, MemoryUsage
 from ..statistics import (
     DEFAULT_FORGETTING,
@@ -34,6 +34,7 @@ from ..statistics import (
 from ..updates import TOMBSTONE, Key, Update
 from .ages import AgeCursor, DueSource, check_age
 from .attached import AttachedQueue, Final_co, Starter
+from .beginning import Beginning, newest_entries, oldest_to_take_over
 from .columns import check_key
 from .intake import AT_ONCE, NEVER, Intake
 from .shared_log import LogReader, SharedLog
@@ -116,7 +117,10 @@ class Stream(Intake):
         cell = self.find(key)
         if cell is None:
             raise UnknownKeyError(key)
-        self._forget_cell(cell, now)
+        for queue in self._queues:
+            queue.settle()  # which may fail, and must have been done in all of them before
+        self._forget_if_known(cell, now)
+        self._keys.sweep()
 
     def attach(
         self,
@@ -139,18 +143,17 @@ class Stream(Intake):
             )
         if snapshot and not self.values.retain:
             raise ParameterError("snapshot", True, "False for a stream that retains no values")
-        oldest = _oldest_to_take_over(since, snapshot=snapshot)
+        oldest = oldest_to_take_over(since, snapshot=snapshot)
         queue.check_is_free(self)
-        for cell in self.newest_cells(oldest) if oldest is not None and self.has_memory else ():
-            self.values.load(cell)  # if a value cannot be decoded, nothing has changed yet
-        try:
-            for cell in self._keys:
-                queue.admit(cell.key)
-            queue.join(self, since=oldest)
-        except Exception:
-            for cell in self._keys:
-                queue.dismiss(cell.key)
-            raise
+        is_read = self.has_memory or queue.copies_values
+        entries = newest_entries(self, oldest) if oldest is not None and is_read else []
+        beginning = Beginning(
+            now=self.ticks(),
+            since=oldest,
+            terms={cell: queue.admit(cell.key) for cell in self._keys},
+            entries=entries if queue.copies_values else (),
+        )
+        queue.join(self, beginning)
         self._queues.append(queue)
         self.note_deadline()
         self._note_plainness()
@@ -161,27 +164,29 @@ class Stream(Intake):
         now = self.ticks()
         cell = self.find(deletion.key)
         if cell is None:
-            self._admit(deletion.key)
-            cell = self._welcome(deletion.key, TOMBSTONE, deletion.time, now)
+            cell = self._admission.reserve(deletion.key)
+            cell.value = TOMBSTONE
+            self._admission.open(cell, deletion.time, now)
+            self._admission.end_call()
             cell.version = 1
+            if self._order is not None:
+                self._order.append(cell)
         if not self._has_value(cell):
             queue.take_over(cell, now)
-            self.bury(cell)  # if the queue has no room for it
+            self.bury(cell, now)  # if the queue has no room for it
 
     def detach(self, queue: AttachedQueue[Final_co]) -> Final_co:
         """Feed `queue` no more, free all that it holds, return its final statistics. O(keys)."""
         self.catch_up()
         if queue not in self._queues:
             raise NotAttachedError
+        now = self.ticks()
         final = queue.leave()  # it still hears of what falls due while it counts
         self._queues.remove(queue)
-        now = self.ticks()
         for cell in list(self._keys):
-            queue.dismiss(cell.key)
-            # This queue may have been the last to hold it, or to deliver its deletion.
-            self.bury(cell)
-            if self._cells.get(cell.key) is cell:
-                self.consider(cell, now)
+            self._bury_if_unheard(cell, now)  # it may have been the last to hold it
+            self.consider(cell, now)
+        self._keys.try_sweep()
         self._note_plainness()
         return final
 
@@ -189,11 +194,12 @@ class Stream(Intake):
         """Detach all queues and free everything; further use is an error."""
         for queue in list(self._queues):
             self.detach(queue)
+        now = self.ticks()
         for cell in self._keys:
-            self.values.drop(cell, self.ticks())
+            self.values.drop(cell, now)
         if self.forget_after is not None:
             self.stop_watching_age(self._retire_if_idle)
-        self._cells.clear()
+        self._keys.clear()
         self._shut("stream")
 
     def statistics(self) -> StreamStatistics:
@@ -270,7 +276,7 @@ class Stream(Intake):
     def find(self, key: Key) -> KeyCell | None:
         """Return the key's cell if it is known; KeyNotHashableError if it cannot be a key."""
         try:
-            return self._cells.get(key)
+            return self._keys.find(key)
         except TypeError:
             check_key(key)
             raise
@@ -282,7 +288,7 @@ class Stream(Intake):
     @property
     def key_numbers(self) -> int:
         """How many rows a column needs that has one for each known key."""
-        return self._keys.numbers
+        return self._keys.size
 
     def newest_cells(self, since: float = -math.inf) -> list[KeyCell]:
         """Return the keys with a value that arrived at or after `since`, the last at the end.
@@ -405,17 +411,21 @@ class Stream(Intake):
         if self.forget_after is not None and cell.arrival + self.forget_after <= now:
             self._retire_if_idle(cell, now)
 
-    def _bury_if_unheard(self, cell: KeyCell | None) -> None:
-        if cell is not None:
-            self.bury(cell)
-
-    def bury(self, cell: KeyCell) -> None:
+    def bury(self, cell: KeyCell, now: float) -> None:
         """Forget a key whose newest update is its deletion, once every queue has delivered that."""
+        self._bury_if_unheard(cell, now)
+        self._keys.try_sweep()
+
+    def _bury_if_unheard(self, cell: KeyCell, now: float) -> None:
         if cell.value is not TOMBSTONE:
             return
         # `holds` first: it takes in what was not read yet, which may be what counts.
         if not any(queue.holds(cell) or queue.counts(cell) for queue in self._queues):
-            self._forget_if_known(cell, self.ticks())
+            self._forget_if_known(cell, now)
+
+    @property
+    def _closes_keys(self) -> bool:
+        return self._log is not None and self.forget_after is not None
 
     # How keys go.
 
@@ -428,7 +438,7 @@ class Stream(Intake):
         self.values.drop(cell, now)
         if self._order is not None:
             self._order.remove(cell)
-        self._keys.remove(cell)
+        self._keys.close(cell)
 
     def _retire_if_idle(self, cell: KeyCell, now: float) -> None:
         if not any(queue.holds(cell) for queue in self._queues):
@@ -436,7 +446,7 @@ class Stream(Intake):
 
     def _forget_if_known(self, cell: KeyCell, now: float) -> None:
         """Forget a key, unless a queue that was asked about it read the log and let go of it."""
-        if self._cells.get(cell.key) is cell:
+        if cell.index != CLOSED:
             self._forget_cell(cell, now)
 
     def _catch_up_to(self, now: float) -> None:
@@ -452,6 +462,7 @@ class Stream(Intake):
             if due > now:
                 break
             source.fall_due(due)
+        self._keys.try_sweep()
         self.note_deadline()
 
     # How the ways are switched.
@@ -459,7 +470,7 @@ class Stream(Intake):
     def _note_plainness(self) -> None:
         """Let `enqueue` treat updates in place only where it does all that is to be done."""
         is_open = self._closed is None and bool(self._starters)
-        is_plain = is_open and self._log is None and not self._due_sources
+        is_plain = is_open and self._log is None and not self._due_sources and not self._asks
         self._plain_before = NEVER if is_plain else AT_ONCE
         self._is_bare = is_plain and self.values.is_plain and self._order is None
 
@@ -483,17 +494,6 @@ class Stream(Intake):
 
 def _due_of(due_and_source: tuple[float, DueSource]) -> float:
     return due_and_source[0]
-
-
-def _oldest_to_take_over(since: object, *, snapshot: bool) -> float | None:
-    """Return from which arrival on keys are taken over, None if none are."""
-    if since is None:
-        return -math.inf if snapshot else None
-    if not snapshot:
-        raise ParameterError("since", since, "given together with snapshot=True")
-    if not isinstance(since, (int, float)) or math.isnan(since):
-        raise ParameterError("since", since, "a time in seconds, as Stream.now() tells it")
-    return float(since)
 
 
 def _arrival(cell: KeyCell) -> float:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from ..clock import steps_back_of
 from ..errors import AlreadyAttachedError, ClosedError, NotInProcessError, ParameterError
 from ..keys import KeyCell, Place
+from ..schedulers import Terms
 from ..statistics import (
     DEFAULT_FORGETTING,
     GivenCost,
@@ -25,6 +26,7 @@ from ..statistics import (
 from ..updates import TOMBSTONE, Key, Update
 from .ages import check_age
 from .attached import EnqueueManyMethod, EnqueueMethod
+from .beginning import Beginning
 from .in_process import InProcess, Record, check_records, find_copy
 from .queue_places import QueuePlaces
 from .stream import Stream
@@ -97,7 +99,7 @@ class StreamQueue(QueuePlaces):
         self._final: QueueStatistics | None = None
         self._is_attached = False
         own_stream.adopt(self)
-        self._hear(own_stream, since=None)
+        self._hear(own_stream, Beginning())
 
     # What the application calls.
 
@@ -113,7 +115,15 @@ class StreamQueue(QueuePlaces):
         check_count("limit", limit, least=0)
         now = self._stream.catch_up()
         updates: list[Update] = []
-        while len(updates) < limit and (update := self._serve_next(now)) is not None:
+        while len(updates) < limit:
+            try:
+                update = self._serve_next(now)
+            except Exception:  # of a codec, say; the next call will see it again
+                if updates:
+                    break
+                raise
+            if update is None:
+                break
             updates.append(update)
         return updates
 
@@ -134,7 +144,7 @@ class StreamQueue(QueuePlaces):
 
     def deliver_many(self, updates: Iterable[Update]) -> None:
         """Deliver each of `updates`."""
-        for update in updates:
+        for update in list(updates):
             self.deliver(update)
 
     def give_back(self, update: Update) -> None:
@@ -231,17 +241,18 @@ class StreamQueue(QueuePlaces):
                 "memory", "one of the queue's own", "the stream's: pass it to Stream(memory=...)"
             )
 
-    def join(self, stream: Stream, *, since: float | None) -> None:
+    def join(self, stream: Stream, beginning: Beginning) -> None:
         """Leave the own stream for `stream`. Called by `Stream.attach`."""
-        self._stop_listening(self._stream.now())
+        self._stop_listening(beginning.now)  # nothing waits
         self._stream.close_unused()
         self._is_attached = True
-        self._hear(stream, since=since)
+        self._hear(stream, beginning)
 
     def leave(self) -> QueueStatistics:
         """Free everything that the queue holds of its stream. Called by `Stream.detach`."""
-        self._final = self._count()
+        final = self._count()
         now = self._stream.now()  # not before: to count is to do what fell due
+        self._final = final
         self._stop_listening(now)
         self._retire_all(now)
         self._in_process = OrderedDict()
@@ -251,12 +262,21 @@ class StreamQueue(QueuePlaces):
         self.enqueue_many = self._stream.enqueue_many
         return self._final
 
-    def admit(self, key: Key) -> None:
-        """Raise if the parameters that were given for `key` make no sense."""
+    @property
+    def copies_values(self) -> bool:
+        """Whether the queue takes over values, and not only keys."""
+        return False
+
+    def admit(self, key: Key) -> Terms:
+        """Return what was given for a new key; raise if it makes no sense."""
+        return None
+
+    def welcome(self, cell: KeyCell, terms: Terms) -> None:
+        """Note that a key came in, for which `admit` returned `terms`."""
         return
 
-    def dismiss(self, key: Key) -> None:
-        """Forget what `admit` noted of a key that did not come in."""
+    def settle(self) -> None:
+        """Take in what was not read yet."""
         return
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
@@ -276,8 +296,8 @@ class StreamQueue(QueuePlaces):
         """Take over the newest update of a key, as if it arrived now. Called by the stream."""
 
     @abstractmethod
-    def _listen(self, *, since: float | None) -> None:
-        """Begin to hear of the stream's updates, from its newest values since then, if given."""
+    def _listen(self, beginning: Beginning) -> None:
+        """Begin to hear of the stream's updates."""
 
     @abstractmethod
     def _stop_listening(self, now: float) -> None:
@@ -309,14 +329,14 @@ class StreamQueue(QueuePlaces):
         """Take in what arrived, do what fell due, and return the time."""
         return self._stream.catch_up()
 
-    def _hear(self, stream: Stream, *, since: float | None) -> None:
+    def _hear(self, stream: Stream, beginning: Beginning) -> None:
         self._stream = stream
         self._without_room_before = stream.counters()[2]
         self._values = stream.values
         self._ticks = stream.ticks
         self.enqueue = stream.enqueue
         self.enqueue_many = stream.enqueue_many
-        self._listen(since=since)
+        self._listen(beginning)
 
     def _hand_out(self, record: Record, now: float) -> Update:
         """Note that an update is handed out, and return it."""
@@ -365,7 +385,7 @@ class StreamQueue(QueuePlaces):
             self._orphans -= 1
             return
         if place.delivered_version == Place.UNCOUNTED:
-            self._stream.bury(place.cell)
+            self._stream.bury(place.cell, now)
         if self._stream.forget_after is not None and place.delivered_version != Place.FORGOTTEN:
             self._stream.consider(place.cell, now)
 

@@ -13,9 +13,10 @@ from ..clock import Clock
 from ..errors import ParameterError
 from ..keys import KeyCell, Place
 from ..memory import Codec, Memory
-from ..schedulers import Scheduler, Surroundings
+from ..schedulers import Scheduler, Surroundings, Terms
 from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey
 from ..updates import TOMBSTONE, Key, Update
+from .beginning import Beginning
 from .in_process import Record
 from .stream import Stream
 from .stream_queue import DEFAULT_IN_PROCESS_LIMIT, StreamQueue
@@ -143,13 +144,9 @@ class UpdateQueue(StreamQueue):
         """Whether no further key can wait."""
         return self.capacity is not None and len(self._scheduler) >= self.capacity
 
-    def admit(self, key: Key) -> None:
-        """Raise if the parameters that were given for `key` make no sense."""
-        self._scheduler.admit(key)
-
-    def dismiss(self, key: Key) -> None:
-        """Forget what `admit` noted of a key that did not come in."""
-        self._scheduler.dismiss(key)
+    def admit(self, key: Key) -> Terms:
+        """Return what was given for a new key; raise if it makes no sense."""
+        return self._scheduler.admit(key)
 
     def counts(self, cell: KeyCell) -> bool:
         """Tell whether the key has arrived at the queue and was not forgotten; not if barred."""
@@ -168,12 +165,12 @@ class UpdateQueue(StreamQueue):
         """Count updates that nobody had room for."""
         self._rejected += rows
 
-    def open_place(self, cell: KeyCell) -> None:
+    def welcome(self, cell: KeyCell, terms: Terms) -> None:
         """Give a key of the stream a place, in which it does not wait yet."""
         place = Place(cell, self)
         self._new_place(cell, place)
         cell.add_idle(place)
-        self._scheduler.welcome(place)
+        self._scheduler.welcome(cell, terms)
 
     def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         """Let a key wait, unless the queue is full; then count its `rows` updates as rejected."""
@@ -191,7 +188,13 @@ class UpdateQueue(StreamQueue):
         self._schedule(place)
         return True
 
-    def _listen(self, *, since: float | None) -> None:
+    def check_is_free(self, stream: Stream) -> None:
+        """Raise unless the queue can join `stream`; ask for the cost, if that is needed."""
+        super().check_is_free(stream)
+        if self._scheduler.asks_cost:
+            self._cost.ask()
+
+    def _listen(self, beginning: Beginning) -> None:
         stream = self._stream
         self._is_plain = stream.values.is_plain
         self._lets_go = not stream.values.retain
@@ -207,15 +210,17 @@ class UpdateQueue(StreamQueue):
                 cost=self._cost,
                 place_of=self.place_of,
                 order=stream.order,
-                from_oldest=since is not None,
+                from_oldest=beginning.since is not None,
             )
         )
         self._arrived_before, self._late_before, _ = stream.counters()
         stream.listen(self)
-        for cell in stream.cells():
-            self.open_place(cell)
-        if since is not None:
-            self._take_over(since, stream.now())
+        if self._scheduler.asks_cost and self._cost.is_told:
+            stream.ask_first(self._cost.ask)
+        for cell, terms in beginning.terms.items():
+            self.welcome(cell, terms)
+        if beginning.since is not None:
+            self._take_over(beginning.since, beginning.now)
 
     def _take_over(self, since: float, now: float) -> None:
         self._taken_over_at = now
@@ -244,6 +249,8 @@ class UpdateQueue(StreamQueue):
                 idle.cell.remove_idle(idle)
         stream = self._stream
         stream.stop_listening(self)
+        if self._scheduler.asks_cost and self._cost.is_told:
+            stream.ask_no_more(self._cost.ask)
         self._scheduler.unbind()
         if self.time_to_live is not None:
             stream.stop_watching_age(self._expire)
@@ -316,7 +323,6 @@ class UpdateQueue(StreamQueue):
         if place is not None:
             cell.remove_idle(place)
             place.close()
-            self._scheduler.dismiss(cell.key)
 
     def _expire(self, cell: KeyCell, due: float) -> None:
         """Drop the key's waiting update, which has outlived `time_to_live` at `due`."""

@@ -8,8 +8,9 @@ the stream the same however many such queues it has.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Final, Generic, cast
 
 from ..clock import Clock, SystemClock, steps_back_of, ticks_of
 from ..errors import (
@@ -22,20 +23,26 @@ from ..errors import (
     ValueNotEncodableError,
     ValueTooLargeError,
 )
-from ..keys import KeyCell, KeyTable
+from ..keys import CLOSED, KeyCell, KeyNumbers
+from ..schedulers import Terms
 from ..statistics import ProcessingCost, UpdateRates
 from ..updates import TOMBSTONE, Key, Outcome
 from ..windows import WindowCounts, WindowSpecification
+from ..windows.open_windows import ALWAYS, UNSTORABLE
 from .batch_outcome import BatchOutcome, count_outcomes
+from .beginning import Beginning, entry_of
 from .columns import Column, as_list, check_key, check_lengths, float_time, length_of, read_times
-from .log_feed import LogFeed, entry_of, newest_entries
+from .log_feed import LogFeed
 from .log_queue import READ_AHEAD
 from .queue_places import QueuePlaces
 from .shared_log import LogEntry
 from .stream import Stream
+from .window_keys import Admission, AnyPlace, WindowKeys
 from .window_place import WindowPlace
 
-AnyPlace = TypeVar("AnyPlace", bound=WindowPlace)
+_NOTHING_GIVEN: Final[Admission] = (None, None)
+_OUT_OF_RANGE = object()
+"""Instead of the value of a tuple whose windows cannot be told."""
 
 _LATE = Outcome.LATE
 _OUTSIDE = Outcome.OUTSIDE
@@ -49,15 +56,21 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
     __slots__ = (
         "_counts",
         "_encode",
+        "_failure",
         "_feed",
         "_is_plain",
+        "_next_place",
+        "_next_value",
+        "_numbers",
         "_origin",
+        "_places_by_cell",
         "_specification",
         "_stream",
-        "_table",
+        "_terms",
         "_ticks",
         "_ticks_only",
         "_update_rates",
+        "_window_keys",
         "_window_places",
     )
 
@@ -77,15 +90,25 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
         self._ticks_only = self._ticks
         """Tells the time; `_ticks` also takes in what the stream's log has."""
         self._update_rates = rates
-        self._table = KeyTable()
-        self._window_places: dict[Key, AnyPlace] = {}
+        self._numbers = KeyNumbers()
+        self._window_keys: WindowKeys[AnyPlace] = WindowKeys(self._make_place, self.admit)
+        self._window_places = self._window_keys.places
+        self._places_by_cell: dict[KeyCell, AnyPlace] = {}
+        """The places of the keys of a stream by their cells, which cannot fail as keys may."""
+        self._terms: dict[KeyCell, Admission] = {}
+        """What was asked of the keys of the stream, where anything was given."""
+        self._next_place: AnyPlace | None = None
+        self._next_value: object = None
+        """What was found out about the tuple that is to be read next."""
+        self._failure: Exception | None = None
+        """What a codec raised that broke its word."""
         self._counts = WindowCounts()
         self._encode: Callable[[object], object] | None = None
         """Makes of a value what is stored, where that is something else."""
         self._is_plain = True
         """Whether tuples are enqueued here, and held as they are."""
         self._stream: Stream | None = None
-        self._feed = LogFeed(self._take_entry, read_ahead=READ_AHEAD)
+        self._feed = LogFeed(self._take_entry, read_ahead=READ_AHEAD, ask=self._ask_entry)
 
     def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
         """Enqueue a tuple of `key`; `time` defaults to the clock's. O(1) amortised.
@@ -102,7 +125,7 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
         try:
             place = self._window_places[key]
         except (KeyError, TypeError):
-            return self._enqueue_new(key, value, time)
+            return self._enqueue_checked(key, value, time)
         buffer = place.buffer
         if buffer.late_before <= time and self._is_plain and value is not TOMBSTONE:
             # `_take_in`, written out.
@@ -112,25 +135,25 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
                 buffer.append((key, value, time))
                 self._counts.arrived += 1
                 return _WAITING
+            now = self._ticks()
             triggers = buffer.arrive((key, value, time))
             self._counts.arrived += 1
-            return self._react(place, triggers, self._ticks()) if triggers else _WAITING
-        stored = value if self._encode is None else self._encode_value(value)
-        return self._take_in_or_raise(place, key, stored, time, self._ticks())
+            return self._react(place, triggers, now) if triggers else _WAITING
+        return self._enqueue_checked(key, value, time)
 
-    def _enqueue_new(self, key: Key, value: object, time: float) -> Outcome:
-        """Enqueue a tuple of a key that is not known, after finding out that it can be."""
+    def _enqueue_checked(self, key: Key, value: object, time: float) -> Outcome:
+        """Enqueue a tuple after asking all that may fail."""
         now = self._ticks()
         check_key(key)
         self._specification.newest(time)  # which refuses what is no time
         stored = self._encode_value(value)
-        self.admit(key)
-        return self._take_in_or_raise(None, key, stored, time, now)
-
-    def _take_in_or_raise(
-        self, place: AnyPlace | None, key: Key, value: object, time: float, now: float
-    ) -> Outcome:
-        outcome = self._take_in(place, key, value, time, now)
+        self._ask()
+        self._ask_times([time])
+        try:
+            place = self._window_keys.place_for(key, value)
+            outcome = self._take_in(place, key, stored, time, now)
+        finally:
+            self._window_keys.end_call()
         if outcome is _REJECTED:
             raise PagePoolFullError(self._counts.pool_capacity)
         return outcome
@@ -158,14 +181,17 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
         stored = as_list("values", values)
         if self._encode is not None:
             stored = [self._encode_value(value, row) for row, value in enumerate(stored)]
-        self._admit_all(all_keys)
-        places = self._window_places
-        return count_outcomes(
-            [
-                self._take_in(places.get(key), key, value, time, now)
-                for key, value, time in zip(all_keys, stored, moments, strict=True)
+        self._ask()
+        self._ask_times(moments)
+        try:
+            places = self._window_keys.places_for(all_keys, stored)
+            outcomes = [
+                self._take_in(place, key, value, time, now)
+                for place, key, value, time in zip(places, all_keys, stored, moments, strict=True)
             ]
-        )
+        finally:
+            self._window_keys.end_call()
+        return count_outcomes(outcomes)
 
     def _check_range(self, moments: list[float]) -> None:
         """Raise TimeOutOfRangeError for the row whose window cannot be told, if there is one."""
@@ -176,19 +202,13 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
                 row = moments.index(extreme)
                 raise TimeOutOfRangeError(extreme, error.slide, row) from None
 
-    def _admit_all(self, keys: list[object]) -> None:
-        """Check and admit the new keys of a batch, all of them or none."""
-        admitted: dict[Key, None] = {}
-        try:
-            for row, key in enumerate(keys):
-                check_key(key, row)
-                if key not in self._window_places and key not in admitted:
-                    self.admit(key)
-                    admitted[key] = None
-        except Exception:
-            for key in admitted:
-                self.dismiss(key)
-            raise
+    def _ask(self) -> None:
+        """Ask what is needed as keys start to wait, which may fail."""
+        return
+
+    def _ask_times(self, times: Sequence[float]) -> None:
+        """Ask what is needed as tuples at `times` start windows, which may fail."""
+        return
 
     def _encode_value(self, value: object, row: int | None = None) -> object:
         """Return `value` as it will be stored, or raise if it never can be."""
@@ -202,17 +222,17 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
             raise error.at(row) from error
 
     def _take_in(
-        self, place: AnyPlace | None, key: Key, value: object, time: float, now: float
+        self, place: AnyPlace, key: Key, value: object, time: float, now: float
     ) -> Outcome:
-        """Take in a tuple of a key that was admitted."""
+        """Take in a tuple of which all was asked; its place may not be open yet, or any more."""
         counts = self._counts
+        place = self._window_keys.current(place)
         if value is TOMBSTONE:
-            return self._take_in_deletion(place, key, time, now)
-        if place is None:
-            place = self._welcome(key, now)
+            return self._take_in_deletion(place, time, now)
+        if place.cell.index == CLOSED:
+            self._open_place(place, self._window_keys.admission_of(place), now)
         buffer = place.buffer
         if time < buffer.late_before:
-            self._specification.newest(time)  # which refuses what is no time
             counts.arrived += 1
             counts.late += 1
             return _LATE
@@ -220,30 +240,30 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
         counts.arrived += 1
         return self._react(place, triggers, now) if triggers else _WAITING
 
-    def _take_in_deletion(
-        self, place: AnyPlace | None, key: Key, time: float, now: float
-    ) -> Outcome:
+    def _take_in_deletion(self, place: AnyPlace, time: float, now: float) -> Outcome:
         """Forget a key of which a tombstone came; it is in no window itself."""
-        self._specification.newest(time)  # which refuses what is no time
-        self._counts.arrived += 1
-        if place is not None and time < place.buffer.late_before:
-            self._counts.late += 1
-            return _LATE
-        self._counts.outside += 1
-        if place is None:
-            self.dismiss(key)
-        else:
+        counts = self._counts
+        counts.arrived += 1
+        if place.cell.index != CLOSED:
+            if time < place.buffer.late_before:
+                counts.late += 1
+                return _LATE
             self._forget_place(place, now)
+            self._window_keys.forget(place)
+        counts.outside += 1
         return _OUTSIDE
 
-    def _welcome(self, key: Key, now: float) -> AnyPlace:
-        """Make a place for a new key, which counts from now on."""
-        cell = self._table.add(key, time=now, arrival=now)
-        self._update_rates.begin(cell)
-        place = self._window_places[key] = self._make_place(cell)
+    def _open_place(self, place: AnyPlace, admission: Admission, now: float) -> None:
+        """Let a key come in, which counts from now on."""
+        cell = place.cell
+        rate, terms = admission
+        cell.time = cell.arrival = now
+        self._numbers.open(cell)
+        self._update_rates.begin(cell, rate)
+        place.buffer.late_before = ALWAYS
         self._new_place(cell, place)
+        self._welcome_place(place, terms)
         self._begin(place, 1, now)
-        return place
 
     # From a stream.
 
@@ -271,97 +291,131 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
                 "this queue is attached already, or has taken updates of its own; attach a new one"
             )
 
-    def join(self, stream: Stream, *, since: float | None) -> None:
+    @property
+    def copies_values(self) -> bool:
+        """Whether the queue takes over values: it does."""
+        return True
+
+    def join(self, stream: Stream, beginning: Beginning) -> None:
         """Read the log of `stream` from now on. Called by `Stream.attach`."""
         self._stream = stream
         self._is_plain = False
         self._ticks_only = stream.ticks
         if self._encode is not None:
             self._feed.read_ahead = 1  # what is in the page pool is integrated as it comes
-        self._feed.open(stream, at_once=True)
-        now = stream.now()
-        if since is not None:
-            for entry in newest_entries(stream, now, None, since=since):
-                self._take_at(entry, now)
+        for cell, terms in beginning.terms.items():
+            self.welcome(cell, terms)
+        self._feed.open(stream, at_once=True, first=beginning.entries, now=beginning.now)
+        self._feed.try_settle()
         self._ticks = self._settle
 
     def take_over(self, cell: KeyCell, now: float) -> None:
         """Take in the newest tuple of a key, as if it arrived now."""
         assert self._stream is not None
-        self._take_at(entry_of(self._stream, cell), now)
+        self._feed.take_one(entry_of(self._stream, cell), now)
+
+    def welcome(self, cell: KeyCell, terms: Terms) -> None:
+        """Note what `admit` returned for a key of the stream, which may never come in here."""
+        if terms != _NOTHING_GIVEN:
+            self._terms[cell] = cast("Admission", terms)
+
+    def settle(self) -> None:
+        """Take in what was not read yet."""
+        self._feed.settle()
 
     def holds(self, cell: KeyCell) -> bool:
-        """Tell whether a window of the key waits, or is committed and not delivered."""
-        self._feed.settle()
-        place = self._window_places.get(cell.key)
+        """Tell whether a window of the key waits, or is committed and not delivered, or may."""
+        if not self._feed.try_settle():
+            return True
+        place = self._places_by_cell.get(cell)
         return place is not None and (
             place.waiting_since is not None or bool(place.committed_versions)
         )
 
     def counts(self, cell: KeyCell) -> bool:
         """Tell whether the key has arrived here and was not forgotten since."""
-        self._feed.settle()
-        return cell.key in self._window_places
+        return not self._feed.try_settle() or cell in self._places_by_cell
 
     def forget_cell(self, cell: KeyCell, now: float) -> None:
         """Forget the key, as the stream has. Called by the stream."""
-        self._feed.settle()
-        place = self._window_places.get(cell.key)
+        self._feed.try_settle()
+        self._terms.pop(cell, None)
+        place = self._places_by_cell.pop(cell, None)
         if place is not None:
             self._forget_place(place, now)
-        else:
-            self.dismiss(cell.key)  # none of its tuples came in
 
     def _settle(self) -> float:
         """Take in what was not read, and return the time."""
         assert self._stream is not None
         now = self._stream.catch_up()
+        self._ask()
         self._feed.settle()
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
         return now
 
-    def _take_entry(self, entry: LogEntry) -> None:
-        self._take_at(entry, entry.arrival)
-        if entry.value is TOMBSTONE and self._stream is not None:
-            self._stream.bury(entry.cell)  # nothing of the key waits here to be delivered
+    def _ask_entry(self, entry: LogEntry, now: float) -> None:
+        """Ask what may fail about a tuple that a stream has accepted, whatever it is like.
 
-    def _take_at(self, entry: LogEntry, now: float) -> None:
-        """Take in a tuple that a stream has accepted, whatever its value and time are."""
-        key = entry.cell.key
-        place = self._window_places.get(key)
-        if place is None and entry.version == 0:  # late in the stream, and new here
-            self._counts.arrived += 1
-            self._counts.late += 1
-            return
+        What cannot be stored is counted as rejected, and not seen by the source of the tuple; if
+        the codec broke its word, whoever asks this queue next is told.
+        """
+        place = self._places_by_cell.get(entry.cell)
+        if place is None:
+            cell = KeyCell(entry.cell.key, CLOSED, time=0.0, arrival=0.0)
+            place = self._make_place(cell, None)
+        self._next_place = place
         try:
             self._specification.newest(entry.time)
-            stored = self._encode_value(entry.value)
         except TimeOutOfRangeError:
-            self._counts.arrived += 1
-            self._counts.outside += 1
+            self._next_value = _OUT_OF_RANGE
+            return
+        self._ask_times([entry.time])
+        try:
+            self._next_value = self._encode_value(entry.value)
         except (ValueNotEncodableError, ValueTooLargeError):
-            self._take_in_unstorable(place, key, entry.time, now)
-        except Exception:  # of a codec that breaks its word; no window is to lack it unseen
-            self._take_in_unstorable(place, key, entry.time, now)
-            raise
-        else:
-            self._take_in(place, key, stored, entry.time, now)
+            self._next_value = UNSTORABLE
+        except Exception as error:  # noqa: BLE001 - no window is to lack it unseen
+            self._next_value = UNSTORABLE
+            self._failure = self._failure or error
 
-    def _take_in_unstorable(
-        self, place: AnyPlace | None, key: Key, time: float, now: float
-    ) -> None:
-        """Count a tuple as rejected, which now lacks in its windows."""
-        if place is None:
-            place = self._welcome(key, now)
-        self._counts.arrived += 1
-        if time < place.buffer.late_before:
-            self._counts.late += 1
+    def _take_entry(self, entry: LogEntry, now: float) -> None:
+        """Take in a tuple that a stream has accepted, of which all was asked."""
+        place, value = self._next_place, self._next_value
+        assert place is not None
+        counts = self._counts
+        if place.cell.index == CLOSED and entry.version == 0:  # late in the stream, and new here
+            counts.arrived += 1
+            counts.late += 1
+            return
+        if value is _OUT_OF_RANGE:
+            counts.arrived += 1
+            counts.outside += 1
+            return
+        if value is TOMBSTONE:
+            if self._take_in_deletion(place, entry.time, now) is _OUTSIDE:
+                self._places_by_cell.pop(entry.cell, None)
+                self._window_keys.end_call()
+            if self._stream is not None:
+                self._stream.bury(entry.cell, now)  # nothing of it waits here to be delivered
+            return
+        if place.cell.index == CLOSED:
+            self._places_by_cell[entry.cell] = place
+            self._open_place(place, self._terms.get(entry.cell, _NOTHING_GIVEN), now)
+        if value is not UNSTORABLE:
+            self._take_in(place, entry.cell.key, value, entry.time, now)
+            return
+        counts.arrived += 1
+        if entry.time < place.buffer.late_before:
+            counts.late += 1
         else:
-            self._react(place, place.buffer.refuse(time), now)
+            self._react(place, place.buffer.refuse(entry.time), now)
 
     # What they share.
 
     def _forget_place(self, place: AnyPlace, now: float) -> None:
-        """Let go of a key; what is committed of it may still leave."""
+        """Let go of a key that is not found any more; what is committed of it may still leave."""
         cell = place.cell
         triggers = place.buffer.erase()
         if triggers:
@@ -369,11 +423,13 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
         self._retire(place, now)
         place.delivered_version = WindowPlace.FORGOTTEN
         self._places[cell.index] = None
-        del self._window_places[cell.key]
-        self._table.remove(cell)
-        self.dismiss(cell.key)
+        self._numbers.close(cell)
         self._note_forgotten(place)
         place.close()
+
+    def _open_places(self) -> Iterator[AnyPlace]:
+        """Iterate over the keys that are known."""
+        return chain(self._window_keys, self._places_by_cell.values())
 
     def _catch_up(self) -> float:
         return self._ticks()
@@ -382,8 +438,11 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
         return self._update_rates
 
     def _find(self, key: Key) -> AnyPlace | None:
+        if self._stream is not None:
+            cell = self._stream.find(key)
+            return None if cell is None else self._places_by_cell.get(cell)
         try:
-            return self._window_places.get(key)
+            return self._window_keys.find(key)
         except TypeError:
             check_key(key)
             raise
@@ -398,16 +457,16 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
     # What the kinds differ in.
 
     @abstractmethod
-    def admit(self, key: Key) -> None:
-        """Raise if the parameters that were given for `key` make no sense."""
+    def admit(self, key: Key) -> Admission:
+        """Return the rate and what else was given for a new key; raise if it makes no sense."""
 
     @abstractmethod
-    def dismiss(self, key: Key) -> None:
-        """Forget what `admit` noted of a key that did not come in, or is gone."""
+    def _welcome_place(self, place: AnyPlace, terms: Terms) -> None:
+        """Note that a key came in, with what `admit` returned for it beside the rate."""
 
     @abstractmethod
-    def _make_place(self, cell: KeyCell) -> AnyPlace:
-        """Make the place of a new key."""
+    def _make_place(self, cell: KeyCell, key_hash: int | None) -> AnyPlace:
+        """Make the place of a key that may come in, and note nothing of it."""
 
     @abstractmethod
     def _react(self, place: AnyPlace, triggers: int, now: float) -> Outcome:
@@ -419,8 +478,7 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
 
     def _check(self) -> None:
         super()._check()
-        self._table._check()
-        assert len(self._table) == len(self._window_places)
-        for place in self._window_places.values():
+        self._numbers._check_numbers(place.cell for place in self._open_places())
+        for place in self._open_places():
             assert self.place_of(place.cell) is place
             place._check()

@@ -12,25 +12,27 @@ from bisect import bisect_left, bisect_right, insort
 
 from ..keys import NOBODY, KeyCell, Place
 from ..staleness import StalenessSums
-from ..updates import Key
 from ..windows import OpenWindows
 
 
 class WindowPlace(Place):
     """What a queue of windows knows about one key."""
 
-    __slots__ = ("buffer", "closes", "committed_versions")
+    __slots__ = ("buffer", "closes", "committed_versions", "key_hash")
 
     buffer: OpenWindows
+    key_hash: int
+    """The hash of its key, for the names of its windows."""
     closes: list[tuple[int, float]]
     """Version and arrival of the closes to which application staleness may fall, in order."""
     committed_versions: list[int]
     """The windows that may be delivered: committed, and neither delivered nor given up. In order;
     where every window is served, each from its start on."""
 
-    def __init__(self, cell: KeyCell, buffer: OpenWindows) -> None:
+    def __init__(self, cell: KeyCell, buffer: OpenWindows, key_hash: int | None = None) -> None:
         super().__init__(cell, NOBODY)
         self.buffer = buffer
+        self.key_hash = hash(cell.key) if key_hash is None else key_hash
         self.closes = []
         self.committed_versions = []
 
@@ -76,11 +78,14 @@ class WindowPlace(Place):
 class CommittedWindow:
     """One window from its commit to its delivery."""
 
-    __slots__ = ("end", "place", "seconds", "version")
+    __slots__ = ("end", "name", "place", "seconds", "version")
 
     place: WindowPlace
     version: int
     end: float
+    name: tuple[int, float]
+    """By what its result is looked up: the hash of its key, and its end. The key is not hashed
+    again, since that may fail, and windows leave in the middle of a change."""
     seconds: float
     """How long the consumer has worked on it so far."""
 
@@ -88,9 +93,5 @@ class CommittedWindow:
         self.place = place
         self.version = version
         self.end = end
+        self.name = place.key_hash, end
         self.seconds = 0.0
-
-    @property
-    def name(self) -> tuple[Key, float]:
-        """By what its result is known: its key and its end."""
-        return self.place.cell.key, self.end

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from ..clock import Clock
+from ..clock import Clock, again_of
 from ..errors import ParameterError
 from ..keys import ArrivalOrder, KeyCell
 from ..memory import (
@@ -26,7 +26,7 @@ from ..memory import (
     Memory,
     MemoryUsage,
 )
-from ..schedulers import Scheduler, Surroundings
+from ..schedulers import Scheduler, Surroundings, Terms
 from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey
 from ..updates import Key, Outcome, Update
 from ..windows import (
@@ -48,8 +48,11 @@ from ..windows.key_transitions import (
     WAITING,
     WITHDRAWS,
 )
+from .beginning import Beginning
 from .block_tuples import BlockTuples
+from .stream import Stream
 from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
+from .window_keys import Admission
 from .window_place import CommittedWindow, WindowPlace
 from .windowed_queue import WindowedQueue
 
@@ -76,8 +79,8 @@ class KeyPlace(WindowPlace):
     window: CommittedWindow | None
     """What is under processing."""
 
-    def __init__(self, cell: KeyCell, buffer: WindowBuffer) -> None:
-        super().__init__(cell, buffer)
+    def __init__(self, cell: KeyCell, buffer: WindowBuffer, key_hash: int | None) -> None:
+        super().__init__(cell, buffer, key_hash)
         self.waiting_state = KeyState.ENQ
         self.processing_state = KeyState.DONE
         self.is_deferred = False
@@ -177,6 +180,8 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         if memory is not None:
             memory.claim()
             self._encode = self._encode_for_memory
+            self._is_plain = False
+        if scheduler.asks_cost and self._cost.is_told:
             self._is_plain = False
         scheduler.bind(
             Surroundings(
@@ -325,7 +330,7 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         """Let the key wait for its most recent window."""
         cell = place.cell
         if cell.version == 1:
-            self._update_rates.begin(cell)  # again: its windows count from the first update
+            self._update_rates.begin_again(cell)  # its windows count from the first update
         place.waiting_state = _AT_UPDATE[place.waiting_state]
         place.waiting_since = now
         place.version_before = cell.version - 1
@@ -349,18 +354,20 @@ class WindowQueue(WindowedQueue[KeyPlace]):
 
     # Keys that come and go.
 
-    def _make_place(self, cell: KeyCell) -> KeyPlace:
+    def _make_place(self, cell: KeyCell, key_hash: int | None) -> KeyPlace:
         key = cell.key
         tuples = (
             PlainTuples()
             if self._memory is None
-            else BlockTuples(key, BlockChain(self._memory, self._ticks_only), self._codec)
+            else BlockTuples(key, BlockChain(self._memory, again_of(self._ticks_only)), self._codec)
         )
+        buffer = self._buffer(self._specification, tuples, self._counts, key)
+        return KeyPlace(cell, buffer, key_hash)
+
+    def _welcome_place(self, place: KeyPlace, terms: Terms) -> None:
         if self._order is not None:
-            self._order.append(cell)
-        place = KeyPlace(cell, self._buffer(self._specification, tuples, self._counts, key))
-        self._scheduler.welcome(place)
-        return place
+            self._order.append(place.cell)
+        self._scheduler.welcome(place.cell, terms)
 
     def _encode_for_memory(self, value: object) -> object:
         assert self._memory is not None
@@ -368,14 +375,24 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         self._memory.check_length(RECORD_HEADER_BYTES + len(data))
         return data
 
-    def admit(self, key: Key) -> None:
-        """Raise if the parameters that were given for `key` make no sense."""
-        self._update_rates.admit(key)
-        self._scheduler.admit(key)
+    def admit(self, key: Key) -> Admission:
+        """Return what was given for a new key; raise if it makes no sense."""
+        return self._update_rates.admit(key), self._scheduler.admit(key)
 
-    def dismiss(self, key: Key) -> None:
-        """Forget what `admit` noted of a key that did not come in, or is gone."""
-        self._scheduler.dismiss(key)
+    def _ask(self) -> None:
+        if self._scheduler.asks_cost:
+            self._cost.ask()
+
+    def check_is_free(self, stream: Stream) -> None:
+        """Raise unless the queue can join `stream`; ask for the cost, if that is needed."""
+        super().check_is_free(stream)
+        self._ask()
+
+    def join(self, stream: Stream, beginning: Beginning) -> None:
+        """Read the log of `stream` from now on. Called by `Stream.attach`."""
+        super().join(stream, beginning)
+        if self._scheduler.asks_cost and self._cost.is_told:
+            stream.ask_first(self._cost.ask)
 
     def _note_forgotten(self, place: KeyPlace) -> None:
         if self._order is not None:
@@ -389,7 +406,9 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         self._scheduler.unbind()
         if self._order is not None:
             self._order.close()
-        for key_place in (*self._window_places.values(), *self._keys_under_processing):
+        if self._stream is not None and self._scheduler.asks_cost and self._cost.is_told:
+            self._stream.ask_no_more(self._cost.ask)
+        for key_place in (*self._open_places(), *self._keys_under_processing):
             key_place.buffer.clear()
             key_place.window = None
         self._keys_under_processing.clear()

@@ -10,11 +10,12 @@ import math
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import cast
 
 from ..clock import Clock
 from ..errors import ClosedError, ParameterError, WindowNotInProcessError
-from ..keys import KeyTable
+from ..keys import KeyNumbers
 from ..memory import MemoryUsage
 from ..statistics import (
     DEFAULT_FORGETTING,
@@ -37,7 +38,8 @@ from ..windows import (
     WindowTuple,
 )
 from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
-from .window_intake import AnyPlace, WindowIntake
+from .window_intake import WindowIntake
+from .window_keys import AnyPlace
 from .window_place import CommittedWindow
 
 
@@ -51,6 +53,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
 
     __slots__ = (
         "_aborted",
+        "_by_name",
         "_delivered",
         "_final",
         "_in_process",
@@ -78,8 +81,10 @@ class WindowedQueue(WindowIntake[AnyPlace]):
             rates=EstimatedRates(forgetting) if rates is None else GivenRates(cast(Rates, rates)),
             cost=ProcessingCost(processing_cost, forgetting),
         )
-        self._in_process: OrderedDict[tuple[Key, float], CommittedWindow] = OrderedDict()
-        """The windows that have left and were not delivered, oldest first."""
+        self._in_process: OrderedDict[int, CommittedWindow] = OrderedDict()
+        """The windows that have left and were not delivered, by identity, oldest first."""
+        self._by_name: dict[tuple[int, float], list[CommittedWindow]] = {}
+        """The same by their names."""
         self._in_process_limit = in_process_limit
         self._delivered = self._taken_as_delivered = self._aborted = 0
         self._unclaimed = 0
@@ -99,6 +104,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
         A tuple that comes for one of them after all is late. O(1) if none ends, else O(keys).
         """
         clock_now = self._ticks()
+        self._ask()
         try:
             until = float(now)
         except (TypeError, ValueError):
@@ -109,7 +115,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
         if until < earliest or earliest == math.inf:
             return
         self._counts.earliest_end = math.inf
-        for place in self._window_places.values():
+        for place in self._open_places():
             triggers = place.buffer.close_until(until)
             if triggers:
                 self._react(place, triggers, clock_now)
@@ -122,10 +128,13 @@ class WindowedQueue(WindowIntake[AnyPlace]):
         now = self._ticks()
         self._note_service(now)
         try:
-            window = self._in_process.pop((result.key, result.end), None)
+            name = hash(result.key), result.end
+            alike = self._by_name.get(name, ())
+            window = next((one for one in alike if one.place.cell.key == result.key), None)
         except (AttributeError, TypeError):
             raise WindowNotInProcessError(result) from None
         if window is not None:
+            self._drop_in_process(window)
             self._note_delivery(window, now)
         elif self._unclaimed:
             self._unclaimed -= 1  # it was taken as delivered
@@ -134,7 +143,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
 
     def deliver_many(self, results: Iterable[WindowResult]) -> None:
         """Deliver each of `results`."""
-        for result in results:
+        for result in list(results):
             self.deliver(result)
 
     @abstractmethod
@@ -166,15 +175,29 @@ class WindowedQueue(WindowIntake[AnyPlace]):
 
     def _note_finished(self, window: CommittedWindow, now: float) -> None:
         """Note that all of a window has left, and that its result is to be delivered."""
-        name = window.name
-        older = self._in_process.pop(name, None)  # of a key that was forgotten and came again
-        self._in_process[name] = window
+        older: CommittedWindow | None = None
+        alike = self._by_name.get(window.name)
+        if alike is None:
+            self._by_name[window.name] = [window]
+        else:
+            key = window.place.cell.key
+            # Of a key that was forgotten and came again.
+            older = next((one for one in alike if _is_equal(one.place.cell.key, key)), None)
+            alike.append(window)
+        self._in_process[id(window)] = window
         if older is None and len(self._in_process) > self._in_process_limit:
-            older = self._in_process.popitem(last=False)[1]
+            older = next(iter(self._in_process.values()))
         if older is not None:
+            self._drop_in_process(older)
             self._taken_as_delivered += 1
             self._unclaimed += 1
             self._note_delivery(older, now)
+
+    def _drop_in_process(self, window: CommittedWindow) -> None:
+        del self._in_process[id(window)]
+        alike = self._by_name.pop(window.name)
+        if len(alike) > 1:
+            self._by_name[window.name] = [one for one in alike if one is not window]
 
     def _note_delivery(self, window: CommittedWindow, now: float) -> None:
         self._delivered += 1
@@ -215,7 +238,10 @@ class WindowedQueue(WindowIntake[AnyPlace]):
             self._stream.forget(key)
             return
         now = self._ticks()
-        self._forget_place(self._find_known(key), now)
+        place = self._find_known(key)
+        self._forget_place(place, now)
+        self._window_keys.forget(place)
+        self._window_keys.end_call()
 
     def close(self) -> WindowQueueStatistics:
         """Detach from the stream, if any, free everything, and return the final statistics."""
@@ -226,13 +252,16 @@ class WindowedQueue(WindowIntake[AnyPlace]):
     def leave(self) -> WindowQueueStatistics:
         """Free everything, and return the final statistics. Called by `Stream.detach`."""
         self._ticks()
-        final = self._final = self._count()
+        final = self._count()
         now = self._ticks_only()  # not before: to count is to do what fell due
+        self._final = final
         self._let_go()
         self._retire_all(now)
-        self._window_places.clear()
-        self._table = KeyTable()
+        self._window_keys.clear()
+        self._places_by_cell.clear()
+        self._numbers = KeyNumbers()
         self._in_process.clear()
+        self._by_name.clear()
         self._served = None
         if self._stream is not None:
             self._feed.close(self._stream)
@@ -252,7 +281,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
                 superseded=counts.superseded,
                 shed=counts.shed,
                 rejected=counts.rejected,
-                held=sum(place.buffer.held_windows for place in self._window_places.values()),
+                held=sum(place.buffer.held_windows for place in self._open_places()),
             ),
             tuples=TupleStatistics(
                 arrived=counts.arrived,
@@ -275,7 +304,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
         )
 
     def _held_tuples(self) -> int:
-        return sum(place.buffer.held_tuples for place in self._window_places.values())
+        return sum(place.buffer.held_tuples for place in self._open_places())
 
     @abstractmethod
     def _let_go(self) -> None:
@@ -296,6 +325,13 @@ class WindowedQueue(WindowIntake[AnyPlace]):
     def _check(self) -> None:
         super()._check()
         assert self.statistics().is_balanced, f"something is not accounted for: {self._count()}"
+
+
+def _is_equal(one: Key, other: Key) -> bool:
+    """Tell whether two keys are equal; not if they cannot tell."""
+    with suppress(Exception):
+        return one is other or bool(one == other)
+    return False
 
 
 def _raise_closed() -> float:

@@ -7,7 +7,7 @@ from .fifo import FifoScheduler
 from .in_place import InPlaceScheduler
 from .linecutting import LinecuttingScheduler
 from .paced import PacedScheduler
-from .scheduler import Scheduler, Surroundings
+from .scheduler import Scheduler, Surroundings, Terms
 from .staleness_index import StalenessIndexScheduler
 
 __all__ = [
@@ -18,4 +18,5 @@ __all__ = [
     "Scheduler",
     "StalenessIndexScheduler",
     "Surroundings",
+    "Terms",
 ]

@@ -29,6 +29,11 @@ class LinecuttingScheduler(Scheduler):
         self._line = QueueOfKeys()
         self._waiting = 0
 
+    @property
+    def asks_cost(self) -> bool:
+        """Whether `schedule` needs the processing cost: it does."""
+        return True
+
     def schedule(self, place: Place) -> None:
         """Put a slow updater at the head, any other key at the tail."""
         self._waiting += 1
@@ -54,7 +59,7 @@ class LinecuttingScheduler(Scheduler):
     def _is_slow(self, place: Place) -> bool:
         assert self._surroundings is not None, "a scheduler that no queue has bound"
         rate = self._surroundings.rates.observe(place.cell)
-        cost = self._surroundings.cost.seconds()
+        cost = self._surroundings.cost.known()
         return bool(rate and cost and rate * cost * self._waiting < 1)
 
     def __len__(self) -> int:

@@ -20,10 +20,10 @@ from heapq import heapify, heappop, heappush
 from typing import ClassVar, cast
 
 from ..errors import AlreadyAttachedError, ParameterError
-from ..keys import Place, QueueOfKeys
+from ..keys import KeyCell, Place, QueueOfKeys
 from ..statistics import AnyKey, is_quantity
 from ..updates import Key
-from .scheduler import Scheduler, Surroundings
+from .scheduler import Scheduler, Surroundings, Terms
 
 _SPARE_ENTRIES = 16
 """So many entries of keys that are not held are kept in any case."""
@@ -32,7 +32,7 @@ _SPARE_ENTRIES = 16
 class PacedScheduler(Scheduler):
     """Serve a key no sooner than an interval after its last service, else as `inner` does.
 
-    `interval_of` is asked once, when a key is new, for the seconds: 0 for no limit, `math.inf` for
+    `interval_of` is asked when a key is new, for the seconds: 0 for no limit, `math.inf` for
     a key that is never to be served. O(log held) for keys with a limit, on top of what the inner
     scheduler needs. All keys that wait count in `len`, also those held back, so a queue that is
     not empty may have nothing to dequeue; `next_due` says when it will. What is given back was
@@ -55,7 +55,6 @@ class PacedScheduler(Scheduler):
     """
 
     __slots__ = (
-        "_asked",
         "_barred",
         "_barred_count",
         "_dues",
@@ -83,8 +82,6 @@ class PacedScheduler(Scheduler):
         self._inner = inner
         self._schedule_inner = inner.schedule
         self._interval_of = cast(Callable[[Key], float], interval_of)
-        self._asked: dict[Key, float] = {}
-        """The intervals of keys that were admitted and have not come in yet."""
         # By the numbers of the keys; as long as the last key with a limit requires.
         self._intervals = array("d")
         self._dues = array("d")
@@ -140,28 +137,19 @@ class PacedScheduler(Scheduler):
         self._dues = array("d")
         self._entries.clear()
 
-    def admit(self, key: Key) -> None:
+    @property
+    def asks_cost(self) -> bool:
+        """Whether `schedule` needs the processing cost: if that of the inner scheduler does."""
+        return self._inner.asks_cost
+
+    def admit(self, key: Key) -> Terms:
         """Ask for the key's interval; ParameterError if it makes no sense."""
-        self._asked[key] = self._ask(key)
-        self._inner.admit(key)
+        return self._ask(key), self._inner.admit(key)
 
-    def dismiss(self, key: Key) -> None:
-        """Forget what is known about `key`."""
-        self._asked.pop(key, None)
-        self._inner.dismiss(key)
-
-    def welcome(self, place: Place) -> None:
+    def welcome(self, cell: KeyCell, terms: Terms) -> None:
         """Note the interval of a key that came in, which was not served yet."""
-        self._inner.welcome(place)
-        cell = place.cell
-        asked = self._asked
-        if cell.key in asked:
-            interval = asked.pop(cell.key)
-            if not asked:
-                asked.clear()  # which frees the room that they took
-        else:
-            # It was dismissed, for want of room say, and came again within the same batch.
-            interval = self._ask(cell.key)
+        interval, inner_terms = cast("tuple[float, Terms]", terms)
+        self._inner.welcome(cell, inner_terms)
         missing = cell.index + 1 - len(self._intervals)
         if missing > 0:
             if interval == 0:

@@ -16,6 +16,9 @@ from ..keys import ArrivalOrder, KeyCell, Place
 from ..statistics import ProcessingCost, UpdateRates
 from ..updates import Key
 
+Terms = object
+"""What was given for one key; only the scheduler that returned it knows what it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -62,16 +65,21 @@ class Scheduler(ABC):
         """Let go of what `bind` got hold of. No key must wait."""
         self._surroundings = None
 
-    def admit(self, key: Key) -> None:
-        """Raise if what was given for `key`, such as its weight, makes no sense."""
-        return
+    @property
+    def asks_cost(self) -> bool:
+        """Whether `schedule` needs the processing cost, which must have been asked for before."""
+        return False
 
-    def dismiss(self, key: Key) -> None:
-        """Forget what is known about `key`."""
-        return
+    def admit(self, key: Key) -> Terms:
+        """Return what was given for a new key, such as its weight; raise if it makes no sense.
 
-    def welcome(self, place: Place) -> None:
-        """Note that a key came in, of which `admit` was asked, unless it was dismissed since."""
+        Nothing is noted of the key: it may not come in. This is the only method that calls what the
+        user has given for keys, so all others can be relied on.
+        """
+        return None
+
+    def welcome(self, cell: KeyCell, terms: Terms) -> None:
+        """Note that a key came in, for which `admit` returned `terms`."""
         return
 
     @abstractmethod

@@ -21,10 +21,10 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar, cast
 
 from ..errors import CostError, ParameterError, WeightError
-from ..keys import Place, QueueOfKeys
+from ..keys import KeyCell, Place, QueueOfKeys
 from ..statistics import AnyKey, PerKey, check_cost, is_quantity
 from ..updates import Key
-from .scheduler import Scheduler
+from .scheduler import Scheduler, Terms
 
 PRIORITIES_PER_DOUBLING = 4
 MOST_DOUBLINGS = 400.0
@@ -101,7 +101,8 @@ class StalenessIndexScheduler(Scheduler):
         self._classes: dict[tuple[int | None, int | None], _KeyClass] = {}
         self._intervals = array("d")
         """The mean intervals of the keys that wait, by their numbers: a third of float objects."""
-        self._priorities: dict[Key, int | None] = {}
+        self._priorities: list[int | None] = []
+        """The classes of the keys' weights by cost, by their numbers, where any were given."""
         self._waiting = 0
         self._usual_cost = _mean(cost) if isinstance(cost, Mapping) else 1.0
         for given in (weight, cost):
@@ -110,18 +111,22 @@ class StalenessIndexScheduler(Scheduler):
                     self._priority_class(key)
 
     def unbind(self) -> None:
-        """Let go of the queue, and of what was known of its keys' intervals."""
+        """Let go of the queue, and of what was known of its keys' intervals and priorities."""
         super().unbind()
         self._intervals = array("d")
+        self._priorities.clear()
 
-    def admit(self, key: Key) -> None:
-        """Note the key's priority; WeightError or CostError if it is no sensible number."""
+    def admit(self, key: Key) -> Terms:
+        """Return the key's priority; WeightError or CostError if it is no sensible number."""
+        return self._priority_class(key) if self._has_priorities else None
+
+    def welcome(self, cell: KeyCell, terms: Terms) -> None:
+        """Note the key's priority."""
         if self._has_priorities:
-            self._priorities[key] = self._priority_class(key)
-
-    def dismiss(self, key: Key) -> None:
-        """Forget the key's priority."""
-        self._priorities.pop(key, None)
+            missing = cell.index + 1 - len(self._priorities)
+            if missing > 0:
+                self._priorities.extend([None] * (missing + cell.index // 8))
+            self._priorities[cell.index] = cast("int | None", terms)
 
     def schedule(self, place: Place) -> None:
         """Put the key at the tail of its class."""
@@ -209,19 +214,12 @@ class StalenessIndexScheduler(Scheduler):
             missing = cell.index + 1 + cell.index // 8 - len(self._intervals)
             self._intervals.frombytes(bytes(8 * missing))
             self._intervals[cell.index] = interval
-        name = (rate_class, self._priority_of(cell.key) if self._has_priorities else 0)
+        name = (rate_class, self._priorities[cell.index] if self._has_priorities else 0)
         line = self._classes.get(name)
         if line is None:
             line = self._classes[name] = _KeyClass(name)
         place.line = line
         return line
-
-    def _priority_of(self, key: Key) -> int | None:
-        priorities = self._priorities
-        if key not in priorities:
-            # It was dismissed, for want of room say, and came again within the same batch.
-            priorities[key] = self._priority_class(key)
-        return priorities[key]
 
     def _priority_class(self, key: Key) -> int | None:
         """Return the class of the key's weight by cost, None for weight zero."""
@@ -255,7 +253,7 @@ class StalenessIndexScheduler(Scheduler):
                 assert line.known_head in places and line.since == line.known_head.waiting_since
                 assert line.interval == self._intervals[line.known_head.cell.index]
             if self._has_priorities:
-                priorities = {self._priority_class(place.cell.key) for place in places}
+                priorities = {self._priorities[place.cell.index] for place in places}
                 assert priorities == {name[1]}, "a key that lost its weight"
             waits = [place.waiting_since for place in places if place.waiting_since is not None]
             assert waits == sorted(waits), "a key that waits behind a later one"

@@ -138,17 +138,23 @@ class Aggregate:
     def _process(self, update: Update, mark: float) -> WindowResult | None:
         """Process any tuple; its windows are changed only when nothing can raise any more."""
         key, value, time = update
-        windows = self._windows.get(key) or []
+        known = self._windows.get(key)
+        windows = list(known or ())
         if mark is not _INSIDE and mark is not _DISALLOW:
-            windows = [*windows, *self._opened_by(mark, time)]
+            windows += self._opened_by(mark, time)
         holding = [window for window in windows if window.start <= time < window.end]
+        states: list[object] = []
         if holding:
             of = self._of
-            self._update(holding, value if of is None else of(value))
+            picked = value if of is None else of(value)
+            states = [self._add(window.state, picked) for window in holding]
         # If its end has come, the tuple was not added to it, and otherwise this is its last tick.
         is_complete = windows and windows[0].last <= time
         complete = windows.pop(0) if is_complete else None
-        self._keep(key, windows)
+        self._keep(key, known, windows)
+        for window, state in zip(holding, states, strict=True):
+            window.state = state
+        self._steps += len(holding)
         self._newest_key = key
         return None if complete is None else self._result(key, complete)
 
@@ -171,14 +177,6 @@ class Aggregate:
         state = self._function.initial()
         return _OpenWindow(start, float(end), last if last < end else float(end), state)
 
-    def _update(self, windows: list[_OpenWindow], value: object) -> None:
-        """Add a value to windows: to all, or, if that raises, to none."""
-        add = self._add
-        states = [add(window.state, value) for window in windows]
-        for window, state in zip(windows, states, strict=True):
-            window.state = state
-        self._steps += len(windows)
-
     def _end(self, ending: WindowTuple) -> WindowResult | None:
         """Take away the oldest window of a key."""
         mark = ending.mark
@@ -188,16 +186,22 @@ class Aggregate:
         windows = self._windows.get(key)
         if windows is None:
             return None
-        oldest = windows.pop(0)
-        self._keep(key, windows)
+        oldest = windows[0]
+        self._keep(key, windows, windows[1:])
         return self._result(key, oldest) if mark == WindowMark.CLOSE else None
 
-    def _keep(self, key: Key, windows: list[_OpenWindow]) -> None:
-        """Remember the open windows of a key, and nothing of a key without."""
-        if windows:
+    def _keep(self, key: Key, known: list[_OpenWindow] | None, windows: list[_OpenWindow]) -> None:
+        """Remember the open windows of a key, and nothing of a key without: or fail and do nothing.
+
+        A dict may call the key's own `__hash__` and `__eq__`.
+        """
+        if not windows:
+            if known is not None:
+                del self._windows[key]
+        elif known is None:
             self._windows[key] = windows
         else:
-            self._windows.pop(key, None)
+            known[:] = windows
 
     def _result(self, key: Key, window: _OpenWindow) -> WindowResult:
         return WindowResult(key, window.start, window.end, self._function.finish(window.state))
