@@ -244,6 +244,20 @@ def test_a_key_in_a_path_is_the_text_that_was_encoded(
         assert strict_json(answer.body)["key"] == key
 
 
+def test_an_encoded_slash_in_a_key_is_not_that_before_reset(
+    server: RunningServer, client: RawClient
+) -> None:
+    path = "/v1/streams/trades/keys"
+    for key in ("a", "a/reset", "a/b"):
+        sent = msgspec.json.encode({"key": key, "value": 1})
+        assert client.post("/v1/streams/trades/updates", sent).status == 202
+    assert client.post(f"{path}/a%2Freset").status == 405
+    assert client.get(f"{path}/a%2Freset").status == 200
+    assert client.get(f"{path}/a").status == 200
+    assert client.post(f"{path}/a%2Fb/reset").status < 300
+    assert client.post(f"{path}/a%2Freset/reset").status < 300
+
+
 NAMES = [
     *(
         "trades",
