@@ -26,8 +26,11 @@ from typing import Final
 
 CROWD: Final = 8
 """How many have to wait to be a crowd."""
-REST: Final = 1.0
-"""How long a crowd rests, as a share of the time for which it has worked."""
+REST: Final = 1 / 8
+"""How long a crowd rests, as a share of the time for which it has worked.
+
+Chosen by `tests/benchmarks/test_push_rests.py`.
+"""
 LEAST_REST_SECONDS: Final = 0.001
 """Shorter rests are put off until together they are as long, since timers are no finer."""
 SHARE: Final = 0.5

@@ -12,6 +12,7 @@ from api.push import turns as turns_module
 from api.push.turns import CROWD, LAST, LEAST_REST_SECONDS, REACH, REST, SHARE, Turns
 
 PATIENCE = 10.0
+WORK_BEFORE_A_REST = LEAST_REST_SECONDS / REST
 
 
 class Work:
@@ -195,13 +196,13 @@ def test_a_crowd_rests_its_share_of_the_time_that_its_turns_take(work: Work) -> 
         async def send() -> None:
             for _ in range(10):
                 await turns.ask()
-                work.take(0.4 * LEAST_REST_SECONDS)
+                work.take(0.4 * WORK_BEFORE_A_REST)
 
         timers = Timers()
         await asyncio.gather(*(send() for _ in range(2 * CROWD)))
         assert timers.delays
         assert min(timers.delays) >= LEAST_REST_SECONDS
-        until_few_are_left = work.seconds - CROWD * LEAST_REST_SECONDS
+        until_few_are_left = work.seconds - CROWD * WORK_BEFORE_A_REST
         assert sum(timers.delays) == pytest.approx(REST * until_few_are_left, rel=0.1)
 
     run(scenario)
@@ -214,11 +215,11 @@ def test_what_else_happens_between_turns_is_rest(work: Work) -> None:
         async def send() -> None:
             for _ in range(4):
                 await turns.ask()
-                work.take(LEAST_REST_SECONDS)
+                work.take(WORK_BEFORE_A_REST)
 
         async def write() -> None:
             while len(turns):
-                work.take(10 * LEAST_REST_SECONDS)
+                work.take(10 * WORK_BEFORE_A_REST)
                 await asyncio.sleep(0)
 
         timers = Timers()
@@ -236,7 +237,7 @@ def test_a_few_do_not_rest(work: Work, waiting: int) -> None:
 
         async def send() -> None:
             await turns.ask()
-            work.take(2 * LEAST_REST_SECONDS)
+            work.take(2 * WORK_BEFORE_A_REST)
 
         sends = [send() for _ in range(waiting)]
         assert not turns.is_crowded
