@@ -62,6 +62,8 @@ def test_what_is_written_so_here_too_is_no_foreign_form(text: str) -> None:
     ("text", "place", "hint"),
     [
         ("SELECT * FROM main.trades", "main", "write trades alone"),
+        ("SELECT k.tick FROM trades SEMI JOIN ticks k ON size = k.tick", "k.tick", "filters"),
+        ("SELECT ticks.tick FROM trades", "ticks.tick", "choose one of|did you mean"),
         ('SELECT * FROM trades WHERE symbol = "IBM"', '"IBM"', "single quotes: 'IBM'"),
         ("SELECT symbol, sum(price) FROM tumble(trades, INTERVAL '1 day')", "symbol", "BY ALL"),
         ("SELECT * FROM tumble(companies, INTERVAL '1 day')", "companies", "companies is a table"),

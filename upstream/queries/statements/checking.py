@@ -77,11 +77,16 @@ class KnownNames:
         ).fetchall()
         return [*self._definitions, *(str(name) for (name,) in rows)]
 
-    def hint_of_table(self, name: str) -> str:
-        """Return which table may have been meant; a stream is found only by its mere name."""
-        if (stream := found(name, self._definitions)) is not None:
-            return f"write {stream} alone: streams are in no schema"
-        return did_you_mean(name, self.tables())
+    def about_table(self, name: str, message: str) -> tuple[str, str]:
+        """Return what is wrong with a table that DuckDB does not find, and which may be meant."""
+        if _is_filter(self._parsed.query, name):
+            reason = f"{name} has no columns here: it is on the right of a SEMI or ANTI JOIN"
+            return reason, "such a join only filters rows; write JOIN for the columns of both"
+        reason = f"there is no stream or table named {name}"
+        stream = found(name, self._definitions)
+        if stream is not None and "Referenced table" not in message:
+            return reason, f"write {stream} alone: streams are in no schema"
+        return reason, did_you_mean(name, self.tables())
 
     def columns(self, message: str) -> Iterable[str]:
         """Return the columns of the streams that are read, and those that DuckDB thinks of."""
@@ -115,8 +120,7 @@ def refuse(
     hint = ""
     if kind is UnknownTableError:
         at = place_of_table(parsed.query, name)
-        hint = known.hint_of_table(name)
-        headline = f"there is no stream or table named {name}"
+        headline, hint = known.about_table(name, message)
     elif kind is UnknownFunctionError and "Table Function" in message:
         at = place_of_function(parsed.query, name)
         hint = did_you_mean(name, FUNCTIONS)
@@ -141,6 +145,14 @@ def refuse(
         elif kind is QueryTypeError:
             hint = "cast the values to types that go together"
     raise kind(headline, parsed.text, place if at is None else at, hint) from None
+
+
+def _is_filter(query: exp.Query, name: str) -> bool:
+    """Tell whether a table does nothing in a query but filter the rows of another."""
+    return any(
+        join.kind in {"SEMI", "ANTI"} and join.alias_or_name.lower() == name.lower()
+        for join in query.find_all(exp.Join)
+    )
 
 
 def _is_about_other_text(headline: str, text: str) -> bool:
