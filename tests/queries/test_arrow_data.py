@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from upstream import ParameterError
-from upstream.queries.arrow_data import as_arrow, no_rows
+from upstream.queries.arrow_data import as_arrow, empty_table, no_rows
 
 ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": None}]
 TABLE = pa.Table.from_pylist(ROWS)
@@ -63,3 +63,9 @@ def test_what_the_caller_does_with_an_array_later_changes_nothing() -> None:
 
 def test_no_rows_have_no_columns() -> None:
     assert (no_rows().num_rows, no_rows().num_columns) == (0, 0)
+
+
+def test_there_are_empty_tables_of_types_that_arrow_makes_no_array_of() -> None:
+    schema = pa.schema([("u", pa.sparse_union([pa.field("a", pa.int64())])), ("x", pa.int64())])
+    assert empty_table(schema).schema == schema
+    assert empty_table(schema).num_rows == 0

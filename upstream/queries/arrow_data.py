@@ -60,6 +60,13 @@ def _owned(column: object) -> object:
     return column.copy() if isinstance(column, np.ndarray) else column
 
 
+def empty_table(schema: pa.Schema) -> pa.Table:
+    """Return a table without rows; Arrow itself can make none of a union."""
+    import pyarrow as pa
+
+    return pa.Table.from_batches([], schema=schema)
+
+
 def no_rows() -> pa.Table:
     """Return a table of nothing, as the answer of a statement that has none."""
     import pyarrow as pa

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import StreamTypeError
+from .arrow_data import empty_table
 from .type_names import type_name
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def conform(
     if data.schema.equals(schema) and not any(data.column(each).null_count for each in required):
         return data
     if not data.num_rows and not data.num_columns:
-        return schema.empty_table()
+        return empty_table(schema)
     places = _places(data.schema.names, schema.names, stream)
     columns = []
     for field in schema:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..clock import SystemClock
 from ..errors import NameTakenError, ParameterError, QueryError
-from .arrow_data import no_rows
+from .arrow_data import empty_table, no_rows
 from .engine_clock import EngineClock, with_calls
 from .short_results import SHORT_ROWS, has_plain_types, table_of
 
@@ -234,7 +234,7 @@ class LentRelation:
 
     def __init__(self, name: str, schema: pa.Schema) -> None:
         self.name = name
-        self._nothing = schema.empty_table()
+        self._nothing = empty_table(schema)
         self.table = self._nothing
 
     def clear(self) -> None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrow_data import empty_table
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -48,7 +50,7 @@ class RowStore:
         import pyarrow as pa
 
         if not self._tables:
-            return self._schema.empty_table()
+            return empty_table(self._schema)
         ends = np.searchsorted(numbers, [*self._starts[1:], self.rows])
         parts = []
         first = 0
@@ -56,7 +58,7 @@ class RowStore:
             if end > first:
                 parts.append(table.take(pa.array(numbers[first:end] - start)))
             first = end
-        return _together(parts) if parts else self._schema.empty_table()
+        return _together(parts) if parts else empty_table(self._schema)
 
     def compact(self, numbers: Integers) -> pa.Table:
         """Keep only the rows of these numbers, which ascend; return them.
@@ -66,7 +68,7 @@ class RowStore:
         table = self.take(numbers) if len(numbers) < self.rows else _together(self._tables)
         self._tables, self._starts = ([table], [0]) if table.num_rows else ([], [])
         self.rows = table.num_rows
-        return table if table.num_rows else self._schema.empty_table()
+        return table if table.num_rows else empty_table(self._schema)
 
 
 def _together(tables: list[pa.Table]) -> pa.Table:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from .arrow_data import empty_table
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -37,7 +39,7 @@ def table_of(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
     if not rows:
-        return schema.empty_table()
+        return empty_table(schema)
     columns = zip(*rows, strict=True)
     arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)

@@ -119,12 +119,72 @@ DEFAULT_COLLATION = Family(
 )
 
 
+STRUCTS = Family(
+    TEXTS,
+    _texts,
+    incremental=[
+        "SELECT unnest(max({{'a': g, 'b': x}}), recursive := true) FROM {0}",
+        "SELECT g, unnest(max({{'a': x, 'b': [s]}})), count(*) AS n FROM {0} GROUP BY g",
+        "SELECT max({{'a': g, 'b': x}}).b AS b FROM {0}",
+    ],
+    kept=[
+        "SELECT unnest(max({{'a': g}})), unnest(min({{'b': x}})) FROM {0}",
+        "SELECT g AS k, unnest({{'a': x, 'b': s}}) FROM {0} ORDER BY 1, 2, 3 LIMIT 2",
+        "SELECT DISTINCT unnest({{'a': g, 'b': x}}) FROM {0}",
+        "SELECT g AS k, unnest(max({{'a': x, 'b': s}})) FROM {0} GROUP BY 1",
+        "SELECT COLUMNS('^[gx]$') FROM {0}",
+    ],
+)
+
+VALUES = {
+    "UNION": "if(x > 1, x::UNION(a BIGINT, b VARCHAR), s::UNION(a BIGINT, b VARCHAR))",
+    "BIT": "x::INT::BIT",
+    "HUGEINT": "x::HUGEINT * 100000000000000000000",
+    "UHUGEINT": "x::UHUGEINT * 100000000000000000000",
+    "INTERVAL": "to_days(x::INT)",
+    "TIMETZ": "('0' || x || ':00:00+01')::TIMETZ",
+    "ENUM": "CASE x WHEN 1 THEN 'sad' WHEN 2 THEN 'ok' WHEN 3 THEN 'happy' END::mood",
+    "MAP": "map {{'a': x}}",
+    "list of ENUM": "[CASE x WHEN 1 THEN 'sad' ELSE 'ok' END::mood]",
+    "struct of UNION": "{{'a': union_value(a := x)}}",
+    "ARRAY": "[x, g]::BIGINT[2]",
+    "UUID": "md5(x::VARCHAR)::UUID",
+    "JSON": "('[' || x || ']')::JSON",
+    "VARIANT": "x::VARIANT",
+    "BIGNUM": "x::BIGNUM",
+    "NULL": "NULL",
+}
+"""Values of types that Arrow or NumPy have in another way, or not at all."""
+
+TYPES = Family(
+    TEXTS,
+    _texts,
+    setup=["CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')"],
+    kept=[
+        form.replace("{v}", value)
+        for form in (
+            "SELECT g, max({v}) AS m, min({v}) AS l, arg_max({v}, x) AS a FROM {0} GROUP BY g",
+            "SELECT {v} AS v, first({v}) AS f, list({v}) AS l FROM {0} GROUP BY 1",
+        )
+        for value in VALUES.values()
+    ]
+    + [
+        f"SELECT a.g, max(v) AS m FROM (SELECT g, {VALUES[name]} AS v FROM {{0}}) AS a"
+        f" JOIN (SELECT {VALUES[name]} AS w FROM {{0}}) AS b ON v = w GROUP BY a.g"
+        for name in ("UNION", "HUGEINT", "INTERVAL", "ENUM")
+    ],
+    windows=["hop(s, 2, 1)"],
+)
+
+
 @pytest.mark.parametrize(
     "family",
     [
         pytest.param(COLLATE, id="COLLATE"),
         pytest.param(COLLATED_TABLE, id="collated table"),
         pytest.param(DEFAULT_COLLATION, id="default_collation"),
+        pytest.param(STRUCTS, id="structs taken apart"),
+        pytest.param(TYPES, id="types"),
     ],
 )
 def test_a_shape_gives_in_each_way_what_duckdb_gives(family: Family) -> None:

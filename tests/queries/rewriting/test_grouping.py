@@ -10,11 +10,13 @@ from sqlglot import exp, parse_one
 from upstream.queries.duck import Duck
 from upstream.queries.rewriting.functions import Functions, functions_of
 from upstream.queries.rewriting.grouping import (
+    check_items,
     contains_aggregate,
     group_expressions,
     has_aggregates,
     has_sets,
 )
+from upstream.queries.rewriting.not_incremental import NotIncrementalError
 from upstream.queries.rewriting.trees import key
 
 
@@ -75,3 +77,22 @@ def test_rollup_and_the_like_are_sets() -> None:
     for sets in ("ROLLUP (g)", "CUBE (g)", "GROUPING SETS ((g))"):
         assert has_sets(select_of(f"SELECT 1 FROM s GROUP BY {sets}"))
     assert not has_sets(select_of("SELECT 1 FROM s GROUP BY g"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT unnest(a), unnest(b) FROM s",
+        "SELECT g, unnest(a) FROM s GROUP BY 1",
+        "SELECT g, unnest(a) FROM s GROUP BY ALL",
+        "SELECT g, unnest(a) FROM s ORDER BY 2",
+    ],
+)
+def test_items_of_several_columns_are_refused_where_it_is_not_clear_which(text: str) -> None:
+    with pytest.raises(NotIncrementalError, match="several"):
+        check_items(select_of(text), ("a", "b", "c"))
+
+
+def test_one_item_may_make_several_columns() -> None:
+    check_items(select_of("SELECT g, unnest(max(a)) FROM s GROUP BY g ORDER BY g"), ("g", "a", "b"))
+    check_items(select_of("SELECT g, count(*) FROM s GROUP BY 1"), ("g", "n"))

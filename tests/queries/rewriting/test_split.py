@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import duckdb
+import pyarrow as pa
 import pytest
 from sqlglot import exp, parse_one
+from sqlglot.errors import ParseError
 
 from upstream.queries.duck import Duck
 from upstream.queries.rewriting import SplitQuery, nested_blocks, split
@@ -60,9 +62,14 @@ def test_row_wise_is_what_comes_one_by_one(sql: str, is_row_wise: bool, tables: 
     assert _split(sql, tables).row_wise is is_row_wise
 
 
-def test_a_defect_of_a_rule_costs_speed_only(tables: Duck, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "error", [KeyError, RecursionError, pa.ArrowNotImplementedError, ParseError]
+)
+def test_a_defect_of_a_rule_costs_speed_only(
+    error: type[Exception], tables: Duck, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def defective(task: object) -> None:
-        raise KeyError(task)
+        raise error(task)
 
     monkeypatch.setattr(nested_blocks, "_RULES", (defective,))
     [leaf] = _split("SELECT sum(x) FROM chunk_0 s", tables).leaves

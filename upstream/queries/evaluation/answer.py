@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from ..arrow_data import empty_table
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -37,7 +39,7 @@ class Answer:
         if not self.rows_failed or self.error is not None:
             return self
         rows = "1 row fails" if self.rows_failed == 1 else f"{self.rows_failed} rows fail"
-        empty = self.table.schema.empty_table()
+        empty = empty_table(self.table.schema)
         return replace(self, table=empty, error=f"{rows}: {self.failure}")
 
 

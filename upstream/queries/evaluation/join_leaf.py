@@ -17,6 +17,7 @@ from functools import partial
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final
 
+from ..arrow_data import empty_table
 from ..merging.pair_merge import PairMerge
 from ..rewriting.split_query import STEP
 from .pair_statements import PairStatements
@@ -256,7 +257,7 @@ class JoinLeaf:
             for span, count in left_out.items():
                 for _ in range(count - self._failed_pairs[span]):  # those that were not joined yet
                     self._note_pair(*span)
-            return pa.concat_tables(parts) if parts else self.schema.empty_table()
+            return pa.concat_tables(parts) if parts else empty_table(self.schema)
 
     def forget(self, before: int) -> None:
         """Forget steps that are in no window any more."""
@@ -314,7 +315,7 @@ class JoinLeaf:
                 first, end, partial(pieces_between, self._held[window])
             )
         parts = [rows for _, rows in pieces_between(self._held[window], first, end)]
-        return pa.concat_tables(parts) if parts else self._forms[0].picked[window].empty_table()
+        return pa.concat_tables(parts) if parts else empty_table(self._forms[0].picked[window])
 
     def _drop(self) -> None:
         bound = min(self._forgotten, self._first)

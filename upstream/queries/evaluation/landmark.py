@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from ..arrow_data import empty_table
 from .answer import Answer, Answers
 from .description import Description
 from .window_input import passed_by_all, passed_by_all_at, passes_for_all_at
@@ -178,7 +179,7 @@ class LandmarkEvaluation:
             self._advance(end)
             table = self._finish.run([leaf.merged() for leaf in self._leaves])
         except duckdb.Error as failure:
-            table, error = self._finish.schema.empty_table(), self._finish.said(failure)
+            table, error = empty_table(self._finish.schema), self._finish.said(failure)
         assert self._oldest is not None
         assert self._newest is not None
         until = end * self._slide if self._slide else self._newest
@@ -189,7 +190,7 @@ class LandmarkEvaluation:
         """Answer as long as there is no window."""
         import duckdb
 
-        table, error = self._finish.schema.empty_table(), None
+        table, error = empty_table(self._finish.schema), None
         try:
             table = self._whole.run()
         except duckdb.Error as failure:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrow_data import empty_table
 from .answer import Answer, Answers
 from .description import Description
 from .error_text import error_text
@@ -144,7 +145,7 @@ class NewestEvaluation:
         except duckdb.Error as failure:
             if self._is_by_row and len(tables) == 1:
                 return self._spared(tables[0], due)
-            return Answer(None, None, due, 0, self._schema.empty_table(), error_text(failure))
+            return Answer(None, None, due, 0, empty_table(self._schema), error_text(failure))
         return Answer(None, None, due, 0, result)
 
     def _spared(self, rows: pa.Table, due: float) -> Answer:
@@ -155,7 +156,7 @@ class NewestEvaluation:
         parts = self._failing.spare(
             lambda part: self._whole.run(chunk_0=part), rows, lambda _, count: failed.append(count)
         )
-        table = pa.concat_tables(parts) if parts else self._schema.empty_table()
+        table = pa.concat_tables(parts) if parts else empty_table(self._schema)
         return Answer(None, None, due, 0, table, None, sum(failed), self._failing.error)
 
     def _rows_of(self, groups: Sequence[NDArray[np.int64]]) -> list[pa.Table]:

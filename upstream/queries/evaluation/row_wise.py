@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from ..arrow_data import empty_table
 from .answer import Answer, Answers
 from .description import Description
 
@@ -117,7 +118,7 @@ class RowWiseEvaluation:
             if tables:
                 rows = pa.concat_tables(tables)
                 parts += self._failing.spare(partial(self._run, number), rows)
-        table = pa.concat_tables(parts) if parts else self._schema.empty_table()
+        table = pa.concat_tables(parts) if parts else empty_table(self._schema)
         due = min(batch.arrival for _, batch in portion)
         failed = self._failing.count - failed_before
         return Answer(None, None, due, 0, table, None, failed, self._failing.error)

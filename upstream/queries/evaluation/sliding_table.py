@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from ..arrow_data import empty_table
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -29,7 +31,7 @@ class SlidingTable:
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema
-        self._rows: pa.Table = schema.empty_table()
+        self._rows: pa.Table = empty_table(schema)
         self._pieces: deque[tuple[int, int]] = deque()
         """The step of each piece, and how many rows it has."""
         self._first = self._end = -_NOTHING
@@ -52,11 +54,11 @@ class SlidingTable:
         while self._pieces and self._pieces[0][0] < before:
             gone += self._pieces.popleft()[1]
         self._first = max(before, self._first)
-        self._rows = self._rows.slice(gone) if self._pieces else self._schema.empty_table()
+        self._rows = self._rows.slice(gone) if self._pieces else empty_table(self._schema)
 
     def clear(self) -> None:
         """Keep nothing."""
-        self._rows = self._schema.empty_table()
+        self._rows = empty_table(self._schema)
         self._pieces.clear()
         self._first = self._end = -_NOTHING
 
@@ -72,7 +74,7 @@ class SlidingTable:
             self._pieces.append((step, rows.num_rows))
             tables.append(rows)
         self._first, self._end = first, end
-        self._rows = pa.concat_tables(tables) if tables else self._schema.empty_table()
+        self._rows = pa.concat_tables(tables) if tables else empty_table(self._schema)
         if self._rows.num_columns and self._rows.column(0).num_chunks > _PIECES:
             self._rows = self._rows.combine_chunks()
         return self._rows

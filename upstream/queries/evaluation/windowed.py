@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from ..arrow_data import empty_table
 from .answer import Answer, Answers
 from .cheaper_way import MOST_ROWS, CheaperWay
 from .chunking import Chunking
@@ -357,7 +358,7 @@ class WindowedEvaluation:
         try:
             return self._evaluate(first, end), None
         except duckdb.Error as failure:
-            return self._finish.schema.empty_table(), self._finish.said(failure)
+            return empty_table(self._finish.schema), self._finish.said(failure)
 
     def _over_no_rows(self) -> tuple[pa.Table, str | None]:
         """Evaluate the query as it is where there are no rows."""
@@ -366,7 +367,7 @@ class WindowedEvaluation:
         try:
             return self._whole.run(), None
         except duckdb.Error as failure:
-            return self._finish.schema.empty_table(), self._finish.said(failure)
+            return empty_table(self._finish.schema), self._finish.said(failure)
 
     def _evaluate(self, first: int, end: int) -> pa.Table:
         import duckdb

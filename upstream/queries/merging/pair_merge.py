@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ..arrow_data import empty_table
 from ..rewriting.split_query import STEP
 from .table_merge import PARTIALS, merge_query
 
@@ -107,7 +108,7 @@ class PairMerge:
     def _rows_of_window(self) -> pa.Table:
         import pyarrow as pa
 
-        rows = pa.concat_tables(self._tables) if self._tables else self._schema.empty_table()
+        rows = pa.concat_tables(self._tables) if self._tables else empty_table(self._schema)
         rows = rows.combine_chunks()
         if self._oldest < self._first:
             rows = rows.filter(_steps_of(rows) >= self._first)

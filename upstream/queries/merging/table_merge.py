@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
+from ..arrow_data import empty_table
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -54,9 +56,9 @@ class RelationalMerge:
         """Merge tables, the oldest first."""
         import pyarrow as pa
 
-        table = pa.concat_tables(tables) if tables else self.schema.empty_table()
+        table = pa.concat_tables(tables) if tables else empty_table(self.schema)
         if table.num_rows == 0:  # without groups an aggregate over nothing would be one row
-            return self.schema.empty_table()
+            return empty_table(self.schema)
         if table.num_rows == 1:
             return table
         merged = self._prepared.run(partials=table)
@@ -98,7 +100,7 @@ class RowConcatenation:
         import pyarrow as pa
 
         if not tables:
-            return self.schema.empty_table()
+            return empty_table(self.schema)
         table = pa.concat_tables(tables)
         chunks = table.column(0).num_chunks if table.num_columns else 1
         return table.combine_chunks() if table.num_rows < _SMALL_CHUNK * chunks else table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .not_incremental import NotIncrementalError
 from .synchronous_replication import grouped
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ def distinct_rows(task: Task) -> Division | None:
     distinct = select.args.get("distinct")
     if not distinct or distinct.args.get("on") or select.args.get("qualify"):
         return None
+    if len(select.expressions) != len(task.shape.names):
+        raise NotIncrementalError("a select item makes several columns")
     plain = select.copy()
     plain.set("distinct", None)
     items = [item.unalias() for item in plain.expressions]

@@ -13,7 +13,7 @@ from .grouping import has_sets
 from .merged_relation import arrow_types, restored, types_of
 from .not_incremental import NotIncrementalError
 from .split_query import State, StateKind
-from .trees import call, cast, column, named, replaced
+from .trees import call, cast, column, named_each, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,9 +60,8 @@ class GroupedFinish:
         items = parts.pop("expressions")
         names = self._task.shape.names
         assert isinstance(items, list)
-        finish = exp.select(
-            *(named(self._read(item), name) for item, name in zip(items, names, strict=True))
-        ).from_(exp.to_table(self._task.relation))
+        read = [self._read(item) for item in items]
+        finish = exp.select(*named_each(read, names)).from_(exp.to_table(self._task.relation))
         group = parts.pop("group", None)
         for name, part in parts.items():
             new = [self._read(p) for p in part] if isinstance(part, list) else self._read(part)
@@ -99,6 +98,8 @@ class GroupedFinish:
         pairs = []
         items = parts["expressions"]
         assert isinstance(items, list)
+        if len(items) != len(self._task.shape.names):
+            return None
         for item, name, field in zip(
             items, self._task.shape.names, self._task.shape.schema, strict=True
         ):

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .aggregates.aggregate_call import is_call
+from .functions import name_of
+from .not_incremental import NotIncrementalError
 from .trees import own_nodes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlglot import exp
 
     from .functions import Functions
@@ -47,6 +51,28 @@ def group_expressions(select: exp.Select, functions: Functions) -> list[exp.Expr
         else:
             found.append(_bare(item))
     return found
+
+
+def check_items(select: exp.Select, names: Sequence[str]) -> None:
+    """Raise if it is not clear which select item makes which of the columns."""
+    if len(select.expressions) == len(names):
+        return
+    if sum(name_of(item) == "unnest" for item in select.expressions) != 1:
+        raise NotIncrementalError("select items make several columns each")
+    if _is_by_number(select):
+        raise NotIncrementalError("numbers count columns, of which a select item makes several")
+
+
+def _is_by_number(select: exp.Select) -> bool:
+    """Tell whether columns are grouped or ordered by their numbers, or all of them."""
+    from sqlglot import exp
+
+    group, order = select.args.get("group"), select.args.get("order")
+    if group is not None and group.args.get("all"):
+        return True
+    items = [_bare(item) for item in (group.expressions if group else ())]
+    items += [_bare(item.this) for item in (order.expressions if order else ())]
+    return any(isinstance(item, exp.Literal | exp.Var) for item in items)
 
 
 def has_sets(select: exp.Select) -> bool:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from .aggregates.aggregate_call import is_call
 from .by_step import by_step
 from .division import Division, Task
-from .grouping import contains_aggregate, group_expressions, has_aggregates
+from .grouping import check_items, contains_aggregate, group_expressions, has_aggregates
 from .merged_relation import reading
 from .not_incremental import NotIncrementalError
-from .trees import column, key, named, nested_queries, own_nodes, replaced
+from .trees import column, key, named, named_each, nested_queries, own_nodes, replaced
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -56,6 +56,7 @@ class Projection:
     """The expressions of a block that can be evaluated row by row, each a column of the partial."""
 
     def __init__(self, task: Task) -> None:
+        check_items(task.block.select, task.shape.names)
         self.items: dict[str, exp.Expr] = {}
         self._task = task
         self._names: dict[str, str] = {}
@@ -68,11 +69,10 @@ class Projection:
         """Return the upper part of a SELECT over the merged relation."""
         from sqlglot import exp
 
-        items = [
-            named(self.over(item.unalias()), name)
-            for item, name in zip(select.expressions, self._task.shape.names, strict=True)
-        ]
-        finish = exp.select(*items).from_(exp.to_table(self._task.relation))
+        items = [self.over(item.unalias()) for item in select.expressions]
+        finish = exp.select(*named_each(items, self._task.shape.names)).from_(
+            exp.to_table(self._task.relation)
+        )
         for name in UPPER_CLAUSES:
             value = select.args.get(name)
             if value:

@@ -39,9 +39,10 @@ def travelling(
     for i, (type_name, found) in enumerate(zip(shape.types, back, strict=True)):
         if i < groups and shape.names[i] not in apart:
             check_comparable(type_name)
-        if plain(found) == "VARCHAR" and plain(type_name) != "VARCHAR":
-            if i >= groups:
-                raise NotIncrementalError(f"states of type {type_name} do not merge as text")
+        is_text_there = plain(found) == "VARCHAR" and plain(type_name) != "VARCHAR"
+        if i >= groups and (is_text_there or "ENUM(" in type_name):
+            raise NotIncrementalError(f"states of type {type_name} do not merge as text")
+        if is_text_there:
             item = partial.expressions[i]
             item.set("this", cast(item.this, "VARCHAR"))
     return replace(shape, schema=trial.shape(partial).schema)

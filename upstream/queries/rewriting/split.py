@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from .split_query import Leaf
 
 DEFECT: Final = "a rule failed, which is a defect of this library"
-_DEFECTS: Final = (
-    *(ArithmeticError, AssertionError, AttributeError, LookupError),
-    *(RecursionError, TypeError, ValueError),
-)
 
 
 def split(
@@ -57,7 +53,7 @@ def split(
         return deep(query, windows, trial, functions)
     except NotIncrementalError as error:
         reason = error.reason
-    except _DEFECTS as error:  # of ours; the user's query runs all the same
+    except Exception as error:  # noqa: BLE001 - of ours; the user's query runs all the same
         reason = f"{DEFECT} ({type(error).__name__}: {error})"
     return _shallow(query, windows, trial, functions, reason)
 
@@ -193,7 +189,7 @@ def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> Sp
     if found_types == wanted_types:
         return split_query
     query = split_query.finish.copy()
-    if not isinstance(query, exp.Select):
+    if not isinstance(query, exp.Select) or len(query.expressions) != len(whole.names):
         raise NotIncrementalError("the parts do not give the types of the query")
     items = [
         item if found == wanted else named(cast(item.unalias(), wanted), name)

@@ -13,7 +13,7 @@ from .by_step import by_number, by_step
 from .collations import collation_of
 from .division import Division, Task
 from .grouped_finish import GroupedFinish
-from .grouping import group_expressions, has_aggregates
+from .grouping import check_items, group_expressions, has_aggregates
 from .merged_relation import travelling
 from .not_incremental import NotIncrementalError, needs_every_value
 from .partial_columns import PartialColumns
@@ -29,6 +29,7 @@ def synchronous_replication(task: Task) -> Division | None:
     select = task.block.select
     if not select.args.get("group") and not has_aggregates(select, task.functions):
         return None
+    check_items(select, task.shape.names)
     return grouped(task, group_expressions(select, task.functions), "synchronous replication")
 
 

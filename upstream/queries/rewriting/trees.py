@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .functions import name_of
 from .split_query import STEP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from sqlglot import exp
 
@@ -70,6 +71,16 @@ def named(tree: exp.Expr, name: str) -> exp.Expr:
     from sqlglot import exp
 
     return exp.alias_(tree, name, quoted=True)
+
+
+def named_each(trees: Sequence[exp.Expr], names: Sequence[str]) -> list[exp.Expr]:
+    """Return select items of these names; an unnest(…) of a struct makes columns and names them."""
+    more = len(names) - len(trees)
+    if not more:
+        return [named(tree, name) for tree, name in zip(trees, names, strict=True)]
+    [place] = [i for i, tree in enumerate(trees) if name_of(tree) == "unnest"]
+    before = named_each(trees[:place], names[:place])
+    return [*before, trees[place], *named_each(trees[place + 1 :], names[place + 1 + more :])]
 
 
 def call(name: str, *arguments: exp.Expr, where: exp.Expr | None = None) -> exp.Expr:
