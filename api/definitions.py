@@ -185,10 +185,12 @@ class QueueDefinition(Definition):
         description="Begin with all newest values of the stream, not with what comes next. Push "
         "connections begin with them anyway, unless they say `snapshot=false`.",
     )
-    keep_for_dequeue: bool = Field(
-        default=False,
-        description="Let updates wait for a consumer that dequeues, although only push connections "
-        "were served so far. Else such a queue holds nothing, and begins at its first dequeue.",
+    keep_for_dequeue: bool | None = Field(
+        default=None,
+        description="Whether updates wait for a consumer that dequeues although only push "
+        "connections were served so far. Where they do not, such a queue holds nothing and begins "
+        "at its first dequeue. By default an update queue does not keep them, since its stream has "
+        "the newest values; any other kind keeps them if some wait as the first connection opens.",
     )
 
     @model_validator(mode="after")

@@ -176,6 +176,7 @@ class QueueEntry:
     dequeued, and that connections were served from, is only their definition. It *rests*: its
     library queue is one that no stream feeds, so it holds nothing, and no deletion waits for it.
     The first dequeue attaches that queue, with the keys that have changed since it was defined.
+    A queue does not rest if that would lose what waits in it (`_may_rest`).
     """
 
     def __init__(self, name: str, stream: StreamEntry, definition: QueueDefinition) -> None:
@@ -224,7 +225,7 @@ class QueueEntry:
 
     def serve_push(self) -> None:
         """Note that a connection is served: what nobody dequeues from rests from now on."""
-        if self._is_dequeued or self.definition.keep_for_dequeue or self.serves == "push":
+        if self._is_dequeued or self.serves == "push" or not self._may_rest():
             return
         if self.log is not None and self._event_log is not None:
             self._event_log.drop(self.log)
@@ -232,6 +233,17 @@ class QueueEntry:
         self._past = self._close_empty()
         self.serves = "push"
         self._renew()
+
+    def _may_rest(self) -> bool:
+        """Tell whether the queue can do without what waits in it.
+
+        An update queue can, as its stream has the newest values. Other kinds cannot get back what
+        they drop, so looking at one with a push connection must not empty it.
+        """
+        if self.definition.keep_for_dequeue is not None:
+            return not self.definition.keep_for_dequeue
+        stream_has_all = self.definition.kind == "update" and self.stream.stream.values.retain
+        return stream_has_all or len(self.queue) == 0
 
     def _close_empty(self) -> AnyStatistics:
         """Close the queue; what waits counts as expired, as that of forgotten keys does."""

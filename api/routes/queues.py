@@ -31,8 +31,7 @@ SERVES: Final = (
     "`push` once connections were served and nothing was dequeued yet: each connection has a "
     "queue of its own, and this one holds nothing. The first dequeue makes it `dequeue`: it begins "
     "with the newest values of the keys that changed since it was defined, and with the deletions "
-    "since then that are remembered (10,000 per stream). With `keep_for_dequeue` it is always "
-    "`dequeue`."
+    "since then that are remembered (10,000 per stream). See `keep_for_dequeue`."
 )
 
 

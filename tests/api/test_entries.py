@@ -283,7 +283,12 @@ def served_only_to_connections(stream: StreamEntry, **definition: object) -> Que
 
 @pytest.mark.parametrize(
     "definition",
-    [{}, {"scheduler": "fifo"}, {"kind": "append"}, {"kind": "window", "window": {"size": 1}}],
+    [
+        {},
+        {"scheduler": "fifo"},
+        {"kind": "append", "keep_for_dequeue": False},
+        {"kind": "window", "window": {"size": 1}, "keep_for_dequeue": False},
+    ],
     ids=["index", "fifo", "append", "window"],
 )
 def test_a_queue_that_only_connections_are_served_from_holds_nothing(
@@ -377,6 +382,35 @@ def test_a_queue_may_keep_everything_for_its_first_dequeue(stream: StreamEntry) 
     assert entry.serves == "dequeue"
     stream.take_in(list("aa"), [b"1", b"2"])
     assert [update.value for update in entry.take(10, MANY_BYTES)] == [b"1", b"2"]
+
+
+@pytest.mark.parametrize("kind", ["append", "adaptive"])
+def test_a_connection_does_not_empty_a_queue_that_cannot_get_its_updates_back(
+    stream: StreamEntry, kind: str
+) -> None:
+    entry = entry_of(stream, kind=kind)
+    stream.take_in(list("aa"), [b"1", b"2"])
+    entry.serve_push()
+    assert entry.serves == "dequeue"
+    assert [update.value for update in entry.take(10, MANY_BYTES)] == [b"1", b"2"]
+
+
+def test_nor_one_of_a_stream_that_has_no_values(clock: ManualClock) -> None:
+    stream = StreamEntry("s", Stream(clock=clock, retain=False), StreamDefinition(), run="r")
+    entry = entry_of(stream)
+    stream.take_in_one("IBM", b"1")
+    entry.serve_push()
+    assert [update.value for update in entry.take(10, MANY_BYTES)] == [b"1"]
+
+
+def test_a_definition_may_give_up_what_waits_to_its_connections(stream: StreamEntry) -> None:
+    entry = entry_of(stream, kind="append", keep_for_dequeue=False)
+    stream.take_in(list("aa"), [b"1", b"2"])
+    entry.serve_push()
+    assert entry.serves == "push"
+    statistics = entry.statistics()
+    assert isinstance(statistics, QueueStatistics)
+    assert statistics.expired == 2
 
 
 def test_what_was_dequeued_from_once_waits_for_its_consumer(stream: StreamEntry) -> None:

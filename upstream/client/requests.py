@@ -86,8 +86,10 @@ class QueueOptions(TypedDict, total=False):
     """Seconds after which what was dequeued and not delivered waits again; None: never."""
     snapshot: bool
     """Whether it begins with the newest values that its stream knows."""
-    keep_for_dequeue: bool
-    """Whether updates wait for a consumer that dequeues although only connections were served."""
+    keep_for_dequeue: bool | None
+    """Whether updates wait for a consumer that dequeues although only connections were served.
+
+    None: an update queue does not keep them; other kinds do if some wait when one connects."""
 
 
 class _Streams(msgspec.Struct):

@@ -19,7 +19,7 @@ DEFAULTS: dict[str, object] = {
     "time_to_live": None,
     "lease_seconds": None,
     "snapshot": False,
-    "keep_for_dequeue": False,
+    "keep_for_dequeue": None,
 }
 
 
