@@ -14,6 +14,7 @@ from upstream.clock import (
     Clock,
     ManualClock,
     SteadyTicks,
+    Stopwatch,
     SystemClock,
     again_of,
     steps_back_of,
@@ -197,3 +198,11 @@ def test_the_clocks_of_the_library_never_step_back() -> None:
         assert not isinstance(ticks, SteadyTicks)
         assert again_of(ticks) is ticks
         assert steps_back_of(ticks) == 0
+
+
+def test_a_stopwatch_never_goes_back_and_goes_on() -> None:
+    watch = Stopwatch()
+    first = watch.now()
+    assert watch.now() >= first
+    assert sum(range(100_000)) > 0
+    assert watch.now() > first

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .clock import SystemClock
+from .clock import Stopwatch, SystemClock
 from .errors import (
     ClosedError,
     NameTakenError,
@@ -55,6 +55,7 @@ class Engine:
     `scheduler` says in which order `run` serves queries: `"staleness"`, the one of the most of it
     for what a run costs first, or `"round-robin"`. `threads` are those that DuckDB may use; more
     than one is worth it for large windows that are evaluated whole. Nothing else has threads.
+    What queries cost is measured by `stopwatch`, a clock of its own, as `clock` may stand still.
     Nothing is downloaded, and `now()` and its like tell the time of `clock`.
 
     SQL may read and write files of this machine, attach databases and change settings, which is
@@ -97,11 +98,13 @@ class Engine:
         scheduler: str = "staleness",
         threads: int = 1,
         files: bool = True,
+        stopwatch: Clock | None = None,
     ) -> None:
         Duck = _duck()  # noqa: N806  # a class
         if not (isinstance(threads, int) and threads >= 1):
             raise ParameterError("threads", threads, "a whole number, 1 or more")
         self._clock: Clock = SystemClock() if clock is None else clock
+        self._stopwatch: Clock = Stopwatch() if stopwatch is None else stopwatch
         self._scheduler = make_query_scheduler(scheduler)
         self._duck = Duck(threads=threads, files=files, clock=self._clock)
         self._streams: dict[str, EngineStream] = {}
@@ -228,7 +231,6 @@ class Engine:
         in units of the time column where that is a number.
 
         Of windows without rows, the first after one with rows has a result, over no rows.
-
         Rows that the query fails on (a cast of a text that is no number) are left out, and
         `result.rows_failed` counts them; with `on_error="fail"` the result is an error instead.
 
@@ -254,6 +256,7 @@ class Engine:
             callback=callback,
             weight=weight,
             clock=self._clock,
+            stopwatch=self._stopwatch,
             on_close=self._forget,
         )
         return query
@@ -282,6 +285,7 @@ class Engine:
             baskets={each: entry.basket for each, entry in self._streams.items()},
             duck=self._duck,
             clock=self._clock,
+            stopwatch=self._stopwatch,
         )
         return planner.plan()
 

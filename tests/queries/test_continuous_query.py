@@ -473,3 +473,15 @@ def test_a_query_says_what_it_is(engine: Engine) -> None:
         assert engine.query("sums") is query
         assert not query.is_closed
     assert query.is_closed
+
+
+def test_costs_are_measured_although_the_clock_stands_still() -> None:
+    watch = ManualClock()
+    with Engine(clock=ManualClock()) as real, Engine(clock=ManualClock(), stopwatch=watch) as told:
+        for each in (real, told):
+            each.sql("CREATE STREAM beats (n BIGINT)")
+            query = each.continuous_query("SELECT sum(n) AS n FROM rows(beats, 1, 1)")
+            each.append("beats", {"n": [1, 2]})
+            assert len(query.results()) == 2
+            is_measured = query.cost() > 0 and query.statistics().evaluation_seconds > 0
+            assert is_measured == (each is real)

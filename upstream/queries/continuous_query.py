@@ -57,6 +57,7 @@ class ContinuousQuery:
         "_on_close",
         "_on_error",
         "_plan",
+        "_stopwatch",
         "name",
         "semantics",
         "text",
@@ -73,6 +74,7 @@ class ContinuousQuery:
         callback: Callback | None,
         weight: float,
         clock: Clock,
+        stopwatch: Clock,
         on_close: Callable[[ContinuousQuery], None],
     ) -> None:
         self.text = text
@@ -86,6 +88,7 @@ class ContinuousQuery:
         self._emitter = Emitter(choices.emission, choices.semantics)
         self._callback = callback
         self._clock = clock
+        self._stopwatch = stopwatch
         self._on_close = on_close
         self._on_error = choices.on_error
         self._evaluations = 0
@@ -190,7 +193,7 @@ class ContinuousQuery:
             raise ClosedError("query")
         if self._interruption is not None:
             raise InterruptedQueryError(self.name) from self._interruption
-        started = self._clock.now()
+        started, watch = self._clock.now(), self._stopwatch.now()
         with self._uninterrupted():
             for side_table in self._plan.side_tables:
                 side_table.refresh()
@@ -198,7 +201,7 @@ class ContinuousQuery:
             self._holds_back = self._emitter.held_until(started) is not None
             if not self._holds_back:
                 self._give(started)
-        self._note_cost(self._clock.now() - started)
+        self._note_cost(self._stopwatch.now() - watch)
         return started
 
     @contextmanager

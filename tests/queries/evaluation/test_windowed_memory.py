@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
+import pyarrow as pa
 import pytest
 
 from upstream import ContinuousQuery, Engine, ManualClock
+from upstream.queries.duck import Prepared
 from upstream.queries.evaluation.windowed import WindowedEvaluation
 
-from .setting import append, held, make_streams, revised
+from .setting import append, given, held, make_streams, revised
 
 Way = Literal["measured", "increments", "whole"]
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"
@@ -43,7 +45,7 @@ class DearClock(ManualClock):
 )
 def test_to_change_the_way_changes_no_result(text: str, lateness: float | None) -> None:
     clock = DearClock()
-    with Engine(clock=clock) as engine:
+    with Engine(clock=ManualClock(), stopwatch=clock) as engine:
         make_streams(engine)
         query = engine.continuous_query(text, allowed_lateness=lateness)
         plain = engine.continuous_query(text, allowed_lateness=lateness, evaluation="whole")
@@ -171,3 +173,24 @@ def test_beside_a_stream_that_never_begins_no_more_is_held_than_may_be_amended(
     append(engine, "asks", (12, 100))  # so far behind that its window is forgotten
     assert query.results() == []
     assert query.statistics().rows_late == 1
+
+
+def test_polling_after_each_row_of_the_first_step_costs_no_statement_a_row(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = engine.continuous_query(HOPS, evaluation="increments")
+    statements = 0
+    run = Prepared.run
+
+    def counted(self: Prepared, **tables: pa.Table) -> pa.Table:
+        nonlocal statements
+        statements += 1
+        return run(self, **tables)
+
+    monkeypatch.setattr(Prepared, "run", counted)
+    for _ in range(100):
+        append(engine, "bids", (1, 1))
+        assert query.results() == []
+    assert statements <= 2
+    append(engine, "bids", (20,))
+    assert given(query.results()) == [(-10, 10, 100), (0, 20, 100)]

@@ -110,6 +110,7 @@ class Planner:
         baskets: Mapping[str, Basket],
         duck: Duck,
         clock: Clock,
+        stopwatch: Clock,
     ) -> None:
         self._parsed = parsed
         self._schema = schema
@@ -118,6 +119,7 @@ class Planner:
         self._baskets = [baskets[window.stream] for window in parsed.windows]
         self._duck = duck
         self._clock = clock
+        self._stopwatch = stopwatch
         self._failing = FailingRows()
         self._readers: list[BasketReader] = []
 
@@ -235,6 +237,7 @@ class Planner:
             lateness=lateness,
             bound=self._bound(numbers[0]),
             clock=self._clock,
+            stopwatch=self._stopwatch,
             failing=self._failing,
         )
 

@@ -176,6 +176,10 @@ class WindowInput:
         newest = self._cutter.newest
         return None if newest is None else newest // self.clause.step
 
+    def expected_rows(self) -> int:
+        """Return how many rows the open step will have at least, by the one before it."""
+        return max(self.step_rows, self._counted_rows)
+
     def forget(self, before: int) -> None:
         """Say that ends before this are not asked for any more."""
         self._log.forget(before)

@@ -67,6 +67,7 @@ class WindowedEvaluation:
         "_revisions",
         "_revisions_kept",
         "_rows",
+        "_stopwatch",
         "_timeline",
         "_way",
         "_whole",
@@ -86,6 +87,7 @@ class WindowedEvaluation:
         lateness: int | None,
         bound: Callable[[int], WindowBound],
         clock: Clock,
+        stopwatch: Clock,
         failing: FailingRows,
     ) -> None:
         self._inputs = inputs
@@ -101,6 +103,7 @@ class WindowedEvaluation:
         self._lateness = lateness
         self._bound = bound
         self._clock = clock
+        self._stopwatch = stopwatch
         self._failing = failing
         self._rows = [StepRows(schema, keeps=is_whole is not False) for schema in schemas]
         self._occupied = OccupiedSteps()
@@ -131,7 +134,7 @@ class WindowedEvaluation:
 
     def take_in(self, now: float) -> None:
         """Read what waits, and feed steps that are complete and chunks to the leaves."""
-        started = self._clock.now()
+        started = self._stopwatch.now()
         if self._read(now):
             self._readings += 1
             self._limit_kept_rows()
@@ -139,7 +142,7 @@ class WindowedEvaluation:
                 self._current = self._next_window(None, passed_by_all(self._inputs, now))
             if self._way is not None and not self._is_whole():
                 self._work_ahead()
-        self._reading_seconds = self._clock.now() - started
+        self._reading_seconds = self._stopwatch.now() - started
         self._work_seconds += self._reading_seconds
 
     def _read(self, now: float) -> bool:
@@ -202,7 +205,7 @@ class WindowedEvaluation:
         for number, window_input in enumerate(self._inputs):
             step = window_input.open_step()
             if step is not None:
-                chunk = min(self._chunking.rows(window_input.step_rows), _OPEN_ROWS)
+                chunk = min(self._chunking.rows(window_input.expected_rows()), _OPEN_ROWS)
                 is_chunk = self._rows[number].unfed_rows(step) >= chunk
                 self._feed_input(number, step + 1 if is_chunk else step)
 
@@ -233,12 +236,12 @@ class WindowedEvaluation:
         found: list[Answer] = []
         evaluated, seconds = 0, 0.0
         for window, amended in due[skipped:]:
-            started = self._clock.now()
+            started = self._stopwatch.now()
             moment = self._closed_at(window, now) if amended is None else amended
             found.append(self._answer(window, moment))
             if self._is_occupied(window):
                 evaluated += 1
-                seconds += self._clock.now() - started
+                seconds += self._stopwatch.now() - started
         self._measured(evaluated, seconds)
         for window, _ in due[:skipped]:
             self._next_revision(window)
