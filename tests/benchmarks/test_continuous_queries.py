@@ -16,7 +16,6 @@ from time import process_time
 import pyarrow as pa
 import pytest
 
-from tests.benchmarks import bytewax_windows
 from tests.benchmarks.measure import Table
 from tests.benchmarks.paper_queries import Feed, Query, Rows, query_1, query_2, query_3
 from tests.benchmarks.reevaluation import ByArrow, ByPolars, ByTable, OneStep
@@ -30,6 +29,9 @@ from tests.benchmarks.slides import (
     running,
     timed_slides,
 )
+
+pytest.importorskip("bytewax", reason="Bytewax does not come for this version of Python")
+from tests.benchmarks import bytewax_windows
 
 pytestmark = pytest.mark.benchmark
 

@@ -32,7 +32,7 @@ BAD_TIMES: Final[tuple[object, ...]] = (
     object(),
     5j,
     np.float64("nan"),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "s"),
     Fraction(1, 2),
     np.array([7.5]),
 )
