@@ -130,7 +130,7 @@ class Aggregates:
             f"string_agg(DISTINCT {text}, '-' ORDER BY {text})",
             f"list({whole} ORDER BY {whole} DESC)",
             f"histogram({text})",
-            f"max({whole}, 2)",
+            f"list(DISTINCT {whole} ORDER BY {whole})",
         ]
         return Aggregate(self.random.choice(forms))
 

@@ -18,7 +18,7 @@ def _tree(sql: str) -> exp.Expr:
     return tree
 
 
-@pytest.mark.parametrize("sql", ["median(x)", "list(x)", "sum(x ORDER BY y)", "min(x, 2)"])
+@pytest.mark.parametrize("sql", ["median(x)", "list(x)", "sum(x ORDER BY y)", "arg_min(x, y, 2)"])
 def test_an_aggregate_without_a_rule_is_named_in_the_reason(sql: str) -> None:
     with pytest.raises(NotIncrementalError, match="needs every value") as error:
         split_aggregate(_tree(sql), PartialColumns())

@@ -11,6 +11,7 @@ from .compensation import compensation
 from .distinct_values import distinct_values
 from .expanding_replication import expanding_replication
 from .ordered_choice import ordered_choice
+from .top_values import top_values
 from .variance import regression, variance
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _RULES = (
     regression,
     distinct_values,
     ordered_choice,
+    top_values,
 )
 
 
