@@ -7,7 +7,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from .shapes import Family, problems
+from .shapes import LASTING, Family, problems
 
 
 def _texts(random: Random, count: int) -> dict[str, pa.Array]:
@@ -138,6 +138,33 @@ STRUCTS = Family(
     ],
 )
 
+
+def _distinct_keys(random: Random, count: int) -> dict[str, pa.Array]:
+    """Return rows of which no two have the same y, some of them NULL or not a number."""
+    keys = [random.choice([None, random.random(), random.gauss(0, 1e9)]) for _ in range(count)]
+    return {**_texts(random, count), "y": pa.array(keys, pa.float64())}
+
+
+CHOSEN = Family(
+    f"{TEXTS}, y DOUBLE",
+    _distinct_keys,
+    setup=["CREATE TABLE names (n TEXT, v INT)", "INSERT INTO names VALUES ('a', 1), ('b', 2)"],
+    incremental=[
+        "SELECT arg_max(x, y, 3), arg_min(s, y, 2), max_by(s, y, 1), argmin(x, y, 50) FROM {0}",
+        "SELECT g, arg_max(s, y, 2), min_by(x, y, 3), count(*) FROM {0} GROUP BY g",
+        "SELECT s, arg_max(x, y, 2) FILTER (WHERE g = 1), max(x, 2) FROM {0} GROUP BY s",
+        "SELECT arg_max({{'x': x, 's': s}}, y, 4), arg_min([s, NULL], y, 2) FROM {0}",
+        "SELECT arg_max(x, [y], 3), arg_min(s, {{'a': g, 'b': y}}, 3) FROM {0} WHERE y < 0.9",
+        "SELECT g, arg_max(x, y, 2), count(DISTINCT s) FROM {0} GROUP BY g",
+        "SELECT g, arg_max(x, y, 2)[1] AS a FROM {0} GROUP BY g HAVING len(arg_min(x, y, 2)) > 1",
+        "SELECT g, arg_max(x, y, 2) AS a FROM {0} GROUP BY ROLLUP (g)",
+        "SELECT g, arg_min(x, y), max_by(s, y) FROM {0} JOIN names ON n = s GROUP BY g",
+        "SELECT v, arg_max(x, y, 2), arg_min(x, y) FROM {0} JOIN names ON n = s GROUP BY v",
+        "SELECT arg_max(x, y) FILTER (WHERE v = 1) FROM {0} LEFT JOIN names ON n = s",
+    ],
+    windows=LASTING,
+)
+
 VALUES = {
     "UNION": "if(x > 1, x::UNION(a BIGINT, b VARCHAR), s::UNION(a BIGINT, b VARCHAR))",
     "BIT": "x::INT::BIT",
@@ -186,6 +213,7 @@ TYPES = Family(
         pytest.param(COLLATED_TABLE, id="collated table"),
         pytest.param(DEFAULT_COLLATION, id="default_collation"),
         pytest.param(STRUCTS, id="structs taken apart"),
+        pytest.param(CHOSEN, id="chosen by another"),
         pytest.param(TYPES, id="types"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from random import Random
 from typing import Literal
 
 import pytest
@@ -268,3 +269,40 @@ def test_groups_and_the_finish_are_as_for_any_query(engine: Engine) -> None:
     append(engine, "bids", (4, 8, "a"), (5, 10, "b"))
     [result] = query.results()
     assert rows_of(result) == [("a", 6.0), ("b", 9.0)]
+
+
+# Rows that tie
+
+
+def test_the_value_at_an_extreme_stands_beside_a_join_with_latest(engine: Engine) -> None:
+    query = engine.continuous_query(
+        "SELECT arg_min(b.x, b.time) AS least, arg_max(b.x, b.time, 2) AS newest"
+        " FROM landmark(bids) AS b JOIN latest(asks) AS a ON true"
+    )
+    append(engine, "asks", (1, 1))
+    append(engine, "bids", (8, 1), (7, 2))
+    assert given(query.results()) == [(7, 8, [(2, [1, 2])])]
+    append(engine, "bids", (10, 4), (6, 8))
+    assert given(query.results()) == [(6, 10, [(8, [4, 1])])]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_that_tie_are_taken_whole_and_as_many_as_duckdb_takes(
+    engine: Engine, seed: int
+) -> None:
+    random = Random(seed)
+    query = engine.continuous_query(
+        "SELECT arg_max(time, x, 5) AS times, arg_max({'time': time, 'x': x}, x, 5) AS rows"
+        " FROM landmark(bids)"
+    )
+    chosen_by: dict[int, int] = {}
+    for step in range(6):
+        new = {100 * step + i: random.randint(0, 3) for i in range(random.randint(1, 7))}
+        append(engine, "bids", *new.items())
+        chosen_by |= new
+        [result] = query.results()
+        [(times, rows)] = [tuple(row.values()) for row in result.table.to_pylist()]
+        assert [row["x"] for row in rows] == sorted(chosen_by.values(), reverse=True)[:5]
+        assert all(chosen_by[row["time"]] == row["x"] for row in rows)
+        assert [row["time"] for row in rows] == times
+        assert len(set(times)) == len(times)

@@ -21,7 +21,8 @@ class Task:
     `original` is the SELECT as the user wrote it and `shape` its columns; `block` has its names
     resolved. `relation` is the name of the merged relation; `is_shared` says that the finish reads
     others as well, so that a group may come from several. `finished` are the relations that the
-    subqueries in the block read.
+    subqueries in the block read. `is_lasting` says that the windows are landmarks, over which a
+    query can be evaluated in parts only.
     """
 
     original: exp.Select
@@ -32,6 +33,7 @@ class Task:
     functions: Functions
     is_shared: bool = False
     finished: frozenset[str] = frozenset()
+    is_lasting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

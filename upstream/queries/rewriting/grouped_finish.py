@@ -38,8 +38,8 @@ class GroupedFinish:
             task.is_shared or columns.is_refined or not own_groups or self._has_sets
         )
         has_many_rows = columns.is_refined or (self._aggregates_again and own_groups > 0)
-        if columns.needs_order and (has_many_rows or len(task.block.sources) > 1):
-            raise NotIncrementalError("an aggregate needs the rows in their order")
+        is_join = len(task.block.sources) > 1
+        _check_order(columns, has_many_rows=has_many_rows, is_join=is_join)
         self._types = types_of(shape, task.trial, task.relation)
         self._reading = self._readings()
 
@@ -153,6 +153,17 @@ class GroupedFinish:
         return list(
             draft.merge([collated(column(name), self._types[name][0]) for name in draft.columns])
         )
+
+
+def _check_order(columns: PartialColumns, *, has_many_rows: bool, is_join: bool) -> None:
+    """Raise if a state depends on an order of rows that the merge does not have.
+
+    A join does not define which of several rows that tie comes first. Over windows they are
+    evaluated from rows, so that both ways of evaluation agree; a landmark has one way only.
+    """
+    is_about_ties = columns.breaks_ties and (has_many_rows or not columns.is_lasting)
+    if (has_many_rows or is_join) and (columns.needs_order or is_about_ties):
+        raise NotIncrementalError("an aggregate needs the rows in their order")
 
 
 def _or_empty(merge: exp.Expr, state: StateDraft) -> exp.Expr:

@@ -40,12 +40,15 @@ _RULES: Final = (concatenation, synchronous_replication, distinct_rows, top_rows
 class Splitter:
     """Collects the leaves while blocks are divided. `top` is the division of the whole query."""
 
-    def __init__(self, trial: Trial, functions: Functions, prefix: str) -> None:
+    def __init__(
+        self, trial: Trial, functions: Functions, prefix: str, *, is_lasting: bool = False
+    ) -> None:
         self.leaves: list[Leaf] = []
         self.top: Division | None = None
         self._trial = trial
         self._functions = functions
         self._prefix = prefix
+        self._is_lasting = is_lasting
 
     def finish(self, query: exp.Query) -> exp.Query:
         """Return the finish of a query, which reads merged relations where there were chunks."""
@@ -143,6 +146,7 @@ class Splitter:
             trial=self._trial,
             functions=self._functions,
             finished=finished,
+            is_lasting=self._is_lasting,
         )
 
     def _by_rules(self, task: Task) -> Division:

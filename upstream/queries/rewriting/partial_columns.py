@@ -32,14 +32,17 @@ class PartialColumns:
     """Groups and states. What is asked for twice is there once.
 
     `is_refined` says that there are more groups than the query's own; `needs_order` that a state
-    depends on the order of rows, so that merging in groups' order would be wrong. Groups in `apart`
-    need not be brought together before the finish does it.
+    depends on the order of rows, so that merging in groups' order would be wrong; `breaks_ties`
+    that it does so for rows that tie only. Groups in `apart` need not be brought together before
+    the finish does it. `is_lasting` is that of the task.
     """
 
     groups: dict[str, exp.Expr] = field(default_factory=dict)
     states: list[StateDraft] = field(default_factory=list)
     is_refined: bool = False
     needs_order: bool = False
+    breaks_ties: bool = False
+    is_lasting: bool = False
     apart: set[str] = field(default_factory=set)
     _names: dict[str, str] = field(default_factory=dict)
     _states: dict[str, StateDraft] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ..window_clause import WindowKind
 from .collations import may_collate, plain
 from .common_tables import without_common_tables
 from .functions import functions_of
@@ -89,7 +90,8 @@ def deep(
     if volatile:
         what = "a sample" if volatile == "tablesample" else f"{volatile}()"
         raise NotIncrementalError(f"{what} is another each time")
-    splitter = Splitter(trial, functions, merged_prefix(query))
+    is_lasting = any(window.kind is WindowKind.LANDMARK for window in windows)
+    splitter = Splitter(trial, functions, merged_prefix(query), is_lasting=is_lasting)
     try:
         finish = splitter.finish(without_common_tables(query))
     except duckdb.Error as error:

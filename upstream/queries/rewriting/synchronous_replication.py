@@ -37,7 +37,7 @@ def grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     """Divide a block by these groups."""
     from sqlglot import exp
 
-    columns = PartialColumns()
+    columns = PartialColumns(is_lasting=task.is_lasting)
     for group in groups:
         columns.group(group)
     upper = _Upper(task, columns)

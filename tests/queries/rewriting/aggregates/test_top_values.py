@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp, parse_one
+
+from upstream.queries.rewriting import parts, split
+from upstream.queries.statements.dialect import DIALECT
+from upstream.queries.window_clause import WindowClause, WindowKind
 
 from ..fixture_files import new_duck, parts_of
+from ..random_steps import SCHEMAS
 from ..rule_contract import RuleContract
 
 
@@ -18,4 +24,16 @@ class TestTopValues(RuleContract):
 def test_what_merging_could_choose_otherwise_is_not_split(aggregate: str) -> None:
     duck = new_duck()
     assert "needs every value" in parts_of(f"SELECT {aggregate} FROM chunk_0 s", duck)
+    duck.close()
+
+
+@pytest.mark.parametrize("name", ["arg_max", "arg_min", "max_by", "min_by", "argmax", "argmin"])
+def test_values_at_extremes_are_split_on_landmarks_only(name: str) -> None:
+    duck = new_duck()
+    sql = f"SELECT g, {name}(x, k, 2) FROM chunk_0 s GROUP BY g"
+    query = parse_one(sql, dialect=DIALECT)
+    assert isinstance(query, exp.Query)
+    landmark = split(query, (WindowClause(WindowKind.LANDMARK, "s"),), SCHEMAS, duck)
+    assert not landmark.leaves[0].reason, parts(landmark)
+    assert "needs every value" in parts_of(sql, duck)
     duck.close()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .aggregate_call import AggregateCall
 
 _FIRST_OR_LAST: Final = {"first", "last", "arbitrary", "any_value"}
-_BY_ANOTHER: Final = {
+BY_ANOTHER: Final = {
     "arg_min": "min",
     "argmin": "min",
     "min_by": "min",
@@ -24,6 +24,7 @@ _BY_ANOTHER: Final = {
     "argmax": "max",
     "max_by": "max",
 }
+"""Aggregates of the value at an extreme, and the aggregate that gives the extreme."""
 
 
 def ordered_choice(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
@@ -33,8 +34,8 @@ def ordered_choice(aggregate: AggregateCall, columns: PartialColumns) -> exp.Exp
     if aggregate.name in _FIRST_OR_LAST and len(aggregate.arguments) == 1:
         columns.needs_order = True
         return _first_or_last(aggregate, columns)
-    if aggregate.name in _BY_ANOTHER and len(aggregate.arguments) == 2:
-        columns.needs_order = True
+    if aggregate.name in BY_ANOTHER and len(aggregate.arguments) == 2:
+        columns.breaks_ties = True
         return _by_another(aggregate, columns)
     return None
 
@@ -62,7 +63,7 @@ def _by_another(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr:
     known = is_known(value)
     where = aggregate.condition
     both = exp.and_(known, where.copy() if where is not None else None, copy=False)
-    extreme = _BY_ANOTHER[aggregate.name]
+    extreme = BY_ANOTHER[aggregate.name]
     values = [call(aggregate.name, value, by, where=where), call(extreme, by, where=both)]
     return columns.state(
         StateKind.OTHER,
