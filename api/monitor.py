@@ -189,6 +189,7 @@ class Monitor:
             "stream": entry.stream.name,
             "kind": definition.kind,
             "scheduler": definition.scheduler if is_scheduled else None,
+            "serves": entry.serves,
             "time": self._now(),
             **queue_counters(entry.statistics()),
             **shown_report(self._report(entry)),

@@ -40,7 +40,7 @@ class Server(uvicorn.Server):
             for address in self.addresses():
                 sys.stderr.write(f"UpStream listens on {address}\n")
                 sys.stderr.write(f"Open {address}/ to watch it, {address}/docs for the API.\n")
-            sys.stderr.write(f"Another port: {ANOTHER_PORT}\n")
+            sys.stderr.write(f"To use another port: {ANOTHER_PORT}\n")
             sys.stderr.flush()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -121,7 +121,7 @@ export function drawRanks(charts, model, shown, of) {
   const ends = model.queues.get(shown[0].name).ranks;
   const summary =
     ends.length === 0
-      ? "No key has arrived yet."
+      ? "No key has arrived in this queue yet."
       : `${shown[0].name}: ${format.seconds(ends[0][column])} for the busiest key, ` +
         `${format.seconds(ends.at(-1)[column])} for the quietest.`;
   charts.draw("ranks-chart", traces, {

@@ -140,10 +140,15 @@ function showTabs(chosen) {
   tabs.show(entries, chosen.name);
 }
 
-function aboutQueue({ stream, kind, scheduler, worst_key: worst }) {
+function aboutQueue({ stream, kind, scheduler, serves, worst_key: worst }) {
   const order = scheduler === null ? "" : `, served by ${scheduler}`;
   const stalest = worst === null ? "" : ` Its stalest key is ${worst}.`;
-  return `${capitalized(kind)} queue of stream ${stream}${order}.${stalest}`;
+  const rests =
+    serves === "push"
+      ? " Only push connections use it: each has a queue of its own, shown under Subscribers. " +
+        "This one stays empty until something is dequeued from it."
+      : "";
+  return `${capitalized(kind)} queue of stream ${stream}${order}.${stalest}${rests}`;
 }
 
 function capitalized(text) {

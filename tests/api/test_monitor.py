@@ -114,6 +114,7 @@ def test_a_queues_state_has_its_counters_its_staleness_and_its_subscribers() -> 
     asyncio.run(watched.monitor.publish())
     state = watched.published()["queue/trades"]
     definition = {"name": "trades", "stream": "trades", "kind": "update", "scheduler": "index"}
+    definition |= {"serves": "dequeue"}
     counters = {"arrived": 3, "superseded": 1, "delivered": 0, "waiting": 2, "keys": 2}
     assert state.items() >= (definition | counters).items()
     assert state["time"] == 1_000.0

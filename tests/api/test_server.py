@@ -257,4 +257,4 @@ def test_a_port_whose_last_connections_linger_can_be_had_again() -> None:
 def test_it_says_how_to_choose_another_port() -> None:
     with running() as server:
         server.stop()
-    assert f"Another port: {ANOTHER_PORT}\n" in server.log
+    assert f"To use another port: {ANOTHER_PORT}\n" in server.log

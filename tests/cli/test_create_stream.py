@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from upstream.client import Client
 
-from .console import REFUSED, invoke, json_of
+from .console import REFUSED, USAGE_ERROR, invoke, json_of
 
 
 def test_a_stream_is_made_with_the_services_defaults(service_url: str, name: str) -> None:
@@ -27,3 +27,12 @@ def test_the_same_again_is_fine_and_another_is_refused(service_url: str, name: s
     other = invoke("create", "stream", name, "--no-retain", url=service_url)
     assert other.exit_code == REFUSED
     assert "409" in other.stderr
+
+
+def test_a_bound_on_times_and_none_at_all_contradict_each_other(
+    service_url: str, name: str, client: Client
+) -> None:
+    result = invoke("create", "stream", name, "--any-time", "--most-ahead", "5", url=service_url)
+    assert result.exit_code == USAGE_ERROR
+    assert "--any-time and --most-ahead contradict each other" in result.stderr
+    assert name not in {stream.name for stream in client.streams()}

@@ -44,5 +44,17 @@ def test_a_queue_without_keys_has_nothing_to_show(
     assert len(lines) == 5
 
 
+def test_a_queue_that_only_connections_use_is_said_to_stay_empty(
+    service_url: str, queue: str, client: Client
+) -> None:
+    note = "stays empty until something is dequeued from it"
+    assert note not in invoke("staleness", queue, url=service_url).stderr
+    with client.watch(queue) as watch:
+        next(iter(watch))
+        assert note in invoke("staleness", queue, url=service_url).stderr
+    client.dequeue(queue)
+    assert note not in invoke("staleness", queue, url=service_url).stderr
+
+
 def test_a_queue_that_is_not_there_is_refused(service_url: str, name: str) -> None:
     assert invoke("staleness", name, url=service_url).exit_code == REFUSED

@@ -58,6 +58,8 @@ def create_stream(
 
     The same again changes nothing; if it is there and different, that is refused (exit code 1).
     """
+    if takes_any_time and most_ahead is not None:
+        raise typer.BadParameter("--any-time and --most-ahead contradict each other; give one")
     options: StreamOptions = {}
     if retain is not None:
         options["retain"] = retain

@@ -12,7 +12,7 @@ from upstream.client import Staleness
 from .arguments import Json, QueueName
 from .connection import connected
 from .formatting import UNKNOWN, count, duration, key_text, rate, times
-from .output import add_row, table_with, write_json, write_line, write_table
+from .output import add_row, say, table_with, write_json, write_line, write_table
 
 Stalest: TypeAlias = Annotated[
     int, typer.Option("--stalest", "-n", min=0, max=1_000, help="How many of its stalest keys.")
@@ -32,9 +32,15 @@ def show_staleness(
     """
     with connected(context) as client:
         found = client.staleness(queue, stalest=stalest)
+        is_resting = found.rates.keys == 0 and client.queue(queue).serves == "push"
     if is_json:
         write_json(found)
         return
+    if is_resting:
+        say(
+            "Only push connections use this queue, and each has a queue of its own. This one stays "
+            "empty until something is dequeued from it."
+        )
     arrivals = rate(found.rates.arrival)
     write_line(
         f"{count(found.rates.keys, 'key')}, {arrivals} updates/s, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
@@ -403,6 +404,12 @@ def test_an_empty_service_says_what_to_do(browser: Browser) -> None:
         expect(page.get_by_role("tab")).to_have_count(1)
         expect(page.get_by_text("There is no queue yet")).to_be_hidden()
         expect(page.locator("#stalest-none")).to_be_visible()
+        about = page.locator("#about")
+        expect(about).not_to_contain_text("Only push connections")
+        with urlopen(f"{address}/v1/queues/trades/events"):
+            expect(about).to_contain_text("Only push connections use it")
+        assert page.request.post(f"{address}/v1/queues/trades/dequeue").ok
+        expect(about).not_to_contain_text("Only push connections")
         body = {"key": "IBM", "value": 24.5}
         assert page.request.post(f"{address}/v1/streams/trades/updates", data=body).ok
         expect(page.locator("#stalest th")).to_have_text(["IBM"])
