@@ -23,7 +23,7 @@ ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
 """A batch makes thousands of objects that live until the next: looking at them early is in vain."""
 
 
-ANOTHER_PORT: Final = "python -m api --port 8001, or make run RUN_ARGS='--port 8001'"
+ANOTHER_PORT: Final = "--port 8001, or make run RUN_ARGS='--port 8001'"
 
 
 class Server(uvicorn.Server):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from upstream.extras import install_command, missing_extra
+from upstream.extras import imports_of_command, install_command, missing_extra
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
@@ -59,3 +60,21 @@ def test_make_run_installs_what_the_readme_uses(extra: str) -> None:
     for requirement in EXTRAS[extra]:
         name = re.split(r"[\[<>=]", requirement)[0]
         assert re.search(rf"^{re.escape(name)}(\[\w+\])?==", locked, re.MULTILINE), requirement
+
+
+@pytest.mark.parametrize("command", ["api", "simulator", "datasets"])
+def test_a_command_whose_extra_is_missing_tells_what_installs_it(command: str) -> None:
+    code = (
+        "import runpy, sys; sys.modules['typer'] = None\n"
+        f"runpy.run_module({command!r}, run_name='__main__')"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert run.returncode == 1
+    assert run.stderr == f"Error: {missing_extra(f'`python -m {command}`', 'typer', command)}\n"
+
+
+def test_a_module_of_ours_that_is_missing_is_no_missing_extra() -> None:
+    with pytest.raises(ModuleNotFoundError), imports_of_command("upstream", "client"):
+        raise ModuleNotFoundError(name="upstream.cli.bench")

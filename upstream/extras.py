@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
+
+_OURS: Final = frozenset({"upstream", "api", "simulator", "datasets"})
 
 
 def missing_extra(what: str, package: str | None, extra: str) -> str:
@@ -16,6 +21,19 @@ def missing_extra(what: str, package: str | None, extra: str) -> str:
         f"{what} needs {package}, which is not installed; install the extra `{extra}`: "
         f"{install_command(extra)}"
     )
+
+
+@contextmanager
+def imports_of_command(command: str, extra: str) -> Iterator[None]:
+    """Exit with the command that installs the extra if a package is missing, not a traceback."""
+    try:
+        yield
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in _OURS:
+            raise
+        sys.stderr.write(f"Error: {missing_extra(f'`{command}`', package, extra)}\n")
+        sys.exit(1)
 
 
 def install_command(extra: str, *, package: Path = Path(__file__).parent) -> str:

@@ -6,21 +6,15 @@ import os
 import sys
 from pathlib import Path
 
-from upstream.extras import missing_extra
+from upstream.extras import imports_of_command
 
 
 def main() -> None:
     """Run the command line; say what to install if its extra is missing."""
     _open_what_is_closed()
     try:
-        from .command_line import app
-    except ImportError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing == "upstream":
-            raise
-        told = missing_extra("the command `upstream`", missing, "client")
-        sys.stderr.write(f"Error: {told}\n")
-        sys.exit(1)
+        with imports_of_command("upstream", "client"):
+            from .command_line import app
     except KeyboardInterrupt:
         sys.exit(130)
     try:

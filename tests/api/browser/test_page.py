@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
 import pytest
 
 from tests.api.browser.running_service import running_service
 from tests.api.browser.visit import NEEDS_CHROMIUM, PATIENCE, Visit
+from upstream.client import Client
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 from playwright.sync_api import Browser, Page, ViewportSize, expect  # noqa: E402
@@ -406,7 +406,7 @@ def test_an_empty_service_says_what_to_do(browser: Browser) -> None:
         expect(page.locator("#stalest-none")).to_be_visible()
         about = page.locator("#about")
         expect(about).not_to_contain_text("Only push connections")
-        with urlopen(f"{address}/v1/queues/trades/events"):
+        with Client(address) as client, client.watch("trades"):
             expect(about).to_contain_text("Only push connections use it")
         assert page.request.post(f"{address}/v1/queues/trades/dequeue").ok
         expect(about).not_to_contain_text("Only push connections")
