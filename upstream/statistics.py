@@ -76,9 +76,10 @@ class EstimatedRates:
         """Note the first arrival of a key; `cell.arrival` is its time."""
         index = cell.index
         if index >= len(self._intervals):
-            # The last one is the one that is looked at: if this is interrupted, it is done again.
-            for column in (self._seen_version, self._seen_arrival, self._intervals):
-                column.frombytes(bytes(8 * (index + 1 + index // 8 - len(column))))
+            zeros = bytes(8 * (index + 1 + index // 8 - len(self._intervals)))
+            self._intervals.frombytes(zeros)
+            self._seen_version.frombytes(zeros)
+            self._seen_arrival.frombytes(zeros)
         self._intervals[index] = 0.0
         self._seen_version[index] = 1
         self._seen_arrival[index] = cell.arrival

@@ -102,10 +102,6 @@ class LateScheduler(Scheduler):
         """Take out a key that is not to be served now."""
         self.settle().remove(place)
 
-    def mend(self) -> list[Place]:
-        """Put in order what an interrupt left half done, and return the keys that wait."""
-        return [*self._inner.mend(), *self._new]
-
     def bars(self, place: Place) -> bool:
         """Tell whether a key that waits will never be served."""
         return self.settle().bars(place)

@@ -7,7 +7,6 @@ stream has a page pool, the location of its encoded bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from ..updates import Key
@@ -94,17 +93,6 @@ class KeyCell(Link):
             if after is not place:
                 after.previous = before
         place.previous = place.next = place
-
-    def mend_idle(self, places: Iterable[Place]) -> None:
-        """Find out anew in which of its places the key does not wait."""
-        self.idle = None
-        waiting = 0
-        for place in places:
-            if place.waiting_since is None:
-                self.add_idle(place)
-            else:
-                waiting += 1
-        self.waiting = waiting
 
     def idle_places(self) -> list[Place]:
         """Return the places in which this key does not wait. O(queues)."""

@@ -48,12 +48,6 @@ class KeyNumbers:
         self._free.append(cell.index)
         cell.index = CLOSED
 
-    def mend(self, cells: Iterable[KeyCell]) -> None:
-        """Find out anew which numbers are free, given all cells."""
-        used = {cell.index for cell in cells if cell.index != CLOSED}
-        self.size = max(self.size, max(used, default=-1) + 1)
-        self._free = [number for number in range(self.size) if number not in used]
-
     def __len__(self) -> int:
         return self.size - len(self._free)
 

@@ -8,7 +8,6 @@ remembers the last key that it put in, so that any number given back in their or
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 
 from .key_cell import KeyCell
 from .place import NOBODY, Place
@@ -85,20 +84,7 @@ class QueueOfKeys:
             self.returned = None if before is self.end else before
 
     def __del__(self) -> None:
-        with suppress(AttributeError):  # of a list that was interrupted as it was made
-            self.end.close()  # which is linked to itself
-
-    def mend(self) -> list[Place]:
-        """Make the links backwards agree with those forwards, which hold at every moment; O(n)."""
-        places = list(self)
-        previous = self.end
-        for place in places:
-            place.previous = previous
-            previous = place
-        self.end.previous = previous
-        if self.returned is not None and not any(place is self.returned for place in places):
-            self.returned = None
-        return places
+        self.end.close()  # which is linked to itself
 
     def _insert_after(self, before: Place, place: Place) -> None:
         after = before.next

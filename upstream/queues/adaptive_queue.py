@@ -27,6 +27,7 @@ from .backlog import BacklogPlace, Ticket, sequence_of
 from .batch_outcome import BatchOutcome
 from .beginning import Beginning
 from .columns import Column
+from .held_interrupt import uninterrupted
 from .in_process import Record
 from .log_feed import LogFeed
 from .log_queue import READ_AHEAD, LogQueue
@@ -204,6 +205,7 @@ class AdaptiveQueue(LogQueue):
             return Outcome.LATE
         return Outcome.SUPERSEDED if self._superseding > superseding else Outcome.WAITING
 
+    @uninterrupted
     def _enqueue_many_own(
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:

@@ -62,21 +62,6 @@ class Admission:
         for queue, given in zip(self._queues, terms, strict=True):
             queue.welcome(cell, given)
 
-    def mend(self, now: float) -> list[KeyCell]:
-        """Let the keys come in that an interrupt kept from it, and return all that are new."""
-        self._keys.mend(self._keys.cells.values())
-        for cell, (rate, terms) in self._asked.items():
-            if cell.index == CLOSED or cell.version > 0:
-                continue
-            cell.time = BEFORE_ALL
-            cell.arrival = now
-            self._rates.begin(cell, rate)
-            for queue, given in zip(self._queues, terms, strict=True):
-                if queue.place_of(cell) is None:
-                    queue.welcome(cell, given)
-        self.open_all(now)
-        return list(self._asked)
-
     def open_all(self, now: float) -> None:
         """Let all keys that were reserved come in, before their first updates."""
         for cell in self._asked:

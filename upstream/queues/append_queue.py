@@ -18,6 +18,7 @@ from .backlog import BacklogPlace
 from .batch_outcome import BatchOutcome
 from .beginning import Beginning
 from .columns import Column
+from .held_interrupt import uninterrupted
 from .in_process import Record
 from .log_feed import LogFeed
 from .log_queue import READ_AHEAD, LogQueue
@@ -124,6 +125,7 @@ class AppendQueue(LogQueue):
         self._feed.settle()
         return outcome if self._rejected == rejected else Outcome.REJECTED
 
+    @uninterrupted
     def _enqueue_many_own(
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:

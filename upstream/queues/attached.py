@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ..keys import KeyCell, Place, PlaceOwner
+from ..keys import KeyCell, PlaceOwner
 from ..schedulers import Terms
 from ..updates import Key, Outcome
 from .batch_outcome import BatchOutcome
@@ -19,20 +18,12 @@ if TYPE_CHECKING:
 class Starter(PlaceOwner, Protocol):
     """A queue that hears of keys that start to wait with it."""
 
-    def place_of(self, cell: KeyCell) -> Place | None:
-        """Return the key's place in this queue, if it has one."""
-        ...
-
     capacity: int | None
     """How many keys may wait at once."""
 
     @property
     def is_full(self) -> bool:
         """Whether no further key can wait."""
-        ...
-
-    def mend(self, cells: Sequence[KeyCell], arrival: float) -> None:
-        """Undo what an interrupt left half done as keys started to wait at `arrival` itself."""
         ...
 
     def refuse(self, rows: int) -> None:
@@ -77,10 +68,6 @@ class AttachedQueue(Protocol[Final_co]):
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
         """Note that a key came in, for which `admit` returned `terms`."""
-        ...
-
-    def place_of(self, cell: KeyCell) -> Place | None:
-        """Return the key's place in this queue, if it has one."""
         ...
 
     def settle(self) -> None:

@@ -25,7 +25,6 @@ from ..updates import TOMBSTONE, Key, Outcome, Tombstone
 from .admission import Admission
 from .attached import AttachedQueue, Starter
 from .batch_outcome import BatchOutcome, count_outcomes
-from .batch_progress import BatchProgress
 from .columns import (
     CodedKeys,
     Column,
@@ -41,6 +40,7 @@ from .columns import (
     read_times,
 )
 from .conflation import conflate
+from .held_interrupt import uninterrupted
 from .shared_log import LogEntry, SharedLog
 from .values import NewestValues
 
@@ -60,7 +60,6 @@ class Intake:
         "_admission",
         "_arrived",
         "_asks",
-        "_batch",
         "_cells",
         "_is_bare",
         "_keys",
@@ -100,8 +99,6 @@ class Intake:
         self._starters: list[Starter] = []
         self._asks: list[Callable[[], None]] = []
         """What asks for the numbers that are needed as keys start to wait, and may fail."""
-        self._batch: BatchProgress | None = None
-        """The batch that is being taken in, or was when it was interrupted."""
         self._log: SharedLog | None = None
         self._order: ArrivalOrder | None = None
         self._arrived = self._late = self._rejected = 0
@@ -194,6 +191,7 @@ class Intake:
             self._log.raise_failure()
         return outcome
 
+    @uninterrupted
     def enqueue_many(
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:
@@ -217,8 +215,7 @@ class Intake:
                 try:
                     return self._enqueue_coded(coded, values, times, now)
                 finally:
-                    if self._batch is None:
-                        self._end_call()
+                    self._end_call()
             keys = coded
         return self._enqueue_rows(as_list("keys", keys), as_list("values", values), times, now)
 
@@ -367,7 +364,7 @@ class Intake:
             cells = self._find_known(keys) or self._find_all(keys)
             self._ask()
             if self._is_bare and not self._can_refuse():
-                return self._apply(BatchProgress(cells, values, moments, now))
+                return self._enqueue_plain_rows(cells, values, moments, now)
             self._keys.is_kept = True
             if self._may_forget(values):
                 self._admission.ask_again(cells)
@@ -379,8 +376,7 @@ class Intake:
                     self._note_pool_full()
                     outcomes.append(_REJECTED)
         finally:
-            if self._batch is None:
-                self._end_call()
+            self._end_call()
         return count_outcomes(outcomes)
 
     def _moments(self, times: Column | None, rows: int, now: float) -> Sequence[float]:
@@ -429,33 +425,31 @@ class Intake:
         """Whether known keys may be forgotten as a log is read."""
         raise NotImplementedError
 
-    def _apply(self, batch: BatchProgress) -> BatchOutcome:
-        """Take in a batch of which all was asked and no row can be rejected."""
-        # If it is interrupted from here on, the next look at the stream finishes it.
-        self.due_at, self._plain_before, self._batch = AT_ONCE, AT_ONCE, batch
-        self._admission.open_all(batch.now)
-        return self._complete(batch)
-
-    def _complete(self, batch: BatchProgress) -> BatchOutcome:
-        batch.apply(self._start)
-        arrived, late = self._arrived + batch.total, self._late + batch.total_late
-        self._arrived, self._late, self._batch = arrived, late, None
-        self.due_at = self._plain_before = NEVER
-        return batch.outcome()
-
-    def _finish_batch(self, batch: BatchProgress) -> None:
-        """Finish a batch that was interrupted."""
-        touched = self._admission.mend(batch.now)
-        current = batch.current()
-        if current is not None and current not in touched:
-            touched.append(current)
-        for starter in self._starters:
-            starter.mend(touched, batch.now)
-        for cell in touched:
-            places = [starter.place_of(cell) for starter in self._starters]
-            cell.mend_idle([place for place in places if place is not None])
-        self._complete(batch)
-        self._end_call()
+    def _enqueue_plain_rows(
+        self,
+        cells: Sequence[KeyCell],
+        values: list[object],
+        times: Sequence[float],
+        now: float,
+    ) -> BatchOutcome:
+        """Enqueue rows of which none can be rejected: the library's hottest loop."""
+        self._admission.open_all(now)
+        waiting = late = 0
+        for cell, value, time in zip(cells, values, times, strict=True):
+            if cell.time <= time:
+                if cell.idle is not None and self._start(cell, cell.idle, now, 1) is _WAITING:
+                    waiting += 1
+                cell.version += 1
+                cell.value = value
+                cell.time = time
+                cell.arrival = now
+            else:
+                late += 1
+        self._arrived += len(cells)
+        self._late += late
+        return BatchOutcome(
+            waiting=waiting, superseded=len(cells) - waiting - late, late=late, rejected=0
+        )
 
     def _enqueue_coded(
         self, coded: CodedKeys, values: Column, times: Column | None, now: float
@@ -483,12 +477,22 @@ class Intake:
             for code, cell in zip(new, reserved.values(), strict=True):
                 cells[code] = cell
         self._ask()
-        return self._apply(
-            BatchProgress(
-                [cells[code] for code in codes],
-                picked,
-                times_picked,
-                now,
-                counted=(counts, rows, conflated.late),
-            )
+        self._admission.open_all(now)
+        waiting = 0
+        for code, count, value, time in zip(codes, counts, picked, times_picked, strict=True):
+            cell = cells[code]
+            idle = cell.idle
+            if idle is not None and self._start(cell, idle, now, count) is _WAITING:
+                waiting += 1
+            cell.version += count
+            cell.value = value
+            cell.time = time
+            cell.arrival = now
+        self._arrived += rows
+        self._late += conflated.late
+        return BatchOutcome(
+            waiting=waiting,
+            superseded=rows - waiting - conflated.late,
+            late=conflated.late,
+            rejected=0,
         )

@@ -445,7 +445,7 @@ class Stream(Intake):
             self._forget_if_known(cell, now)
 
     def _forget_if_known(self, cell: KeyCell, now: float) -> None:
-        """Forget a key, unless a queue that was asked about it has let go of it as it read."""
+        """Forget a key, unless a queue that was asked about it read the log and let go of it."""
         if cell.index != CLOSED:
             self._forget_cell(cell, now)
 
@@ -454,16 +454,16 @@ class Stream(Intake):
             return
         if self._closed is not None:
             raise ClosedError(self._closed)
-        if self._batch is not None:
-            self._finish_batch(self._batch)
-        while self._due_sources:  # in the order in which things fall due, wherever they do
-            due, source = min(((each.next_due(), each) for each in self._due_sources), key=_due_of)
+        while self._due_sources:
+            # In the order in which things fall due, whichever queue or age they belong to.
+            due, source = min(
+                ((source.next_due(), source) for source in self._due_sources), key=_due_of
+            )
             if due > now:
                 break
             source.fall_due(due)
         self._keys.try_sweep()
         self.note_deadline()
-        self._note_plainness()
 
     # How the ways are switched.
 

@@ -8,7 +8,6 @@ while the key waits are counted, when the wait ends, by the versions that have p
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from ..clock import Clock
 from ..errors import ParameterError
@@ -162,26 +161,16 @@ class UpdateQueue(StreamQueue):
         place = self.place_of(cell)
         return place is not None and self._scheduler.bars(place)
 
-    def mend(self, cells: Sequence[KeyCell], arrival: float) -> None:
-        """Undo what an interrupt left half done as keys started to wait at `arrival` itself."""
-        waiting = set(map(id, self._scheduler.mend()))
-        for cell in cells:
-            place = self.place_of(cell)
-            if place is not None and id(place) not in waiting:
-                place.waiting_since = None
-                self._sums.take_back(place, cell.version, arrival)
-        self._keys = sum(1 for _ in self._counted_places())
-
     def refuse(self, rows: int) -> None:
         """Count updates that nobody had room for."""
         self._rejected += rows
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
         """Give a key of the stream a place, in which it does not wait yet."""
-        self._scheduler.welcome(cell, terms)
         place = Place(cell, self)
         self._new_place(cell, place)
         cell.add_idle(place)
+        self._scheduler.welcome(cell, terms)
 
     def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         """Let a key wait, unless the queue is full; then count its `rows` updates as rejected."""

@@ -32,6 +32,7 @@ from ..windows.open_windows import ALWAYS, UNSTORABLE
 from .batch_outcome import BatchOutcome, count_outcomes
 from .beginning import Beginning, entry_of
 from .columns import Column, as_list, check_key, check_lengths, float_time, length_of, read_times
+from .held_interrupt import uninterrupted
 from .log_feed import LogFeed
 from .log_queue import READ_AHEAD
 from .queue_places import QueuePlaces
@@ -158,6 +159,7 @@ class WindowIntake(QueuePlaces, Generic[AnyPlace]):
             raise PagePoolFullError(self._counts.pool_capacity)
         return outcome
 
+    @uninterrupted
     def enqueue_many(
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:

@@ -69,12 +69,6 @@ class InPlaceScheduler(Scheduler):
         place = self._line.head()
         return None if place is None else place.waiting_since
 
-    def mend(self) -> list[Place]:
-        """Put in order what an interrupt left half done, and return the keys that wait."""
-        places = self._line.mend()
-        self._waiting = len(places)
-        return places
-
     def __len__(self) -> int:
         return self._waiting
 

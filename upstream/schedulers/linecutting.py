@@ -62,12 +62,6 @@ class LinecuttingScheduler(Scheduler):
         cost = self._surroundings.cost.known()
         return bool(rate and cost and rate * cost * self._waiting < 1)
 
-    def mend(self) -> list[Place]:
-        """Put in order what an interrupt left half done, and return the keys that wait."""
-        places = self._line.mend()
-        self._waiting = len(places)
-        return places
-
     def __len__(self) -> int:
         return self._waiting
 

@@ -155,9 +155,8 @@ class PacedScheduler(Scheduler):
             if interval == 0:
                 return
             missing += cell.index // 8
-            # The last one is the one that is looked at: if this is interrupted, it is done again.
-            self._dues.extend([-math.inf] * (len(self._intervals) + missing - len(self._dues)))
             self._intervals.extend([0.0] * missing)
+            self._dues.extend([-math.inf] * missing)
         self._intervals[cell.index] = interval
         self._dues[cell.index] = math.inf if interval == math.inf else -math.inf
 
@@ -230,16 +229,6 @@ class PacedScheduler(Scheduler):
         else:
             self._inner.remove(place)
 
-    def mend(self) -> list[Place]:
-        """Put in order what an interrupt left half done, and return the keys that wait."""
-        held, barred = self._held.mend(), self._barred.mend()
-        self._held_count, self._barred_count = len(held), len(barred)
-        for line, places in ((self._held, held), (self._barred, barred)):
-            for place in places:
-                place.line = line
-        self._renew_entries()
-        return [*self._inner.mend(), *held, *barred]
-
     def bars(self, place: Place) -> bool:
         """Tell whether a key waits that will never be served."""
         return place.line is self._barred
@@ -293,17 +282,13 @@ class PacedScheduler(Scheduler):
     def _drop_surplus(self) -> None:
         """Drop the entries of keys that are not held, if they are too many. O(1) amortised."""
         if len(self._entries) > 2 * self._held_count + _SPARE_ENTRIES:
-            self._renew_entries()
-
-    def _renew_entries(self) -> None:
-        """Make the heap anew, of the keys that are held."""
-        dues = self._dues
-        self._entries = [
-            (dues[place.cell.index], number, place)
-            for number, place in enumerate(self._held, self._sequence + 1)
-        ]
-        self._sequence += len(self._entries)
-        heapify(self._entries)
+            dues = self._dues
+            self._entries = [
+                (dues[place.cell.index], number, place)
+                for number, place in enumerate(self._held, self._sequence + 1)
+            ]
+            self._sequence += len(self._entries)
+            heapify(self._entries)
 
     def __len__(self) -> int:
         return len(self._inner) + self._held_count + self._barred_count

@@ -116,10 +116,6 @@ class Scheduler(ABC):
     def remove(self, place: Place) -> None:
         """Take out a key that is not to be served now: it has expired, say, or was forgotten."""
 
-    def mend(self) -> list[Place]:
-        """Put in order what an interrupt left half done, and return the keys that wait."""
-        return list(self)
-
     def bars(self, place: Place) -> bool:
         """Tell whether a key that waits will never be served."""
         return False

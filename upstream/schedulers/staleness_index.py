@@ -168,20 +168,6 @@ class StalenessIndexScheduler(Scheduler):
             return longest
         return self._largest_index(now, HORIZON * (now - since + self._mean_cost()))
 
-    def mend(self) -> list[Place]:
-        """Put in order what an interrupt left half done, and return the keys that wait."""
-        waiting: list[Place] = []
-        for name, line in list(self._classes.items()):
-            places = line.mend()
-            line.known_head = None
-            if not places:
-                del self._classes[name]
-            for place in places:
-                place.line = line
-            waiting += places
-        self._waiting = len(waiting)
-        return waiting
-
     def waiting_since(self) -> float | None:
         """Return since when the longest waiting key waits. O(occupied classes)."""
         waits = [line.end.next.waiting_since for line in self._classes.values()]

@@ -49,11 +49,11 @@ class StalenessSums:
     def grow(self, rows: int) -> None:
         """Have at least `rows` rows, and some to spare."""
         if rows > len(self.queue):
-            enough = rows + rows // 8
-            # The last one is the one that is looked at: if this is interrupted, it is done again.
-            self.counted_since.extend([math.nan] * (enough - len(self.counted_since)))
-            self.application.frombytes(bytes(8 * (enough - len(self.application))))
-            self.queue.frombytes(bytes(8 * (enough - len(self.queue))))
+            missing = rows + rows // 8 - len(self.queue)
+            zeros = bytes(8 * missing)
+            self.queue.frombytes(zeros)
+            self.application.frombytes(zeros)
+            self.counted_since.extend([math.nan] * missing)
 
     def begin(self, place: Place, version: int, now: float) -> None:
         """Count the key of `place` from `now` on, when its update `version` arrives.
@@ -101,16 +101,6 @@ class StalenessSums:
             place.stale_since = arrival
         else:
             self.later.setdefault(place, []).append((version, arrival))
-
-    def take_back(self, place: Place, version: int, arrival: float) -> None:
-        """Undo `accepted` for updates after `version`, of which one arrived at `arrival` itself."""
-        if place.stale_since is arrival:
-            place.stale_since = None
-        later = self.later.get(place)
-        while later and later[-1][0] > version:
-            later.pop()
-        if later is not None and not later:
-            del self.later[place]
 
     def never_delivered(self, place: Place, version: int) -> None:
         """Note that `version` will not be delivered, so staleness cannot fall to the next one."""

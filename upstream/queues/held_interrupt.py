@@ -1,0 +1,65 @@
+"""Holding Ctrl-C back until a batch is in.
+
+Python raises KeyboardInterrupt between any two steps of the main thread. In the middle of a batch
+that would leave rows that were taken in and not counted. So while a batch is taken in, SIGINT is
+only noted, and its handler is called right after the batch.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from functools import wraps
+from types import FrameType
+from typing import ParamSpec, TypeVar
+
+Handler = Callable[[int, FrameType | None], object]
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+
+
+class HeldInterrupt:
+    """Hold SIGINT back for the length of a `with` block; the block is not interrupted by it.
+
+    Where no handler of Python's is called for the signal (in other threads, or if it is ignored)
+    nothing is changed.
+    """
+
+    __slots__ = ("_handler", "_held")
+
+    def __init__(self) -> None:
+        self._handler: Handler | None = None
+        self._held: tuple[int, FrameType | None] | None = None
+
+    def __enter__(self) -> None:
+        handler = signal.getsignal(signal.SIGINT)
+        if not callable(handler):
+            return
+        try:
+            # An interrupt before this changes nothing, and one after it is held.
+            signal.signal(signal.SIGINT, self._hold)
+        except ValueError:  # signals are handled in the main thread only
+            return
+        self._handler = handler
+
+    def __exit__(self, *_: object) -> None:
+        handler = self._handler
+        if handler is None:
+            return
+        signal.signal(signal.SIGINT, handler)
+        if self._held is not None:
+            handler(*self._held)
+
+    def _hold(self, number: int, frame: FrameType | None) -> None:
+        self._held = (number, frame)
+
+
+def uninterrupted(method: Callable[Given, Returned]) -> Callable[Given, Returned]:
+    """Let a method end before Ctrl-C is raised; what it returns is lost then."""
+
+    @wraps(method)
+    def call(*given: Given.args, **named: Given.kwargs) -> Returned:
+        with HeldInterrupt():
+            return method(*given, **named)
+
+    return call
