@@ -92,10 +92,11 @@ class StreamDefinition(Definition):
 
     most_ahead: NotNegative | Literal["auto"] | None = Field(
         default="auto",
-        description="Reject times that are more seconds ahead of the service's clock, since all "
-        "updates after one would be late; null for none. `auto` is a day, once half of the times "
-        "that are not older than a year are near the clock: so milliseconds among seconds are "
-        "rejected, and streams with a time scale of their own have no bound.",
+        description="Reject times that are more than this many seconds ahead of the service's "
+        "clock, since later updates of the key would be late; null for no bound. `auto` is a day, "
+        "once half of the stream's times that are not older than a year are near the clock: "
+        "milliseconds among seconds are rejected, and a stream with a time scale of its own has "
+        "no bound.",
     )
 
     def memory(self) -> OnDemandMemory | None:
@@ -187,10 +188,10 @@ class QueueDefinition(Definition):
     )
     keep_for_dequeue: bool | None = Field(
         default=None,
-        description="Whether updates wait for a consumer that dequeues although only push "
-        "connections were served so far. Where they do not, such a queue holds nothing and begins "
-        "at its first dequeue. By default an update queue does not keep them, since its stream has "
-        "the newest values; any other kind keeps them if some wait as the first connection opens.",
+        description="Whether updates wait for a dequeue while only push connections use the "
+        "queue. If not, the queue holds nothing and begins at its first dequeue. By default an "
+        "update queue does not keep them, since its stream has the newest values; any other kind "
+        "keeps them if some wait when the first connection opens.",
     )
 
     @model_validator(mode="after")

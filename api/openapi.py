@@ -225,10 +225,10 @@ _PUSH_PARAMETERS: Final[list[Any]] = [
     {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}},
 ]
 _PUSHED: Final = (
-    f" Readers of an `append` queue get every update while no more than {MOST_APPENDED:,} wait for "
-    "them. Then the newest of each key supersede the others, and so they do while there is no "
-    "connection. The next message counts those left out of a connection, over all keys: "
-    '`{"updates": [...], "id": "...", "superseded": 3}`; so it does for `adaptive` queues.'
+    f" A reader of an `append` queue gets every update while no more than {MOST_APPENDED:,} wait "
+    "for it. Beyond that, and while it is not connected, only the newest update of each key is "
+    "kept. For `append` and `adaptive` queues the next message says how many updates the "
+    'connection left out, over all keys: `{"updates": [...], "id": "...", "superseded": 3}`.'
 )
 
 

@@ -52,15 +52,16 @@ if TYPE_CHECKING:
 class Engine:
     """Streams, tables, and queries over them; embedded, in this process.
 
-    `scheduler` says in which order `run` serves queries: `"staleness"`, the one of the most of it
-    for what a run costs first, or `"round-robin"`. `threads` are those that DuckDB may use; more
-    than one is worth it for large windows that are evaluated whole. Nothing else has threads.
-    What queries cost is measured by `stopwatch`, a clock of its own, as `clock` may stand still.
-    Nothing is downloaded, and `now()` and its like tell the time of `clock`.
+    `scheduler` says in which order `run` serves queries: `"staleness"`, where the query with the
+    most staleness for the cost of a run is next, or `"round-robin"`. `threads` are those that
+    DuckDB may use; more than one is worth it for large windows that are evaluated whole. Nothing
+    else has threads.
+    The cost of queries is measured by `stopwatch`, a separate clock, as `clock` may stand still.
+    Nothing is downloaded. `now()` and its like return the time of `clock`.
 
     SQL may read and write files of this machine, attach databases and change settings, which is
     right for your own. With `files=False` it may do none of that, for as long as the engine lives;
-    never give SQL of other people to an engine without it.
+    never give other people's SQL to an engine without that restriction.
 
     Windows are named in FROM, in place of a stream. Those over time are aligned to the epoch:
 
@@ -230,7 +231,7 @@ class Engine:
         After `close_after` of silence windows close without a further row. Times are in seconds, or
         in units of the time column where that is a number.
 
-        Of windows without rows, the first after one with rows has a result, over no rows.
+        Of empty windows, only the first after one with rows has a result, over no rows.
         Rows that the query fails on (a cast of a text that is no number) are left out, and
         `result.rows_failed` counts them; with `on_error="fail"` the result is an error instead.
 

@@ -230,11 +230,11 @@ async def reset_key(
 ) -> Response:
     """Forget all that is known of a key at once, so that its next update is accepted.
 
-    It is the way back for a key of which an update came with a time far ahead, which makes all
-    others late. Its newest value and time are gone, and what waits of it in any queue, also those
-    of push connections, counts as expired. What consumers have in their hands can be delivered, but
-    does not wait again. Consumers are not told: they keep the value that they have until the next
-    update. A key that is not known needs no reset, which is no error.
+    Use it after an update with a time far in the future, which makes all later updates of the key
+    late. The key's newest value and time are dropped. Its waiting updates in all queues, those of
+    push connections included, count as expired. Updates that were dequeued before can still be
+    delivered, but do not wait again. Consumers are not told: they keep their value until the next
+    update. Resetting an unknown key is not an error.
     """
     entry = service.stream(name)
     update_key = _key(service, key, as_json=as_json)

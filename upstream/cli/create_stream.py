@@ -34,12 +34,12 @@ MostAhead: TypeAlias = Annotated[
     typer.Option(
         callback=positive,
         metavar="SECONDS",
-        help="Reject times further ahead of the service's clock; a day unless given, for streams "
-        "whose times are near it.",
+        help="Reject times further ahead of the service's clock. By default a day, for streams "
+        "whose times are near that clock.",
     ),
 ]
 AnyTime: TypeAlias = Annotated[
-    bool, typer.Option("--any-time", help="Reject no time for being far ahead.")
+    bool, typer.Option("--any-time", help="Accept all times, however far ahead.")
 ]
 
 

@@ -20,7 +20,7 @@ Yes: TypeAlias = Annotated[
 def remove_stream(
     context: typer.Context, *, name: StreamName, is_sure: Yes = False, is_json: Json = False
 ) -> None:
-    """Remove a stream with all its queues; what waits there is gone. --json: final counters."""
+    """Remove a stream and its queues, discarding waiting updates. --json: final counters."""
     _make_sure(f"Remove stream {name}, its queues, and all that they hold?", is_sure=is_sure)
     with connected(context) as client:
         dropped = client.drop_stream(name)
@@ -33,7 +33,7 @@ def remove_stream(
 def remove_queue(
     context: typer.Context, *, name: QueueName, is_sure: Yes = False, is_json: Json = False
 ) -> None:
-    """Remove a queue; what waits there is gone, and its stream stays. --json: final counters."""
+    """Remove a queue, discard its waiting updates, and keep its stream. --json: final counters."""
     _make_sure(f"Remove queue {name}, and all that waits there?", is_sure=is_sure)
     with connected(context) as client:
         dropped = client.drop_queue(name)
@@ -51,7 +51,7 @@ def remove_key(
     is_json_key: JsonKey = False,
     is_json: Json = False,
 ) -> None:
-    """Delete a key: all queues of the stream hand out the news, then the key is forgotten."""
+    """Delete a key: each queue hands out the deletion, then the key is forgotten."""
     with connected(context) as client:
         counts = client.delete(stream, key_of(key, is_json=is_json_key))
     if is_json:

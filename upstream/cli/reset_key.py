@@ -22,8 +22,8 @@ def reset_key(
 ) -> None:
     """Forget the newest value and time of a key at once: its next update is accepted.
 
-    For a key of which an update came with a time far ahead, which makes all others late. What waits
-    of the key is dropped; consumers keep the value that they have until its next update.
+    Use it after an update with a time far in the future, which makes all later updates of the key
+    late. Waiting updates of the key are dropped; consumers keep their value until the next one.
     """
     with connected(context) as client:
         was_known = client.reset_key(stream, key_of(key, is_json=is_json_key))

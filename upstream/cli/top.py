@@ -55,8 +55,9 @@ def top(
 
     Updates per second: in, out, superseded (a newer one took the place of one that waited), dropped
     (late, expired, shed or rejected). Stale now: for how long the keys wait, on average over keys;
-    stale: on average over time, too; bound: the lower bound expected under memoryless arrivals; x
-    bound: stale over bound, once the queue was measured for long enough. A dash is not known yet.
+    stale: the same, averaged over time; bound: the lower bound expected under memoryless arrivals;
+    x bound: stale divided by bound, once the queue was measured for long enough. A dash means not
+    known yet.
 
     In a terminal a table that is redrawn, with as many queues as fit; elsewhere a table for each
     look, or a line of JSON with the list of queues (--json).

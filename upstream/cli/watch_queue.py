@@ -50,7 +50,7 @@ def watch_queue(
     In a terminal, a table of the keys that changed last; elsewhere, a line with key and value for
     each update (--json: as JSON). The queue is left as it is: each reader has one of its own. Of an
     append queue, too, no more than 10,000 updates wait for this reader; then only the newest of
-    each key are kept. How many were left out is shown above the table, or said in the end.
+    each key are kept. The table's title, or a line at the end, says how many were left out.
     """
     with (
         connected(context) as client,

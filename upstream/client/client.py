@@ -186,7 +186,7 @@ class Client:
     def reset_key(self, stream: str, key: Key) -> bool:
         """Forget all that is known of a key, and return whether there was anything.
 
-        The way back for a key with a time far ahead, which makes its updates late. The next update
+        Use it after an update with a time far ahead, which makes later ones late. The next update
         is accepted whatever its time; what waits of the key is dropped.
         """
         return self._call(requests.reset_key(stream, key))
