@@ -73,7 +73,7 @@ def test_what_a_query_reads_or_calls_may_collate(duck: Duck) -> None:
         "CREATE MACRO folded(s) AS s::VARCHAR COLLATE NOCASE",
         "CREATE TABLE plain_table (m TEXT)",
     ):
-        duck.connection.execute(statement)
+        duck.run_as_written(statement, {})
     assert may_collate(_query('SELECT n FROM "odd name"'), duck)
     assert may_collate(_query("SELECT n FROM second_view"), duck)
     assert may_collate(_query("SELECT folded(m) FROM plain_table"), duck)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sqlglot import exp, parse_one
 
@@ -13,12 +15,54 @@ from upstream.queries.rewriting.functions import Functions, functions_of, name_o
 def functions() -> Functions:
     """Return the functions of a DuckDB in which a user has made macros."""
     duck = Duck()
-    duck.connection.execute("CREATE MACRO spread(x) AS max(x) - min(x)")
-    duck.connection.execute("CREATE MACRO double_spread(x) AS 2 * spread(x)")
-    duck.connection.execute("CREATE MACRO dice() AS 1 + floor(6 * random())")
+    duck.run_as_written("CREATE MACRO spread(x) AS max(x) - min(x)", {})
+    duck.run_as_written("CREATE MACRO double_spread(x) AS 2 * spread(x)", {})
+    duck.run_as_written("CREATE MACRO dice() AS 1 + floor(6 * random())", {})
     found = functions_of(duck)
     duck.close()
     return found
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE MACRO spread(x) AS max(x) - min(x)",
+        "CREATE TEMP FUNCTION spread(x) AS max(x) - min(x)",
+        "create or replace/**/macro spread(x) as max(x) - min(x)",
+        "EXPLAIN ANALYZE CREATE MACRO spread(x) AS max(x) - min(x)",
+    ],
+)
+def test_a_macro_made_after_duckdb_was_asked_is_known(statement: str) -> None:
+    duck = Duck()
+    assert not functions_of(duck).is_aggregate(_tree("spread(x)"))
+    duck.run_as_written(statement, {})
+    assert functions_of(duck).is_aggregate(_tree("spread(x)"))
+    duck.run_as_written("DROP MACRO spread", {})
+    assert not functions_of(duck).is_aggregate(_tree("spread(x)"))
+    duck.close()
+
+
+def test_macros_in_the_database_of_a_file_are_known(tmp_path: Path) -> None:
+    path = str(tmp_path / "macros.duckdb")
+    first = Duck(path)
+    first.connection.execute("CREATE MACRO spread(x) AS max(x) - min(x)")
+    first.close()
+    again, other = Duck(path), Duck()
+    assert functions_of(again).is_aggregate(_tree("spread(x)"))
+    again.close()
+    other.run_as_written(f"ATTACH '{path}' AS attached", {})
+    assert functions_of(other).is_aggregate(_tree("spread(x)"))
+    other.close()
+
+
+def test_databases_in_which_nothing_was_defined_have_the_same_functions() -> None:
+    one, other = Duck(), Duck(files=False)
+    one.run_as_written("CREATE TABLE t (x INT)", {})
+    one.run_as_written("CREATE VIEW v AS SELECT x FROM t", {})
+    assert not one.has_own_functions
+    assert functions_of(one) is functions_of(other)
+    one.close()
+    other.close()
 
 
 def _tree(sql: str) -> exp.Expr:

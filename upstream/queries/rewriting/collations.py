@@ -29,7 +29,9 @@ _TEXT_OF_TABLE: Final = "SELECT sql FROM duckdb_tables() WHERE temporary AND tab
 _TEXTS: Final = """
     SELECT table_name AS name, sql AS text FROM duckdb_tables()
     UNION ALL SELECT view_name, sql FROM duckdb_views() WHERE NOT internal
-    UNION ALL SELECT function_name, macro_definition FROM duckdb_functions()
+"""
+_TEXTS_OF_MACROS: Final = """
+    SELECT function_name, macro_definition FROM duckdb_functions()
     WHERE NOT internal AND macro_definition IS NOT NULL
 """
 
@@ -42,7 +44,10 @@ def may_collate(query: exp.Query, duck: Duck) -> bool:
 
     if query.find(exp.Collate) or _default(duck):
         return True
-    made = [(name.lower(), text.lower()) for name, text in duck.connection.sql(_TEXTS).fetchall()]
+    rows = duck.connection.sql(_TEXTS).fetchall()
+    if duck.has_own_functions:
+        rows += duck.connection.sql(_TEXTS_OF_MACROS).fetchall()
+    made = [(name.lower(), text.lower()) for name, text in rows]
     found = {name for name, text in made if "collate" in text}
     while more := {name for name, text in made if any(each in text for each in found)} - found:
         found |= more

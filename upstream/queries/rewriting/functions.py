@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Functions:
 
     def is_aggregate(self, node: exp.Expr) -> bool:
         """Tell whether this call aggregates the rows of its block."""
-        return name_of(node) in self.aggregates | self.hiding
+        name = name_of(node)
+        return name in self.aggregates or name in self.hiding
 
     def sees_order(self, node: exp.Expr) -> bool:
         """Tell whether an aggregate may depend on the order of its rows."""
@@ -72,7 +74,23 @@ class Functions:
 
 
 def functions_of(duck: Duck) -> Functions:
-    """Ask DuckDB, macros of the user's included."""
+    """Return what DuckDB has, macros of the user's included."""
+    return _asked(duck) if duck.has_own_functions else _built_in()
+
+
+@cache
+def _built_in() -> Functions:
+    """Return the functions of a new database, which are the same as long as the process runs."""
+    from ..duck import Duck
+
+    duck = Duck()
+    try:
+        return _asked(duck)
+    finally:
+        duck.close()
+
+
+def _asked(duck: Duck) -> Functions:
     rows = duck.connection.sql(
         "SELECT DISTINCT function_name, function_type, stability, macro_definition "
         "FROM duckdb_functions() WHERE function_type IN ('scalar', 'aggregate', 'macro')"
