@@ -131,8 +131,10 @@ class Engine:
     def sql(self, text: str) -> pa.Table:
         """Run one statement, and return what it answers as an Arrow table.
 
-        A query reads the newest row of each key of a stream, and tables as they are. Besides the
-        statements of DuckDB there are INSERT INTO a stream, DROP STREAM, and
+        A query reads the newest row of each key of a stream, and tables as they are. Sums of
+        integers are int64; where they may be larger, which is an error, write
+        sum(x)::DECIMAL(38, 0). Besides the statements of DuckDB there are INSERT INTO a stream,
+        DROP STREAM, and
 
             CREATE STREAM trades (at TIMESTAMP, symbol TEXT, price DOUBLE) KEY (symbol) TIME (at)
 

@@ -7,7 +7,6 @@ queries of section 4. Windows are of four basic windows here, and of 40 rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
 
 import duckdb
 import numpy as np
@@ -67,9 +66,7 @@ def anew(text: str, *rows: pa.Table) -> list[tuple[object, ...]]:
 
 
 def ordered(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
-    return sorted(
-        (tuple(int(v) if isinstance(v, Decimal) else v for v in row) for row in rows), key=repr
-    )
+    return sorted(rows, key=repr)
 
 
 def answered(result: Result) -> list[tuple[object, ...]]:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from ..errors import ClosedError, InterruptedQueryError, StatementError
+from ..errors import ClosedError, InterruptedQueryError, QueryTypeError, StatementError
+from .arrow_data import empty_table
 from .emission import Emitter
 from .query_statistics import QueryStatistics
 from .results import Result
@@ -38,7 +39,7 @@ class ContinuousQuery:
     ...     with engine.continuous_query("SELECT sum(n) AS n FROM rows(beats, 2, 1)") as query:
     ...         _ = engine.append("beats", {"n": [1, 2, 3]})
     ...         print([result.table["n"][0].as_py() for result in query])
-    [Decimal('3'), Decimal('5')]
+    [3, 5]
     """
 
     __slots__ = (
@@ -159,7 +160,7 @@ class ContinuousQuery:
     @property
     def schema(self) -> pa.Schema:
         """The schema of the tables of results."""
-        return self._plan.schema
+        return self._plan.schema.outer
 
     @property
     def streams(self) -> frozenset[str]:
@@ -222,8 +223,14 @@ class ContinuousQuery:
         self._error = next((each.error for each in answers.answers if each.error), self._error)
 
     def _told(self, answer: Answer) -> Answer:
-        """Return an answer as the user wants it where it leaves rows out."""
-        return answer.or_failed() if self._on_error == "fail" else answer
+        """Return an answer as the user gets it: as was chosen for rows that it leaves out."""
+        if self._on_error == "fail":
+            answer = answer.or_failed()
+        try:
+            return replace(answer, table=self._plan.schema.handed_out(answer.table))
+        except QueryTypeError as error:
+            empty = empty_table(self._plan.schema.outer)
+            return replace(answer, table=empty, error=f"{error.reason}: {error.hint}")
 
     def _note_cost(self, seconds: float) -> None:
         self._evaluations += 1

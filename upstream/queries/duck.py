@@ -21,16 +21,20 @@ from ..clock import SystemClock
 from ..errors import NameTakenError, ParameterError, QueryError
 from .arrow_data import empty_table, no_rows
 from .engine_clock import EngineClock, with_calls
+from .result_schema import ResultSchema
 from .short_results import SHORT_ROWS, has_plain_types, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Statement
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Statement, StatementType
+    from duckdb.sqltypes import DuckDBPyType
     from sqlglot import exp
 
     from ..clock import Clock
+
+    Types = Sequence[DuckDBPyType]
 
 _ALWAYS: Final = {
     "autoinstall_known_extensions": False,
@@ -151,7 +155,7 @@ class Duck:
             self._connection.unregister(relation.name)
 
     def run_once(self, statement: exp.Expr, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
-        """Run a statement that reads these tables beside those of the database.
+        """Run a statement that reads these tables beside those of the database, for a user.
 
         QueryError if it fails; `text` is what the user wrote.
         """
@@ -163,14 +167,33 @@ class Duck:
         try:
             prepared = self.prepare(statement, schemas)
             try:
-                return prepared.run(**tables)
+                table = prepared.run(**tables)
             finally:
                 prepared.close()
         except duckdb.Error as error:
             raise error_of(str(error), text) from error
+        return ResultSchema.of(table.schema, prepared.types).handed_out(table, text)
+
+    def answer_as_written(self, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
+        """Run the text of a statement for a user; QueryTypeError if the answer does not fit.
+
+        What RETURNING gives stays as it is, since an error would come after the change.
+        """
+        import duckdb
+
+        kinds = duckdb.StatementType.SELECT, duckdb.StatementType.MULTI
+        table, types, kind = self._run_as_written(text, tables)
+        if kind not in kinds:
+            return table
+        return ResultSchema.of(table.schema, types).handed_out(table, text)
 
     def run_as_written(self, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
         """Run the text of a statement, which finds these tables under their names."""
+        return self._run_as_written(text, tables)[0]
+
+    def _run_as_written(
+        self, text: str, tables: Mapping[str, pa.Table]
+    ) -> tuple[pa.Table, Types, StatementType]:
         relations = [LentRelation(name, each.schema) for name, each in tables.items()]
         try:
             for relation in relations:
@@ -180,7 +203,7 @@ class Duck:
             self._note_functions(text)
             [statement] = self._connection.extract_statements(text)
             with _interruptible():
-                return _run(self._connection, statement)
+                return *_run(self._connection, statement), statement.type
         finally:
             for relation in relations:
                 self.take_back(relation)
@@ -293,6 +316,7 @@ class Prepared:
         "_schema",
         "_statement",
         "_types",
+        "types",
     )
 
     def __init__(
@@ -313,6 +337,8 @@ class Prepared:
         self._reads_clock = reads_clock
         self._schema: pa.Schema | None = None
         """Of the first result, and since then of all."""
+        self.types: Types = ()
+        """What DuckDB calls the types of the columns, from the first run on."""
         self._is_plain = self._is_short = False
         """Whether results are of plain types, and whether the last result had a few rows."""
         self._types: list[object] = []
@@ -339,7 +365,7 @@ class Prepared:
                 self._connection.unregister(relation.name)
 
     def _run_first(self) -> pa.Table:
-        table = _run(self._connection, self._statement)
+        table, self.types = _run(self._connection, self._statement)
         if not table.num_columns:  # no query
             return table
         self._schema = table.schema
@@ -388,15 +414,19 @@ class Prepared:
         return _as_arrow(self._connection)
 
 
-def _run(connection: DuckDBPyConnection, statement: Statement) -> pa.Table:
-    """Run a statement; a table without columns if it has no result."""
+def _run(connection: DuckDBPyConnection, statement: Statement) -> tuple[pa.Table, Types]:
+    """Run a statement, and return what types its columns are of in DuckDB as well.
+
+    A table without columns if it has no result.
+    """
     import duckdb
 
     if statement.type == duckdb.StatementType.SELECT:
         connection.execute(statement)  # a relation would not heed Ctrl-C
-        return _as_arrow(connection)
+        types = [column[1] for column in connection.description or ()]
+        return _as_arrow(connection), types
     result = connection.sql(statement)
-    return no_rows() if result is None else result.to_arrow_table()
+    return (no_rows(), ()) if result is None else (result.to_arrow_table(), result.types)
 
 
 def _as_arrow(connection: DuckDBPyConnection) -> pa.Table:

@@ -108,7 +108,7 @@ class TableStatements:
 
         try:
             rows = {name: self._newest_rows(name) for name in streams}
-            return self._duck.run_as_written(text, rows)
+            return self._duck.answer_as_written(text, rows)
         except duckdb.Error as error:
             tables = self._duck.connection.execute("SHOW TABLES").fetchall()
             known = _without_ours([*self._streams, *(str(name) for (name,) in tables)])

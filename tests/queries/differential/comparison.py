@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from math import isclose, isnan
+from typing import Final
 
+import duckdb
 import pyarrow as pa
 
 RELATIVE = 1e-9
 ABSOLUTE = 1e-7  # of sums that cancel out; what is summed is around ten
 
 Row = tuple[object, ...]
+WIDE: Final = re.compile(r"\bU?HUGEINT\b")
+
+
+def handed_out(relation: duckdb.DuckDBPyRelation) -> pa.Table:
+    """Return what users get of a relation: integers of 128 bits as those of 64, or an error."""
+    types = [WIDE.sub("BIGINT", str(kind)) for kind in relation.types]
+    if types != [str(kind) for kind in relation.types]:
+        columns = zip(types, relation.columns, strict=True)
+        quoted = ((kind, name.replace('"', '""')) for kind, name in columns)
+        casts = [f'CAST(#{i} AS {kind}) AS "{name}"' for i, (kind, name) in enumerate(quoted, 1)]
+        relation = relation.project(", ".join(casts))
+    return relation.to_arrow_table()
 
 
 def difference(expected: pa.Table, found: pa.Table, *, is_ordered: bool) -> str:

@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from .arrivals import LASTING, NEVER, Arrivals, Standing, StreamOf
+from .comparison import handed_out
 
 Bounds = tuple[int, int]
 
@@ -257,7 +258,7 @@ class Reference:
         for name, table in zip(names, tables, strict=True):
             self.connection.register(name, table)
         try:
-            return self.connection.sql(self.standing.template.format(*names)).to_arrow_table()
+            return handed_out(self.connection.sql(self.standing.template.format(*names)))
         except duckdb.Error:
             return None
 

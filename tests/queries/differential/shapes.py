@@ -20,7 +20,7 @@ from upstream.queries.choices import Way
 from upstream.queries.continuous_query import ContinuousQuery
 from upstream.queries.results import Result
 
-from .comparison import difference
+from .comparison import difference, handed_out
 
 WAYS: tuple[Way, ...] = ("increments", "whole")
 LASTING = ("landmark(s)",)
@@ -121,7 +121,7 @@ def _differences(
                 within = pa.array((times >= start) & (times <= last))
                 connection.register("window_rows", rows.filter(within))
                 query = each.template.format("window_rows AS s")
-                expected[asked] = connection.sql(query).to_arrow_table()
+                expected[asked] = handed_out(connection.sql(query))
             told = result.error or difference(
                 expected[asked], result.table, is_ordered="ORDER BY 1" in each.template
             )

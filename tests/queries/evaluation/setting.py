@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
 
 from upstream import ContinuousQuery, Engine, Result
 
@@ -31,13 +30,8 @@ def append(engine: Engine, stream: str, *rows: tuple[int | str, ...]) -> None:
 
 def rows_of(result: Result) -> list[Row]:
     """Return the rows of a result as tuples of plain values, sorted."""
-    rows = [tuple(map(plain, row.values())) for row in result.table.to_pylist()]
+    rows = [tuple(row.values()) for row in result.table.to_pylist()]
     return sorted(rows, key=repr)
-
-
-def plain(value: object) -> object:
-    """Return a whole number as an int: the sum of a BIGINT is a DECIMAL in Arrow."""
-    return int(value) if isinstance(value, Decimal) else value
 
 
 def given(results: Iterable[Result]) -> list[tuple[object, ...]]:

@@ -20,7 +20,7 @@ from .example_streams import STREAMS, shown
 
 
 def schema_of(text: str, duck: Duck) -> pa.Schema:
-    return check(read_query(text, STREAMS), STREAMS, duck)
+    return check(read_query(text, STREAMS), STREAMS, duck).outer
 
 
 def test_the_schema_of_a_result_is_known_before_any_row(duck: Duck) -> None:
@@ -129,3 +129,10 @@ def test_a_refused_query_leaves_nothing_lent(duck: Duck) -> None:
     with pytest.raises(UnknownColumnError):
         schema_of("SELECT price, pric FROM trades", duck)
     assert lent_names(duck) == before
+
+
+@pytest.mark.parametrize("limit", ["LIMIT -1", "LIMIT 1e30", "LIMIT 3 OFFSET -1", "LIMIT 'x'"])
+@pytest.mark.parametrize("query", ["FROM trades", "SELECT 1 FROM trades UNION ALL SELECT 2"])
+def test_a_limit_that_cannot_be_is_refused(query: str, limit: str, duck: Duck) -> None:
+    with pytest.raises(QueryError):
+        check(read_query(f"{query} {limit}", STREAMS), STREAMS, duck)

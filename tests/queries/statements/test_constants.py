@@ -82,6 +82,11 @@ def test_so_is_one_anywhere_else_that_every_row_needs_it(query: str, engine: Eng
         "if(symbol = 'A', price > 'high', true)",
         "price > 1 + random()",
         "time > now() - INTERVAL '1 day'",
+        "union_value(a := size) IS NOT NULL",
+        "(day, symbol) > (DATE '2026-01-02', 'a') AND day BETWEEN '2026-01-01' AND '2026-12-31'",
+        "price IN (1, '2.5', NULL) AND price < 1e300 AND size < 99999999999",
+        "symbol::UUID = '6f9619ff-8b86-d011-b42d-00cf4fc964ff'",
+        "json_object('a', size) = '{}' AND [size] = ['1'] AND {'a': size} = {'a': '1'}",
         "map([symbol], [1])['a'] IS NULL",
     ],
 )

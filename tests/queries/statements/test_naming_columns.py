@@ -12,7 +12,7 @@ from .example_streams import STREAMS
 
 
 def names_of(text: str, duck: Duck) -> list[str]:
-    names: list[str] = check(read_query(text, STREAMS), STREAMS, duck).names
+    names: list[str] = check(read_query(text, STREAMS), STREAMS, duck).outer.names
     return names
 
 

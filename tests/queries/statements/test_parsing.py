@@ -68,6 +68,8 @@ def test_words_of_the_grammar_may_be_names(duck: Duck) -> None:
         ("CREATE STREAM s", "", "expected the columns"),
         ("CREATE STREAM s KEY (a)", "KEY", "expected the columns"),
         ("CREATE STREAM a.s (a INT) KEY (a)", ".s", "expected the columns"),
+        ('CREATE STREAM "" (a INT)', '"" (a', "which is not empty"),
+        ('CREATE STREAM s ("" INT)', "", "a name that is not empty"),
         ("CREATE STREAM s () KEY (a)", "() KEY", "a stream needs columns"),
         ("CREATE STREAM s (a INT", "", r"expected \)"),
         ("CREATE STREAM s (a) KEY (a)", "a)", "needs a name and a type"),

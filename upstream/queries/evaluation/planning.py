@@ -42,11 +42,11 @@ from .window_input import FOREVER, WindowInput
 from .windowed import WindowedEvaluation
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from sqlglot import exp
 
     from ...clock import Clock
     from ..duck import Duck, Prepared
+    from ..result_schema import ResultSchema
     from ..rewriting.split_query import SplitQuery
     from ..statements import ParsedQuery
     from ..stream_definition import StreamDefinition
@@ -87,7 +87,7 @@ class Plan:
     split: SplitQuery
     evaluation: Evaluation
     readers: tuple[BasketReader, ...]
-    schema: pa.Schema
+    schema: ResultSchema
     streams: frozenset[str]
     tables: frozenset[str]
     failing: FailingRows
@@ -103,7 +103,7 @@ class Planner:
     def __init__(
         self,
         parsed: ParsedQuery,
-        schema: pa.Schema,
+        schema: ResultSchema,
         choices: Choices,
         *,
         definitions: Mapping[str, StreamDefinition],
@@ -269,7 +269,7 @@ class Planner:
 
     def _finish(self, split_query: SplitQuery, leaves: Sequence[LeafEvaluation]) -> Finish:
         merged = [MergedSchema(leaf.schema, leaf.merge()) for leaf in leaves]
-        return Finish(split_query, merged, self._schema, self._duck)
+        return Finish(split_query, merged, self._schema.inner, self._duck)
 
     def _is_whole(self, split_query: SplitQuery, clause: WindowClause) -> bool | None:
         """Return how windows are evaluated, None if that is to be measured."""
@@ -323,7 +323,7 @@ class Planner:
         evaluation = RowWiseEvaluation(
             readers,
             whole=self._prepared_whole(split_query, numbers),
-            schema=self._schema,
+            schema=self._schema.inner,
             failing=self._failing,
         )
         plan = self._plan_of(split_query, evaluation, readers)
@@ -347,7 +347,7 @@ class Planner:
             readers,
             [self._newest_rows(i) for i in numbers],
             whole=self._prepared_whole(split_query, numbers),
-            schema=self._schema,
+            schema=self._schema.inner,
             is_by_row=is_by_row,
             failing=self._failing,
         )

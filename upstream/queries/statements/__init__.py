@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ...errors import QueryError
     from ..duck import Duck
+    from ..result_schema import ResultSchema
     from ..stream_definition import StreamDefinition
 
 __all__ = [
@@ -66,7 +67,7 @@ def read_query(
 
 def check(
     parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
-) -> pa.Schema:
+) -> ResultSchema:
     """Return the schema of a query's result; QueryError if DuckDB refuses the query."""
     from . import checking
 

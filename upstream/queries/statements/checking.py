@@ -20,6 +20,7 @@ from ...errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
+from ..result_schema import ResultSchema
 from .duck_messages import candidates, duckdb_hint, headline_of, kind_of, quoted_text
 from .finding_places import Trial, place_of_function, place_of_table
 from .names import did_you_mean, found
@@ -27,15 +28,13 @@ from .parsed_query import ParsedQuery
 from .window_functions import FUNCTIONS
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ..duck import Duck
     from ..stream_definition import StreamDefinition
 
 
 def check(
     parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
-) -> pa.Schema:
+) -> ResultSchema:
     """Return the schema of a query's result; QueryError if DuckDB refuses the query."""
     import duckdb
 
@@ -43,14 +42,15 @@ def check(
         f"chunk_{i}": definitions[window.stream].schema for i, window in enumerate(parsed.windows)
     }
 
-    def schema_of(query: exp.Query) -> pa.Schema:
+    def schema_of(query: exp.Query) -> ResultSchema:
         prepared = duck.prepare(_without_rows(query), schemas)
         try:
-            return prepared.run().schema
+            return ResultSchema.of(prepared.run().schema, prepared.types)
         finally:
             prepared.close()
 
     try:
+        _try_limits(parsed.query, duck)
         return schema_of(parsed.query)
     except RecursionError:
         raise QuerySyntaxError("the statement is nested too deeply", parsed.text, 0) from None
@@ -102,6 +102,24 @@ def _without_rows(query: exp.Query) -> exp.Query:
         query.set("limit", exp.Limit(expression=exp.Literal.number(0)))
         query.set("offset", None)
     return query
+
+
+def _try_limits(query: exp.Query, duck: Duck) -> None:
+    """Have DuckDB evaluate a constant LIMIT and OFFSET, which `_without_rows` takes out."""
+    limits = {
+        name: query.args[name]
+        for name in ("limit", "offset")
+        if query.args.get(name) is not None and query.args[name].find(exp.Query) is None
+    }
+    if limits:
+        trial = exp.select(exp.Null())
+        for name, limit in limits.items():
+            trial.set(name, limit.copy())
+        prepared = duck.prepare(trial, {})
+        try:
+            prepared.run()
+        finally:
+            prepared.close()
 
 
 def refuse(

@@ -140,21 +140,24 @@ class _Constants:
         if self._functions.volatile_in(node) or (aggregates and not _is_varying(node)):
             return None
         try:
-            self._evaluate(select, node)
+            varying = [each for each in _operands(node) if _is_varying(each)]
+            types = self._types(select, varying)
+            if any(kind.startswith("UNION") for kind in types):
+                return None  # DuckDB has no cast to it from the text NULL
+            self._evaluate(node, types)
         except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
             return headline_of(str(error))
         except (duckdb.Error, SqlglotError, ValueError, RecursionError):
             return None  # it cannot be taken out of the query alone, which DuckDB has accepted
         return None
 
-    def _evaluate(self, select: exp.Select, node: exp.Expr) -> None:
+    def _evaluate(self, node: exp.Expr, types: list[str]) -> None:
         import pyarrow as pa
 
         from ..rewriting.trees import cast
 
         alone = node.copy()
         varying = [each for each in _operands(alone) if _is_varying(each)]
-        types = self._types(select, varying)
         nulls = exp.select("*").from_(exp.to_table(_ROW))
         if varying:
             columns = [

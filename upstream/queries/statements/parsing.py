@@ -123,6 +123,8 @@ def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.Co
         at = place if at is None else at
         if not isinstance(column, exp.ColumnDef) or column.args.get("kind") is None:
             source.refuse(QuerySyntaxError, "a column needs a name and a type", at, _FORM)
+        if not column.name:
+            source.refuse(QuerySyntaxError, "a column needs a name that is not empty", at, _FORM)
         if column.args.get("constraints"):
             reason = f"column {column.name}: a stream has no constraints"
             hint = "key and time are never NULL; filter other rows in the query"
@@ -178,6 +180,8 @@ class _TokenReader:
         if self.is_at_end or not _is_name(self._tokens[self.index]):
             self.refuse(f"expected {what}")
         name = str(self._tokens[self.index].text)
+        if not name:
+            self.refuse(f"expected {what}, which is not empty")
         if RESERVED.fullmatch(name):
             self.refuse(reserved(name))
         self.index += 1

@@ -1,0 +1,106 @@
+"""The columns of a query's results: as DuckDB gives them, and as users get them.
+
+DuckDB sums integers as HUGEINT, of 128 bits, which Arrow has only as DECIMAL(38, 0). Users get
+int64 instead, also within lists, structs and maps, so that JSON has numbers. The schema never
+depends on the data: a value that int64 does not hold is an error. Arrow cannot tell a HUGEINT from
+a DECIMAL(38, 0) that the user wrote, so this goes by the types that DuckDB names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ..errors import QueryTypeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb.sqltypes import DuckDBPyType
+
+_CURE: Final = "write sum(x)::DECIMAL(38, 0) for integers of any size"
+_WIDE: Final = "decimal128(38, 0)"
+"""What Arrow makes of a HUGEINT and of a UHUGEINT, in a column or within it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSchema:
+    """The columns of results as DuckDB gives them, `inner`, and as users get them, `outer`."""
+
+    inner: pa.Schema
+    outer: pa.Schema
+    _between: pa.Schema
+    """With a UHUGEINT as uint64: from 2^127 on it comes from DuckDB as a negative number."""
+
+    @classmethod
+    def of(cls, schema: pa.Schema, types: Sequence[DuckDBPyType]) -> ResultSchema:
+        """Return the schema of results that DuckDB gives with columns of these types."""
+        import pyarrow as pa
+
+        if _WIDE not in str(schema):
+            return cls(schema, schema, schema)
+        signed = {"hugeint": pa.int64(), "uhugeint": pa.int64()}
+        unsigned = signed | {"uhugeint": pa.uint64()}
+        return cls(schema, _with(schema, types, signed), _with(schema, types, unsigned))
+
+    def handed_out(self, table: pa.Table, text: str = "") -> pa.Table:
+        """Return a result as users get it; QueryTypeError if int64 does not hold a value.
+
+        `text` is the statement.
+        """
+        import pyarrow as pa
+
+        if self.outer is self.inner:
+            return table
+        columns = []
+        for column, between, outer in zip(table.columns, self._between, self.outer, strict=True):
+            try:
+                columns.append(_cast(_cast(column, between.type), outer.type))
+            except pa.ArrowInvalid as error:
+                reason = f"column {outer.name} has an integer that does not fit in 64 bits"
+                raise QueryTypeError(reason, text, hint=_CURE) from error
+        return pa.Table.from_arrays(columns, schema=self.outer)
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    return column if column.type.equals(kind) else column.cast(kind)
+
+
+def _with(
+    schema: pa.Schema, types: Sequence[DuckDBPyType], wide: Mapping[str, pa.DataType]
+) -> pa.Schema:
+    import pyarrow as pa
+
+    fields = [
+        field.with_type(_narrowed(field.type, each, wide))
+        for field, each in zip(schema, types, strict=True)
+    ]
+    return pa.schema(fields, schema.metadata)
+
+
+def _narrowed(kind: pa.DataType, of: DuckDBPyType, wide: Mapping[str, pa.DataType]) -> pa.DataType:
+    """Return a type with others for the wide integers in it; `of` is what DuckDB calls it."""
+    import pyarrow as pa
+
+    if of.id in wide:
+        return wide[of.id]
+    if of.id not in ("list", "array", "struct", "map"):
+        return kind
+    types = [each for _, each in of.children if not isinstance(each, int | list)]
+    fields = [
+        field.with_type(_narrowed(field.type, each, wide))
+        for field, each in zip(_fields(kind), types, strict=True)
+    ]
+    if pa.types.is_struct(kind):
+        return pa.struct(fields)
+    if pa.types.is_map(kind):
+        return pa.map_(*fields)
+    return pa.list_(fields[0], kind.list_size if pa.types.is_fixed_size_list(kind) else -1)
+
+
+def _fields(kind: pa.DataType) -> list[pa.Field]:
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind):
+        return list(kind)
+    return [kind.key_field, kind.item_field] if pa.types.is_map(kind) else [kind.value_field]
