@@ -27,7 +27,7 @@ class Watch:
     def __init__(self, order: ArrivalOrder, age: float) -> None:
         self.taken: list[tuple[object, float]] = []
         self.cursor = AgeCursor(order, age)
-        self.cursor.actions.append(self.take)
+        self.cursor.add(self.take)
 
     def take(self, cell: KeyCell, due: float) -> None:
         self.taken.append((cell.key, due))
@@ -81,14 +81,16 @@ def test_a_key_may_leave_as_it_falls_due_and_take_the_next_with_it() -> None:
     first, second, third = cells_at(order, 0.0, 0.0, 0.0)
     left: list[KeyCell] = []
 
-    def leave(cell: KeyCell, _: float) -> None:
-        left.append(cell)
-        for gone in (cell, second) if cell is first else (cell,):
-            order.remove(gone)
-        order._check()
+    class Leaving:
+        def leave(self, cell: KeyCell, _: float) -> None:
+            left.append(cell)
+            for gone in (cell, second) if cell is first else (cell,):
+                order.remove(gone)
+            order._check()
 
+    leaving = Leaving()
     cursor = AgeCursor(order, 1.0)
-    cursor.actions.append(leave)
+    cursor.add(leaving.leave)
     while (due := cursor.next_due()) <= 2.0:
         cursor.fall_due(due)
     assert left == [first, third]
@@ -152,3 +154,23 @@ def test_any_other_age_is_refused_by_name(seconds: float) -> None:
     with pytest.raises(ParameterError) as raised:
         check_age("time_to_live", seconds)
     assert raised.value.name == "time_to_live"
+
+
+def test_a_cursor_keeps_nothing_alive_that_it_calls() -> None:
+    order = ArrivalOrder()
+    cells_at(order, 0.0, 1.0)
+    watch = Watch(order, age=5.0)
+    cursor, taken = watch.cursor, watch.taken
+    assert cursor.calls(watch.take)
+    assert not cursor.is_idle
+    cursor.fall_due(5.0)
+    del watch
+    cursor.fall_due(6.0)
+    assert taken == [(0, 5.0)]
+
+
+def test_a_cursor_is_idle_when_all_was_removed() -> None:
+    watch = Watch(ArrivalOrder(), age=5.0)
+    watch.cursor.remove(watch.take)
+    assert watch.cursor.is_idle
+    assert not watch.cursor.calls(watch.take)

@@ -36,14 +36,14 @@ class Value:
     """Something that a weak reference can refer to."""
 
 
-class ProbeQueue(UpdateQueue):
+class ProbeScheduler(InPlaceScheduler):
     """Counts how often it hears of a key."""
 
     started = 0
 
-    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+    def schedule(self, place: Place) -> None:
         self.started += 1
-        return super().start(place, version, now, rows)
+        super().schedule(place)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -120,7 +120,7 @@ def test_queues_that_expire_at_one_age_share_a_cursor() -> None:
     for queue in queues[1:]:
         stream.detach(queue)
     assert stream._due_sources == []
-    assert stream.order is None
+    assert stream._order is None
 
 
 def test_a_value_given_back_takes_room_again_and_frees_it_again() -> None:
@@ -138,14 +138,15 @@ def test_a_value_given_back_takes_room_again_and_frees_it_again() -> None:
 
 def test_an_update_of_a_key_that_waits_in_every_queue_visits_none() -> None:
     stream = Stream(clock=ManualClock())
-    probes = [ProbeQueue(InPlaceScheduler()) for _ in range(10)]
-    for probe in probes:
-        stream.attach(probe)
+    probes = [ProbeScheduler() for _ in range(10)]
+    queues = [UpdateQueue(probe) for probe in probes]
+    for queue in queues:
+        stream.attach(queue)
     for number in range(100):
         stream.enqueue("A", number)
     stream.enqueue_many(["A"] * 100, list(range(100)))
     assert [probe.started for probe in probes] == [1] * 10
-    probes[3].dequeue()
+    queues[3].dequeue()
     for number in range(100):
         stream.enqueue("A", number)
     assert [probe.started for probe in probes] == [1, 1, 1, 2, 1, 1, 1, 1, 1, 1]

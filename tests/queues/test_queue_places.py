@@ -90,7 +90,7 @@ def test_a_key_counts_from_its_first_arrival_until_it_is_forgotten(places: Queue
     places._retire(place, now=4.0)
     place.delivered_version = Place.UNCOUNTED
     assert not places.counts(cell)
-    assert (places._keys, places._forgotten) == (0, 1)
+    assert (places.key_count, places._forgotten) == (0, 1)
     places._retire(place, now=5.0)
     assert places._forgotten == 1, "what does not count cannot be forgotten"
     places._check()

@@ -8,6 +8,7 @@ then waits until its queue dequeues it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
 from .key_cell import KeyCell
@@ -83,7 +84,15 @@ class Place:
 
         Else it would wait for the garbage collector, which may take long.
         """
+        self.owner = NOBODY
         del self.previous, self.next
+
+    def take_apart(self) -> None:
+        """Let go of what refers back to it, since its queue is gone, and its stream as well."""
+        with suppress(AttributeError):  # if it was closed
+            self.close()
+        self.line = None
+        self.cell.idle = None
 
 
 class _Nobody:

@@ -33,7 +33,7 @@ from .log_feed import LogFeed
 from .log_queue import READ_AHEAD, LogQueue
 from .shared_log import LogEntry
 from .stream import Stream
-from .stream_queue import DEFAULT_IN_PROCESS_LIMIT
+from .stream_queue import DEFAULT_IN_PROCESS_LIMIT, Admit, Welcome
 
 
 class Bounds(NamedTuple):
@@ -162,6 +162,9 @@ class AdaptiveQueue(LogQueue):
     def _waiting(self) -> int:
         return len(self._scheduler) if self._is_conflating else len(self._backlog)
 
+    def _admission(self) -> tuple[Admit, Welcome]:
+        return self._scheduler.admit, self._scheduler.welcome
+
     # Its life with its stream.
 
     def check_is_free(self, stream: Stream) -> None:
@@ -181,7 +184,7 @@ class AdaptiveQueue(LogQueue):
     def _listen(self, beginning: Beginning) -> None:
         stream = self._stream
         self._scheduler.bind(
-            Surroundings(rates=stream.rates, cost=self._cost, place_of=self.place_of)
+            Surroundings(rates=stream.rates, cost=self._cost, place_of=self._column.place_of)
         )
         if self.time_to_live is not None:
             stream.watch_age(self.time_to_live, self._expire)
@@ -191,12 +194,11 @@ class AdaptiveQueue(LogQueue):
         if self._scheduler.asks_cost and self._cost.is_told:
             stream.ask_first(self._cost.ask)
         self._open_log(beginning, age=age, at_once=True)
-        if not self._is_attached:
-            self.enqueue = self._enqueue_own
-            self.enqueue_many = self._enqueue_many_own
 
-    def _enqueue_own(self, key: Key, value: object, time: float | None = None) -> Outcome:
+    def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
         """Enqueue an update of `key`; `time` defaults to the clock's."""
+        if self._is_attached:
+            return self._stream.enqueue(key, value, time)
         self._catch_up()
         late, superseding = self._late, self._superseding
         self._stream.enqueue(key, value, time)
@@ -206,10 +208,12 @@ class AdaptiveQueue(LogQueue):
         return Outcome.SUPERSEDED if self._superseding > superseding else Outcome.WAITING
 
     @uninterrupted
-    def _enqueue_many_own(
+    def enqueue_many(
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:
         """Enqueue the rows of three equally long columns; `times` defaults to the clock's."""
+        if self._is_attached:
+            return self._stream.enqueue_many(keys, values, times)
         self._catch_up()
         late, superseding = self._late, self._superseding
         rows = self._stream.enqueue_many(keys, values, times).waiting

@@ -113,12 +113,11 @@ class AppendQueue(LogQueue):
 
     def _listen(self, beginning: Beginning) -> None:
         self._open_log(beginning, age=self.time_to_live, at_once=self._shedding is not None)
-        if not self._is_attached:
-            self.enqueue = self._enqueue_own
-            self.enqueue_many = self._enqueue_many_own
 
-    def _enqueue_own(self, key: Key, value: object, time: float | None = None) -> Outcome:
+    def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
         """Enqueue an update of `key`; `time` defaults to the clock's."""
+        if self._is_attached:
+            return self._stream.enqueue(key, value, time)
         self._feed.settle()
         rejected = self._rejected
         outcome = self._stream.enqueue(key, value, time)
@@ -126,10 +125,12 @@ class AppendQueue(LogQueue):
         return outcome if self._rejected == rejected else Outcome.REJECTED
 
     @uninterrupted
-    def _enqueue_many_own(
+    def enqueue_many(
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:
         """Enqueue the rows of three equally long columns; `times` defaults to the clock's."""
+        if self._is_attached:
+            return self._stream.enqueue_many(keys, values, times)
         self._catch_up()
         before = self._rejected
         outcome = self._stream.enqueue_many(keys, values, times)

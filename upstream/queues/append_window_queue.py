@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 
 from ..clock import Clock
 from ..errors import ParameterError
@@ -69,6 +70,11 @@ class _Entry:
         """The windows that the operator is to open with it."""
         self.completes = False
         """Whether a window is complete when it has left."""
+
+    def take_apart(self) -> None:
+        """Let go of its place, whose windows refer to the line, and take that apart as well."""
+        self.place.take_apart()  # the queue may have forgotten it
+        del self.place
 
 
 Line = deque[_Entry]
@@ -234,6 +240,13 @@ class AppendPlace(WindowPlace):
         self.waiting_closes = deque()
         self.windows = deque()
 
+    def take_apart(self) -> None:
+        """Let go of what refers back to it, since its queue is gone."""
+        super().take_apart()
+        self.windows.clear()
+        with suppress(AttributeError):  # if they were closed
+            self.buffer.close()
+
 
 class AppendWindowQueue(WindowedQueue[AppendPlace]):
     """Keep every window, and serve the tuples in the order of their arrival.
@@ -279,6 +292,7 @@ class AppendWindowQueue(WindowedQueue[AppendPlace]):
         self._drawn: deque[bool] | None = None if shedding is None else deque()
         self._is_plain = shedding is None
         self._line: Line = deque()
+        self._rings.add(self._line)
         self._waiting_keys = 0
 
     def dequeue(self) -> WindowTuple | None:

@@ -49,6 +49,16 @@ class BacklogPlace(Place):
             ticket = following
         self.first = self.last = None
 
+    def take_apart(self) -> None:
+        """Let go of what refers back to it, what waits among it, since its queue is gone."""
+        super().take_apart()
+        ticket = self.first
+        while ticket is not None:
+            following = ticket.next
+            ticket.close()
+            ticket = following
+        self.first = self.last = None
+
     def newest_waiting(self) -> Update | None:
         """Return the newest waiting update, of equal times the last; None if none waits."""
         newest = ticket = self.first

@@ -57,6 +57,7 @@ class Intake:
     """The part of a stream that updates pass; `Stream` is the whole."""
 
     __slots__ = (
+        "__weakref__",
         "_admission",
         "_arrived",
         "_asks",

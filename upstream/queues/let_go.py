@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from weakref import WeakMethod
+from weakref import WeakMethod, ref
 
 from .backlog import BacklogPlace
 from .stream import Stream
@@ -20,10 +20,10 @@ class LetGo:
     """The keys of which something left since the stream was last told.
 
     `next_due`, a method of the queue, says when it will drop something next, no sooner than `age`
-    seconds after an arrival; `settle` lets it. The queue is not kept alive by them.
+    seconds after an arrival; `settle` lets it. Neither is kept alive.
     """
 
-    __slots__ = ("_left", "_next_due", "_settle", "_stream", "age")
+    __slots__ = ("_is_told", "_left", "_next_due", "_settle", "_stream", "age")
 
     def __init__(
         self,
@@ -33,7 +33,8 @@ class LetGo:
         next_due: Callable[[], float],
         settle: Callable[[float], None],
     ) -> None:
-        self._stream = stream
+        self._stream = ref(stream)
+        self._is_told = stream.forget_after is not None
         self._left: dict[BacklogPlace, None] = {}
         self._settle = WeakMethod(settle)
         self._next_due = WeakMethod(next_due)
@@ -49,22 +50,25 @@ class LetGo:
     def fall_due(self, due: float) -> None:
         """Let the queue drop what is due."""
         settle = self._settle()
-        assert settle is not None, "a queue that is gone has nothing to drop"
-        settle(due)
+        if settle is not None:
+            settle(due)
 
     def add(self, place: BacklogPlace) -> None:
         """Note that an update of a key left, never to be delivered."""
-        if self._stream.forget_after is not None:
+        if self._is_told:
             self._left[place] = None
 
     def consider(self, now: float) -> None:
         """Let the stream forget the keys of which nothing is left and that are old enough."""
         while self._left:
             place, _ = self._left.popitem()
-            if place.delivered_version != place.FORGOTTEN:
-                self._stream.consider(place.cell, now)
+            stream = self._stream()
+            if stream is not None and place.delivered_version != place.FORGOTTEN:
+                stream.consider(place.cell, now)
 
     def close(self) -> None:
         """Tell the stream of nothing any more."""
         self._left.clear()
-        self._stream.stop_watching(self)
+        stream = self._stream()
+        if stream is not None:
+            stream.stop_watching(self)

@@ -75,6 +75,10 @@ class LogFeed:
         self._first.clear()
         stream.close_log(self)
 
+    def take_apart(self) -> None:
+        """Let go of the log, which refers back to it."""
+        self._log = None
+
     def settle(self) -> None:
         """Take over all that was not read; raise if something about an entry cannot be told."""
         log = self._log
@@ -82,7 +86,8 @@ class LogFeed:
             return
         take = self._take()
         ask = None if self._ask is None else self._ask()
-        assert take is not None, "a queue that is gone and was not closed"
+        if take is None:  # its stream is closed, and lets nothing more come
+            return
         self._is_settling = True
         try:
             while self._first:

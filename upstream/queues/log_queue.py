@@ -117,6 +117,7 @@ class LogQueue(StreamQueue):
         now = beginning.now
         age_limit = math.inf if self.time_to_live is None else self.time_to_live
         young = [entry for entry in beginning.entries if entry.arrival > now - age_limit]
+        self._rings.add((self._feed,))
         self._feed.open(stream, at_once=at_once, first=young, now=now)
         self._feed.try_settle()
 

@@ -15,6 +15,7 @@ from ..keys import KeyCell, Place
 from ..staleness import KeyStaleness, StalenessSums, key_staleness, staleness_lower_bound
 from ..statistics import ProcessingCost, UpdateRates, check_count
 from ..updates import Key
+from .place_column import PlaceColumn, Rings
 
 Mean = Callable[[StalenessSums, Place, float], float]
 
@@ -28,13 +29,17 @@ MEANS: dict[str, Mean] = {
 class QueuePlaces(ABC):
     """The part of a queue that knows its keys; `StreamQueue` and `WindowQueue` are the whole."""
 
-    __slots__ = ("__weakref__", "_cost", "_forgotten", "_keys", "_places", "_sums")
+    __slots__ = ("__weakref__", "_column", "_cost", "_forgotten", "_places", "_rings", "_sums")
 
     def __init__(self, cost: ProcessingCost) -> None:
-        self._places: list[Place | None] = []
+        self._column = PlaceColumn()
+        self._places = self._column.places
+        """The same list for as long as the queue lives."""
+        self._rings = Rings()
+        self._rings.add(self._places)
         self._sums = StalenessSums()
         self._cost = cost
-        self._keys = self._forgotten = 0
+        self._forgotten = 0
 
     def queue_staleness(self, key: Key | None = None) -> float:
         """Return the queue staleness in seconds so far: averaged over time, then over keys.
@@ -106,7 +111,7 @@ class QueuePlaces(ABC):
     @property
     def key_count(self) -> int:
         """How many keys have arrived here and were not forgotten, as far as was looked at. O(1)."""
-        return self._keys
+        return self._sums.counted
 
     @property
     def processing_cost(self) -> float | None:
@@ -151,27 +156,20 @@ class QueuePlaces(ABC):
 
     def _reserve(self, rows: int) -> None:
         """Have room for so many keys, and none to spare: most are known when a queue begins."""
-        assert not self._places, "a queue that has keys already"
-        self._places = [None] * rows
+        self._column.reserve(rows)
         self._sums.reserve(rows)
 
     def _new_place(self, cell: KeyCell, place: Place) -> None:
-        index = cell.index
-        if index >= len(self._places):
-            self._places.extend([None] * (index + 1 + index // 8 - len(self._places)))
-        assert self._places[index] is None, "a key with two places in one queue"
-        self._places[index] = place
+        self._column.put(cell, place)
 
     def _begin(self, place: Place, version: int, now: float) -> None:
         """Count a key from its first arrival on."""
         self._sums.begin(place, version, now)
-        self._keys += 1
 
     def _retire(self, place: Place, now: float) -> None:
         """Count a key no more, except for its averages."""
         if place.delivered_version >= 0:
             self._sums.retire(place, now)
-            self._keys -= 1
             self._forgotten += 1
 
     def _retire_all(self, now: float) -> None:
@@ -213,4 +211,4 @@ class QueuePlaces(ABC):
         return total / count if count else 0.0
 
     def _check(self) -> None:
-        assert self._keys == sum(1 for _ in self._counted_places())
+        assert self._sums.counted == sum(1 for _ in self._counted_places())

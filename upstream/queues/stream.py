@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter, itemgetter
 from typing import cast
 
 from ..clock import Clock, SystemClock, steps_back_of, ticks_of
@@ -37,6 +38,7 @@ from .attached import AttachedQueue, Final_co, Starter
 from .beginning import Beginning, newest_entries, oldest_to_take_over
 from .columns import check_key
 from .intake import AT_ONCE, NEVER, Intake
+from .own_queue import OwnQueue
 from .shared_log import LogReader, SharedLog
 from .values import NewestValues
 
@@ -60,7 +62,7 @@ class Stream(Intake):
     (24.0, 24.0)
     """
 
-    __slots__ = ("_closed", "_due_sources", "_is_own", "_order_readers", "clock", "forget_after")
+    __slots__ = ("_closed", "_due_sources", "_order_readers", "_own", "clock", "forget_after")
 
     def __init__(
         self,
@@ -86,7 +88,7 @@ class Stream(Intake):
         self._order_readers = 0
         self._due_sources: list[DueSource] = []
         self._closed: str | None = None
-        self._is_own = False
+        self._own: OwnQueue[object] | None = None
         self.forget_after = forget_after
         if forget_after is not None:
             self.watch_age(forget_after, self._retire_if_idle)
@@ -137,7 +139,7 @@ class Stream(Intake):
         known them. O(keys). The queue's clock, and rates, are the stream's from now on.
         """
         self.catch_up()
-        if self._is_own:
+        if self._own is not None:
             raise AlreadyAttachedError(
                 "this stream is a queue's own; make a Stream and attach both queues to it"
             )
@@ -192,6 +194,8 @@ class Stream(Intake):
 
     def close(self) -> None:
         """Detach all queues and free everything; further use is an error."""
+        if self._own is not None and self._own.is_gone:
+            self._queues.clear()
         for queue in list(self._queues):
             self.detach(queue)
         now = self.ticks()
@@ -242,10 +246,15 @@ class Stream(Intake):
         self._queues.clear()
         self._shut("stream: its queue was attached to another one")
 
-    def adopt(self, queue: AttachedQueue[object]) -> None:
+    def adopt(self, queue: OwnQueue[object]) -> None:
         """Feed a queue that is being made, as its own stream."""
         self._queues.append(queue)
-        self._is_own = True
+        self._own = queue
+
+    def close_orphaned(self) -> None:
+        """Close the own stream of a queue that is gone; called at any moment."""
+        if self._closed is None:
+            self._shut("stream of a queue that was dropped")
 
     @property
     def is_used(self) -> bool:
@@ -256,11 +265,6 @@ class Stream(Intake):
     def has_memory(self) -> bool:
         """Whether values are kept in a page pool."""
         return self.values.memory is not None
-
-    @property
-    def order(self) -> ArrivalOrder | None:
-        """The keys by last arrival, where somebody needs them."""
-        return self._order
 
     def now(self) -> float:
         """Return the time on the scale of arrivals, on which only differences mean anything."""
@@ -297,7 +301,7 @@ class Stream(Intake):
         """
         keys = self._keys if self._order is None else self._order
         cells = [cell for cell in keys if cell.arrival >= since and self._has_value(cell)]
-        return sorted(cells, key=_arrival) if self._order is None else cells
+        return sorted(cells, key=attrgetter("arrival")) if self._order is None else cells
 
     def counters(self) -> tuple[int, int, int]:
         """Return how many updates arrived, were late, and found the page pool full."""
@@ -349,7 +353,7 @@ class Stream(Intake):
         """Keep the keys by last arrival until as many calls of `drop_order`."""
         if self._order is None:
             self._order = ArrivalOrder()
-            for cell in sorted(self._keys, key=_arrival):
+            for cell in sorted(self._keys, key=attrgetter("arrival")):
                 self._order.append(cell)
         self._order_readers += 1
         self._note_plainness()
@@ -370,14 +374,14 @@ class Stream(Intake):
         if cursor is None:
             cursor = AgeCursor(self.keep_order(), age)
             self.watch(cursor)
-        cursor.actions.append(action)
+        cursor.add(action)
 
     def stop_watching_age(self, action: Callable[[KeyCell, float], None]) -> None:
         """Call `action` no more."""
-        cursor = self._cursor_of(lambda cursor: action in cursor.actions)
+        cursor = self._cursor_of(lambda cursor: cursor.calls(action))
         assert cursor is not None, "an action that nobody watches for"
-        cursor.actions.remove(action)
-        if not cursor.actions:
+        cursor.remove(action)
+        if cursor.is_idle:
             self.stop_watching(cursor)
             cursor.close()
             self.drop_order()
@@ -402,6 +406,8 @@ class Stream(Intake):
 
     def note_deadline(self) -> None:
         """Find out when something falls due next, since it may be sooner than was known."""
+        if self._closed is not None:
+            return
         sources = self._due_sources
         self._shortest_age = min((source.age for source in sources), default=NEVER)
         self.due_at = min((source.next_due() for source in sources), default=NEVER)
@@ -454,11 +460,9 @@ class Stream(Intake):
             return
         if self._closed is not None:
             raise ClosedError(self._closed)
-        while self._due_sources:
-            # In the order in which things fall due, whichever queue or age they belong to.
-            due, source = min(
-                ((source.next_due(), source) for source in self._due_sources), key=_due_of
-            )
+        while self._due_sources:  # in the order in which things fall due, wherever they do
+            dues = [(each.next_due(), each) for each in self._due_sources]
+            due, source = min(dues, key=itemgetter(0))
             if due > now:
                 break
             source.fall_due(due)
@@ -490,11 +494,3 @@ class Stream(Intake):
             self._log._check()
         for cell in self._keys:
             assert cell.waiting + len(cell.idle_places()) == len(self._starters)
-
-
-def _due_of(due_and_source: tuple[float, DueSource]) -> float:
-    return due_and_source[0]
-
-
-def _arrival(cell: KeyCell) -> float:
-    return cell.arrival

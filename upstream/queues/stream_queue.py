@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ..clock import steps_back_of
 from ..errors import AlreadyAttachedError, ClosedError, NotInProcessError, ParameterError
@@ -23,15 +23,28 @@ from ..statistics import (
     UpdateRates,
     check_count,
 )
-from ..updates import TOMBSTONE, Key, Update
+from ..updates import TOMBSTONE, Key, Outcome, Update
 from .ages import check_age
-from .attached import EnqueueManyMethod, EnqueueMethod
+from .batch_outcome import BatchOutcome
 from .beginning import Beginning
+from .columns import Column
 from .in_process import InProcess, Record, check_records, find_copy
+from .own_queue import OwnQueue
 from .queue_places import QueuePlaces
 from .stream import Stream
 
 DEFAULT_IN_PROCESS_LIMIT = 10_000
+
+Admit = Callable[[Key], Terms]
+Welcome = Callable[[KeyCell, Terms], None]
+
+
+def _admit_all(_key: Key) -> Terms:
+    return None
+
+
+def _welcome_all(_cell: KeyCell, _terms: Terms) -> None:
+    return
 
 
 class StreamQueue(QueuePlaces):
@@ -44,10 +57,6 @@ class StreamQueue(QueuePlaces):
     """
 
     _stream: Stream
-    enqueue: EnqueueMethod
-    """Enqueue an update; this is the stream's own method, which spares a call (DECISIONS.md)."""
-    enqueue_many: EnqueueManyMethod
-    """Enqueue a batch of columns, all of it or, if a row is bad, none."""
 
     __slots__ = (
         "_delivered",
@@ -70,8 +79,6 @@ class StreamQueue(QueuePlaces):
         "_values",
         "_without_room_before",
         "capacity",
-        "enqueue",
-        "enqueue_many",
         "time_to_live",
     )
 
@@ -98,10 +105,28 @@ class StreamQueue(QueuePlaces):
         self._orphans = 0  # updates in process whose key was forgotten
         self._final: QueueStatistics | None = None
         self._is_attached = False
-        own_stream.adopt(self)
         self._hear(own_stream, Beginning())
+        admit, welcome = self._admission()
+        own = OwnQueue(
+            self,
+            own_stream,
+            admit=admit,
+            welcome=welcome,
+            rings=self._rings,
+        )
+        own_stream.adopt(own)
 
     # What the application calls.
+
+    @abstractmethod
+    def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
+        """Enqueue an update of `key`; `time` defaults to the clock's."""
+
+    @abstractmethod
+    def enqueue_many(
+        self, keys: Column, values: Column, times: Column | None = None
+    ) -> BatchOutcome:
+        """Enqueue a batch of columns, all of it or, if a row is bad, none."""
 
     def dequeue(self) -> Update | None:
         """Hand out the update that is to be processed next, or None if none waits."""
@@ -258,8 +283,6 @@ class StreamQueue(QueuePlaces):
         self._in_process = OrderedDict()
         self._stream = Stream.closed("queue")
         self._values = self._stream.values  # those of the other one have a page pool, perhaps
-        self.enqueue = self._stream.enqueue
-        self.enqueue_many = self._stream.enqueue_many
         return self._final
 
     @property
@@ -294,6 +317,10 @@ class StreamQueue(QueuePlaces):
     @abstractmethod
     def take_over(self, cell: KeyCell, now: float) -> None:
         """Take over the newest update of a key, as if it arrived now. Called by the stream."""
+
+    def _admission(self) -> tuple[Admit, Welcome]:
+        """Return what does the same as `admit` and `welcome`, and does not hold the queue."""
+        return _admit_all, _welcome_all
 
     @abstractmethod
     def _listen(self, beginning: Beginning) -> None:
@@ -334,8 +361,6 @@ class StreamQueue(QueuePlaces):
         self._without_room_before = stream.counters()[2]
         self._values = stream.values
         self._ticks = stream.ticks
-        self.enqueue = stream.enqueue
-        self.enqueue_many = stream.enqueue_many
         self._listen(beginning)
 
     def _hand_out(self, record: Record, now: float) -> Update:
@@ -424,7 +449,7 @@ class StreamQueue(QueuePlaces):
             delivered=self._delivered,
             taken_as_delivered=self._taken_as_delivered,
             in_process=len(self._in_process),
-            keys=self._keys,
+            keys=self.key_count,
             forgotten=self._forgotten,
             switches=self._switches,
         )

@@ -14,12 +14,14 @@ from ..errors import ParameterError
 from ..keys import KeyCell, Place
 from ..memory import Codec, Memory
 from ..schedulers import Scheduler, Surroundings, Terms
-from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey
+from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey, QueueStatistics
 from ..updates import TOMBSTONE, Key, Update
+from .attached import EnqueueManyMethod, EnqueueMethod
 from .beginning import Beginning
 from .in_process import Record
 from .stream import Stream
-from .stream_queue import DEFAULT_IN_PROCESS_LIMIT, StreamQueue
+from .stream_queue import DEFAULT_IN_PROCESS_LIMIT, Admit, StreamQueue, Welcome
+from .waiting_keys import WaitingKeys
 
 _new_tuple = tuple.__new__
 
@@ -39,16 +41,23 @@ class UpdateQueue(StreamQueue):
     Update(key='IBM', value=25.0, time=1.0)
     """
 
+    enqueue: EnqueueMethod
+    """Enqueue an update; this is the stream's own method, which spares a call (DECISIONS.md)."""
+    enqueue_many: EnqueueManyMethod
+    """Enqueue a batch of columns, all of it or, if a row is bad, none."""
+
     __slots__ = (
         "_arrived_before",
         "_is_plain",
         "_late_before",
         "_lets_go",
         "_queue_area",
-        "_schedule",
         "_scheduler",
         "_take",
         "_taken_over_at",
+        "_waiting",
+        "enqueue",
+        "enqueue_many",
     )
 
     def __init__(
@@ -72,7 +81,6 @@ class UpdateQueue(StreamQueue):
             )
         self._scheduler = scheduler
         # A method that is kept is called faster than one that is looked up.
-        self._schedule = scheduler.schedule
         self._take = scheduler.take
         self._arrived_before = self._late_before = 0
         self._taken_over_at = -math.inf
@@ -142,7 +150,7 @@ class UpdateQueue(StreamQueue):
     @property
     def is_full(self) -> bool:
         """Whether no further key can wait."""
-        return self.capacity is not None and len(self._scheduler) >= self.capacity
+        return self._waiting.is_full
 
     def admit(self, key: Key) -> Terms:
         """Return what was given for a new key; raise if it makes no sense."""
@@ -161,32 +169,15 @@ class UpdateQueue(StreamQueue):
         place = self.place_of(cell)
         return place is not None and self._scheduler.bars(place)
 
-    def refuse(self, rows: int) -> None:
-        """Count updates that nobody had room for."""
-        self._rejected += rows
-
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
         """Give a key of the stream a place, in which it does not wait yet."""
-        place = Place(cell, self)
-        self._new_place(cell, place)
-        cell.add_idle(place)
-        self._scheduler.welcome(cell, terms)
+        self._waiting.welcome(cell, terms)
 
-    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
-        """Let a key wait, unless the queue is full; then count its `rows` updates as rejected."""
-        if self.capacity is not None and len(self._scheduler) >= self.capacity:
-            self._rejected += rows
-            return False
-        if place.delivered_version < 0:
-            self._begin(place, version, now)
-        if place.stale_since is None:
-            place.stale_since = now
-        elif place.in_process:
-            self._sums.accepted(place, version, now)
-        place.waiting_since = now
-        place.version_before = place.cell.version
-        self._schedule(place)
-        return True
+    def leave(self) -> QueueStatistics:
+        """Free everything that the queue holds of its stream. Called by `Stream.detach`."""
+        final = super().leave()
+        self._enqueue_to(self._stream)
+        return final
 
     def check_is_free(self, stream: Stream) -> None:
         """Raise unless the queue can join `stream`; ask for the cost, if that is needed."""
@@ -200,27 +191,35 @@ class UpdateQueue(StreamQueue):
         self._lets_go = not stream.values.retain
         self._reserve(stream.key_numbers)
         self._queue_area = self._sums.queue
-        if self._scheduler.needs_arrival_order:
-            stream.keep_order()
+        self._waiting = WaitingKeys(self._scheduler, self._column, self._sums, self.capacity)
+        self._enqueue_to(stream)
+        order = stream.keep_order() if self._scheduler.needs_arrival_order else None
         if self.time_to_live is not None:
             stream.watch_age(self.time_to_live, self._expire)
         self._scheduler.bind(
             Surroundings(
                 rates=stream.rates,
                 cost=self._cost,
-                place_of=self.place_of,
-                order=stream.order,
+                place_of=self._column.place_of,
+                order=order,
                 from_oldest=beginning.since is not None,
             )
         )
         self._arrived_before, self._late_before, _ = stream.counters()
-        stream.listen(self)
+        stream.listen(self._waiting)
         if self._scheduler.asks_cost and self._cost.is_told:
             stream.ask_first(self._cost.ask)
         for cell, terms in beginning.terms.items():
             self.welcome(cell, terms)
         if beginning.since is not None:
             self._take_over(beginning.since, beginning.now)
+
+    def _admission(self) -> tuple[Admit, Welcome]:
+        return self._scheduler.admit, self._waiting.welcome
+
+    def _enqueue_to(self, stream: Stream) -> None:
+        self.enqueue = stream.enqueue
+        self.enqueue_many = stream.enqueue_many
 
     def _take_over(self, since: float, now: float) -> None:
         self._taken_over_at = now
@@ -234,7 +233,7 @@ class UpdateQueue(StreamQueue):
         assert place is not None
         self._taken_over += 1
         cell.remove_idle(place)
-        if self.start(place, cell.version, now):
+        if self._waiting.start(place, cell.version, now):
             place.version_before = place.delivered_version
             cell.waiting += 1
         else:
@@ -248,7 +247,7 @@ class UpdateQueue(StreamQueue):
             if idle is not None:
                 idle.cell.remove_idle(idle)
         stream = self._stream
-        stream.stop_listening(self)
+        stream.stop_listening(self._waiting)
         if self._scheduler.asks_cost and self._cost.is_told:
             stream.ask_no_more(self._cost.ask)
         self._scheduler.unbind()
@@ -352,7 +351,7 @@ class UpdateQueue(StreamQueue):
         return (
             self._taken_over + arrived - self._arrived_before,
             late - self._late_before,
-            self._rejected + self._without_room(),
+            self._waiting.rejected + self._without_room(),
         )
 
     def _superseded_now(self) -> int:

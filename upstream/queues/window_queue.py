@@ -14,6 +14,7 @@ place again, by how long it has waited, when its window has left.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 
 from ..clock import Clock, again_of
 from ..errors import ParameterError
@@ -85,6 +86,11 @@ class KeyPlace(WindowPlace):
         self.processing_state = KeyState.DONE
         self.is_deferred = False
         self.waiting_rank = 0
+        self.window = None
+
+    def take_apart(self) -> None:
+        """Let go of what refers back to it, since its queue is gone."""
+        super().take_apart()
         self.window = None
 
     def _check(self) -> None:
@@ -175,17 +181,21 @@ class WindowQueue(WindowedQueue[KeyPlace]):
         self._scheduler = scheduler
         self._order = ArrivalOrder() if scheduler.needs_arrival_order else None
         self._keys_under_processing: deque[KeyPlace] = deque()
+        self._rings.add(self._keys_under_processing)
         self._idle_keys: set[KeyPlace] = set()
         self._deferred = self._waits = 0
         if memory is not None:
             memory.claim()
-            self._encode = self._encode_for_memory
+            self._encode = partial(_encode_for, memory, self._codec)
             self._is_plain = False
         if scheduler.asks_cost and self._cost.is_told:
             self._is_plain = False
         scheduler.bind(
             Surroundings(
-                rates=self._update_rates, cost=self._cost, place_of=self.place_of, order=self._order
+                rates=self._update_rates,
+                cost=self._cost,
+                place_of=self._column.place_of,
+                order=self._order,
             )
         )
 
@@ -369,12 +379,6 @@ class WindowQueue(WindowedQueue[KeyPlace]):
             self._order.append(place.cell)
         self._scheduler.welcome(place.cell, terms)
 
-    def _encode_for_memory(self, value: object) -> object:
-        assert self._memory is not None
-        data = self._codec.encode(value)
-        self._memory.check_length(RECORD_HEADER_BYTES + len(data))
-        return data
-
     def admit(self, key: Key) -> Admission:
         """Return what was given for a new key; raise if it makes no sense."""
         return self._update_rates.admit(key), self._scheduler.admit(key)
@@ -431,3 +435,10 @@ class WindowQueue(WindowedQueue[KeyPlace]):
 
     def _idle_count(self) -> int:
         return len(self._idle_keys)
+
+
+def _encode_for(memory: Memory, codec: Codec, value: object) -> object:
+    """Return the bytes of a value; a function, since a method would hold its queue."""
+    data = codec.encode(value)
+    memory.check_length(RECORD_HEADER_BYTES + len(data))
+    return data

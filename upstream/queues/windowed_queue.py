@@ -267,7 +267,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
             self._feed.close(self._stream)
             self._stream = None
         self._is_plain = False
-        self._encode = None  # which refers to the queue
+        self._encode = None
         self._ticks = _raise_closed
         return final
 
@@ -299,7 +299,7 @@ class WindowedQueue(WindowIntake[AnyPlace]):
             delivered=self._delivered,
             taken_as_delivered=self._taken_as_delivered,
             aborted=self._aborted,
-            keys=self._keys,
+            keys=self.key_count,
             forgotten=self._forgotten,
         )
 

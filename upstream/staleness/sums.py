@@ -29,13 +29,23 @@ class StalenessSums:
     Few places have any at a time, so they stand here and not in each place.
     """
 
-    __slots__ = ("application", "counted_since", "later", "queue", "retired", "retired_means")
+    __slots__ = (
+        "application",
+        "counted",
+        "counted_since",
+        "later",
+        "queue",
+        "retired",
+        "retired_means",
+    )
 
     def __init__(self) -> None:
         self.queue = array("d")
         self.application = array("d")
         self.counted_since = array("d")
         self.later: dict[Place, list[tuple[int, float]]] = {}
+        self.counted = 0
+        """How many keys count and are not retired."""
         self.retired = 0
         self.retired_means = {"queue": 0.0, "application": 0.0}
 
@@ -65,6 +75,7 @@ class StalenessSums:
         self.queue[index] = self.application[index] = 0.0
         self.counted_since[index] = now
         place.delivered_version = max(version - 1, 0)
+        self.counted += 1
 
     def wait_ends(self, place: Place, now: float) -> None:
         """Add the wait that ends: the area of the triangle above it."""
@@ -141,6 +152,7 @@ class StalenessSums:
         """Close the sums of a key that is forgotten; its averages go on counting in the mean."""
         self.later.pop(place, None)
         if place.delivered_version >= 0:
+            self.counted -= 1
             self.retired += 1
             self.retired_means["queue"] += self.queue_mean(place, now)
             self.retired_means["application"] += self.application_mean(place, now)
