@@ -100,8 +100,8 @@ def test_a_plan_is_fed_by_each_stream_once_however_often_it_reads_it() -> None:
 
 def test_a_plan_that_one_stream_refuses_is_attached_to_none() -> None:
     streams = Streams()
-    own = UpdateQueue(make_scheduler(), clock=streams.clock).stream
-    plan = RunningPlan(Union(Source(streams.left), Source(own)), streams.clock)
+    queue = UpdateQueue(make_scheduler(), clock=streams.clock)
+    plan = RunningPlan(Union(Source(streams.left), Source(queue.stream)), streams.clock)
     with pytest.raises(AlreadyAttachedError):
         plan.attach()
     assert streams.left.statistics().queues == 0
