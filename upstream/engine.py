@@ -144,12 +144,14 @@ class Engine:
         rows.
         """
         from .queries import statements
+        from .queries.settings_in_use import check_settings
         from .queries.tables_in_use import changed_tables
 
         self._check_open()
         statement = statements.parse(text, self._duck)
         if isinstance(statement, statements.OtherStatement):
             self._check_unused(changed_tables(statement, self._duck), text)
+            check_settings(statement, self._duck, standing=self._queries)
         match statement:
             case statements.CreateStream():
                 self._create_stream(statement)

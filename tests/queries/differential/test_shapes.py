@@ -165,6 +165,24 @@ CHOSEN = Family(
     windows=LASTING,
 )
 
+DIVISIONS = [
+    "SELECT g, avg(x), var_pop(x), stddev_samp(x), sem(x) FROM {0} GROUP BY g",
+    "SELECT g, regr_avgx(x, g), regr_slope(x, g), regr_intercept(x, k) FROM {0} GROUP BY g",
+    "SELECT corr(x, k), regr_r2(x, k), covar_samp(x, k), regr_slope(x, k) FROM {0}",
+    "SELECT g, sum(x) / 2 AS half, max(x) / count(*) AS share FROM {0} GROUP BY g",
+]
+"""Aggregates whose merge or finish divides, and queries that do."""
+
+
+def _pairs(random: Random, count: int) -> dict[str, pa.Array]:
+    return {**_texts(random, count), "k": pa.array([random.randint(0, 9) for _ in range(count)])}
+
+
+INTEGER_DIVISION, NO_IEEE = (
+    Family(f"{TEXTS}, k BIGINT", _pairs, incremental=DIVISIONS, setup=[setting])
+    for setting in ("SET integer_division = true", "SET ieee_floating_point_ops = false")
+)
+
 VALUES = {
     "UNION": "if(x > 1, x::UNION(a BIGINT, b VARCHAR), s::UNION(a BIGINT, b VARCHAR))",
     "BIT": "x::INT::BIT",
@@ -215,6 +233,8 @@ TYPES = Family(
         pytest.param(DEFAULT_COLLATION, id="default_collation"),
         pytest.param(STRUCTS, id="structs taken apart"),
         pytest.param(CHOSEN, id="chosen by another"),
+        pytest.param(INTEGER_DIVISION, id="integer_division"),
+        pytest.param(NO_IEEE, id="no ieee_floating_point_ops"),
         pytest.param(TYPES, id="types"),
     ],
 )

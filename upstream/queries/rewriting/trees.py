@@ -93,6 +93,11 @@ def call(name: str, *arguments: exp.Expr, where: exp.Expr | None = None) -> exp.
     return exp.Filter(this=function, expression=exp.Where(this=where.copy()))
 
 
+def divided(numerator: exp.Expr, denominator: exp.Expr) -> exp.Expr:
+    """Return a quotient, written so that it is not rounded under `SET integer_division = true`."""
+    return call('"/"', numerator, denominator)
+
+
 def cast(tree: exp.Expr, type_name: str) -> exp.Expr:
     """Return the tree cast to a type as DuckDB spells it."""
     from sqlglot import exp

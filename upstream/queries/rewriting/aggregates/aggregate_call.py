@@ -33,8 +33,6 @@ def read_call(node: exp.Expr) -> AggregateCall:
     if isinstance(node, exp.Filter):
         condition = node.expression.this
         node = node.this
-    if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.AnyValue):
-        node = node.this
     if not isinstance(node, exp.Func):
         return AggregateCall("", (), is_plain=False)
     arguments = _arguments(node)

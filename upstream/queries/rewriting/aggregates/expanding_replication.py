@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..trees import cast
+from ..trees import cast, divided
 from .compensation import count_state, sum_state
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 def expanding_replication(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
     """Keep sum and count of each partial; integers and decimals stay exact until the division."""
-    from sqlglot import exp
-
     if aggregate.name not in ("avg", "mean") or len(aggregate.arguments) != 1:
         return None
     if aggregate.is_distinct:
@@ -25,4 +23,4 @@ def expanding_replication(aggregate: AggregateCall, columns: PartialColumns) -> 
     [argument] = aggregate.arguments
     total = sum_state(columns, argument, where=aggregate.condition)
     count = count_state(columns, argument, where=aggregate.condition)
-    return exp.Paren(this=exp.Div(this=cast(total, "DOUBLE"), expression=count))
+    return divided(cast(total, "DOUBLE"), count)

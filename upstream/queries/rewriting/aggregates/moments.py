@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..split_query import StateKind
-from ..trees import call, cast, is_known
+from ..trees import call, cast, divided, is_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,10 +87,8 @@ def _center(count: exp.Expr, mean: exp.Expr) -> exp.Expr:
 
     least = call("min", mean)
     above = exp.Sub(this=_field("m"), expression=least)
-    shift = exp.Div(
-        this=_sum_over({"n": count, "m": mean}, _times(_field("n"), exp.Paren(this=above))),
-        expression=call("sum", count),
-    )
+    total = _sum_over({"n": count, "m": mean}, _times(_field("n"), exp.Paren(this=above)))
+    shift = divided(total, call("sum", count))
     return _plus(least.copy(), shift)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ..trees import divided, replaced
 from .compensation import count_state, sum_state
 from .moments import both_known, co_moments, moments
 
@@ -32,7 +33,7 @@ _OF_TWO: Final = {
     "regr_syy": "CASE WHEN n > 0 THEN sy END",
     "regr_avgx": "CASE WHEN n > 0 THEN mx / n END",
     "regr_avgy": "CASE WHEN n > 0 THEN my / n END",
-    "regr_slope": "CASE WHEN n > 0 THEN p / sx END",
+    "regr_slope": "CASE WHEN sx = 0 THEN 'nan'::DOUBLE WHEN n > 0 THEN p / sx END",
     "regr_intercept": "CASE WHEN sx > 0 THEN my / n - p / sx * (mx / n) END",
     "regr_r2": "CASE WHEN sx = 0 THEN NULL WHEN sy = 0 THEN 1 ELSE p / sx * (p / sy) END",
     "corr": (
@@ -81,4 +82,13 @@ def _formula(text: str, states: dict[str, Callable[[], exp.Expr]]) -> exp.Expr:
         if name is tree:
             return state
         name.replace(state.copy())
-    return exp.Paren(this=tree)
+    return exp.Paren(this=replaced(tree, _exactly))
+
+
+def _exactly(node: exp.Expr) -> exp.Expr | None:
+    """Return a division as one that no setting rounds."""
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Div):
+        return None
+    return divided(replaced(node.this, _exactly), replaced(node.expression, _exactly))
