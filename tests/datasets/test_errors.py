@@ -42,7 +42,7 @@ def test_each_message_is_one_line_that_says_what_it_is_about() -> None:
         "day exists already; choose another folder, or remove it first",
     ]
     assert "(PATH: none)" in str(ERRORS[4])
-    assert "package pyspark" in str(ERRORS[5])
+    assert "needs pyspark" in str(ERRORS[5])
     assert str(ERRORS[6]) == "reading: Spark says: no space"
     assert all("\n" not in str(error) for error in ERRORS)
 
