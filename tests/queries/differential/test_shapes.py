@@ -7,7 +7,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from .shapes import LASTING, Family, problems
+from .shapes import LASTING, WINDOWS, Family, problems
 
 
 def _texts(random: Random, count: int) -> dict[str, pa.Array]:
@@ -183,6 +183,23 @@ INTEGER_DIVISION, NO_IEEE = (
     for setting in ("SET integer_division = true", "SET ieee_floating_point_ops = false")
 )
 
+
+def _zeros(random: Random, count: int) -> dict[str, pa.Array]:
+    zeros = [random.choice([0.0, -0.0, 0.0, -0.0, None]) for _ in range(count)]
+    return {**_texts(random, count), "y": pa.array(zeros, pa.float64())}
+
+
+ZEROS = Family(
+    f"{TEXTS}, y DOUBLE",
+    _zeros,
+    incremental=[
+        "SELECT min(y)::VARCHAR AS least, max(y)::VARCHAR AS most FROM {0}",
+        "SELECT g, min(y)::VARCHAR AS least, max(y)::VARCHAR AS most FROM {0} GROUP BY g",
+        "SELECT s, min(y::FLOAT)::VARCHAR, max(y::FLOAT)::VARCHAR FROM {0} GROUP BY s",
+    ],
+    windows=("hop(s, 3, 1)", *WINDOWS),
+)
+
 VALUES = {
     "UNION": "if(x > 1, x::UNION(a BIGINT, b VARCHAR), s::UNION(a BIGINT, b VARCHAR))",
     "BIT": "x::INT::BIT",
@@ -235,6 +252,7 @@ TYPES = Family(
         pytest.param(CHOSEN, id="chosen by another"),
         pytest.param(INTEGER_DIVISION, id="integer_division"),
         pytest.param(NO_IEEE, id="no ieee_floating_point_ops"),
+        pytest.param(ZEROS, id="zeros of either sign"),
         pytest.param(TYPES, id="types"),
     ],
 )

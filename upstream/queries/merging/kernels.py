@@ -75,12 +75,24 @@ def _is_floating(type_: pa.DataType) -> bool:
     return bool(types.is_floating(type_))
 
 
+def _least(left: Arrays, right: Arrays) -> Arrays:
+    return (np.minimum(left[0], right[0]),)
+
+
+def _greatest(left: Arrays, right: Arrays) -> Arrays:
+    return (np.maximum(left[0], right[0]),)
+
+
 def _smaller(left: Arrays, right: Arrays) -> Arrays:
-    return (np.fmin(left[0], right[0]),)  # NaN, which is the greatest, only if there is no other
+    """Return the smaller, where NaN is the greatest; of equal ones (0.0 and -0.0), the later."""
+    keeps = (left[0] < right[0]) | np.isnan(right[0])
+    return (np.where(keeps, left[0], right[0]),)
 
 
 def _greater(left: Arrays, right: Arrays) -> Arrays:
-    return (np.maximum(left[0], right[0]),)  # NaN if there is one
+    """Return the greater, which is NaN if there is one; of equal ones (0.0 and -0.0), the later."""
+    keeps = (left[0] > right[0]) | np.isnan(left[0])
+    return (np.where(keeps, left[0], right[0]),)
 
 
 def _as_they_are(arrays: Arrays) -> Arrays:
@@ -105,8 +117,8 @@ def _co_moments(left: Arrays, right: Arrays) -> Arrays:
     return count, left[1] + x_apart * share, left[2] + y_apart * share, products
 
 
-LEAST_INTEGER: Final = Kernel((int(_WORD.max),), _smaller, _as_they_are)
-GREATEST_INTEGER: Final = Kernel((int(_WORD.min),), _greater, _as_they_are)
+LEAST_INTEGER: Final = Kernel((int(_WORD.max),), _least, _as_they_are)
+GREATEST_INTEGER: Final = Kernel((int(_WORD.min),), _greatest, _as_they_are)
 LEAST_FLOAT: Final = Kernel((np.nan,), _smaller, _as_they_are)
 GREATEST_FLOAT: Final = Kernel((-np.inf,), _greater, _as_they_are)
 MOMENTS: Final = Kernel((0.0,) * 3, _moments, _as_they_are)
