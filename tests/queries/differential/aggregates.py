@@ -23,8 +23,8 @@ class Aggregate:
 
 
 SIMPLE = ("whole_sum", "real_sum", "count", "average", "extreme", "logic", "spread")
-ORDERED = ("chosen", "first", "mode", "in_order")
-OTHER = ("distinct", "together", "bits", "quantile", "collected", "moment")
+ORDERED = ("chosen", "first", "mode", "in_order", "collated")
+OTHER = ("distinct", "together", "bits", "quantile", "collected", "moment", "top")
 KEPT = ("mode", "in_order", "quantile", "collected", "moment")  # these need every value
 
 
@@ -87,6 +87,15 @@ class Aggregates:
 
     def _extreme(self) -> str:
         return f"{self.random.choice(['min', 'max'])}({self.of.any()})"
+
+    def _top(self) -> str:
+        name = self.random.choice(["min", "max"])
+        return f"{name}({self.of.whole()}, {self.random.randint(1, 4)})"
+
+    def _collated(self) -> str:
+        """Return an extreme of which several texts may be, so that the first is chosen."""
+        name = self.random.choice(["min", "max"])
+        return f"{name}(({self.of.text()}) COLLATE NOCASE)"
 
     def _logic(self) -> str:
         return f"{self.random.choice(['bool_and', 'bool_or'])}({self.of.truth()})"

@@ -312,7 +312,8 @@ class Grammar:
         if groups:
             text += f" GROUP BY {self._grouping(groups)}"
         if having:
-            text += f" HAVING {having.sql} IS NOT NULL AND count(*) > {self.random.randint(0, 3)}"
+            both, most = self.random.choice(["AND", "OR"]), self.random.randint(0, 3)
+            text += f" HAVING {having.sql} IS NOT NULL {both} count(*) > {most}"
         is_ordered = bool(groups) and "ROLLUP" not in text and self.random.random() < 0.2
         if is_ordered:
             text += self._order(groups, kinds.exact())
