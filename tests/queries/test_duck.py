@@ -289,3 +289,13 @@ def test_ctrl_c_ends_a_statement_with_keyboard_interrupt() -> None:
     command = [sys.executable, "-c", INTERRUPTED]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == "stopped [{'one': 1}]\n", done.stderr
+
+
+def test_duckdb_shows_no_progress_where_python_is_interactive() -> None:
+    code = (
+        "import duckdb; from upstream.queries.duck import Duck\n"
+        "ask = \"SELECT current_setting('enable_progress_bar')\"\n"
+        "print(duckdb.connect().execute(ask).fetchall(), Duck().connection.execute(ask).fetchall())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[(True,)] [(False,)]\n"

@@ -45,8 +45,6 @@ _ALWAYS: Final = {
 """Nothing is downloaded, and names are those of tables, never of Python variables."""
 _INTERRUPTED: Final = "Query interrupted"
 """What DuckDB says, in a bare RuntimeError, when Ctrl-C has ended a statement."""
-_OFF: Final = ("enable_progress_bar", "enable_progress_bar_print")
-"""DuckDB must not print anything by itself."""
 _LOCKED: Final = {"enable_external_access": "false", "lock_configuration": "true"}
 """What keeps SQL of others away from files, and from these settings."""
 _MEMORY: Final = ":memory:"
@@ -83,14 +81,24 @@ class Duck:
 
         config: dict[str, str | bool | int | float | list[str]] = {"threads": threads, **_ALWAYS}
         self._connection: DuckDBPyConnection = duckdb.connect(database, config=config)
-        for setting in _OFF:
-            self._connection.execute(f"SET {setting} = false")
+        self._silence()
         self._clock = EngineClock(self._connection, SystemClock() if clock is None else clock)
         if not files:
             for setting, value in _LOCKED.items():
                 self._connection.execute(f"SET {setting} = {value}")
         self._has_own_functions = database != _MEMORY
         self._lent_count = self._prepared_count = 0
+
+    def _silence(self) -> None:
+        """Let DuckDB print nothing by itself.
+
+        In a notebook without ipywidgets it prints no progress and refuses to be told so.
+        """
+        [(prints,)] = self._connection.execute(
+            "SELECT current_setting('enable_progress_bar')"
+        ).fetchall()
+        if prints:
+            self._connection.execute("SET enable_progress_bar = false")
 
     @property
     def has_own_functions(self) -> bool:

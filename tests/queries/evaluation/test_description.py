@@ -15,7 +15,7 @@ from .setting import append, make_streams
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    with Engine(clock=ManualClock()) as engine:
+    with Engine(clock=ManualClock(), stopwatch=ManualClock()) as engine:
         make_streams(engine)
         yield engine
 
