@@ -127,6 +127,7 @@ STRUCTS = Family(
         "SELECT g, unnest(max({{'a': x, 'b': [s]}})), count(*) AS n FROM {0} GROUP BY g",
         "SELECT max({{'a': g, 'b': x}}).b AS b FROM {0}",
         "SELECT g, max(x, 2), min(s, 3) FILTER (WHERE x > 1) FROM {0} GROUP BY g",
+        "SELECT sum(x) AS total FROM (SELECT x FROM {0})",
         "SELECT max({{'a': g, 'b': x}}, 2), min([x], 2) FROM {0}",
     ],
     kept=[

@@ -47,7 +47,7 @@ def split(
     Raises what DuckDB raises if the query as it is cannot be run.
     """
     trial = Trial(duck, schemas, collates=may_collate(query, duck))
-    query = _with_names(query)
+    query = _with_aliases(_with_names(query))
     trial.columns(query)
     functions = functions_of(duck)
     try:
@@ -71,6 +71,19 @@ def _with_names(query: exp.Query) -> exp.Query:
     ]
     copy = query.copy()
     copy.set("expressions", items)
+    return copy
+
+
+def _with_aliases(query: exp.Query) -> exp.Query:
+    """Name subqueries in FROM that have no name, as DuckDB does."""
+    from sqlglot import exp
+
+    copy = query.copy()
+    found = [each for each in copy.find_all(exp.Subquery) if not each.alias]
+    relations = [each for each in found if isinstance(each.parent, exp.From | exp.Join)]
+    for number, each in enumerate(relations, 1):
+        name = "unnamed_subquery" + (str(number) if number > 1 else "")
+        each.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
     return copy
 
 
