@@ -352,3 +352,5 @@ select distinct on (a) a, b from t order by a, b desc
 select a, sum(b) from t group by rollup(a, c)
 select a, sum(b), grouping(a), grouping_id(a) from t group by cube(a, c)
 select "select", "from" from "order"
+select a is not null as c, not a is null as d, (a > 1) is not null as e, a is not true as f, a is not distinct from 1 as g from t
+select a notnull as c, a isnull as d from t

@@ -129,7 +129,7 @@ def _negated(node: _Tree) -> _Tree:
     """Take `NOT x IS NULL` for `x IS NOT NULL`, and `NOT x IS TRUE` for `x IS NOT TRUE`."""
     match node:
         case {"type": "OPERATOR_NOT", "children": [dict(inner)]} if inner["type"] in _POSITIVE:
-            return inner | {"type": _POSITIVE[inner["type"]]}
+            return inner | {"type": _POSITIVE[inner["type"]], "alias": node["alias"]}
     return node
 
 
