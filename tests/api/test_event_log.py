@@ -20,6 +20,7 @@ from api.application import _lifespan
 from api.definitions import QueueDefinition, StreamDefinition
 from api.entries import QueueEntry, StreamEntry
 from api.event_files import EventFiles
+from api.history import History
 from api.service import Service
 from api.settings import Settings, SettingsError
 from upstream.events import key_text
@@ -448,6 +449,7 @@ def test_what_is_delivered_in_the_time_of_grace_is_noted(
     queue = queue_of(service, lease_seconds=60.0)
     app = FastAPI()
     app.state.service = service
+    app.state.history = History(service)
 
     async def live() -> None:
         async with _lifespan(app):
