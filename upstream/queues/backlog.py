@@ -42,16 +42,14 @@ class BacklogPlace(Place):
     def close(self) -> None:
         """Let go of what waits, and of what refers back to the place."""
         super().close()
-        ticket = self.first
-        while ticket is not None:
-            following = ticket.next
-            ticket.close()
-            ticket = following
-        self.first = self.last = None
+        self._drop_tickets()
 
     def take_apart(self) -> None:
         """Let go of what refers back to it, what waits among it, since its queue is gone."""
         super().take_apart()
+        self._drop_tickets()
+
+    def _drop_tickets(self) -> None:
         ticket = self.first
         while ticket is not None:
             following = ticket.next
