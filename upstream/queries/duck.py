@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from ..clock import SystemClock
 from ..errors import NameTakenError, ParameterError, QueryError
 from .arrow_data import empty_table, no_rows
-from .engine_clock import EngineClock, with_calls
+from .engine_clock import EngineClock, words_for_calls, write_as_call
 from .result_schema import ResultSchema
 from .short_results import SHORT_ROWS, has_plain_types, table_of
 
@@ -117,28 +117,24 @@ class Duck:
         """Close the database; what was prepared cannot run any more."""
         self._connection.close()
 
-    def prepare(self, query: exp.Expr, lent: Mapping[str, pa.Schema]) -> Prepared:
-        """Prepare a query in which the tables of these names are lent for each run."""
+    def prepare(
+        self, query: exp.Expr, lent: Mapping[str, pa.Schema], *, describe: bool = False
+    ) -> Prepared:
+        """Prepare a query in which the tables of these names are lent for each run.
+
+        With `describe`, it answers with DuckDB's description of the query's columns instead.
+        """
         from sqlglot import exp
 
         from .statements.dialect import DIALECT
 
-        query = with_calls(query.copy())
-        relations: dict[str, LentRelation] = {}
-        for table in list(query.find_all(exp.Table)):
-            name = table.name
-            if name not in lent or table.db or not isinstance(table.this, exp.Identifier):
-                continue
-            if name not in relations:
-                relations[name] = self.lend(lent[name])
-            if not table.alias:
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
-            table.set("this", exp.to_identifier(relations[name].name, quoted=True))
-        for name in lent:
-            if name not in relations:  # not read by the query; it may be lent all the same
-                relations[name] = LentRelation("", lent[name])
+        query = query.copy()
+        relations = self._lend_each(query, lent)
+        if describe:
+            rows = exp.Subquery(this=exp.Describe(this=query))
+            query = exp.select("*").from_(rows, copy=False)
         try:
-            sql = query.sql(DIALECT)
+            sql = query.sql(DIALECT, copy=False)
             [statement] = self._connection.extract_statements(sql)
             self._note_functions(sql)
         except Exception:
@@ -155,6 +151,26 @@ class Duck:
             clock=self._clock,
             reads_clock=self._clock.may_be_read(sql),
         )
+
+    def _lend_each(self, query: exp.Expr, lent: Mapping[str, pa.Schema]) -> dict[str, LentRelation]:
+        """Make a query read tables that are lent to it, and the clock by calls."""
+        from sqlglot import exp
+
+        relations: dict[str, LentRelation] = {}
+        for node in list(query.find_all(exp.Table, *words_for_calls())):
+            name = node.name
+            if not isinstance(node, exp.Table):
+                write_as_call(node)
+            elif name in lent and not node.db and isinstance(node.this, exp.Identifier):
+                if name not in relations:
+                    relations[name] = self.lend(lent[name])
+                if not node.alias:
+                    node.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+                node.set("this", exp.to_identifier(relations[name].name, quoted=True))
+        for name in lent:
+            if name not in relations:  # not read by the query; it may be lent all the same
+                relations[name] = LentRelation("", lent[name])
+        return relations
 
     def take_back(self, relation: LentRelation) -> None:
         """Let DuckDB know a table that was lent no more."""

@@ -29,7 +29,7 @@ def _select(sql: str) -> exp.Select:
 
 def test_columns_are_cast_back_to_what_arrow_has_no_type_for(trial: Trial) -> None:
     shape = trial.shape(_select("SELECT 1::HUGEINT AS h, uuid() AS u, 1 AS i, [1::HUGEINT] AS l"))
-    columns = reading(shape, trial, "merged_0")
+    columns = reading(shape, trial)
     assert {name: tree.sql("duckdb") for name, tree in columns.items()} == {
         "h": 'CAST("h" AS INT128)',
         "u": 'CAST("u" AS UUID)',
@@ -41,7 +41,7 @@ def test_columns_are_cast_back_to_what_arrow_has_no_type_for(trial: Trial) -> No
 def test_a_type_that_would_lose_something_is_refused(trial: Trial) -> None:
     shape = trial.shape(_select("SELECT '12:00:00+02'::TIMETZ AS t"))
     with pytest.raises(NotIncrementalError, match="TIME WITH TIME ZONE"):
-        reading(shape, trial, "merged_0")
+        reading(shape, trial)
 
 
 def test_an_enum_travels_as_text_if_it_is_a_group(trial: Trial) -> None:

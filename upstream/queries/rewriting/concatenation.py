@@ -32,7 +32,7 @@ def concatenation(task: Task) -> Division | None:
         rule="concatenation",
         partial=partial,
         partial_by_step=by_step(partial),
-        finish=_finish(task, shape, reading(shape, task.trial, task.relation)),
+        finish=_finish(task, shape, reading(shape, task.trial)),
         direct=tuple(zip(task.shape.names, names, strict=True)),
         row_wise=True,
     )

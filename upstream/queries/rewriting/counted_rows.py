@@ -103,7 +103,7 @@ def _repeated(
     """Return the rows as often as they were there, under the names that the finish knows."""
     from sqlglot import exp
 
-    columns = reading(shape, task.trial, task.relation)
+    columns = reading(shape, task.trial)
     items = [
         named(columns[name].copy(), known)
         for name, known in zip(names, projection.items, strict=True)

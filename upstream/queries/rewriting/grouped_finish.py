@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .collations import collated, collation_of, plain
 from .grouping import has_sets
-from .merged_relation import arrow_types, restored, types_of
+from .merged_relation import restored, types_of
 from .not_incremental import NotIncrementalError
 from .split_query import State, StateKind
 from .trees import call, cast, column, named_each, replaced
@@ -40,7 +40,7 @@ class GroupedFinish:
         has_many_rows = columns.is_refined or (self._aggregates_again and own_groups > 0)
         is_join = len(task.block.sources) > 1
         _check_order(columns, has_many_rows=has_many_rows, is_join=is_join)
-        self._types = types_of(shape, task.trial, task.relation)
+        self._types = types_of(shape, task.trial)
         self._reading = self._readings()
 
     def _readings(self) -> Mapping[str, exp.Expr]:
@@ -119,7 +119,7 @@ class GroupedFinish:
             return ()
         query = exp.select(*(merge.copy() for merge in merges)).from_(exp.to_table(relation))
         found = self._task.trial.lending({relation: schema}).columns(query).types
-        types = arrow_types(schema, self._task.trial, relation)[len(self._columns.groups) :]
+        types = self._task.trial.types_read_back(schema)[len(self._columns.groups) :]
         same = iter(
             [
                 merge if plain(is_type) == plain(type_name) else cast(merge, plain(type_name))

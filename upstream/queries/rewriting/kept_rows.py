@@ -152,7 +152,7 @@ class Projection:
 
         partial = self.partial()
         shape = self._task.trial.shape(partial)
-        columns = reading(shape, self._task.trial, self._task.relation)
+        columns = reading(shape, self._task.trial)
 
         def exchange(node: exp.Expr) -> exp.Expr | None:
             if isinstance(node, exp.Column) and not node.table and node.name in columns:

@@ -18,7 +18,6 @@ from .trial import Trial
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
-    import pyarrow as pa
     from sqlglot import exp
 
     from .trial import Shape
@@ -35,7 +34,7 @@ def travelling(
     be kept `apart`, as the finish brings them together.
     """
     shape = trial.shape(partial)
-    back = arrow_types(shape.schema, trial, "merged")
+    back = trial.types_read_back(shape.schema)
     for i, (type_name, found) in enumerate(zip(shape.types, back, strict=True)):
         if i < groups and shape.names[i] not in apart:
             check_comparable(type_name)
@@ -48,26 +47,18 @@ def travelling(
     return replace(shape, schema=trial.shape(partial).schema)
 
 
-def reading(shape: Shape, trial: Trial, relation: str) -> Mapping[str, exp.Expr]:
+def reading(shape: Shape, trial: Trial) -> Mapping[str, exp.Expr]:
     """Return for each column of a partial how to read it from the merged relation."""
     return {
         name: restored(column(name), type_name, back)
-        for name, (type_name, back) in types_of(shape, trial, relation).items()
+        for name, (type_name, back) in types_of(shape, trial).items()
     }
 
 
-def types_of(shape: Shape, trial: Trial, relation: str) -> Mapping[str, tuple[str, str]]:
+def types_of(shape: Shape, trial: Trial) -> Mapping[str, tuple[str, str]]:
     """Return for each column of a partial its type, and as which type it comes back from Arrow."""
-    types = arrow_types(shape.schema, trial, relation)
+    types = trial.types_read_back(shape.schema)
     return dict(zip(shape.names, zip(shape.types, types, strict=True), strict=True))
-
-
-def arrow_types(schema: pa.Schema, trial: Trial, relation: str) -> tuple[str, ...]:
-    """Return the types as which DuckDB reads an Arrow table."""
-    from sqlglot import exp
-
-    query = exp.select("*").from_(exp.to_table(relation))
-    return trial.lending({relation: schema}).columns(query).types
 
 
 def restored(tree: exp.Expr, type_name: str, back: str) -> exp.Expr:

@@ -40,41 +40,56 @@ class Trial:
     `collates` says that there are texts that compare by a collation.
     """
 
-    __slots__ = ("_collates", "_columns", "_duck", "_schemas", "schemas")
+    __slots__ = ("_collates", "_columns", "_duck", "_read_back", "_schemas", "schemas")
 
     def __init__(
-        self, duck: Duck, schemas: Mapping[str, pa.Schema], *, collates: bool = False
+        self,
+        duck: Duck,
+        schemas: Mapping[str, pa.Schema],
+        *,
+        collates: bool = False,
+        read_back: dict[bytes, tuple[str, ...]] | None = None,
     ) -> None:
         self._duck = duck
         self._collates = collates
+        self._read_back = {} if read_back is None else read_back
         self._columns: dict[str, Columns] = {}
         self._schemas: dict[str, pa.Schema] = {}
         self.schemas = dict(schemas)
 
     def shape(self, query: exp.Query) -> Shape:
         """Return all about the columns of a query; raises as DuckDB does."""
-        columns = self.columns(query)
         text = key(query)
+        columns = self._columns_of(query, text)
         if text not in self._schemas:
             self._schemas[text] = self._run(query).schema
         return Shape(columns.names, columns.types, self._schemas[text])
 
     def columns(self, query: exp.Query) -> Columns:
         """Return names and types only, for which the query need not run; raises as DuckDB does."""
-        from sqlglot import exp
+        return self._columns_of(query, key(query))
 
-        text = key(query)
+    def _columns_of(self, query: exp.Query, text: str) -> Columns:
         if text not in self._columns:
-            describe = exp.Subquery(this=exp.Describe(this=query.copy()))
-            described = self._run(exp.select("*").from_(describe)).to_pydict()
+            described = self._run(query, describe=True).to_pydict()
             names, types = described["column_name"], described["column_type"]
             if self._collates:
                 types = with_collations(query, types, self._run, self._duck)
             self._columns[text] = Columns(tuple(names), tuple(types))
         return self._columns[text]
 
-    def _run(self, query: exp.Expr) -> pa.Table:
-        prepared = self._duck.prepare(query, self.schemas)
+    def types_read_back(self, schema: pa.Schema) -> tuple[str, ...]:
+        """Return the types as which DuckDB reads an Arrow table."""
+        from sqlglot import exp
+
+        known = schema.serialize().to_pybytes()
+        if known not in self._read_back:
+            query = exp.select("*").from_(exp.to_table("merged"))
+            self._read_back[known] = self.lending({"merged": schema}).columns(query).types
+        return self._read_back[known]
+
+    def _run(self, query: exp.Expr, *, describe: bool = False) -> pa.Table:
+        prepared = self._duck.prepare(query, self.schemas, describe=describe)
         try:
             return prepared.run()
         finally:
@@ -88,8 +103,11 @@ class Trial:
 
         step = pa.field(STEP, pa.int64())
         schemas = {name: pa.schema([step, *schema]) for name, schema in self.schemas.items()}
-        return Trial(self._duck, schemas, collates=self._collates)
+        return self._of(schemas)
 
     def lending(self, schemas: Mapping[str, pa.Schema]) -> Trial:
         """Return a trial in which these relations exist as well."""
-        return Trial(self._duck, {**self.schemas, **schemas}, collates=self._collates)
+        return self._of({**self.schemas, **schemas})
+
+    def _of(self, schemas: Mapping[str, pa.Schema]) -> Trial:
+        return Trial(self._duck, schemas, collates=self._collates, read_back=self._read_back)
