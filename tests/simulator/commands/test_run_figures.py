@@ -9,12 +9,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from simulator.experiments.experiment import Experiment, Point, Scale, Table
 from simulator.experiments.registry import EXPERIMENTS
+from simulator.experiments.table import read_csv
+from simulator.runs import runner
 
+from ..experiments.golden import assert_golden_rows, golden_path
 from .command_line import assert_refused, invoke
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -46,7 +51,7 @@ def test_a_second_run_from_another_seed_replaces_the_first(tmp_path: Path) -> No
     tables = []
     for seed in ("5", "6", "5"):
         options = ("--out", str(tmp_path), "--quick", "--seed", seed, "--jobs", "1", "--json")
-        [result] = json.loads(invoke("figure", "13b", *options).stdout)
+        [result] = json.loads(invoke("figure", "4", *options).stdout)
         assert result["seed"] == int(seed)
         tables.append((tmp_path / result["table"]).read_text())
     assert tables[0] == tables[2] != tables[1]
@@ -80,29 +85,53 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     assert result.stderr == f"Error: [Errno 20] Not a directory: '{path / 'folder'}'\n"
 
 
+def test_all_writes_every_experiment_and_the_page_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables are the golden ones; that each experiment measures its own is tested with it."""
+    monkeypatch.setattr(
+        runner, "EXPERIMENTS", {name: recalled(each) for name, each in EXPERIMENTS.items()}
+    )
+    result = invoke("all", "--quick", "--jobs", "1", "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    for each in EXPERIMENTS.values():
+        assert f"{each.file_name}.png" in page
+        for ending in ("csv", "png", "json"):
+            assert (tmp_path / f"{each.file_name}.{ending}").stat().st_size > 0
+    assert str(tmp_path / "index.html") in result.output
+
+
+def recalled(experiment: Experiment) -> Experiment:
+    """Return the experiment as one of a single point, at which it gives its golden table."""
+
+    def measure(point: Point, scale: Scale) -> Table:
+        return read_csv(golden_path(experiment))
+
+    return replace(experiment, points=lambda scale: [{}], measure=measure)
+
+
 @pytest.mark.slow
-def test_all_may_be_stopped_and_goes_on(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "simulator", "all", "--quick", "--out", str(tmp_path)]
+def test_a_run_may_be_stopped_and_goes_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "simulator", "figure", "2", "policies", "--quick"]
+    command += ["--jobs", "2", "--out", str(tmp_path)]
+    finished, unfinished = tmp_path / "figure_2.json", tmp_path / ".unfinished" / "policies.jsonl"
     with subprocess.Popen(
         command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as running:
-        wait_for(lambda: any(tmp_path.glob("*.json")), running)
+        wait_for(lambda: finished.exists() and unfinished.stat().st_size > 0, running)
         os.killpg(running.pid, signal.SIGINT)  # as a terminal does
         _, errors = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "goes on from here" in errors
     assert "Traceback" not in errors
-    before = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.json")}
-    assert 0 < len(before) < len(EXPERIMENTS)
+    assert not (tmp_path / "policies.json").exists()
+    before = finished.stat().st_mtime_ns
 
-    again = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    after = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.json")}
-    assert before.items() <= after.items(), "what was finished is not measured again"
-    assert len(after) == len(EXPERIMENTS)
-    page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    for each in EXPERIMENTS.values():
-        assert f"{each.file_name}.png" in page
-    assert str(tmp_path / "index.html") in again.stdout
+    again = subprocess.run([*command, "--json"], cwd=ROOT, check=True, capture_output=True)
+    assert [result["name"] for result in json.loads(again.stdout)] == ["2", "policies"]
+    assert finished.stat().st_mtime_ns == before, "what was finished is not measured again"
+    assert_golden_rows(EXPERIMENTS["policies"], read_csv(tmp_path / "policies.csv"))
 
 
 def wait_for(is_there: Callable[[], bool], running: subprocess.Popen[str]) -> None:

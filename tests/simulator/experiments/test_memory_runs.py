@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from simulator.experiments.experiment import Scale, number
@@ -19,6 +21,7 @@ from simulator.experiments.memory_runs import (
 from upstream import MemoryUsage
 
 
+@cache
 def run(
     memory: str, *, theta: float = 0.0, load: float = 5, is_memoryless: bool = False
 ) -> MemoryUsage:
@@ -80,6 +83,25 @@ def test_a_setting_has_a_row_for_each_memory_and_one_for_preallocated_room() -> 
     assert number(on_demand, "usage") < number(naive, "usage") < 100.0
     assert number(on_demand, "usage") < number(on_demand, "page_usage")
     assert number(on_demand, "page_usage") < number(naive, "page_usage") < 112.0
+
+
+def test_what_the_figures_have_in_common_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[MemoryRun] = []
+    measure_run = MemoryRun.measure
+
+    def noted(each: MemoryRun) -> MemoryUsage:
+        measured.append(each)
+        return measure_run(each)
+
+    monkeypatch.setattr(MemoryRun, "measure", noted)
+    point = {"theta": 0.45, "load": 2, "tuples_per_page": 16}  # which no figure has
+    for seed in (1, 2):
+        for metric in (USAGE, EFFECTIVE_USAGE, USAGE):
+            measure(point, Scale(seed=seed, is_quick=True), metric)
+    assert [(each.memory, each.seed) for each in measured] == [
+        *(("on-demand", 1), ("naive", 1)),
+        *(("on-demand", 2), ("naive", 2)),
+    ]
 
 
 def test_effective_usage_by_page_is_what_waits_by_what_is_held() -> None:

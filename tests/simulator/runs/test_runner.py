@@ -96,7 +96,7 @@ def test_a_stopped_run_goes_on_where_it_was_stopped(
 
 @pytest.mark.slow
 def test_processes_measure_what_one_process_measures(tmp_path: Path) -> None:
-    names = ["13b", "14"]
+    names = ["4", "5a"]
     for name, jobs in (("one", 1), ("two", 2)):
         heard = Heard()
         results = list(

@@ -21,7 +21,7 @@ from simulator.runs.worker_processes import Task, measure, measured
 
 ROOT = Path(__file__).resolve().parents[3]
 QUICK = Scale(seed=3, is_quick=True)
-NAME = "13b"
+NAME = "5a"
 
 
 def tasks() -> list[Task]:
