@@ -7,15 +7,16 @@ keys arrive once at time 0, and what was measured in the first fifth is subtract
 Noise, as standard deviation over seeds: since the arrivals are the same, the ratio of the index to
 IN-PLACE varies by at most 0.8 % where its mean is above 0.985, and by at most 1.6 % elsewhere.
 Staleness over its bound, where it is close to 1, varies by at most 1.5 % at Zipf 0.5 and 0.9, and
-by up to 2.6 % at Zipf 1.2, where rare keys decide. The seed is fixed, so the same code measures
-the same numbers every time.
+by up to 2.6 % at Zipf 1.2, where rare keys decide. Equal keys whose rates are estimated are noisier
+beyond saturation, up to 1 % with 40,000 arrivals, and have 100,000 there. The seed is fixed, so the
+same code measures the same numbers every time.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import pytest
@@ -57,11 +58,14 @@ class Setting:
         enough = LEAST_SERVICES_PER_KEY * self.keys * self.load
         return self.arrivals or max(LEAST_ARRIVALS, int(enough))
 
-    def draw(self) -> list[tuple[float, int]]:
-        random = np.random.default_rng(SEED)
-        times = random.exponential(1.0, self.size).cumsum()
-        keys = random.choice(self.keys, self.size, p=self.rates)
-        return list(zip(times.tolist(), keys.tolist(), strict=True))
+
+@lru_cache(maxsize=1)
+def drawn(setting: Setting) -> list[tuple[float, int]]:
+    """Return the time and the key of each arrival; all policies of a setting get the same list."""
+    random = np.random.default_rng(SEED)
+    times = random.exponential(1.0, setting.size).cumsum()
+    keys = random.choice(setting.keys, setting.size, p=setting.rates)
+    return list(zip(times.tolist(), keys.tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ class Staleness:
 def measure(policy: str, setting: Setting, *, is_estimated: bool) -> Staleness:
     """Return the mean staleness of one policy, after the warm-up."""
     server = Server(policy, setting, is_estimated=is_estimated)
-    arrivals = setting.draw()
+    arrivals = drawn(setting)
     warm_up = int(WARM_UP * len(arrivals))
     server.take(arrivals[:warm_up])
     before = server.areas()
@@ -144,20 +148,14 @@ def assert_index_holds(setting: Setting, *, is_estimated: bool) -> None:
         assert index.queue <= OVER_THE_BOUND * bound
 
 
+@pytest.mark.parametrize("is_estimated", [False, True], ids=["given", "estimated"])
 @pytest.mark.parametrize("load", LOADS)
 @pytest.mark.parametrize("zipf", ZIPF)
 @pytest.mark.parametrize("keys", KEYS)
-def test_the_index_is_hardly_ever_worse_than_in_place(keys: int, zipf: float, load: float) -> None:
-    assert_index_holds(Setting(keys, zipf, load), is_estimated=False)
-
-
-@pytest.mark.parametrize("load", LOADS)
-@pytest.mark.parametrize("zipf", ZIPF)
-@pytest.mark.parametrize("keys", KEYS)
-def test_the_index_is_hardly_ever_worse_than_in_place_with_estimated_rates(
-    keys: int, zipf: float, load: float
+def test_the_index_is_hardly_ever_worse_than_in_place(
+    keys: int, zipf: float, load: float, is_estimated: bool
 ) -> None:
-    assert_index_holds(Setting(keys, zipf, load), is_estimated=True)
+    assert_index_holds(Setting(keys, zipf, load), is_estimated=is_estimated)
 
 
 @pytest.mark.parametrize("is_estimated", [False, True])
@@ -188,11 +186,20 @@ def test_estimates_on_both_sides_of_a_border_of_classes_hardly_part_equal_keys(
     assert index.queue <= 1.015 * measure("in-place", setting, is_estimated=False).queue
 
 
-@pytest.mark.parametrize("load", [1.1, 5.0])
+@pytest.mark.parametrize(
+    ("keys", "load"),
+    [
+        *[(keys, load) for keys in KEYS for load in (0.5, 1.0, 1.5, 5.0, 20.0)],
+        *[(32, 1.5), (100, 1.1), (128, 2.0)],
+    ],
+)
 def test_the_index_is_hardly_worse_than_in_place_when_equal_rates_are_estimated(
-    load: float,
+    keys: int, load: float
 ) -> None:
-    assert_index_holds(Setting(keys=100, zipf=0.0, load=load), is_estimated=True)
+    """With 32 and 128 keys the rate is a border of two classes, so estimates fall into either."""
+    arrivals = 100_000 if load > 1.0 else LEAST_ARRIVALS
+    arrivals = max(arrivals, int(12 * keys * load))
+    assert_index_holds(Setting(keys, 0.0, load, arrivals), is_estimated=True)
 
 
 @pytest.mark.parametrize("load", [0.6, 1.1, 5.0])

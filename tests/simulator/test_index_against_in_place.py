@@ -1,8 +1,8 @@
-"""The staleness index against IN-PLACE on memoryless arrivals, over the whole grid.
+"""The staleness index against IN-PLACE on memoryless arrivals, between the points of a grid.
 
-The grid is 10 to 1,000 keys, Zipf 0 to 1.2, load 0.5 to 20, with the true rates and with estimated
-ones; measured are its corners, its middle and what lies between. Both policies get the same
-arrivals, every key arrives once at time 0, and the first fifth is left out.
+The grid itself, 10 to 1,000 keys, Zipf 0 to 1.2, load 0.5 to 20, with the true rates and with
+estimated ones, is measured by `tests/test_policy_staleness.py`, without a simulator. Both policies
+get the same arrivals, every key arrives once at time 0, and the first fifth is left out.
 
 Noise, as the standard deviation of the ratio of the two over seeds: up to 1 % at a load of 5 with
 40,000 arrivals, 0.3 % with 200,000, and less elsewhere. The seed is fixed.
@@ -24,18 +24,11 @@ WORSE_THAN_IN_PLACE = 1.02
 BELOW_THE_BOUND = 0.97
 SEED = 20
 
-CORNERS_AND_MIDDLE = [
-    (keys, theta, load)
-    for keys in (10, 100, 1_000)
-    for theta in (0.0, 0.6, 1.2)
-    for load in (0.5, 1.0, 1.5, 5.0, 20.0)
-]
 IN_BETWEEN = [
-    *[(100, 0.3, 0.8), (100, 0.3, 2.0), (100, 0.9, 1.1), (100, 0.9, 2.0), (100, 0.9, 10.0)],
+    *[(10, 0.6, 1.5), (100, 0.6, 1.5), (1_000, 0.6, 1.5), (10, 1.2, 1.5)],
+    *[(100, 0.3, 0.8), (100, 0.3, 2.0), (100, 0.9, 10.0)],
     *[(30, 0.9, 3.0), (300, 0.3, 3.0)],
 ]
-ON_THE_BORDER_OF_TWO_CLASSES = [(32, 0.0, 1.5), (128, 0.0, 1.5), (128, 0.0, 2.0)]
-"""The rate of each key is a power of two, so that estimates of it fall into either class."""
 
 
 @cache
@@ -47,7 +40,7 @@ def measure(
         policy=policy,
         workload=Poisson(zipf(keys, theta)),
         cost=load,
-        updates=arrivals(keys, theta, load),
+        updates=100_000 if load >= 2.0 else 40_000,
         seed=SEED,
         is_informed=is_informed,
         warm_up=0.2,
@@ -61,19 +54,11 @@ def measure(
     return measured.queue.mean, measured.application.mean
 
 
-def arrivals(keys: int, theta: float, load: float) -> int:
-    """Return enough to serve each key twelve times, and more where there is more noise."""
-    is_noisy = load >= 2.0 or (theta == 0.0 and load > 1.0)
-    return max(100_000 if is_noisy else 40_000, int(12 * keys * load))
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("keys", "theta", "load"), CORNERS_AND_MIDDLE + IN_BETWEEN + ON_THE_BORDER_OF_TWO_CLASSES
-)
 @pytest.mark.parametrize("is_informed", [True, False], ids=["given", "estimated"])
+@pytest.mark.parametrize(("keys", "theta", "load"), IN_BETWEEN)
 def test_the_index_is_hardly_ever_worse_than_in_place(
-    is_informed: bool, keys: int, theta: float, load: float
+    keys: int, theta: float, load: float, is_informed: bool
 ) -> None:
     in_place = measure("in-place", keys, theta, load)
     index = measure("index", keys, theta, load, is_informed=is_informed)

@@ -108,7 +108,7 @@ def recalled(experiment: Experiment) -> Experiment:
     def measure(point: Point, scale: Scale) -> Table:
         return read_csv(golden_path(experiment))
 
-    return replace(experiment, points=lambda scale: [{}], measure=measure)
+    return replace(experiment, points=lambda _: [{}], measure=measure)
 
 
 @pytest.mark.slow
