@@ -86,8 +86,13 @@ def text_files() -> list[PurePosixPath]:
 
 def faults(check: Callable[[str], list[str]], paths: Iterable[PurePosixPath]) -> list[str]:
     """Apply a check of texts to files, and say in which file each fault is."""
-    texts = ((path, (ROOT / path).read_text(encoding="utf-8")) for path in paths)
-    return [f"{path}: {fault}" for path, text in texts for fault in check(text)]
+    return [f"{path}: {fault}" for path in paths for fault in check(text_of(path))]
+
+
+@cache
+def text_of(path: PurePosixPath) -> str:
+    """Return what is in a file."""
+    return (ROOT / path).read_text(encoding="utf-8")
 
 
 def assert_none(found: list[str]) -> None:
@@ -140,12 +145,20 @@ def long_module(text: str) -> list[str]:
 
 def long_functions(text: str) -> list[str]:
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in statements(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > FUNCTION_LINES:
                 found.append(f"{node.name} has {length} lines")
     return found
+
+
+def statements(parent: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements in a statement, and those in them, but not the many expressions."""
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+            yield node
+            yield from statements(node)
 
 
 def missing_docstrings(text: str) -> list[str]:
@@ -311,6 +324,7 @@ def test_every_process_collects_the_same_tests_at_any_time() -> None:
 
 SLASH = "/"  # so that the examples are not themselves found in this file
 LONG_BODY = "    pass\n" * FUNCTION_LINES
+LONG_INNER_BODY = "        pass\n" * FUNCTION_LINES
 
 
 @pytest.mark.parametrize(
@@ -320,6 +334,11 @@ LONG_BODY = "    pass\n" * FUNCTION_LINES
         (long_module, "x\n" * 501, "x\n" * 500),
         (long_functions, f"def f():\n{LONG_BODY}", "def f():\n    pass\n" + "x = 1\n" * 99),
         (long_functions, f"async def f():\n{LONG_BODY}", "async def f():\n    pass\n"),
+        (
+            long_functions,
+            f"try: pass\nexcept OSError:\n  match x:\n    case 1:\n     def f():\n{LONG_INNER_BODY}",
+            "try: pass\nexcept OSError:\n    def f(): pass\n",
+        ),
         (missing_docstrings, "x = 1", '"""Doc."""'),
         (missing_docstrings, '"""Doc."""\ndef f(): ...', '"""Doc."""\ndef _f(): ...'),
         (missing_docstrings, '"""Doc."""\nclass C: ...', '"""Doc."""\nclass _C: ...'),
