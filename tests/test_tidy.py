@@ -324,7 +324,6 @@ def test_every_process_collects_the_same_tests_at_any_time() -> None:
 
 SLASH = "/"  # so that the examples are not themselves found in this file
 LONG_BODY = "    pass\n" * FUNCTION_LINES
-LONG_INNER_BODY = "        pass\n" * FUNCTION_LINES
 
 
 @pytest.mark.parametrize(
@@ -336,7 +335,7 @@ LONG_INNER_BODY = "        pass\n" * FUNCTION_LINES
         (long_functions, f"async def f():\n{LONG_BODY}", "async def f():\n    pass\n"),
         (
             long_functions,
-            f"try: pass\nexcept OSError:\n  match x:\n    case 1:\n     def f():\n{LONG_INNER_BODY}",
+            f"try: pass\nexcept OSError:\n match x:\n  case 1:\n   def f():\n{LONG_BODY}",
             "try: pass\nexcept OSError:\n    def f(): pass\n",
         ),
         (missing_docstrings, "x = 1", '"""Doc."""'),

@@ -34,13 +34,13 @@ def serve_longest_waiting(
 
 
 def serve_any(server: Server, since: Floats, now: float, random: np.random.Generator) -> int:
-    return int(random.choice(np.flatnonzero(np.isfinite(since))))
+    return int(random.choice(np.isfinite(since).nonzero()[0]))
 
 
 def serve_largest_index(
     server: Server, since: Floats, now: float, random: np.random.Generator
 ) -> int:
-    keys = np.flatnonzero(np.isfinite(since))
+    keys = np.isfinite(since).nonzero()[0]
     wait, rate, cost = now - since[keys], server.rates[keys], server.costs[keys]
     horizon = 4.0 * (wait.max() + cost)
     quiet = -np.expm1(-rate * horizon) / rate
@@ -66,6 +66,7 @@ class _Loop:
         self.warm_up_services = warm_up_services
         self.queue_area, self.application_area = np.zeros(size), np.zeros(size)
         self.waiting_since = np.full(size, math.inf)
+        self.waiting = 0
         self.stale_since = np.full(size, math.inf)
         self.delivered_at = np.zeros(size)
         self.arrival_time = 0.0
@@ -84,18 +85,20 @@ class _Loop:
         time, key = self.arrivals.pop()
         if self.waiting_since[key] == math.inf:
             self.waiting_since[key] = time
+            self.waiting += 1
         if self.stale_since[key] == math.inf:
             self.stale_since[key] = time
         if not self.arrivals:
             self.draw_arrivals()
 
     def serve(self, policy: Policy) -> None:
-        if self.waiting_since.min() == math.inf:
+        if not self.waiting:
             self.now = self.arrivals[-1][0]
             self.admit_one()
         key = policy(self.server, self.waiting_since, self.now, self.random)
         self.queue_area[key] += self.area(self.waiting_since[key], 0.0)
         self.waiting_since[key] = math.inf
+        self.waiting -= 1
         self.now += self.server.costs[key]
         while self.arrivals[-1][0] <= self.now:
             self.admit_one()

@@ -314,16 +314,15 @@ def test_a_server_that_needs_no_time_leaves_nothing_stale(of: str) -> None:
 # Extremes
 
 
-@pytest.mark.parametrize("of", KINDS)
 @pytest.mark.parametrize("load", [0.3, 1.000001, 3.0, 1e12])
-def test_a_million_keys_are_bounded_in_proportion_to_a_thousand(of: str, load: float) -> None:
+def test_a_million_keys_are_bounded_in_proportion_to_a_thousand(load: float) -> None:
     # A thousand copies of every key, each a thousand times rarer, leave the load as it was and
     # make every wait in the queue a thousand times as long.
     rates = zipf_rates(1000, load=load)
-    few = staleness_lower_bound(rates, 1.0)
-    many = staleness_lower_bound(np.repeat(rates, 1000) / 1000, 1.0)
+    copies = np.repeat(rates, 1000) / 1000
+    few, many = staleness_lower_bound(rates, 1.0), staleness_lower_bound(copies, 1.0)
     assert many == pytest.approx(1000 * few, rel=1e-6)
-    assert staleness_lower_bound(np.repeat(rates, 1000) / 1000, 1.0, of=of) >= many
+    assert staleness_lower_bound(copies, 1.0, of="application") >= many
 
 
 @given(
