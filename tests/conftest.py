@@ -45,6 +45,14 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSeri
 NOTEBOOK_ON_SPARK = "notebooks/conflation_on_spark.ipynb"
 
 
+@pytest.hookimpl(optionalhook=True)  # it is one of pytest-xdist
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Start three processes for two cores: a third of the time tests wait for other processes."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    return max(2, (os.cpu_count() or 1) * 3 // 2)
+
+
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name bytes by their argument unless they can be read: compressed bytes hold the time."""
     if isinstance(val, bytes) and not (val.isascii() and val.decode().isprintable()):
@@ -87,6 +95,11 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()
         gc.set_threshold(10_000, 20, 50)
         gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Let the garbage collector see everything again: DuckDB complains of what outlives Python."""
+    gc.unfreeze()
 
 
 def is_slow(item: pytest.Item) -> bool:
