@@ -11,6 +11,7 @@ from .arguments import Json, JsonKey, QueueName, StreamName, key_of
 from .connection import INTERRUPTED, REFUSED, connected
 from .formatting import count, key_text
 from .output import say, write_json
+from .question import is_agreed
 
 Yes: TypeAlias = Annotated[
     bool, typer.Option("--yes", "-y", help="Do not ask, which is done in terminals only.")
@@ -64,8 +65,8 @@ def _make_sure(question: str, *, is_sure: bool) -> None:
     if is_sure or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     try:
-        is_agreed = typer.confirm(question, err=True)
-    except typer.Abort:  # which is how Ctrl-C comes out of a question
+        is_sure = is_agreed(question)
+    except (KeyboardInterrupt, EOFError):
         raise typer.Exit(INTERRUPTED) from None
-    if not is_agreed:
+    if not is_sure:
         raise typer.Exit(REFUSED)
