@@ -59,7 +59,7 @@ def _resolved(sql: str, trial: Trial) -> str:
             'SELECT k, "s"."k" FROM chunk_0 AS s JOIN pairs AS r USING (k)',
         ),
         (
-            "SELECT list_transform(l, e -> e + x) FROM chunk_0 s",
+            "SELECT list_transform(l, lambda e: e + x) FROM chunk_0 s",
             'SELECT LIST_TRANSFORM("s"."l", LAMBDA e : e + "s"."x") FROM chunk_0 AS s',
         ),
         (

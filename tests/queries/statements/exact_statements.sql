@@ -117,6 +117,7 @@ select a + b - c * d / e // f % g, a ^ b, a ** b, 2 ** 3 ** 2, -2 ** 2, -2 ^ 2, 
 select a & b, a | b, a << 1, a >> 2, xor(a, b), a ^@ b from t
 select a <-> b from t
 select a -> 'x', a ->> 'x', a -> 0, a -> '$.x', a ->> '$.a.b', a -> 'a.b' from t
+select coalesce(a -> 'x', b), f(a ->> 'x', lambda x: g(x -> 'y')), max(a -> 'x') from t
 select json_extract(a, '$.x'), json_extract_string(a, ['$.x','$.y']) from t
 select a ->> 'x' = 'y' from t
 select a @> b, a <@ b, a && b, a <> b, a != b, a == b, a >= b from t
@@ -128,17 +129,17 @@ select (s).a, s['a'] from t
 select map {'a': 1}, map {}, map([1], [2]), map(), map {'a': 1}['a']
 select map {1: 2, 3: 4}[1], map_from_entries([(1,2)]), map_keys(map {'k': 1})
 select union_value(a := 1), union_tag(u), u.a from t
-select list_transform([1,2], x -> x + 1), list_filter(l, x -> x > 1) from t
-select list_reduce(l, (x, y) -> x + y), apply(l, x -> x), reduce(l, (x, y) -> x + y) from t
-select filter(l, x -> x > 0), array_transform(l, (x, i) -> x + i) from t
+select list_transform([1,2], lambda x: x + 1), list_filter(l, lambda x: x > 1) from t
+select list_reduce(l, lambda x, y: x + y), apply(l, lambda x: x), reduce(l, lambda x, y: x + y) from t
+select filter(l, lambda x: x > 0), array_transform(l, lambda x, i: x + i) from t
 select list_transform(l, lambda x: x + 1), list_reduce(l, lambda x, y: x + y, 0) from t
 select array_apply(l, lambda x, i: x + i) from t
-select list_transform(l, x -> list_transform(x, y -> x[1] + y)) from t
-select list_transform(l, s -> s.a), list_transform(l, s -> s['a']) from t
-select list_transform(l, x -> {'a': x}), list_filter(l, x -> x.a.b = 1) from t
+select list_transform(l, lambda x: list_transform(x, lambda y: x[1] + y)) from t
+select list_transform(l, lambda s: s.a), list_transform(l, lambda s: s['a']) from t
+select list_transform(l, lambda x: {'a': x}), list_filter(l, lambda x: x.a.b = 1) from t
 select [x + 1 for x in l], [x for x in l if x > 1], [x + i for x, i in l] from t
 select [lower(x) for x in ['A']] from t
-select l.list_transform(x -> x + 1), a.upper(), a.upper().lower(), ('x').upper() from t
+select l.list_transform(lambda x: x + 1), a.upper(), a.upper().lower(), ('x').upper() from t
 select t.a.lower(), [1,2].list_sum(), 'abc'.upper() from t
 select position('b' in a), substring(a from 2), substring(a from 2 for 3) from t
 select substring(a for 2), substring(a, 2), substring(a, 2, 3), substr(a, 1), trim(a) from t
@@ -158,7 +159,7 @@ select 0.1
 select * exclude (a), t.* exclude a, * replace (a + 1 as a), * rename (a as b) from t
 select * exclude (a) replace (b * 2 as b), * like 'a%', * not like 'x%', * glob '*a' from t
 select * similar to 'x' from t
-select columns(*), columns('a.*'), columns(c -> c like 'a%') from t
+select columns(*), columns('a.*'), columns(lambda c: c like 'a%') from t
 select columns(lambda c: c like 'a'), columns(['a','b']), columns(* exclude a) from t
 select sum(columns(*)), columns('(.*)') as '\1_x', min(columns(* replace (a+1 as a))) from t
 select *columns('x'), coalesce(*columns(*)) from t

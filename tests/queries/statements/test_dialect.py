@@ -85,6 +85,8 @@ def test_calls_are_answered_as_duckdb_answers_them(engine: Engine, duck: Duck) -
         "trim(LEADING 'a' FROM 'aba'), substring('abc' FOR 2), position('c' IN 'abc')",
         "extract(dow FROM DATE '2026-01-04'), extract('isodow' FROM DATE '2026-01-04')",
         "(INTERVAL '1 day 02:00:00')::TEXT, (INTERVAL '1.5' HOURS)::TEXT",
+        """coalesce(JSON '{"a": 1}' -> 'a', '2'), concat(JSON '{"a": 1}' ->> 'a', 2)""",
+        """list_transform([1], lambda x: concat(JSON '{"a": 1}' -> 'a', x))""",
     ):
         expected = duck.connection.execute(f"SELECT {call}").fetchall()
         answer = engine.sql(f"SELECT {call}")
@@ -98,6 +100,7 @@ def test_calls_are_answered_as_duckdb_answers_them(engine: Engine, duck: Duck) -
         ("nvl(1, 2)", "no function named nvl"),
         ("add_months(DATE '2020-01-01', 1)", "no function named add_months"),
         ("instr('abcb', 'b', 1, 2)", "no function matches"),
+        ("list_transform([1], x -> x + 1)", "deprecated lambda arrow"),
     ],
 )
 def test_a_call_that_duckdb_refuses_is_refused_where_it_is(

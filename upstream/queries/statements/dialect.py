@@ -45,6 +45,10 @@ _UNARY: Final = {
     **DuckDBParser.UNARY_PARSERS,
     TokenType.PLUS: lambda self: _operator("+", self._parse_unary()),
 }
+_LAMBDAS: Final[dict[TokenType, Callable[[object, object], exp.Expr]]] = {
+    TokenType.FARROW: DuckDBParser.LAMBDAS[TokenType.FARROW]
+}
+"""Arguments with a sign of their own: `->` takes a value out of JSON in them as everywhere."""
 _NO_LITERALS: Final[dict[exp.DType, Callable[[object, object, object], object]]] = {}
 _NO_CONVERTERS: Final[dict[exp.DType, Callable[[exp.DataType], exp.DataType]]] = {}
 _TRANSFORMS: Final = {
@@ -63,6 +67,7 @@ class WrittenParser(DuckDBParser):
 
     FUNCTIONS = _FUNCTIONS
     FUNCTION_PARSERS = _WORDED_CALLS
+    LAMBDAS = _LAMBDAS
     NO_PAREN_FUNCTION_PARSERS = _WITHOUT_BRACKETS
     NO_PAREN_FUNCTIONS = _CLOCK_WORDS
     FUNC_TOKENS = DuckDBParser.FUNC_TOKENS | {TokenType.APPLY}

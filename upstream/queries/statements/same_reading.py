@@ -25,7 +25,6 @@ _LOCATIONS: Final = re.compile(r'"query_location(?:_length)?":\d+,?')
 _UNIMPORTANT: Final = {
     *("query_location", "query_location_length"),
     "is_operator",  # `a + b` or "+"(a, b)
-    "syntax_type",  # `x -> x` or `lambda x: x`
     "qualified_name",  # said by the name and its schema as well
 }
 _NOWHERE: Final = 1 << 63
