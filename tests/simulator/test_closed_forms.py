@@ -41,10 +41,14 @@ def test_the_staleness_of_a_single_key_is_that_of_the_closed_form(rate: float) -
 
 @pytest.mark.parametrize("policy", SCHEDULERS)
 def test_with_a_single_key_all_update_queues_are_the_same(policy: str) -> None:
-    one_key = PolicyRun(policy=policy, workload=Poisson(uniform(1)), cost=1.5, updates=20_000)
-    in_place = PolicyRun(policy="in-place", workload=one_key.workload, cost=1.5, updates=20_000)
-    assert one_key.measure().queue == in_place.measure().queue
-    assert one_key.measure().application == in_place.measure().application
+    measured, in_place = one_key(policy), one_key("in-place")
+    assert measured.queue == in_place.queue
+    assert measured.application == in_place.application
+
+
+def one_key(policy: str) -> Measures:
+    workload = Poisson(uniform(1))
+    return PolicyRun(policy=policy, workload=workload, cost=1.5, updates=20_000).measure()
 
 
 @pytest.mark.parametrize(

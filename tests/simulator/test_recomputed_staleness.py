@@ -17,18 +17,20 @@ from simulator.model.staleness_lines import mean_staleness, staleness_lines
 from upstream import SCHEDULERS
 
 from .logged_run import WORKLOADS, LoggedRun, logged_run, recorded
+from .pairwise import pairwise
 
 POLICIES = ["append", "adaptive", *SCHEDULERS]
 """Those that shed nothing: of what was shed, the log does not tell."""
 
-LOADS = [
-    pytest.param(0.5, 1, "fixed", id="load 0.5"),
-    pytest.param(1.1, 1, "fixed", id="load 1.1"),
-    pytest.param(3.0, 1, "exponential", id="load 3, exponential"),
-    pytest.param(20.0, 1, "fixed", id="load 20"),
-    pytest.param(2.0, 3, "fixed", id="3 servers, load 2/3"),
-    pytest.param(12.0, 3, "exponential", id="3 servers, load 4, exponential"),
-]
+LOADS = {
+    "load 0.5": (0.5, 1, "fixed"),
+    "load 1.1": (1.1, 1, "fixed"),
+    "load 3, exponential": (3.0, 1, "exponential"),
+    "load 20": (20.0, 1, "fixed"),
+    "3 servers, load 2/3": (2.0, 3, "fixed"),
+    "3 servers, load 4, exponential": (12.0, 3, "exponential"),
+}
+"""The cost of an update, the servers, and how costs are distributed."""
 
 
 def assert_recomputed(run: LoggedRun) -> None:
@@ -46,12 +48,11 @@ def by_key(measures: Measures, of: str) -> dict[object, float]:
     return dict(staleness.by_key)
 
 
-@pytest.mark.parametrize(("cost", "servers", "distribution"), LOADS)
-@pytest.mark.parametrize("workload", WORKLOADS)
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("policy", "workload", "load"), pairwise(POLICIES, WORKLOADS, LOADS))
 def test_the_integrated_staleness_is_the_one_recomputed_from_the_log(
-    policy: str, workload: str, cost: float, servers: int, distribution: str
+    policy: str, workload: str, load: str
 ) -> None:
+    cost, servers, distribution = LOADS[load]
     run = logged_run(
         PolicyRun(
             policy=policy,

@@ -16,9 +16,12 @@ from simulator.model.subscriber import MAX_SERVERS
 from simulator.workloads.exact_times import rounded_up
 from simulator.workloads.recorded import Recorded
 from tests.simulator.logged_run import WORKLOADS, LoggedRun, logged_run
+from tests.simulator.pairwise import pairwise
 from upstream import POLICIES, make_queue
 
 ARRIVAL, DEQUEUE, DELIVERY, *_ = EventKind
+SERVERS = {"1 server": 1, "3 servers": 3}
+COSTS = {"cost 0.4": 0.4, "cost 1": 1.0, "cost 1.2": 1.2, "cost 6": 6.0}
 
 
 def run(policy: str, workload: str, *, cost: float, servers: int) -> LoggedRun:
@@ -56,17 +59,18 @@ def after_each_moment(run: LoggedRun) -> Iterator[tuple[int, int]]:
 
 
 class TestServers:
-    @pytest.mark.parametrize("servers", [1, 3])
-    @pytest.mark.parametrize("cost", [0.4, 1.0, 1.2, 6.0])
-    @pytest.mark.parametrize("workload", WORKLOADS)
-    @pytest.mark.parametrize("policy", POLICIES)
+    @pytest.mark.parametrize(
+        ("policy", "workload", "cost", "servers"), pairwise(POLICIES, WORKLOADS, COSTS, SERVERS)
+    )
     def test_no_server_idles_while_something_waits(
-        self, policy: str, workload: str, cost: float, servers: int
+        self, policy: str, workload: str, cost: str, servers: str
     ) -> None:
-        moments = list(after_each_moment(run(policy, workload, cost=cost, servers=servers)))
+        count = SERVERS[servers]
+        logged = run(policy, workload, cost=COSTS[cost], servers=count)
+        moments = list(after_each_moment(logged))
         for waiting, in_process in moments:
-            assert 0 <= in_process <= servers
-            assert in_process == servers or waiting == 0
+            assert 0 <= in_process <= count
+            assert in_process == count or waiting == 0
         assert any(in_process for _, in_process in moments)
 
     @pytest.mark.parametrize("servers", [1, 3])
