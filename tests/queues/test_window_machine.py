@@ -9,7 +9,7 @@ leaves next with which mark, what was counted, and how stale it all was on avera
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import pytest
 from hypothesis import settings
@@ -46,7 +46,7 @@ from upstream import (
 )
 from upstream.windows import WindowEnd
 
-from .window_model import WindowModel
+from .window_model import WindowModel, counters_of
 from .window_model_keys import EagerKey, LazyKey, ModelKey
 
 KEYS = "ABC"
@@ -332,8 +332,8 @@ class WindowMachine(RuleBasedStateMachine):
         statistics = self.queue.statistics()
         assert statistics.windows.is_balanced
         assert statistics.tuples.is_balanced
-        assert asdict(statistics.windows) == self.model.window_counts()
-        assert asdict(statistics.tuples) == self.model.tuple_counts()
+        assert counters_of(statistics.windows) == self.model.window_counts()
+        assert counters_of(statistics.tuples) == self.model.tuple_counts()
         assert len(self.queue) == len(self.model.waiting())
         for key, known in self.model.keys.items():
             expected = known.means(now)

@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import fields
 
 from upstream import Key, Outcome, Update
 from upstream.windows import WindowSpecification, WindowTuple
+from upstream.windows.accounting import TupleStatistics, WindowStatistics
 
 from .window_model_keys import ModelKey
 
@@ -104,6 +106,11 @@ class WindowModel:
             return 0.0, 0.0
         queue, application = (sum(column) / len(means) for column in zip(*means, strict=True))
         return queue, application
+
+
+def counters_of(counted: WindowStatistics | TupleStatistics) -> dict[str, int]:
+    """Return counters by name; `dataclasses.asdict` would copy each of them."""
+    return {counter.name: getattr(counted, counter.name) for counter in fields(counted)}
 
 
 def choose(candidates: list[ModelKey], hint: Key) -> ModelKey:
