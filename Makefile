@@ -55,7 +55,8 @@ imports: $(VENV)/.installed-dev ## check that the layers import downwards only (
 	$(VENV_PYTHON) -c 'import importlinter.cli as cli; cli.lint_imports_command()' --no-logo
 
 bench: $(VENV)/.installed-dev ## measure speed and print the ratios as a table
-	$(VENV_PYTHON) -m pytest tests/benchmarks -m benchmark -s --timeout=0 $(PYTEST_ARGS)
+	$(VENV_PYTHON) -m pytest tests/benchmarks tests/test_peer_behaviours.py -m benchmark \
+		-s --timeout=0 $(PYTEST_ARGS)
 
 figures: $(VENV)/.installed-run ## measure all figures and experiments into figures/ (minutes; resumable)
 	$(VENV_PYTHON) -m simulator all --out figures
