@@ -17,8 +17,15 @@ def client() -> Iterator[Client]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def frozen() -> None:
+    """Set aside what earlier tests left alive, so that looking at all objects costs little."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
-def uncollected() -> Iterator[None]:
+def uncollected(frozen: None) -> Iterator[None]:
     """Let the garbage collector free nothing."""
     gc.collect()
     gc.disable()
