@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,13 +24,6 @@ HOSTILE = "<img src=x onerror=\"document.title='hurt'\">"
 pytestmark = NEEDS_CHROMIUM
 
 
-@pytest.fixture(scope="module")
-def empty_service() -> Iterator[str]:
-    """Return the address of a service with nothing in it."""
-    with running_service("--no-demo") as address:
-        yield address
-
-
 @pytest.fixture
 def page(visit: Visit, service: str) -> Page:
     """Return the page of the service with the demo, once it shows queues."""
@@ -39,15 +33,12 @@ def page(visit: Visit, service: str) -> Page:
 
 
 @pytest.fixture(scope="class")
-def watched(browser: Browser, service: str) -> Iterator[Page]:
+def watched(shared_visit: Visit, service: str) -> Iterator[Page]:
     """Return a page whose charts are drawn, for tests that change nothing on it."""
-    visit = Visit(browser)
-    page = visit.open(service)
+    page = shared_visit.open(service)
     wait_for_charts(page)
     yield page
-    visit.context.close()
-    assert visit.errors == []
-    assert len(visit.hosts) <= 1
+    shared_visit.leave()
 
 
 def tile(page: Page, name: str) -> str:
@@ -153,28 +144,26 @@ def test_queues_that_are_not_compared_are_not_in_the_charts(page: Page) -> None:
     expect(legend).to_have_text(["demo-index", "demo-in-place"])
 
 
-def test_of_many_queues_some_are_compared_in_colours_that_differ(browser: Browser) -> None:
+def test_of_many_queues_some_are_compared_in_colours_that_differ(
+    visit: Visit, empty_service: str
+) -> None:
     names = [f"queue-{number}" for number in range(9)]
-    with running_service("--no-demo") as address:
-        visit = Visit(browser)
-        for name in names:
-            created = visit.page.request.put(f"{address}/v1/queues/{name}", data={"stream": "all"})
-            assert created.ok
-        page = visit.open(address)
-        boxes = page.get_by_role("checkbox")
-        expect(boxes).to_have_count(8)
-        assert [box.is_checked() for box in boxes.all()] == [True] * 5 + [False] * 3
-        assert [box.is_enabled() for box in boxes.all()] == [True] * 5 + [False] * 3
-        boxes.nth(0).uncheck()
-        boxes.nth(7).check()
-        legend = page.locator("#staleness-chart-legend li")
-        expect(legend).to_have_text(["queue-0", *names[2:6], "queue-8"])
-        colours = legend.evaluate_all(
-            "items => items.map(item => item.style.getPropertyValue('--series'))"
-        )
-        assert len(set(colours)) == 6
-        visit.context.close()
-        assert visit.errors == []
+    for name in names:
+        queue = f"{empty_service}/v1/queues/{name}"
+        assert visit.page.request.put(queue, data={"stream": "all"}).ok
+    page = visit.open(empty_service)
+    boxes = page.get_by_role("checkbox")
+    expect(boxes).to_have_count(8)
+    assert [box.is_checked() for box in boxes.all()] == [True] * 5 + [False] * 3
+    assert [box.is_enabled() for box in boxes.all()] == [True] * 5 + [False] * 3
+    boxes.nth(0).uncheck()
+    boxes.nth(7).check()
+    legend = page.locator("#staleness-chart-legend li")
+    expect(legend).to_have_text(["queue-0", *names[2:6], "queue-8"])
+    colours = legend.evaluate_all(
+        "items => items.map(item => item.style.getPropertyValue('--series'))"
+    )
+    assert len(set(colours)) == 6
 
 
 def test_subscribers_are_shown_with_their_pace(page: Page) -> None:
@@ -234,9 +223,9 @@ def test_on_a_phone_the_empty_page_fits_too(browser: Browser, empty_service: str
 
 @pytest.mark.parametrize("system", ["light", "dark"])
 def test_the_theme_is_the_systems_until_another_is_chosen(
-    browser: Browser, service: str, system: str
+    visit: Visit, service: str, system: Literal["light", "dark"]
 ) -> None:
-    visit = Visit(browser, color_scheme=system)
+    visit.page.emulate_media(color_scheme=system)
     page = visit.open(service)
     button = page.get_by_role("button", name="Dark")
     assert brightness(page) == system
@@ -246,8 +235,6 @@ def test_the_theme_is_the_systems_until_another_is_chosen(
     assert brightness(page) == other
     page.reload()
     assert brightness(page) == other
-    visit.context.close()
-    assert visit.errors == []
 
 
 def brightness(page: Page) -> str:
@@ -267,9 +254,9 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("system", ["light", "dark"])
 def test_text_and_lines_stand_out_from_what_is_behind_them(
-    browser: Browser, service: str, system: str
+    visit: Visit, service: str, system: Literal["light", "dark"]
 ) -> None:
-    visit = Visit(browser, color_scheme=system)
+    visit.page.emulate_media(color_scheme=system)
     page = visit.open(service)
     names = ["card", "page", "raised", "text", "muted", "accent", "bad", "bound"]
     names += [f"series-{number}" for number in range(6)]
@@ -281,7 +268,6 @@ def test_text_and_lines_stand_out_from_what_is_behind_them(
         }))""",
         names,
     )
-    visit.context.close()
 
     def contrast(one: str, other: str) -> float:
         low, high = sorted((luminance(colours[one]), luminance(colours[other])))
@@ -352,8 +338,8 @@ def test_the_chosen_queue_is_in_the_address(visit: Visit, page: Page) -> None:
     assert selected(page) == "demo-in-place"
 
 
-def test_nothing_moves_for_whoever_wants_that(browser: Browser, service: str) -> None:
-    visit = Visit(browser, reduced_motion="reduce")
+def test_nothing_moves_for_whoever_wants_that(visit: Visit, service: str) -> None:
+    visit.page.emulate_media(reduced_motion="reduce")
     visit.page.goto(service)
     animations = visit.page.evaluate(
         """() => [...document.querySelectorAll("*")].map(element => {
@@ -361,7 +347,6 @@ def test_nothing_moves_for_whoever_wants_that(browser: Browser, service: str) ->
             return `${animationName} ${transitionDuration}`;
         }).filter(text => text !== "none 0s")"""
     )
-    visit.context.close()
     assert animations == []
 
 
@@ -389,32 +374,25 @@ def test_names_from_outside_are_text_and_nothing_else(visit: Visit, service: str
     assert selected(page) == "demo-index"
 
 
-def test_an_empty_service_says_what_to_do(browser: Browser) -> None:
-    with running_service("--no-demo") as address:
-        visit = Visit(browser)
-        page = visit.open(address)
-        expect(page.get_by_text("There is no queue yet")).to_be_visible()
-        assert page.locator("#command-queue").inner_text() == (
-            f"curl -X PUT {address}/v1/queues/trades"
-        )
-        assert (
-            f"{address}/v1/streams/trades/updates" in page.locator("#command-update").inner_text()
-        )
-        assert page.request.put(f"{address}/v1/queues/trades").ok
-        expect(page.get_by_role("tab")).to_have_count(1)
-        expect(page.get_by_text("There is no queue yet")).to_be_hidden()
-        expect(page.locator("#stalest-none")).to_be_visible()
-        about = page.locator("#about")
-        expect(about).not_to_contain_text("Only push connections")
-        with Client(address) as client, client.watch("trades"):
-            expect(about).to_contain_text("Only push connections use it")
-        assert page.request.post(f"{address}/v1/queues/trades/dequeue").ok
-        expect(about).not_to_contain_text("Only push connections")
-        body = {"key": "IBM", "value": 24.5}
-        assert page.request.post(f"{address}/v1/streams/trades/updates", data=body).ok
-        expect(page.locator("#stalest th")).to_have_text(["IBM"])
-        visit.context.close()
-        assert visit.errors == []
+def test_an_empty_service_says_what_to_do(visit: Visit, empty_service: str) -> None:
+    page = visit.open(empty_service)
+    trades = f"{empty_service}/v1/queues/trades"
+    updates = f"{empty_service}/v1/streams/trades/updates"
+    expect(page.get_by_text("There is no queue yet")).to_be_visible()
+    assert page.locator("#command-queue").inner_text() == f"curl -X PUT {trades}"
+    assert updates in page.locator("#command-update").inner_text()
+    assert page.request.put(trades).ok
+    expect(page.get_by_role("tab")).to_have_count(1)
+    expect(page.get_by_text("There is no queue yet")).to_be_hidden()
+    expect(page.locator("#stalest-none")).to_be_visible()
+    about = page.locator("#about")
+    expect(about).not_to_contain_text("Only push connections")
+    with Client(empty_service) as client, client.watch("trades"):
+        expect(about).to_contain_text("Only push connections use it")
+    assert page.request.post(f"{trades}/dequeue").ok
+    expect(about).not_to_contain_text("Only push connections")
+    assert page.request.post(updates, data={"key": "IBM", "value": 24.5}).ok
+    expect(page.locator("#stalest th")).to_have_text(["IBM"])
 
 
 def test_the_page_finds_a_service_that_was_started_again(browser: Browser) -> None:

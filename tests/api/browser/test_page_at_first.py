@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.api.browser.running_service import running_service
 from tests.api.browser.visit import NEEDS_CHROMIUM, Visit
 from tests.api.raw_client import connected, strict_json
 
@@ -37,30 +36,30 @@ def test_charts_begin_with_what_was_before_the_page_was_opened(visit: Visit, ser
     assert drawn == sorted(drawn)
 
 
-def test_queues_and_streams_stand_in_the_order_of_their_creation(visit: Visit) -> None:
+def test_queues_and_streams_stand_in_the_order_of_their_creation(
+    visit: Visit, empty_service: str
+) -> None:
     names = ["zebra", "apple", "mango", "kiwi", "fig"]
-    with running_service("--no-demo") as service, connected(port_of(service)) as client:
+    with connected(port_of(empty_service)) as client:
         for name in names:
             client.put(f"/v1/queues/{name}", {})
         for name in ("kiwi", "apple"):  # which are stale then, and so come first
             client.post(f"/v1/streams/{name}/updates", b'{"key": "IBM", "value": 1}')
-        page = visit.open(service)
+        page = visit.open(empty_service)
         expect(page.locator("[role=tab] .tab-name")).to_have_text(names)
         expect(page.locator("#streams tr > :first-child")).to_have_text(names)
         shown = page.locator("[role=tab][aria-selected=true] .tab-name")
         expect(shown).to_have_text("zebra")
         facts = page.locator("#facts > div", has=page.get_by_text("Subscribers", exact=True))
         expect(facts.locator(".value")).to_have_text("0")
-        visit.context.close()
 
 
-def test_a_queue_that_began_just_now_is_warming_up(visit: Visit) -> None:
-    with running_service("--no-demo") as service, connected(port_of(service)) as client:
+def test_a_queue_that_began_just_now_is_warming_up(visit: Visit, empty_service: str) -> None:
+    with connected(port_of(empty_service)) as client:
         client.put("/v1/queues/trades", {"processing_cost": 60})
         for _ in range(3):
             client.post("/v1/streams/trades/updates", b'[["IBM", null, 1], ["GM", null, 2]]')
-        tiles = visit.open(service).locator("#tiles")
+        tiles = visit.open(empty_service).locator("#tiles")
         expect(tiles).to_contain_text("warming up")
         expect(tiles).to_contain_text("expected under memoryless arrivals")
         expect(tiles).not_to_contain_text("best possible")
-        visit.context.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 PATIENCE: Final = 20_000
 """Milliseconds; a shared machine is slow at times."""
+BETWEEN_VISITS: Final = "/livez"
+"""What is shown then: of the same site, so that the process with the compiled scripts stays."""
 NEEDS_CHROMIUM: Final = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which is not installed"),
@@ -37,8 +39,23 @@ class Visit:
         self.page.on("dialog", lambda dialog: self.errors.append(dialog.message))
 
     def _on_console(self, message: Any) -> None:
-        if message.type in {"error", "warning"}:
+        # Chromium asks for it where a page names no icon, as `BETWEEN_VISITS` does not.
+        is_icon = message.location["url"].endswith("/favicon.ico")
+        if message.type in {"error", "warning"} and not is_icon:
             self.errors.append(message.text)
+
+    def leave(self) -> None:
+        """Forget the page and what it stored; nothing may have gone wrong since the last time."""
+        errors, hosts = self.errors[:], self.hosts.copy()
+        if self.page.url.startswith("http"):
+            self.page.evaluate("localStorage.clear()")
+            self.page.goto(urljoin(self.page.url, BETWEEN_VISITS))
+            self.page.evaluate("0")  # messages of the page that was left have come by then
+        self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+        self.errors.clear()
+        self.hosts.clear()
+        assert not errors, errors
+        assert len(hosts) <= 1, hosts
 
     def open(self, address: str, path: str = "/") -> Page:
         """Open the page and wait until it is live."""
@@ -46,4 +63,5 @@ class Visit:
 
         self.page.goto(address + path)
         expect(self.page.locator("#connection")).to_have_attribute("data-state", "live")
+        assert self.page.locator("link[rel=icon]").count() == 1
         return self.page
