@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -19,55 +20,47 @@ from tests.api.raw_client import connected, exchange
 from tests.server_process import SERVICE, RunningServer, running
 
 
+@pytest.fixture(scope="module")
+def shared() -> Iterator[RunningServer]:
+    """Return a server for tests that neither end it nor need settings of their own."""
+    with running() as server:
+        yield server
+
+
 def connect(server: RunningServer) -> http.client.HTTPConnection:
     return http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
 
 
-def test_it_says_where_it_listens_and_answers_there() -> None:
+def test_it_says_where_it_listens_and_answers_there_and_how_to_choose_another_port() -> None:
     with running() as server:
         connection = connect(server)
         connection.request("GET", "/readyz")
         assert connection.getresponse().status == 200
         connection.close()
         assert server.stop() in (0, -signal.SIGTERM)
+    assert f"To use another port: {ANOTHER_PORT}\n" in server.log
 
 
 @pytest.mark.slow
-def test_it_stops_within_five_seconds_with_a_hundred_open_streams() -> None:
+def test_it_stops_within_five_seconds_with_a_hundred_open_streams_and_a_long_poll() -> None:
     with running() as server:
-        connection = connect(server)
-        connection.request("PUT", "/v1/queues/trades")
-        assert connection.getresponse().status == 201
-        connection.close()
+        poll = connect(server)
+        poll.request("PUT", "/v1/queues/trades")
+        assert poll.getresponse().read()
+        poll.request("POST", "/v1/queues/trades/dequeue?wait=60")
         streams = [connect(server) for _ in range(100)]
         for stream in streams:
             stream.request("GET", "/v1/queues/trades/events")
-        answers = [stream.getresponse() for stream in streams]
+        answers = [stream.getresponse() for stream in streams]  # by now the poll has been read
         assert {answer.status for answer in answers} == {200}
         started = time.monotonic()
         server.stop()
         assert time.monotonic() - started < 5
+        assert json.loads(poll.getresponse().read()) == {"updates": []}
+        poll.close()
         for stream, answer in zip(streams, answers, strict=True):
             answer.read()  # it ends
             stream.close()
-
-
-@pytest.mark.slow
-def test_a_long_poll_does_not_hold_up_the_stop() -> None:
-    with running() as server:
-        connection = connect(server)
-        connection.request("PUT", "/v1/queues/trades")
-        connection.getresponse().read()
-        connection.request("POST", "/v1/queues/trades/dequeue?wait=60")
-        other = connect(server)
-        other.request("GET", "/livez")  # by now the poll has been read
-        other.getresponse().read()
-        started = time.monotonic()
-        server.stop()
-        assert time.monotonic() - started < 5
-        assert json.loads(connection.getresponse().read()) == {"updates": []}
-        connection.close()
-        other.close()
 
 
 def clients_in(log: list[str]) -> list[str]:
@@ -89,12 +82,16 @@ def test_only_a_trusted_proxy_says_for_whom_it_asks(trusted: str, client: str) -
     assert clients_in(server.log) == [client]
 
 
-def test_malformed_requests_are_not_logged_one_by_one() -> None:
+def test_what_clients_do_wrong_is_no_error_of_the_services_and_not_logged_one_by_one() -> None:
     with running() as server:
         for _ in range(50):
             assert exchange(server.port, b"\x16\x03\x01\r\n\r\n").status == 400
+        with pytest.raises(InvalidStatus) as refused:
+            websocket(f"ws://127.0.0.1:{server.port}/v1/queues/none/socket", proxy=None)
+        assert refused.value.response.status_code == 404
         server.stop()
     assert "".join(server.log).count("Invalid HTTP request") == 1
+    assert '"level": "error"' not in "".join(server.log)
 
 
 def test_an_idle_websocket_is_tried_as_often_as_the_settings_say() -> None:
@@ -117,18 +114,22 @@ def test_an_idle_websocket_is_tried_as_often_as_the_settings_say() -> None:
 
 @pytest.mark.parametrize("definition", [b"{}", b'{"lease_seconds": 60}'])
 @pytest.mark.parametrize("head", [b"HTTP/1.1\r\nhost: x\r\nconnection: close", b"HTTP/1.0"])
-def test_who_closes_the_connection_after_one_answer_has_it(definition: bytes, head: bytes) -> None:
-    with running() as server, connected(server.port) as client:
-        client.ask("PUT", "/v1/queues/trades", definition, content_type="application/json")
-        client.post("/v1/streams/trades/updates", b'{"key": "IBM", "value": 24.5}')
-        answer = exchange(server.port, b"POST /v1/queues/trades/dequeue " + head + b"\r\n\r\n")
+def test_who_closes_the_connection_after_one_answer_has_it(
+    shared: RunningServer, definition: bytes, head: bytes
+) -> None:
+    with connected(shared.port) as client:
+        client.ask("PUT", "/v1/queues/once", definition, content_type="application/json")
+        client.post("/v1/streams/once/updates", b'{"key": "IBM", "value": 24.5}')
+        answer = exchange(shared.port, b"POST /v1/queues/once/dequeue " + head + b"\r\n\r\n")
         (update,) = json.loads(answer.body)["updates"]
+        assert ("lease" in update) == (b"lease" in definition)
         if "lease" in update:
             delivered = json.dumps({"leases": [update["lease"]]}).encode()
-            said = json.loads(client.post("/v1/queues/trades/delivered", delivered).body)
+            said = json.loads(client.post("/v1/queues/once/delivered", delivered).body)
             assert said == {"delivered": 1, "unknown": 0}
-        counters = json.loads(client.get("/v1/queues/trades/statistics").body)
+        counters = json.loads(client.get("/v1/queues/once/statistics").body)
         assert (counters["delivered"], counters["returned"], counters["waiting"]) == (1, 0, 0)
+        client.ask("DELETE", "/v1/streams/once")
 
 
 def test_readers_that_hang_up_at_once_take_no_room_from_others() -> None:
@@ -149,10 +150,10 @@ def test_readers_that_hang_up_at_once_take_no_room_from_others() -> None:
         assert "Traceback" not in "".join(server.log)
 
 
-def test_who_hangs_up_while_it_waits_takes_nothing_along() -> None:
-    with running() as server, connected(server.port) as client:
+def test_who_hangs_up_while_it_waits_takes_nothing_along(shared: RunningServer) -> None:
+    with connected(shared.port) as client:
         client.put("/v1/queues/trades", {})
-        waiting = connect(server)
+        waiting = connect(shared)
         waiting.request("POST", "/v1/queues/trades/dequeue?wait=60")
         assert json.loads(client.get("/v1/queues/trades").body)["waiting"] == 0
         waiting.close()
@@ -161,36 +162,37 @@ def test_who_hangs_up_while_it_waits_takes_nothing_along() -> None:
         client.post("/v1/streams/trades/updates", b'{"key": "IBM", "value": 24.5}')
         answer = client.post("/v1/queues/trades/dequeue")
         assert [update["key"] for update in json.loads(answer.body)["updates"]] == ["IBM"]
-
-
-def test_a_refused_websocket_is_no_error_of_the_services() -> None:
-    with running() as server:
-        with pytest.raises(InvalidStatus) as refused:
-            websocket(f"ws://127.0.0.1:{server.port}/v1/queues/none/socket", proxy=None)
-        assert refused.value.response.status_code == 404
-        server.stop()
-        assert '"level": "error"' not in "".join(server.log)
+        client.ask("DELETE", "/v1/streams/trades")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["/v1/streams/trades/updates", "/v1/queues/other"])
-def test_a_body_that_is_still_to_come_at_the_end_is_refused(path: str) -> None:
+def test_a_body_that_is_still_to_come_at_the_end_is_refused() -> None:
     with running(environment={"UPSTREAM_SHUTDOWN_SECONDS": "1"}) as server:
         with connected(server.port) as client:
             client.put("/v1/streams/trades", {})
-        upload = connect(server)
-        upload.putrequest("POST" if path.endswith("updates") else "PUT", path)
-        upload.putheader("content-type", "application/json")
-        upload.putheader("content-length", "1000")
-        upload.endheaders(b"[")
+        uploads = [
+            begin_upload(server, "POST", "/v1/streams/trades/updates"),
+            begin_upload(server, "PUT", "/v1/queues/other"),
+        ]
         with connected(server.port) as client:
-            client.get("/livez")  # by now its headers have been read
+            client.get("/livez")  # by now their headers have been read
         server.stop()
-        answer = upload.getresponse()
-        assert answer.status == 503
-        assert json.load(answer)["title"] == "Not ready"
-        upload.close()
+        for upload in uploads:
+            answer = upload.getresponse()
+            assert answer.status == 503
+            assert json.load(answer)["title"] == "Not ready"
+            upload.close()
         assert "Traceback" not in "".join(server.log)
+
+
+def begin_upload(server: RunningServer, method: str, path: str) -> http.client.HTTPConnection:
+    """Send the headers of a request and the first byte of its body."""
+    upload = connect(server)
+    upload.putrequest(method, path)
+    upload.putheader("content-type", "application/json")
+    upload.putheader("content-length", "1000")
+    upload.endheaders(b"[")
+    return upload
 
 
 def test_headers_that_never_end_are_not_waited_for() -> None:
@@ -207,19 +209,18 @@ def test_headers_that_never_end_are_not_waited_for() -> None:
         connection.close()
 
 
-def test_a_body_that_is_too_long_is_refused_before_it_has_come() -> None:
-    with running() as server:
-        connection = connect(server)
-        connection.request("PUT", "/v1/streams/trades")
-        connection.getresponse().read()
-        connection.putrequest("POST", "/v1/streams/trades/updates")
-        connection.putheader("content-type", "application/json")
-        connection.putheader("content-length", str(600 << 20))
-        connection.endheaders(b"[")
-        answer = connection.getresponse()
-        assert answer.status == 413
-        assert json.load(answer)["status"] == 413
-        connection.close()
+def test_a_body_that_is_too_long_is_refused_before_it_has_come(shared: RunningServer) -> None:
+    connection = connect(shared)
+    connection.request("PUT", "/v1/streams/long")
+    connection.getresponse().read()
+    connection.putrequest("POST", "/v1/streams/long/updates")
+    connection.putheader("content-type", "application/json")
+    connection.putheader("content-length", str(600 << 20))
+    connection.endheaders(b"[")
+    answer = connection.getresponse()
+    assert answer.status == 413
+    assert json.load(answer)["status"] == 413
+    connection.close()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
@@ -252,9 +253,3 @@ def test_a_port_whose_last_connections_linger_can_be_had_again() -> None:
         assert client.recv(1) == b""
         client.close()
     check_address("127.0.0.1", port)
-
-
-def test_it_says_how_to_choose_another_port() -> None:
-    with running() as server:
-        server.stop()
-    assert f"To use another port: {ANOTHER_PORT}\n" in server.log
