@@ -157,6 +157,16 @@ def test_keys_that_have_just_begun_to_wait_are_served_by_what_their_first_second
     assert line.drain() == ["slow", "light", "fast"]
 
 
+def test_a_class_that_is_used_again_has_the_weight_of_its_new_keys() -> None:
+    keys = {"heavy": Parameters(1.0, 64.0), "light": Parameters(1.0, 0.1), "usual": Parameters(1.0)}
+    line = make_line(keys, cost=1.0)
+    line.feed.arrive("heavy")
+    assert line.drain() == ["heavy"]
+    line.feed.arrive("light", "usual")
+    line.feed.now += 1.0
+    assert line.drain() == ["usual", "light"]
+
+
 def test_a_cost_that_is_given_to_the_scheduler_makes_the_horizon_while_none_is_measured() -> None:
     """Neither has waited yet; without any cost there is no horizon to tell the two apart."""
     rates: dict[Key, float] = {"fast": 100.0, "slow": 0.01}

@@ -52,6 +52,10 @@ class _KeyClass(QueueOfKeys):
         super().__init__()
         self.known_head = None
         self.interval = self.since = 0.0
+        self.call(name)
+
+    def call(self, name: tuple[int | None, int | None]) -> None:
+        """Give the class, which is empty, this name and its priority."""
         _, priority_class = name
         self.name = name
         self.priority = (
@@ -75,6 +79,7 @@ class StalenessIndexScheduler(Scheduler):
         "_intervals",
         "_longest_wait",
         "_priorities",
+        "_spare",
         "_usual_cost",
         "_waiting",
         "_weight",
@@ -99,6 +104,8 @@ class StalenessIndexScheduler(Scheduler):
         self._cost = cast(PerKey[Key] | float | None, cost)
         self._has_priorities = weight is not None or cost is not None
         self._classes: dict[tuple[int | None, int | None], _KeyClass] = {}
+        self._spare: _KeyClass | None = None
+        """The class that emptied last. Where few keys wait, classes come and go all the time."""
         self._intervals = array("d")
         """The mean intervals of the keys that wait, by their numbers: a third of float objects."""
         self._priorities: list[int | None] = []
@@ -115,6 +122,7 @@ class StalenessIndexScheduler(Scheduler):
         super().unbind()
         self._intervals = array("d")
         self._priorities.clear()
+        self._spare = None
 
     def admit(self, key: Key) -> Terms:
         """Return the key's priority; WeightError or CostError if it is no sensible number."""
@@ -139,7 +147,7 @@ class StalenessIndexScheduler(Scheduler):
         self._waiting += 1
 
     def remove(self, place: Place) -> None:
-        """Take the key out; a class that empties is dropped."""
+        """Take the key out; a class that empties is kept for the next one that is needed."""
         self._waiting -= 1
         line = place.line
         assert isinstance(line, _KeyClass)
@@ -149,6 +157,7 @@ class StalenessIndexScheduler(Scheduler):
             line.known_head = None
         if line.head() is None:
             del self._classes[line.name]
+            self._spare = line
 
     def next(self, now: float) -> Place | None:
         """Return the key with the largest index, or the longest waiting if it waited too long."""
@@ -217,7 +226,12 @@ class StalenessIndexScheduler(Scheduler):
         name = (rate_class, self._priorities[cell.index] if self._has_priorities else 0)
         line = self._classes.get(name)
         if line is None:
-            line = self._classes[name] = _KeyClass(name)
+            line, self._spare = self._spare, None
+            if line is None:
+                line = _KeyClass(name)
+            else:
+                line.call(name)
+            self._classes[name] = line
         place.line = line
         return line
 
@@ -259,6 +273,9 @@ class StalenessIndexScheduler(Scheduler):
             assert waits == sorted(waits), "a key that waits behind a later one"
             waiting += len(places)
         assert waiting == self._waiting
+        if self._spare is not None:
+            self._spare._check()
+            assert self._spare.head() is self._spare.known_head is None, "a spare class in use"
 
 
 def _look_up(given: PerKey[Key] | float | None, key: Key) -> float | None:
