@@ -69,6 +69,8 @@ class LossyProxy:
                 server = stack.enter_context(socket.create_connection(self._target))
             except OSError:
                 return
+            for each in (client, server):  # what is passed on in parts must not wait for a receipt
+                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._lock:
                 self._open |= {client, server}
             upward = threading.Thread(target=self._pass_on, args=(client, server, True))

@@ -16,7 +16,7 @@ from upstream.client import AsyncClient, Client, ReceivedUpdate, RetryPolicy
 from .lossy_proxy import LossyProxy, lossy_proxy
 
 UPDATES = 150
-PATIENT = RetryPolicy(1_000, first_delay=0.001, longest_delay=0.01)
+PATIENT = RetryPolicy(1_000, first_delay=0.0001, longest_delay=0.001)
 
 pytestmark = pytest.mark.slow
 
