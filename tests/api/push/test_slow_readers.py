@@ -23,6 +23,9 @@ from tests.server_process import ROOT, RunningServer, running
 pytestmark = pytest.mark.slow
 
 UPDATES_PER_SECOND = 2_000
+ENOUGH = 0.9 * UPDATES_PER_SECOND
+"""How many updates a reader gets in a second that misses next to none."""
+KEYS = 1_000
 SLOW = 50_000
 VERY_SLOW = 1_000
 CROWD = 200
@@ -34,6 +37,16 @@ ATTEMPTS = 3
 def server() -> Iterator[RunningServer]:
     with running() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def alone(server: RunningServer) -> Ages:
+    """Return the ages of what a fast reader gets that is alone."""
+    put_queue(server, keys=KEYS)
+    return first_that_does(
+        lambda ages: len(ages.seconds) > ENOUGH and ages.quantile(0.99) < 0.05,
+        lambda: ages_of(server, keys=KEYS, seconds=1.0),
+    )
 
 
 def put_queue(server: RunningServer, *, keys: int) -> None:
@@ -108,16 +121,6 @@ def first_that_does(
     return asyncio.run(once())
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="it tells the memory taken")
-def test_a_connection_takes_little_memory(server: RunningServer) -> None:
-    put_queue(server, keys=1_000)
-    asyncio.run(ages_of(server, keys=1_000, seconds=0.1))
-    before = resident_bytes(server.pid)
-    with crowd(server, bytes_per_second=VERY_SLOW):
-        asyncio.run(ages_of(server, keys=1_000, seconds=1.0))
-        assert resident_bytes(server.pid) - before < CROWD * MOST_BYTES_EACH
-
-
 def resident_bytes(pid: int) -> int:
     lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
     (kilobytes,) = (line.split()[1] for line in lines if line.startswith("VmRSS:"))
@@ -135,32 +138,50 @@ def test_a_reader_of_50_kilobytes_a_second_gets_new_values(server: RunningServer
     assert ages.quantile(0.99) < 0.25
 
 
-def test_a_fast_reader_gets_everything_and_at_once(server: RunningServer) -> None:
-    put_queue(server, keys=1_000)
-    enough = 0.9 * UPDATES_PER_SECOND
-    ages = first_that_does(
-        lambda ages: len(ages.seconds) > enough and ages.quantile(0.99) < 0.05,
-        lambda: ages_of(server, keys=1_000, seconds=1.0),
-    )
-    assert len(ages.seconds) > enough
-    assert ages.quantile(0.99) < 0.05
+def test_a_fast_reader_gets_everything_and_at_once(alone: Ages) -> None:
+    assert len(alone.seconds) > ENOUGH
+    assert alone.quantile(0.99) < 0.05
 
 
-@pytest.mark.parametrize(
-    ("bytes_per_second", "share", "most_added"),
-    [(VERY_SLOW, 0.99, 0.05), (SLOW, 0.5, 0.1)],
-    ids=["1kB/s", "50kB/s"],
-)
+@pytest.fixture(scope="class")
+def bytes_before(server: RunningServer, alone: Ages) -> Iterator[int]:
+    """Return how much memory the server took before the crowd came."""
+    put_queue(server, keys=KEYS)
+    asyncio.run(ages_of(server, keys=KEYS, seconds=0.1))
+    before = resident_bytes(server.pid)
+    with crowd(server, bytes_per_second=VERY_SLOW):
+        yield before
+
+
+class TestCrowdOfVerySlowReaders:
+    """Tests of readers of 1 kB/s, which are there for all of them."""
+
+    @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="it tells the memory taken")
+    def test_a_connection_takes_little_memory(
+        self, server: RunningServer, bytes_before: int
+    ) -> None:
+        asyncio.run(ages_of(server, keys=KEYS, seconds=1.0))
+        assert resident_bytes(server.pid) - bytes_before < CROWD * MOST_BYTES_EACH
+
+    @pytest.mark.usefixtures("bytes_before")
+    def test_it_does_not_hold_up_a_fast_one(self, server: RunningServer, alone: Ages) -> None:
+        assert_fast(server, alone, share=0.99, most_added=0.05)
+
+
 def test_a_crowd_of_slow_readers_does_not_hold_up_a_fast_one(
-    server: RunningServer, bytes_per_second: float, share: float, most_added: float
+    server: RunningServer, alone: Ages
 ) -> None:
     """Readers of 50 kB/s take all of a core, of which a machine that runs tests has less."""
-    put_queue(server, keys=1_000)
+    put_queue(server, keys=KEYS)
+    with crowd(server, bytes_per_second=SLOW):
+        assert_fast(server, alone, share=0.5, most_added=0.1)
 
-    async def measure() -> Ages:
-        return await ages_of(server, keys=1_000, seconds=1.0)
 
-    bound = 1.1 * asyncio.run(measure()).quantile(share) + most_added
-    with crowd(server, bytes_per_second=bytes_per_second):
-        beside = first_that_does(lambda ages: ages.quantile(share) < bound, measure)
-    assert beside.quantile(share) < bound
+def assert_fast(server: RunningServer, alone: Ages, *, share: float, most_added: float) -> None:
+    """Assert that what a fast reader gets now is hardly older than when it was alone."""
+    bound = 1.1 * alone.quantile(share) + most_added
+    ages = first_that_does(
+        lambda ages: ages.quantile(share) < bound,
+        lambda: ages_of(server, keys=KEYS, seconds=1.0),
+    )
+    assert ages.quantile(share) < bound

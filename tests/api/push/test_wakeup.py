@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from api.push.subscription import Ending, Subscription
-from api.push.wakeup import GOODBYE_SECONDS, Wakeup, end_in_turn, ended_in_time
+from api.push.wakeup import Wakeup, end_in_turn, ended_in_time
 from tests.api.push.setting import ScarceTurns, define, make_service, put, settle, subscribe
 
 
@@ -72,7 +72,9 @@ def test_nothing_wakes_what_is_closed() -> None:
     asyncio.run(scenario())
 
 
-def test_the_end_of_a_connection_wakes_it_and_is_waited_for_a_little() -> None:
+def test_the_end_of_a_connection_wakes_it_and_is_waited_for_a_little(
+    goodbye_seconds: float,
+) -> None:
     async def stay(subscription: Subscription, wakeup: Wakeup) -> None:
         async with ended_in_time(subscription, wakeup):
             await wakeup.wait()
@@ -88,7 +90,7 @@ def test_the_end_of_a_connection_wakes_it_and_is_waited_for_a_little() -> None:
             await stay(subscription, Wakeup(feed.stream))
         return loop.time() - started
 
-    assert GOODBYE_SECONDS * 0.9 < asyncio.run(scenario()) < 30
+    assert goodbye_seconds * 0.9 < asyncio.run(scenario()) < 30
 
 
 def test_a_connection_that_is_to_end_does_not_wait_for_its_turn() -> None:
