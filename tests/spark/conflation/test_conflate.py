@@ -98,7 +98,7 @@ def run_until(
     deadline = time.monotonic() + SECONDS
     try:
         while time.monotonic() < deadline:
-            if query.awaitTermination(1):
+            if not query.isActive:
                 raise AssertionError(query.exception())
             progress = query.lastProgress
             metrics = ConflationMetrics.of(progress) if progress is not None else None
@@ -106,6 +106,7 @@ def run_until(
                 assert metrics.is_balanced
                 if is_done(metrics):
                     return metrics
+            time.sleep(0.05)
         raise AssertionError(f"not done in {SECONDS} s: {query.lastProgress}")
     finally:
         query.stop()
