@@ -25,7 +25,7 @@ class TestBursts(WorkloadContract):
         return Bursts(two_classes(20, SLOW, 4.0), bursting=SLOW, spread=self.spread)
 
     def test_a_burst_has_each_slow_key_once_at_one_moment(self) -> None:
-        times, codes = draw(self.make())
+        times, codes = self.drawn()
         slow = codes >= 20 - SLOW
         keys, moments = codes[slow], times[slow]
         bursts = len(keys) // SLOW
@@ -35,7 +35,7 @@ class TestBursts(WorkloadContract):
             assert len(set(moments[rows].tolist())) == 1
 
     def test_the_order_in_a_burst_is_random(self) -> None:
-        codes = draw(self.make()).codes
+        codes = self.drawn().codes
         keys = codes[codes >= 20 - SLOW]
         firsts = np.bincount(keys[: len(keys) // SLOW * SLOW : SLOW] - (20 - SLOW))
         assert len(firsts) == SLOW
@@ -52,7 +52,7 @@ class TestBursts(WorkloadContract):
         assert gaps.std() == pytest.approx(gaps.mean(), rel=2 * noise)
 
     def test_between_bursts_the_other_keys_are_memoryless(self) -> None:
-        times, codes = draw(self.make())
+        times, codes = self.drawn()
         gaps = np.diff(times[codes < 20 - SLOW])
         assert gaps.std() == pytest.approx(gaps.mean(), rel=10 / math.sqrt(len(gaps)))
 
@@ -65,7 +65,7 @@ class TestBurstsThatSpread(WorkloadContract):
         return Bursts(shares, bursting=SLOW, spread=56.0)
 
     def test_all_slow_keys_update_equally_often_within_the_spread(self) -> None:
-        codes = draw(self.make()).codes
+        codes = self.drawn().codes
         counts = np.bincount(codes)[20 - SLOW :]
         assert counts.max() - counts.min() <= 10, "but for bursts that have not ended"
 
@@ -86,7 +86,7 @@ class TestBurstsOfAllKeys(WorkloadContract):
         return Bursts(uniform(10), bursting=10)
 
     def test_nothing_arrives_in_between(self) -> None:
-        times, _ = draw(self.make())
+        times, _ = self.drawn()
         assert len(set(times.tolist())) == UPDATES // 10
 
 

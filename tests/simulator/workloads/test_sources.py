@@ -61,7 +61,7 @@ class TestFixedInterval(WorkloadContract):
         return FixedInterval(zipf(50, 0.9))
 
     def test_one_update_arrives_at_each_whole_number(self) -> None:
-        assert (draw(self.make()).times == np.arange(UPDATES)).all()
+        assert (self.drawn().times == np.arange(UPDATES)).all()
 
     def test_the_arrivals_of_a_key_are_bernoulli_trials(self) -> None:
         times, codes = draw(self.make(), 100_000)
@@ -78,7 +78,7 @@ class TestRoundRobin(WorkloadContract):
         return RoundRobin(uniform(7))
 
     def test_the_keys_take_turns_at_whole_numbers(self) -> None:
-        times, codes = draw(self.make())
+        times, codes = self.drawn()
         assert (times == np.arange(UPDATES)).all()
         assert (codes == np.arange(UPDATES) % 7).all()
 
@@ -94,14 +94,14 @@ class TestBernoulli(WorkloadContract):
         return Bernoulli(zipf(50, 0.9), tick=self.tick)
 
     def test_times_are_ticks_and_a_key_comes_at_most_once_in_each(self) -> None:
-        times, codes = draw(self.make())
+        times, codes = self.drawn()
         ticks = times / self.tick
         assert ticks == pytest.approx(np.round(ticks), abs=1e-3)
         assert len(set(zip(np.round(ticks).tolist(), codes.tolist(), strict=True))) == UPDATES
 
     def test_each_key_comes_or_not_on_its_own(self) -> None:
         """The number in a tick varies as that of independent trials does."""
-        times, codes = draw(self.make())
+        times, codes = self.drawn()
         ticks = np.round(times / self.tick).astype(int)
         chances = self.make().rates * self.tick
         counts = np.bincount(ticks)[:-1]
@@ -151,7 +151,7 @@ class TestChangingRates(WorkloadContract):
         return ChangingRates(self.phases, period=self.period)
 
     def test_the_shares_change_in_turn_at_the_period(self) -> None:
-        times, codes = draw(self.make())
+        times, codes = self.drawn()
         phases = (times // self.period).astype(int) % len(self.phases)
         for phase, shares in enumerate(self.phases):
             assert_shared_out(codes[phases == phase], shares)
@@ -165,7 +165,7 @@ class TestChangingRates(WorkloadContract):
         assert self.make().rates == pytest.approx(sum(self.phases) / 3)
 
     def test_times_between_arrivals_are_exponential(self) -> None:
-        gaps = np.diff(draw(self.make()).times)
+        gaps = np.diff(self.drawn().times)
         assert gaps.std() == pytest.approx(gaps.mean(), rel=5 * math.sqrt(2 / len(gaps)))
 
 
