@@ -30,7 +30,9 @@ def test_times_are_seconds_or_moments(moment: object, seconds: float | None) -> 
     assert type(found) in {int, float, type(None)}
 
 
-@pytest.mark.parametrize("moment", [math.nan, math.inf, np.float64("nan"), np.datetime64("NaT", "s")])
+@pytest.mark.parametrize(
+    "moment", [math.nan, math.inf, np.float64("nan"), np.datetime64("NaT", "s")]
+)
 def test_what_is_not_finite_is_refused(moment: object) -> None:
     with pytest.raises(TimeNotFiniteError):
         seconds_of(moment)
