@@ -2,19 +2,15 @@
 
 Each scenario runs once for each call of each callable, which fails. What was being done then has
 happened wholly or not at all; if not, it is done again. In the end all is as if nothing had failed.
-`FAILING_CALLS` says how many calls of a callable fail, spread over all; 0 for each of them.
 """
 
 from __future__ import annotations
-
-import os
 
 import pytest
 
 from .failing import KINDS, System, drive
 from .failing_calls import Failures
 
-FAILING_CALLS = int(os.environ.get("FAILING_CALLS", "5"))
 CALLABLES = (
     *("rate", "weight", "cost", "interval", "processing cost"),
     *("encode", "decode", "hash", "eq", "column", "clock", "victim", "sheds"),
@@ -35,8 +31,7 @@ def test_a_callable_that_fails_once_changes_nothing_in_the_end(kind: str) -> Non
     expected = outcome(kind, calls)
     assert calls.calls, "nothing was asked"
     for name in CALLABLES:
-        step = -(-calls.calls[name] // FAILING_CALLS) if FAILING_CALLS else 1
-        for at in range(1, calls.calls[name] + 1, max(step, 1)):
+        for at in range(1, calls.calls[name] + 1):
             failures = Failures(name, at)
             assert outcome(kind, failures) == expected, f"call {at} of {name}"
             assert failures.failed == 1
