@@ -47,6 +47,18 @@ def sqlglot_names() -> set[str]:
     return {name for name in names if name.isidentifier()}
 
 
+def readable(calls: list[str], duck: Duck) -> list[str]:
+    """Return the calls that DuckDB can read: `time(…)` and a few others are no calls to it."""
+    rows = duck.connection.execute(
+        """
+        SELECT call FROM (SELECT unnest(?) AS call)
+        WHERE NOT (json_serialize_sql('SELECT ' || call)->'error')::BOOLEAN
+        """,
+        [calls],
+    )
+    return [str(call) for (call,) in rows.fetchall()]
+
+
 ARGUMENTS = ("", "a", "a, b", "a, b, c", "a, b, c, d, e", "a := 1", "DISTINCT a, b ORDER BY c")
 
 
@@ -56,9 +68,10 @@ def test_calls_are_written_as_they_were_read_whoever_has_the_function(
 ) -> None:
     """All functions of DuckDB, and all that sqlglot knows: DuckDB refuses those itself."""
     names = {*function_names(duck), *(name.lower() for name in sqlglot_names())} - SYNTAX
-    assert len(names) > 1_500
     quoted = [exp.to_identifier(name).sql(DIALECT) for name in sorted(names)]
-    text = f"SELECT {', '.join(f'{name}({arguments})' for name in quoted)}"
+    calls = readable([f"{name}({arguments})" for name in quoted], duck)
+    assert 1_500 < len(names) - 12 < len(calls)
+    text = f"SELECT {', '.join(calls)}"
     found = difference(text, written(text), duck)
     assert found is None, text[found.place :][:100]
 

@@ -18,6 +18,8 @@ from upstream.queries.statements import error_of
 
 from .example_streams import shown
 
+LONG = ", ".join(f"column_{i}" for i in range(30))
+
 
 @pytest.mark.parametrize(
     ("text", "kind", "place"),
@@ -26,9 +28,11 @@ from .example_streams import shown
         ("INSERT INTO Nothing VALUES (1)", UnknownTableError, "Nothing"),
         ("UPDATE companies SET compny = 1", UnknownColumnError, "compny"),
         ("CREATE TABLE t AS SELECT foo(1)", UnknownFunctionError, "foo(1)"),
-        ("CREATE TABLE t AS SELECT CAST('x' AS INT) AS i", QueryTypeError, None),
+        ("CREATE TABLE t AS SELECT CAST('x' AS INT) AS i", QueryTypeError, "CAST"),
         ("CREATE TABLE t (a INT, a INT)", QueryError, None),
-        ("CREATE TABEL t (a INT)", QuerySyntaxError, None),
+        ("CREATE TABEL t (a INT)", QuerySyntaxError, "TABEL"),
+        ("SELECT 'ü'\nFROM t\nWHERE a DIV b", QuerySyntaxError, "DIV"),
+        (f"SELECT {LONG}, a DIV b, {LONG}", QuerySyntaxError, "b, "),
     ],
 )
 def test_a_message_is_of_a_kind(
@@ -44,6 +48,24 @@ def test_a_message_is_of_a_kind(
         assert caught.value.line is None
     else:
         assert shown(caught).startswith(place)
+
+
+def test_of_another_text_than_the_users_no_place_is_told() -> None:
+    message = (
+        'Parser Error: syntax error at or near "b"\n\nLINE 1: SELECT a DIV b\n' + " " * 21 + "^"
+    )
+    assert error_of(message, "SELECT a DIV b").column == len("SELECT a DIV ") + 1
+    assert error_of(message, "SELECT a DIV 2").column is None
+    assert error_of(message.replace("LINE 1", "LINE 2"), "SELECT a DIV b").column is None
+
+
+def test_the_few_ways_to_call_a_function_are_told(duck: Duck) -> None:
+    hints = []
+    for call in ("instr('abcb', 'b', 1, 2)", "'a' + [1]"):
+        with pytest.raises(duckdb.Error) as refused:
+            duck.connection.execute(f"SELECT {call}")
+        hints.append(error_of(str(refused.value), f"SELECT {call}").hint)
+    assert hints == ["there is instr(string VARCHAR, search_string VARCHAR)", ""]
 
 
 def test_what_duckdb_offers_is_offered() -> None:

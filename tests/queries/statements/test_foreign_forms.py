@@ -22,6 +22,11 @@ from .example_streams import STREAMS, shown
             r"FROM tumble\(trades, INTERVAL",
         ),
         (
+            "SELECT * FROM hop(DATA => TABLE trades, TIMECOL => DESCRIPTOR(time))",
+            "hop(",
+            r"FROM hop\(trades, INTERVAL",
+        ),
+        (
             "SELECT * FROM hop(TABLE trades, DESCRIPTOR(time), INTERVAL '1' HOUR)",
             "hop(",
             r"FROM hop\(trades, INTERVAL",

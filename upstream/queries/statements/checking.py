@@ -21,7 +21,14 @@ from ...errors import (
     UnknownTableError,
 )
 from ..result_schema import ResultSchema
-from .duck_messages import candidates, duckdb_hint, headline_of, kind_of, quoted_text
+from .duck_messages import (
+    candidates,
+    duckdb_hint,
+    headline_of,
+    kind_of,
+    quoted_text,
+    signatures_hint,
+)
 from .finding_places import Trial, place_of_function, place_of_table
 from .names import did_you_mean, found
 from .parsed_query import ParsedQuery
@@ -161,7 +168,7 @@ def refuse(
         elif "Did you mean" in message:
             hint = duckdb_hint(message)
         elif kind is QueryTypeError:
-            hint = "cast the values to types that go together"
+            hint = signatures_hint(message) or "cast the values to types that go together"
     raise kind(headline, parsed.text, place if at is None else at, hint) from None
 
 

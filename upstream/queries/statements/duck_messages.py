@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Final
 
 from ...errors import (
     QueryError,
@@ -14,7 +15,9 @@ from ...errors import (
     UnknownTableError,
 )
 from .names import did_you_mean
-from .source_text import lowered
+from .source_text import SourceText, lowered
+
+_FEW_SIGNATURES: Final = 4
 
 
 def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
@@ -24,9 +27,11 @@ def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
     queries over streams have more to tell, see `checking`.
     """
     kind, name = kind_of(message)
+    if kind is QuerySyntaxError and (form := SourceText(text).foreign_form()) is not None:
+        return kind(form.reason, text, form.place, form.hint)
     plain = re.escape(name.rpartition(".")[2].strip('"'))
     found = re.search(rf"(?i)\b{plain}\b", text) if name else None
-    place = found.start() if found else None
+    place = found.start() if found else place_of_caret(message, text)
     if kind is UnknownTableError:  # DuckDB means tables of its own, and knows no streams
         name = name.strip('"')
         reason = f"there is no stream or table named {name}"
@@ -38,7 +43,21 @@ def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
         hint = did_you_mean(plain, candidates(message)) or duckdb_hint(message)
         hint = quoted_text(text, None if place is None else place - 1) or hint
         return kind(f"there is no column named {plain}", text, place, hint)
-    return kind(headline_of(message), text, place, duckdb_hint(message))
+    return kind(headline_of(message), text, place, duckdb_hint(message) or signatures_hint(message))
+
+
+def place_of_caret(message: str, text: str) -> int | None:
+    """Return the place in a text that DuckDB points at, if it shows a line of the same text."""
+    shown = re.search(r"\n\nLINE (\d+): (.*)\n( *)\^", message)
+    lines = text.splitlines(keepends=True)
+    if shown is None or int(shown[1]) > len(lines):
+        return None
+    before = lines[: int(shown[1]) - 1]
+    part = shown[2].removeprefix("...").removesuffix("...")
+    start = lines[len(before)].find(part)
+    left_out = 3 if shown[2].startswith("...") else 0
+    column = start + len(shown[3]) - len(f"LINE {shown[1]}: ") - left_out
+    return None if start < 0 else sum(map(len, before)) + column
 
 
 def quoted_text(text: str, place: int | None) -> str:
@@ -60,6 +79,12 @@ def duckdb_hint(message: str) -> str:
     if "Did you mean" not in message:
         return ""
     return "did you mean" + message.partition("Did you mean")[2].partition("\n")[0]
+
+
+def signatures_hint(message: str) -> str:
+    """Return which arguments a function takes, unless there are many ways to call it."""
+    listed = re.findall(r"^\t(\S.*\)) ->", message, re.MULTILINE)
+    return f"there is {', '.join(listed)}" if 0 < len(listed) <= _FEW_SIGNATURES else ""
 
 
 def headline_of(message: str) -> str:

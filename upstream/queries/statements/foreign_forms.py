@@ -47,11 +47,14 @@ def _misspelt(tokens: Sequence[Token], words: Sequence[str], i: int) -> ForeignF
 
 
 def _table_function(tokens: Sequence[Token], words: Sequence[str], i: int) -> ForeignForm | None:
-    """Find Flink's `TUMBLE(TABLE trades, DESCRIPTOR(time), …)`."""
+    """Find Flink's `TUMBLE(TABLE trades, DESCRIPTOR(time), …)`, with `DATA =>` before it or not."""
     form = _FUNCTIONS.get(words[i])
-    if form is None or words[i + 1 : i + 3] != ["(", "TABLE"] or len(tokens) < i + 4:
+    at = i + (4 if words[i + 1 : i + 4] == ["(", "DATA", "=>"] else 2)
+    if form is None or words[i + 1 : i + 2] != ["("] or words[at : at + 1] != ["TABLE"]:
         return None
-    hint = f"write FROM {form.format(stream=tokens[i + 3].text)}"
+    if len(tokens) < at + 2:
+        return None
+    hint = f"write FROM {form.format(stream=tokens[at + 1].text)}"
     return ForeignForm(int(tokens[i].start), f"{words[i]}(TABLE …) is how Flink writes it", hint)
 
 

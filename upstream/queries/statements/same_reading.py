@@ -27,6 +27,7 @@ _UNIMPORTANT: Final = {
     "is_operator",  # `a + b` or "+"(a, b)
     "qualified_name",  # said by the name and its schema as well
 }
+_ERROR: Final = '{"error":true'
 _NOWHERE: Final = 1 << 63
 """Beyond this, what DuckDB gives for a place is none."""
 
@@ -44,7 +45,7 @@ def difference(text: str, written: str, duck: Duck) -> Difference | None:
     QuerySyntaxError if DuckDB cannot read the first as a query.
     """
     one, other = _serialized(text, duck), _serialized(written, duck)
-    if _LOCATIONS.sub("", one) == _LOCATIONS.sub("", other):
+    if _LOCATIONS.sub("", one) == _LOCATIONS.sub("", other) and not one.startswith(_ERROR):
         return None
     tree: _Tree = json.loads(one)
     if tree["error"]:

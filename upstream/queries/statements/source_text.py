@@ -17,7 +17,7 @@ from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError
 
 from ...errors import ParameterError, QueryError, QuerySyntaxError, StatementError
 from .dialect import DIALECT, WrittenParser
-from .foreign_forms import foreign_form
+from .foreign_forms import ForeignForm, foreign_form
 
 if TYPE_CHECKING:
     from ..duck import Duck
@@ -108,11 +108,13 @@ class SourceText:
             yield
         except ParseError as error:
             reason = error.errors[0].get("description") if error.errors else None
-            if (form := foreign_form(self.tokens)) is not None:
-                self.refuse(QuerySyntaxError, form.reason, form.place, form.hint)
+            self._refuse_foreign_form()
             self.refuse(QuerySyntaxError, _spoken(reason or str(error)), self._parser.place)
         except RecursionError:
             self.refuse(QuerySyntaxError, "the statement is nested too deeply", 0)
+        except QuerySyntaxError:  # of DuckDB, which cannot read what sqlglot can
+            self._refuse_foreign_form()
+            raise
         except QueryError:
             raise
         except (SqlglotError, *_SLIPS):
@@ -123,6 +125,14 @@ class SourceText:
     ) -> Never:
         """Raise an error with a place in this text."""
         raise kind(reason, self.text, place, hint) from None
+
+    def foreign_form(self) -> ForeignForm | None:
+        """Return a form of another engine in this text; to be asked where it cannot be read."""
+        return foreign_form(self.tokens)
+
+    def _refuse_foreign_form(self) -> None:
+        if (form := self.foreign_form()) is not None:
+            self.refuse(QuerySyntaxError, form.reason, form.place, form.hint)
 
     def argument_places(self, call: int) -> list[int]:
         """Return where the arguments of the function begin whose name is at this place."""
