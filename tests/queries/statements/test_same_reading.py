@@ -6,7 +6,7 @@ import pytest
 
 from upstream.errors import QuerySyntaxError
 from upstream.queries.duck import Duck
-from upstream.queries.statements.same_reading import difference
+from upstream.queries.statements.same_reading import Difference, difference
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,16 @@ def test_what_duckdb_cannot_read_is_an_error_where_it_is(duck: Duck) -> None:
     with pytest.raises(QuerySyntaxError, match='syntax error at or near "b"') as caught:
         difference("SELECT 'ü', a DIV b", "SELECT 1", duck)
     assert caught.value.column == len("SELECT 'ü', a DIV ") + 1
+
+
+def test_what_duckdb_cannot_read_is_an_error_though_both_texts_are_alike(duck: Duck) -> None:
+    with pytest.raises(QuerySyntaxError):
+        difference("SELECT a DIV b", "SELECT a DIV b", duck)
+
+
+def test_of_what_is_no_single_select_nothing_is_known(duck: Duck) -> None:
+    text = "SELECT * FROM (PIVOT t ON a USING count(*))"
+    assert difference(text, text, duck) == Difference(None)
 
 
 def test_what_duckdb_cannot_read_of_what_was_written_is_a_difference(duck: Duck) -> None:
