@@ -8,6 +8,7 @@ chosen. All else is as ever: values do not depend on how often anything was aske
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TypedDict, Unpack
 
@@ -160,6 +161,10 @@ class System:
 
         `progress` tells how far it is, `whole` by how much that changes, None for any change.
         """
+        if self.failures.failed:  # nothing fails any more
+            with suppress(PagePoolFullError):
+                do()
+            return
         before = self.quietly(progress)
         while True:
             try:
@@ -213,14 +218,15 @@ class System:
             # Of a queue of windows it is what is handed out that shows whether anything was lost.
             return queue.statistics().dequeued if isinstance(queue, StreamQueue) else 0
 
-        before = self.quietly(served)
+        has_failed = self.failures.failed
+        before = 0 if has_failed else self.quietly(served)
         self.attempt(do, served, None)
         if many:
             # A failure behind the first update cuts the batch short, and is seen the next time.
             while len(taken) < many and (more := self.quietly(queue.dequeue)) is not None:
                 taken.append(more)
         given = [one for one in taken if one is not None]
-        if isinstance(queue, StreamQueue):
+        if isinstance(queue, StreamQueue) and not has_failed:
             after = self.quietly(served)
             assert isinstance(after, int)
             assert isinstance(before, int)
