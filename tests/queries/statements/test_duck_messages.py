@@ -57,6 +57,8 @@ def test_of_another_text_than_the_users_no_place_is_told() -> None:
     assert error_of(message, "SELECT a DIV b").column == len("SELECT a DIV ") + 1
     assert error_of(message, "SELECT a DIV 2").column is None
     assert error_of(message.replace("LINE 1", "LINE 2"), "SELECT a DIV b").column is None
+    wide = message.replace("SELECT a", "SELECT \u65e5")
+    assert error_of(wide, "SELECT \u65e5 DIV b").column is None
 
 
 def test_the_few_ways_to_call_a_function_are_told(duck: Duck) -> None:

@@ -49,15 +49,17 @@ def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
 def place_of_caret(message: str, text: str) -> int | None:
     """Return the place in a text that DuckDB points at, if it shows a line of the same text."""
     shown = re.search(r"\n\nLINE (\d+): (.*)\n( *)\^", message)
-    lines = text.splitlines(keepends=True)
+    lines = text.split("\n")
     if shown is None or int(shown[1]) > len(lines):
         return None
-    before = lines[: int(shown[1]) - 1]
+    *before, line = lines[: int(shown[1])]
     part = shown[2].removeprefix("...").removesuffix("...")
-    start = lines[len(before)].find(part)
-    left_out = 3 if shown[2].startswith("...") else 0
+    start = line.find(part)
+    if start < 0 or not line.isascii():  # other characters may be shown wider
+        return None
+    left_out = len("...") if shown[2].startswith("...") else 0
     column = start + len(shown[3]) - len(f"LINE {shown[1]}: ") - left_out
-    return None if start < 0 else sum(map(len, before)) + column
+    return sum(len(each) + 1 for each in before) + column
 
 
 def quoted_text(text: str, place: int | None) -> str:
