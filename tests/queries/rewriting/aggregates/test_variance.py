@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from upstream import Engine, ManualClock
+
 from ..rule_contract import RuleContract
 
 
@@ -11,3 +13,37 @@ class TestVariance(RuleContract):
 
 class TestRegression(RuleContract):
     rule = "regression"
+
+
+OF_ONE = ("var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev", "sem")
+OF_TWO = (
+    *("covar_pop", "covar_samp", "corr", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx"),
+    *("regr_syy", "regr_sxy", "regr_slope", "regr_intercept", "regr_r2"),
+)
+
+PAIRS = (
+    *(["inf 1"], ["nan 1"], ["1 inf"], ["inf inf"], ["5 2"], ["-0.0 0"]),
+    *(["inf 1", "1 2"], ["1 2", "inf 1"], ["inf 1", "inf 1"], ["nan 1", "2 1"]),
+    *(["1 inf", "2 3"], ["inf 1", "-inf 1"], ["1e200 1e200", "-1e200 3"]),
+)
+
+
+def test_of_values_without_end_the_results_are_those_of_duckdb() -> None:
+    called = [f"{name}(y)" for name in OF_ONE] + [f"{name}(y, x)" for name in OF_TWO]
+    selected = f"SELECT g, {', '.join(called)}"
+    with Engine(clock=ManualClock()) as engine:
+        engine.sql("CREATE STREAM s (i BIGINT, g BIGINT, y DOUBLE, x DOUBLE) TIME (i)")
+        engine.sql("CREATE TABLE kept (i BIGINT, g BIGINT, y DOUBLE, x DOUBLE)")
+        query = engine.continuous_query(
+            f"{selected} FROM hop(s, 10, 1) GROUP BY g ORDER BY g", evaluation="increments"
+        )
+        for i in range(10):
+            pairs = [(g, pairs[i].split()) for g, pairs in enumerate(PAIRS) if i < len(pairs)]
+            rows = ", ".join(f"({i}, {g}, '{y}', '{x}')" for g, (y, x) in pairs)
+            for name in ("s", "kept") if rows else ():
+                engine.sql(f"INSERT INTO {name} VALUES {rows}")
+        engine.sql("INSERT INTO s VALUES (10, -1, NULL, NULL)")
+        expected = engine.sql(f"{selected} FROM kept GROUP BY g ORDER BY g").to_pylist()
+        [found] = [each for each in query.results() if each.window_end == 10]
+        assert list(map(repr, found.table.to_pylist())) == list(map(repr, expected))
+        assert len(expected) == len(PAIRS)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from .aggregate_call import AggregateCall
 
 _OF_ONE: Final = {
-    "var_pop": "CASE WHEN n > 0 THEN s / n END",
+    "var_pop": "CASE WHEN n = 1 THEN 0::DOUBLE WHEN n > 0 THEN s / n END",
     "var_samp": "CASE WHEN n > 1 THEN s / (n - 1) END",
     "variance": "CASE WHEN n > 1 THEN s / (n - 1) END",
-    "stddev_pop": "CASE WHEN n > 0 THEN sqrt(s / n) END",
+    "stddev_pop": "CASE WHEN n = 1 THEN 0::DOUBLE WHEN n > 0 THEN sqrt(s / n) END",
     "stddev_samp": "CASE WHEN n > 1 THEN sqrt(s / (n - 1)) END",
     "stddev": "CASE WHEN n > 1 THEN sqrt(s / (n - 1)) END",
     "sem": "CASE WHEN n > 0 THEN sqrt(s / n) / sqrt(n) END",
@@ -29,20 +29,25 @@ _OF_TWO: Final = {
     "covar_pop": "CASE WHEN n > 0 THEN p / n END",
     "covar_samp": "CASE WHEN n > 1 THEN p / (n - 1) END",
     "regr_sxy": "CASE WHEN n > 0 THEN p END",
-    "regr_sxx": "CASE WHEN n > 0 THEN sx END",
-    "regr_syy": "CASE WHEN n > 0 THEN sy END",
+    "regr_sxx": "CASE WHEN n = 1 THEN 0::DOUBLE WHEN n > 0 THEN sx END",
+    "regr_syy": "CASE WHEN n = 1 THEN 0::DOUBLE WHEN n > 0 THEN sy END",
     "regr_avgx": "CASE WHEN n > 0 THEN mx / n END",
     "regr_avgy": "CASE WHEN n > 0 THEN my / n END",
     "regr_slope": "CASE WHEN sx = 0 THEN 'nan'::DOUBLE WHEN n > 0 THEN p / sx END",
-    "regr_intercept": "CASE WHEN sx > 0 THEN my / n - p / sx * (mx / n) END",
-    "regr_r2": "CASE WHEN sx = 0 THEN NULL WHEN sy = 0 THEN 1 ELSE p / sx * (p / sy) END",
+    "regr_intercept": (
+        "CASE WHEN n > 1 AND sx > 0 AND NOT isnan(p / sx) THEN my / n - p / sx * (mx / n) END"
+    ),
+    "regr_r2": "CASE WHEN n = 1 OR sx = 0 THEN NULL WHEN sy = 0 THEN 1 ELSE p / sx * (p / sy) END",
     "corr": (
         "CASE WHEN sx = 0 OR sy = 0 THEN 'nan'::DOUBLE WHEN n > 0 "
         "THEN p / (sqrt(sx) * sqrt(sy)) END"
     ),
     "regr_count": "n",
 }
-"""What each is of the count n, the sums of squares s, sx, sy, of products p, the sums mx, my."""
+"""What each is of the count n, the sums of squares s, sx, sy, of products p, the sums mx, my.
+
+The variance of one value is 0, be it infinite or NaN.
+"""
 
 
 def variance(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
