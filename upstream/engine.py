@@ -231,9 +231,9 @@ class Engine:
         Results come at each slide of the window (`emit="slide"`), when they differ from the last
         (`"changed"`), or when asked for with `ask()` only (`"asked"`); with `emit_every`, at most
         so often. A row that is late is dropped and counted, unless it is no more than
-        `allowed_lateness` behind the newest; then windows that were answered are answered again.
-        After `close_after` of silence windows close without a further row. Times are in seconds, or
-        in units of the time column where that is a number.
+        `allowed_lateness` behind the newest; then windows that were answered are answered again,
+        with `update` only the newest that was. After `close_after` of silence windows close without
+        a further row. Times are in seconds, or in units of the time column where that is a number.
 
         Of empty windows, only the first after one with rows has a result, over no rows.
         Rows that the query fails on (a cast of a text that is no number) are left out, and

@@ -81,12 +81,17 @@ class Reference:
         if self._is_lasting():
             return self._poll_lasting()
         due = self._due_landmarks(now) if self.kind == "landmark" else self._due(now)
+        before = self.newest
         for bounds in due:
             self.revisions[bounds] = self.revisions.get(bounds, -1) + 1
             self.newest = bounds if self.newest is None else max(self.newest, bounds, key=by_end)
         if due and (newest_only or self.standing.semantics == "update"):
             self.skipped += len(due) - 1
             due = due[-1:]
+        if self.standing.semantics == "update" and before is not None:
+            newer = [bounds for bounds in due if by_end(bounds) >= by_end(before)]
+            self.skipped += len(due) - len(newer)  # an older window, answered again
+            due = newer
         return [self._answer(bounds) for bounds in due]
 
     def ask(self, now: float) -> Answer:
