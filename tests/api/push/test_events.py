@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from api.entries import QueueEntry
 from api.push.events import HEARTBEAT, RETRY_MILLISECONDS
 from api.push.selection import SelectionError
 from tests.api.push.setting import (
@@ -29,6 +30,23 @@ async def begin(client: Connection) -> dict[bytes, bytes]:
     advice = await client.next()
     assert advice["body"] == b"retry: %d\n\n" % RETRY_MILLISECONDS
     return dict(start["headers"])
+
+
+async def read_three_heartbeats(client: Connection) -> None:
+    """Read heartbeats, between which there is nothing else."""
+    beats = 0
+    while beats < 3:
+        body = (await client.next())["body"]
+        assert body in (b"", HEARTBEAT)
+        beats += body == HEARTBEAT
+
+
+async def fall_behind(client: Connection, feed: QueueEntry, turns: ScarceTurns) -> None:
+    """Begin, and read one event of many, after which there is no turn."""
+    await begin(client)
+    turns.has_more = False
+    feed.stream.take_in([f"K{number}" for number in range(2_000)], [b"1"] * 2_000)
+    await read_event(client)
 
 
 async def read_event(client: Connection) -> tuple[str, Any]:
@@ -165,11 +183,7 @@ def test_a_stream_that_is_silent_has_a_heartbeat() -> None:
         define(service)
         async with event_stream(service) as client:
             await begin(client)
-            beats = 0
-            while beats < 3:
-                body = (await client.next())["body"]
-                assert body in (b"", HEARTBEAT)
-                beats += body == HEARTBEAT
+            await read_three_heartbeats(client)
 
     asyncio.run(scenario())
 
@@ -180,15 +194,8 @@ def test_a_stream_that_waits_for_its_turn_has_a_heartbeat() -> None:
         service.turns = turns = ScarceTurns()
         feed = define(service)
         async with event_stream(service) as client:
-            await begin(client)
-            turns.has_more = False
-            feed.stream.take_in([f"K{number}" for number in range(2_000)], [b"1"] * 2_000)
-            await read_event(client)
-            beats = 0
-            while beats < 3:
-                body = (await client.next())["body"]
-                assert body in (b"", HEARTBEAT)
-                beats += body == HEARTBEAT
+            await fall_behind(client, feed, turns)
+            await read_three_heartbeats(client)
             turns.has_more = True
 
     asyncio.run(scenario())
@@ -201,10 +208,7 @@ def test_a_stream_that_waits_for_its_turn_ends_at_once(is_deleted: bool) -> None
         service.turns = turns = ScarceTurns()
         feed = define(service)
         async with event_stream(service) as client:
-            await begin(client)
-            turns.has_more = False
-            feed.stream.take_in([f"K{number}" for number in range(2_000)], [b"1"] * 2_000)
-            await read_event(client)
+            await fall_behind(client, feed, turns)
             if is_deleted:
                 service.drop_queue("q")
             else:
