@@ -33,7 +33,7 @@ from upstream import (
     UpStreamError,
     WindowError,
 )
-from upstream.queries.operators import Filter, PlanQuery, Source
+from upstream.plans import Filter, PlanQuery, Source
 
 CREATE = "CREATE STREAM trades (time TIMESTAMP, symbol TEXT, price DOUBLE) KEY (symbol)"
 NAMES = pa.table({"symbol": ["IBM", "HP"], "name": ["Business Machines", "Hewlett Packard"]})

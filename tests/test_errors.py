@@ -29,8 +29,8 @@ def enqueue_when_closed(queue: UpdateQueue) -> None:
 
 
 def ask_what_does_not_parse(queue: UpdateQueue) -> None:
-    from upstream.queries.duck import Duck
-    from upstream.queries.statements import parse
+    from upstream.database.duck import Duck
+    from upstream.queries.sql import parse
 
     parse("SELECT (1\nFROM trades", Duck())
 
@@ -38,7 +38,7 @@ def ask_what_does_not_parse(queue: UpdateQueue) -> None:
 def append_what_does_not_fit(queue: UpdateQueue) -> None:
     import pyarrow as pa
 
-    from upstream.queries.stream_definition import StreamDefinition
+    from upstream.rows.stream_definition import StreamDefinition
 
     stream = StreamDefinition("trades", pa.schema({"size": pa.int8()}), ("size",), None)
     stream.conform(pa.table({"size": [1, 300]}))

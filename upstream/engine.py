@@ -23,7 +23,7 @@ from .errors import (
     UnknownStreamError,
 )
 from .extras import missing_extra
-from .queries.arrow_data import as_arrow, no_rows
+from .rows.arrow_data import as_arrow, no_rows
 from .queries.choices import (
     Emit,
     OnError,
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
     from .clock import Clock
     from .queries.continuous_query import Callback, ContinuousQuery
-    from .queries.duck import Duck
-    from .queries.engine_stream import EngineStream
+    from .database.duck import Duck
+    from .tables.engine_stream import EngineStream
     from .queries.evaluation.planning import Choices, Plan
-    from .queries.operators import PlanQuery
+    from .plans import PlanQuery
     from .queries.scheduling import Runnable
-    from .queries.statements import CreateStream, DropStream, InsertInto, OtherStatement
-    from .queries.stream_definition import StreamDefinition
+    from .queries.sql import CreateStream, DropStream, InsertInto, OtherStatement
+    from .rows.stream_definition import StreamDefinition
     from .queues import Stream
 
 
@@ -143,9 +143,9 @@ class Engine:
         has one of several TIMESTAMPs. A stream without a time has no windows but over arrival and
         rows.
         """
-        from .queries import statements
-        from .queries.settings_in_use import check_settings
-        from .queries.tables_in_use import changed_tables
+        from .queries import sql as statements
+        from .queries.sql.settings_in_use import check_settings
+        from .queries.sql.tables_in_use import changed_tables
 
         self._check_open()
         statement = statements.parse(text, self._duck)
@@ -174,7 +174,7 @@ class Engine:
         2026-01-02 09:30:00. Rows that do not fit are an error, and then none
         is taken. Standing queries read them when they are asked for results.
         """
-        from .queries.appending import rows_to_append
+        from .rows.appending import rows_to_append
 
         self._check_open()
         entry = self._stream(stream)
@@ -191,7 +191,7 @@ class Engine:
         A path ends with .parquet, .csv, .tsv or .json (also .gz), and may be a pattern such as
         `trades/*.parquet`.
         """
-        from .queries.statements import is_reserved
+        from .queries.sql import is_reserved
 
         self._check_open()
         if self._find(name) is not None:
@@ -243,7 +243,7 @@ class Engine:
         `evaluation` is `"increments"`, `"whole"`, or the cheaper one as `"measured"`.
         """
         from .queries.continuous_query import ContinuousQuery
-        from .queries.emission import Emission
+        from .queries.results.emission import Emission
         from .queries.evaluation.planning import Choices
 
         self._check_open()
@@ -269,7 +269,7 @@ class Engine:
     def _plan(self, sql: str, choices: Choices) -> Plan:
         """Plan a standing query; QueryError if it cannot be one."""
         from .queries.evaluation.planning import Planner
-        from .queries.statements import check, check_constants, check_key, read_query
+        from .queries.sql import check, check_constants, check_key, read_query
 
         definitions = self._definitions()
         parsed = read_query(sql, definitions, self._duck)
@@ -350,8 +350,8 @@ class Engine:
     # Statements over streams
 
     def _create_stream(self, statement: CreateStream) -> None:
-        from .queries.engine_stream import EngineStream
-        from .queries.statements import definition_of
+        from .tables.engine_stream import EngineStream
+        from .queries.sql import definition_of
 
         known = self._find(statement.name)
         if known is not None and statement.if_not_exists:
@@ -366,7 +366,7 @@ class Engine:
         self._streams[definition.name] = EngineStream(definition, self._clock)
 
     def _drop_stream(self, statement: DropStream) -> None:
-        from .queries.statements import did_you_mean
+        from .queries.sql import did_you_mean
 
         known = self._find(statement.name)
         if known is not None:
@@ -390,7 +390,7 @@ class Engine:
     def _insert(self, statement: InsertInto, name: str) -> pa.Table:
         import pyarrow as pa
 
-        from .queries.statements import rows_to_insert
+        from .queries.sql import rows_to_insert
 
         entry = self._streams[name]
         newest = {each: stream.newest_rows() for each, stream in self._streams.items()}
@@ -399,8 +399,8 @@ class Engine:
 
     def _answer(self, text: str) -> pa.Table:
         """Answer a query once, over the newest rows of streams."""
-        from .queries.statements import check, read_query
-        from .queries.window_clause import WindowKind
+        from .queries.sql import check, read_query
+        from .queries.sql.window_clause import WindowKind
 
         definitions = self._definitions()
         parsed = read_query(text, definitions)
@@ -423,7 +423,7 @@ class Engine:
 
     def _execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
         """Have DuckDB run a statement about its tables; it may read streams."""
-        from .queries.table_statements import TableStatements
+        from .queries.sql.table_statements import TableStatements
 
         def newest_rows(name: str) -> pa.Table:
             return self._streams[name].newest_rows()
@@ -489,6 +489,6 @@ def _duck() -> type[Duck]:
         raise ImportError(
             missing_extra("Engine", error.name, "queries"), name=error.name
         ) from error
-    from .queries.duck import Duck
+    from .database.duck import Duck
 
     return Duck

@@ -344,7 +344,7 @@ def test_a_query_that_was_interrupted_says_so_instead_of_answering_falsely(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("upstream.queries.duck.Prepared.run", interrupt)
+        patch.setattr("upstream.database.duck.Prepared.run", interrupt)
         with pytest.raises(KeyboardInterrupt):
             query.results()
     assert query.is_interrupted

@@ -127,7 +127,7 @@ def test_of_a_join_only_the_new_row_and_column_are_computed(
 ) -> None:
     """With n basic windows of w rows, a slide joins w rows with n w of the other stream, twice."""
     joined: list[tuple[int, int]] = []
-    from upstream.queries.evaluation.pair_statements import PairStatements
+    from upstream.queries.pairs.pair_statements import PairStatements
 
     join = PairStatements.join
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upstream import ManualClock, ParameterError, Stream, UnknownPolicyError
-from upstream.queries.operators import Filter, PlanQuery, Source
+from upstream.plans import Filter, PlanQuery, Source
 from upstream.queries.scheduling import (
     QUERY_SCHEDULERS,
     QueryScheduler,

@@ -1,14 +1,14 @@
 """Continuous queries: SQL over streams that is evaluated by increments, and Python plans.
 
-`upstream.Engine` is what makes standing queries; `upstream.queries.operators` has what Python plans
+`upstream.Engine` is what makes standing queries; `upstream.plans` has what Python plans
 are made of.
 """
 
 from .choices import Emit, Semantics, Way
 from .continuous_query import Callback, ContinuousQuery
-from .query_statistics import QueryStatistics
-from .results import Result
-from .window_bound import WindowBound
+from .results.query_statistics import QueryStatistics
+from .results.backlog import Result
+from ..rows.window_bound import WindowBound
 
 __all__ = [
     "Callback",

@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ..errors import ClosedError, InterruptedQueryError, QueryTypeError, StatementError
-from .arrow_data import empty_table
-from .emission import Emitter
-from .query_statistics import QueryStatistics
-from .results import Result
+from ..rows.arrow_data import empty_table
+from .results.emission import Emitter
+from .results.query_statistics import QueryStatistics
+from .results.backlog import Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..clock import Clock
     from .choices import Semantics
-    from .evaluation.answer import Answer
-    from .evaluation.basket import BasketReader
+    from .results.answer import Answer
+    from ..tables.log import BasketReader
     from .evaluation.planning import Choices, Plan
 
 Callback = Callable[[Result], object]

@@ -18,7 +18,7 @@ from upstream.engine import Engine
 from upstream.errors import UnboundedQueryError
 from upstream.queries.choices import Way
 from upstream.queries.continuous_query import ContinuousQuery
-from upstream.queries.results import Result
+from upstream.queries.results.backlog import Result
 
 from .comparison import difference, handed_out
 

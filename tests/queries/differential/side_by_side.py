@@ -14,8 +14,8 @@ from upstream.engine import Engine
 from upstream.errors import QueryError
 from upstream.queries.continuous_query import ContinuousQuery
 from upstream.queries.evaluation import step_leaf, windowed
-from upstream.queries.evaluation.chunking import Chunking
-from upstream.queries.results import Result
+from upstream.queries.chunks.chunking import Chunking
+from upstream.queries.results.backlog import Result
 
 from .arrivals import MICROSECONDS
 from .cases import Case

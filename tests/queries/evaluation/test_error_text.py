@@ -10,7 +10,7 @@ import pytest
 from upstream import Engine, ManualClock
 from upstream.queries.evaluation.error_text import error_text
 
-from .setting import append, make_streams
+from tests.queries.setting import append, make_streams
 
 BAD = "Conversion Error: Could not convert string 'bad' to INT32"
 CAST = "Conversion Error: Could not convert string 'zz' to INT32"

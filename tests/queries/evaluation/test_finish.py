@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 
 from upstream import Engine
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.evaluation.finish import Finish, MergedSchema
 from upstream.queries.rewriting import split
-from upstream.queries.window_clause import Axis, WindowClause, WindowKind
+from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 
-from .setting import append, content, given
+from tests.queries.setting import append, content, given
 
 SCHEMA = pa.schema([("k", pa.string()), ("x", pa.int64())])
 WINDOW = WindowClause(WindowKind.TUMBLE, "s", Axis.SOURCE, 10, 10)

@@ -10,7 +10,7 @@ import pytest
 
 from upstream import ContinuousQuery, Engine, ManualClock, UnboundedQueryError, WindowError
 
-from .setting import append, given, held, rows_of
+from tests.queries.setting import append, given, held, rows_of
 
 GROWS = "SELECT sum(x) AS x FROM landmark(bids)"
 SLIDES = "SELECT sum(x) AS x FROM landmark(bids, 10)"

@@ -6,7 +6,7 @@ import pytest
 
 from upstream import ContinuousQuery, Engine, ManualClock
 
-from .setting import append, given, held, rows_of
+from tests.queries.setting import append, given, held, rows_of
 
 PER_KEY = "SELECT k, x FROM bids"
 TOTAL = "SELECT sum(x) AS x FROM latest(bids)"

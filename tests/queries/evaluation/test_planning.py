@@ -18,7 +18,7 @@ from upstream import (
 )
 from upstream.queries.evaluation.planning import renamed_tables
 
-from .setting import append, given, make_streams
+from tests.queries.setting import append, given, make_streams
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 
 from upstream import Engine, ManualClock, StatementError
 
-from .setting import append, given, held, rows_of
+from tests.queries.setting import append, given, held, rows_of
 
 TWICE = "SELECT k, 2 * x AS x FROM bids WHERE x > 0"
 

@@ -8,7 +8,7 @@ import pytest
 
 from upstream import Engine, UnboundedQueryError
 
-from .setting import WAYS, append, given, rows_of
+from tests.queries.setting import WAYS, append, given, rows_of
 
 ENRICHED = "SELECT b.x, a.x AS ask FROM bids b JOIN latest(asks) a ON a.k = b.k"
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.evaluation import step_leaf
 from upstream.queries.evaluation.failing_rows import FailingRows
 from upstream.queries.evaluation.step_leaf import Piece, StepLeaf, by_step, portions, with_steps
 from upstream.queries.rewriting import split
 from upstream.queries.rewriting.split_query import STEP
-from upstream.queries.window_clause import Axis, WindowClause, WindowKind
+from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 
 SCHEMA = pa.schema([("k", pa.string()), ("note", pa.string())])
 WINDOW = WindowClause(WindowKind.TUMBLE, "s", Axis.SOURCE, 10, 10)

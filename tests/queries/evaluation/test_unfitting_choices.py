@@ -13,9 +13,9 @@ from upstream.queries.evaluation.unfitting_choices import (
     refuse_leaving_out,
     refuse_unfitting,
 )
-from upstream.queries.statements import ParsedQuery, read_query
+from upstream.queries.sql import ParsedQuery, read_query
 
-from ..statements.example_streams import STREAMS, shown
+from ..sql.example_streams import STREAMS, shown
 
 if TYPE_CHECKING:
     from typing import Any

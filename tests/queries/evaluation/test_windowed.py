@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from upstream import Engine, ManualClock
 
-from .setting import WAYS, append, given, make_streams, revised
+from tests.queries.setting import WAYS, append, given, make_streams, revised
 
 Way = Literal["measured", "increments", "whole"]
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from upstream import ContinuousQuery, Engine, ManualClock
-from upstream.queries.duck import Prepared
+from upstream.database.duck import Prepared
 from upstream.queries.evaluation.windowed import WindowedEvaluation
 
-from .setting import append, given, held, make_streams, revised
+from tests.queries.setting import append, given, held, make_streams, revised
 
 Way = Literal["measured", "increments", "whole"]
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"

@@ -16,10 +16,10 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp, parse_one
 
-from upstream.queries.duck import Duck, Prepared
+from upstream.database.duck import Duck, Prepared
 from upstream.queries.rewriting import STEP, Leaf, SplitQuery, split
 from upstream.queries.rewriting.split import DEFECT
-from upstream.queries.statements.dialect import DIALECT
+from upstream.queries.sql.dialect import DIALECT
 
 Steps = Sequence[pa.Table]
 _STEP_FIELD = pa.field(STEP, pa.int64())

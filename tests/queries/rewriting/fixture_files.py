@@ -10,9 +10,9 @@ from pathlib import Path
 
 from sqlglot import exp, parse_one
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.rewriting import parts, split
-from upstream.queries.statements.dialect import DIALECT
+from upstream.queries.sql.dialect import DIALECT
 
 from .random_steps import SCHEMAS, TABLES
 

@@ -11,7 +11,7 @@ import os
 import pyarrow as pa
 from hypothesis import HealthCheck, Phase, given, settings
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.rewriting import parts
 
 from .both_ways import BothWays

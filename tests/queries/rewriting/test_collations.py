@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp, parse_one
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.rewriting.collations import (
     check_comparable,
     collated,
@@ -18,7 +18,7 @@ from upstream.queries.rewriting.collations import (
     plain,
 )
 from upstream.queries.rewriting.not_incremental import NotIncrementalError
-from upstream.queries.rewriting.trees import column
+from upstream.queries.sql.trees import column
 from upstream.queries.rewriting.trial import Trial
 
 

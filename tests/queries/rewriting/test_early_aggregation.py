@@ -11,10 +11,10 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.rewriting import STEP, Leaf, split
 from upstream.queries.rewriting.early_aggregation import aggregated_early
-from upstream.queries.window_clause import WindowClause, WindowKind
+from upstream.queries.sql.window_clause import WindowClause, WindowKind
 
 SCHEMA = pa.schema([("k", pa.int64()), ("x", pa.int64()), ("d", pa.float64()), ("s", pa.string())])
 WINDOWS = tuple(WindowClause(WindowKind.ROWS, name, size=40, slide=10) for name in "ab")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import exp, parse_one
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.rewriting import explain, parts, split, whole
 from upstream.queries.rewriting.split_query import SplitQuery
-from upstream.queries.statements.dialect import DIALECT
-from upstream.queries.window_clause import WindowClause, WindowKind
+from upstream.queries.sql.dialect import DIALECT
+from upstream.queries.sql.window_clause import WindowClause, WindowKind
 
 from .fixture_files import new_duck
 from .random_steps import SCHEMAS

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 
 from .fixture_files import new_duck, parts_of
 from .rule_contract import RuleContract

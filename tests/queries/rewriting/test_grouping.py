@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import exp, parse_one
 
-from upstream.queries.duck import Duck
-from upstream.queries.rewriting.functions import Functions, functions_of
+from upstream.database.duck import Duck
+from upstream.queries.sql.functions import Functions, functions_of
 from upstream.queries.rewriting.grouping import (
     check_items,
     contains_aggregate,
@@ -17,7 +17,7 @@ from upstream.queries.rewriting.grouping import (
     has_sets,
 )
 from upstream.queries.rewriting.not_incremental import NotIncrementalError
-from upstream.queries.rewriting.trees import key
+from upstream.queries.sql.trees import key
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import exp, parse_one
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.rewriting import Leaf, split
-from upstream.queries.rewriting.trees import key
+from upstream.queries.sql.trees import key
 
 from .fixture_files import new_duck
 from .random_steps import SCHEMAS

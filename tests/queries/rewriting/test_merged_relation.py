@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import exp, parse_one
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.rewriting.merged_relation import reading, travelling
 from upstream.queries.rewriting.not_incremental import NotIncrementalError
 from upstream.queries.rewriting.trial import Trial

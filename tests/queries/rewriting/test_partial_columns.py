@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from upstream.queries.rewriting import StateKind
 from upstream.queries.rewriting.partial_columns import PartialColumns
-from upstream.queries.rewriting.trees import call, column
+from upstream.queries.sql.trees import call, column
 
 
 def _sum(columns: PartialColumns, name: str) -> exp.Column:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import exp, parse_one
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.rewriting.retention import columns_read
 
 from .fixture_files import new_duck

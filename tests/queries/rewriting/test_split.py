@@ -11,7 +11,7 @@ import pytest
 from sqlglot import exp, parse_one
 from sqlglot.errors import ParseError
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.rewriting import SplitQuery, nested_blocks, split
 from upstream.queries.rewriting.concatenation import concatenation
 from upstream.queries.rewriting.division import Division, Task

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.rewriting import StateKind
 
 from .fixture_files import new_duck

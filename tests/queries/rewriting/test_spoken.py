@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import exp, parse_one
 
-from upstream.queries.duck import Duck
-from upstream.queries.rewriting.functions import Functions, functions_of
+from upstream.database.duck import Duck
+from upstream.queries.sql.functions import Functions, functions_of
 from upstream.queries.rewriting.spoken import calls_in, over_streams, spoken
-from upstream.queries.statements.dialect import DIALECT
-from upstream.queries.window_clause import WindowClause, WindowKind
+from upstream.queries.sql.dialect import DIALECT
+from upstream.queries.sql.window_clause import WindowClause, WindowKind
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp, parse_one
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 from upstream.queries.rewriting import STEP
 from upstream.queries.rewriting.trial import Trial
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..merging.table_merge import PARTIALS
+from ..partials.table_merge import PARTIALS
 from .error_text import error_text, state_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from sqlglot import exp
 
-    from ..duck import Duck
+    from ...database.duck import Duck
     from ..rewriting.split_query import SplitQuery
 
 

@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..arrow_data import empty_table
-from .answer import Answer, Answers
-from .description import Description
-from .window_input import passed_by_all, passed_by_all_at, passes_for_all_at
+from ...rows.arrow_data import empty_table
+from ..results.answer import Answer, Answers
+from ..results.description import Description
+from ..chunks.window_input import passed_by_all, passed_by_all_at, passes_for_all_at
 
 if TYPE_CHECKING:
-    from ..duck import Prepared
-    from ..window_bound import WindowBound
+    from ...database.duck import Prepared
+    from ...rows.window_bound import WindowBound
     from .failing_rows import FailingRows
     from .finish import Finish
     from .step_leaf import StepLeaf
-    from .window_input import WindowInput
+    from ..chunks.window_input import WindowInput
 
 _FIRST: Final = -(1 << 63)
 _LAST: Final = (1 << 63) - 1

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrow_data import empty_table
-from .answer import Answer, Answers
-from .description import Description
+from ...rows.arrow_data import empty_table
+from ..results.answer import Answer, Answers
+from ..results.description import Description
 from .error_text import error_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..duck import Prepared
-    from ..newest_rows import NewestRows
-    from .basket import BasketReader
+    from ...database.duck import Prepared
+    from ...tables.newest_rows import NewestRows
+    from ...tables.log import BasketReader
     from .failing_rows import FailingRows
 
 _NO_GROUPS: NDArray[np.int64] = np.empty(0, dtype=np.int64)

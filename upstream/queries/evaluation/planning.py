@@ -20,39 +20,39 @@ from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
 from ..choices import OnError, Semantics, Way, check_name_of_choice, checked_seconds
-from ..emission import Emission
-from ..newest_rows import NewestRows
+from ..results.emission import Emission
+from ...tables.newest_rows import NewestRows
 from ..rewriting import split
 from ..rewriting.early_aggregation import aggregated_early
-from ..statements.unbounded_causes import cause_and_cure
-from ..tables_in_use import tables_read
-from ..window_clause import Axis, WindowClause, WindowKind
+from ..sql.unbounded_causes import cause_and_cure
+from ..sql.tables_in_use import tables_read
+from ..sql.window_clause import Axis, WindowClause, WindowKind
 from .cheaper_way import MOST_ROWS
 from .failing_rows import FailingRows
 from .finish import Finish, MergedSchema
-from .join_leaf import JoinLeaf
+from ..pairs.join_leaf import JoinLeaf
 from .landmark import LandmarkEvaluation
 from .newest import NewestEvaluation
 from .row_wise import RowWiseEvaluation
 from .side_table import SideTable
 from .step_leaf import LeafEvaluation, StepLeaf
-from .timeline import Timeline
+from ..chunks.timeline import Timeline
 from .unfitting_choices import refuse_choices_of_windows, refuse_leaving_out, refuse_unfitting
-from .window_input import FOREVER, WindowInput
+from ..chunks.window_input import FOREVER, WindowInput
 from .windowed import WindowedEvaluation
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     from ...clock import Clock
-    from ..duck import Duck, Prepared
-    from ..result_schema import ResultSchema
+    from ...database.duck import Duck, Prepared
+    from ...database.result_schema import ResultSchema
     from ..rewriting.split_query import SplitQuery
-    from ..statements import ParsedQuery
-    from ..stream_definition import StreamDefinition
-    from ..window_bound import WindowBound
-    from .answer import Evaluation
-    from .basket import Basket, BasketReader
+    from ..sql import ParsedQuery
+    from ...rows.stream_definition import StreamDefinition
+    from ...rows.window_bound import WindowBound
+    from ..results.answer import Evaluation
+    from ...tables.log import Basket, BasketReader
 
 _SLIDING = (WindowKind.TUMBLE, WindowKind.HOP, WindowKind.ROWS)
 

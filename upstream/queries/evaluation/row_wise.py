@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ..arrow_data import empty_table
-from .answer import Answer, Answers
-from .description import Description
+from ...rows.arrow_data import empty_table
+from ..results.answer import Answer, Answers
+from ..results.description import Description
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..duck import Prepared
-    from .basket import BasketReader, Batch
+    from ...database.duck import Prepared
+    from ...tables.log import BasketReader, Batch
     from .failing_rows import FailingRows
 
 _ROWS: Final = 131_072

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..duck import Duck
-    from ..newest_rows import NewestRows
-    from .basket import BasketReader
+    from ...database.duck import Duck
+    from ...tables.newest_rows import NewestRows
+    from ...tables.log import BasketReader
 
 
 class SideTable:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from ..merging import running_merge
+from ..partials import running_merge
 from ..rewriting.split_query import STEP
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlglot import exp
 
-    from ..duck import Duck
+    from ...database.duck import Duck
     from ..rewriting.split_query import Leaf
     from .failing_rows import FailingRows
 

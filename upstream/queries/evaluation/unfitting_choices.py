@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Never
 
 from ...errors import StatementError, WindowError
-from ..window_clause import Axis, WindowClause, WindowKind
+from ..sql.window_clause import Axis, WindowClause, WindowKind
 
 if TYPE_CHECKING:
-    from ..statements import ParsedQuery
+    from ..sql import ParsedQuery
     from .planning import Choices
 
 

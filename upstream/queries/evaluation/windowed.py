@@ -13,25 +13,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..arrow_data import empty_table
-from .answer import Answer, Answers
+from ...rows.arrow_data import empty_table
+from ..results.answer import Answer, Answers
 from .cheaper_way import MOST_ROWS, CheaperWay
-from .chunking import Chunking
-from .description import BY_INCREMENTS, OVER_KEPT_ROWS, Description
-from .step_rows import StepRows
-from .timeline import OccupiedSteps, Timeline
-from .window_input import FOREVER, passed_by_all, passed_by_all_at, passes_for_all_at
+from ..chunks.chunking import Chunking
+from ..results.description import BY_INCREMENTS, OVER_KEPT_ROWS, Description
+from ..chunks.step_rows import StepRows
+from ..chunks.timeline import OccupiedSteps, Timeline
+from ..chunks.window_input import FOREVER, passed_by_all, passed_by_all_at, passes_for_all_at
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...clock import Clock
-    from ..duck import Prepared
-    from ..window_bound import WindowBound
+    from ...database.duck import Prepared
+    from ...rows.window_bound import WindowBound
     from .failing_rows import FailingRows
     from .finish import Finish
     from .step_leaf import LeafEvaluation, Piece
-    from .window_input import WindowInput
+    from ..chunks.window_input import WindowInput
 
 _FIRST: Final = -(1 << 63)
 

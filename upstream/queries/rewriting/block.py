@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .not_incremental import NotIncrementalError
-from .trees import chunk_index, chunk_tables, chunks_in, nested_queries, own_nodes
+from ..sql.trees import chunk_index, chunk_tables, chunks_in, nested_queries, own_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sqlglot import exp
 
-    from .functions import Functions
+    from ..sql.functions import Functions
     from .trial import Trial
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .block import source_nodes
 from .split_query import STEP
-from .trees import call, chunk_index, chunks_in, is_bare_star, named, step_column
+from ..sql.trees import call, chunk_index, chunks_in, is_bare_star, named, step_column
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
-    from ..duck import Duck
+    from ...database.duck import Duck
 
 _UNKNOWN: Final = "?"
 """The collation of a list or a struct of texts, which DuckDB does not tell."""
@@ -40,7 +40,7 @@ def may_collate(query: exp.Query, duck: Duck) -> bool:
     """Tell whether a collation is named in a query, or in anything that it may read or call."""
     from sqlglot import exp
 
-    from ..statements.dialect import DIALECT
+    from ..sql.dialect import DIALECT
 
     if query.find(exp.Collate) or _default(duck):
         return True

@@ -9,7 +9,7 @@ from .by_step import by_step
 from .division import Division, Task
 from .merged_relation import reading
 from .not_incremental import NotIncrementalError
-from .trees import named
+from ..sql.trees import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

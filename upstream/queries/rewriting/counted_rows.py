@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from .by_step import by_number, by_step
 from .division import Division
-from .functions import name_of
+from ..sql.functions import name_of
 from .kept_rows import Projection, is_about_order
 from .merged_relation import reading, travelling
 from .split_query import State, StateKind
-from .trees import call, cast, column, named
+from ..sql.trees import call, cast, column, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from .block import Block
-    from .functions import Functions
+    from ..sql.functions import Functions
     from .split_query import State
     from .trial import Shape, Trial
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from .by_step import by_number, by_step
 from .collations import may_collate
 from .split_query import Leaf
-from .trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
+from ..sql.trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlglot import exp
 
-    from ..duck import Duck
+    from ...database.duck import Duck
 
 _ROWS: Final = "__n"
 _PARTS: Final = {"expressions", "from_", "joins", "where", "group"}

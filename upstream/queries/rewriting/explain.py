@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .spoken import over_streams, spoken
-from .trees import chunk_tables, key
+from ..sql.trees import chunk_tables, key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from .grouping import has_sets
 from .merged_relation import restored, types_of
 from .not_incremental import NotIncrementalError
 from .split_query import State, StateKind
-from .trees import call, cast, column, named_each, replaced
+from ..sql.trees import call, cast, column, named_each, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

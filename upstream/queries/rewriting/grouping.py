@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .aggregates.aggregate_call import is_call
-from .functions import name_of
+from ..sql.functions import name_of
 from .not_incremental import NotIncrementalError
-from .trees import own_nodes
+from ..sql.trees import own_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlglot import exp
 
-    from .functions import Functions
+    from ..sql.functions import Functions
 
 
 def has_aggregates(select: exp.Select, functions: Functions) -> bool:

@@ -14,7 +14,7 @@ from .division import Division, Task
 from .grouping import check_items, contains_aggregate, group_expressions, has_aggregates
 from .merged_relation import reading
 from .not_incremental import NotIncrementalError
-from .trees import column, key, named, named_each, nested_queries, own_nodes, replaced
+from ..sql.trees import column, key, named, named_each, nested_queries, own_nodes, replaced
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -8,7 +8,7 @@ from .grouping import group_expressions
 from .retention import columns_read, conditions_on, picking
 from .split_query import Leaf
 from .spoken import calls_in, spoken
-from .trees import chunk_index, chunk_tables
+from ..sql.trees import chunk_index, chunk_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

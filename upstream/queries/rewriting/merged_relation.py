@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .collations import check_comparable, collated, is_unknown, plain
 from .not_incremental import NotIncrementalError
-from .trees import cast, column
+from ..sql.trees import cast, column
 from .trial import Trial
 
 if TYPE_CHECKING:

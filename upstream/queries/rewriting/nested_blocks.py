@@ -23,14 +23,14 @@ from .resolution import resolved
 from .retention import conditions_by_source
 from .synchronous_replication import synchronous_replication
 from .top_rows import top_rows
-from .trees import chunk_index, chunks_in, key, named
+from ..sql.trees import chunk_index, chunks_in, key, named
 from .union_all import sides_of_union, union_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     from .division import Division
-    from .functions import Functions
+    from ..sql.functions import Functions
     from .split_query import Leaf
     from .trial import Trial
 

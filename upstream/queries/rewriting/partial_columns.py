@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .split_query import StateKind
-from .trees import column, key, named
+from ..sql.trees import column, key, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .not_incremental import NotIncrementalError
-from .trees import column, is_bare_star, named, replaced
+from ..sql.trees import column, is_bare_star, named, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

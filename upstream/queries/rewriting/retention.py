@@ -9,7 +9,7 @@ from .block import read_block
 from .not_incremental import NotIncrementalError
 from .resolution import resolved
 from .split_query import STEP
-from .trees import chunk_tables, column, conjuncts, nested_queries, own_nodes
+from ..sql.trees import chunk_tables, column, conjuncts, nested_queries, own_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

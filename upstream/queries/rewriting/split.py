@@ -11,15 +11,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from ..window_clause import WindowKind
+from ..sql.window_clause import WindowKind
 from .collations import may_collate, plain
 from .common_tables import without_common_tables
-from .functions import functions_of
+from ..sql.functions import functions_of
 from .nested_blocks import Splitter
 from .not_incremental import NotIncrementalError, refusal
 from .raw_rows import instead_of, raw_rows
 from .split_query import STEP, SplitQuery
-from .trees import cast, chunk_index, chunks_in, key, merged_prefix, named
+from ..sql.trees import cast, chunk_index, chunks_in, key, merged_prefix, named
 from .trial import Columns, Trial
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlglot import exp
 
-    from ..duck import Duck
-    from ..window_clause import WindowClause
-    from .functions import Functions
+    from ...database.duck import Duck
+    from ..sql.window_clause import WindowClause
+    from ..sql.functions import Functions
     from .split_query import Leaf
 
 DEFECT: Final = "a rule failed, which is a defect of this library"

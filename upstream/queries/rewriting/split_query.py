@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
-    from ..window_clause import WindowClause
+    from ..sql.window_clause import WindowClause
 
 STEP = "__step"  # the number of the basic window that a row belongs to
 

@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from .aggregates.aggregate_call import is_call
-from .trees import chunk_index
+from ..sql.trees import chunk_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sqlglot import exp
 
-    from ..window_clause import WindowClause
-    from .functions import Functions
+    from ..sql.window_clause import WindowClause
+    from ..sql.functions import Functions
 
 _OTHERS: Final = re.compile(r'"(mode|columns)"\(| FILTER\(')
 """What sqlglot writes otherwise than people."""
@@ -25,7 +25,7 @@ def spoken(tree: exp.Expr, *, qualified: bool = False) -> str:
     """Return an expression as a user would write it, with the names of relations if asked to."""
     from sqlglot import exp
 
-    from ..statements.dialect import DIALECT
+    from ..sql.dialect import DIALECT
 
     copy = tree.copy()
     for name in list(copy.find_all(exp.Identifier)):

@@ -18,7 +18,7 @@ from .merged_relation import travelling
 from .not_incremental import NotIncrementalError, needs_every_value
 from .partial_columns import PartialColumns
 from .spoken import spoken
-from .trees import key, replaced
+from ..sql.trees import key, replaced
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .by_step import by_step
 from .kept_rows import Projection
-from .trees import call, step_column
+from ..sql.trees import call, step_column
 
 if TYPE_CHECKING:
     from sqlglot import exp

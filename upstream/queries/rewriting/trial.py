@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .collations import with_collations
-from .trees import key
+from ..sql.trees import key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlglot import exp
 
-    from ..duck import Duck
+    from ...database.duck import Duck
 
 
 @dataclass(frozen=True, slots=True)

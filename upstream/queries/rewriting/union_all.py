@@ -8,14 +8,14 @@ from .block import check_row_wise, source_nodes
 from .collations import collated, plain
 from .grouping import has_aggregates
 from .not_incremental import NotIncrementalError
-from .trees import cast, chunks_in, column, named
+from ..sql.trees import cast, chunks_in, column, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlglot import exp
 
-    from .functions import Functions
+    from ..sql.functions import Functions
     from .trial import Trial
 
 

@@ -7,7 +7,7 @@ from statistics import pvariance
 import pyarrow as pa
 import pytest
 
-from upstream.queries.duck import Duck
+from upstream.database.duck import Duck
 
 from ..both_ways import BothWays
 

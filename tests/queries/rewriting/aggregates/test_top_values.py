@@ -6,8 +6,8 @@ import pytest
 from sqlglot import exp, parse_one
 
 from upstream.queries.rewriting import parts, split
-from upstream.queries.statements.dialect import DIALECT
-from upstream.queries.window_clause import WindowClause, WindowKind
+from upstream.queries.sql.dialect import DIALECT
+from upstream.queries.sql.window_clause import WindowClause, WindowKind
 
 from ..fixture_files import new_duck, parts_of
 from ..random_steps import SCHEMAS

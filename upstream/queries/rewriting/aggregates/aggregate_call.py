@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..functions import name_of
+from ...sql.functions import name_of
 
 if TYPE_CHECKING:
     from sqlglot import exp

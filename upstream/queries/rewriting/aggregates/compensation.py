@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..split_query import StateKind
-from ..trees import call, cast
+from ...sql.trees import call, cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..trees import call
+from ...sql.trees import call
 
 if TYPE_CHECKING:
     from sqlglot import exp

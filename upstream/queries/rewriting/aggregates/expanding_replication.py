@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..trees import cast, divided
+from ...sql.trees import cast, divided
 from .compensation import count_state, sum_state
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..split_query import StateKind
-from ..trees import call, cast, is_known
+from ...sql.trees import call, cast, is_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..not_incremental import NotIncrementalError
-from ..trees import key
+from ...sql.trees import key
 from .aggregate_call import read_call
 from .compensation import compensation
 from .distinct_values import distinct_values

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..split_query import StateKind
-from ..trees import call, is_known
+from ...sql.trees import call, is_known
 from .ordered_choice import BY_ANOTHER
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..trees import divided, replaced
+from ...sql.trees import divided, replaced
 from .compensation import count_state, sum_state
 from .moments import both_known, co_moments, moments
 

@@ -1,0 +1,301 @@
+"""Statements run on tables that they are lent, and leave nothing behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from upstream import Engine
+from upstream.errors import (
+    NameTakenError,
+    ParameterError,
+    QueryError,
+    StatementError,
+    UnknownTableError,
+)
+from upstream.database.duck import Duck
+
+SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
+
+
+@pytest.fixture
+def duck() -> Iterator[Duck]:
+    duck = Duck()
+    yield duck
+    duck.close()
+
+
+def tree(text: str) -> exp.Expr:
+    return sqlglot.parse_one(text, dialect="duckdb")
+
+
+def table(*values: int) -> pa.Table:
+    return pa.table({"k": ["a"] * len(values), "v": values}, schema=SCHEMA)
+
+
+def views(duck: Duck) -> list[tuple[object, ...]]:
+    found: list[tuple[object, ...]] = duck.connection.execute(
+        "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+    ).fetchall()
+    return found
+
+
+def test_a_statement_reads_what_it_is_lent_each_time(duck: Duck) -> None:
+    total = duck.prepare(tree("SELECT sum(v)::BIGINT AS s FROM chunk"), {"chunk": SCHEMA})
+    for values in ((1, 2), (10,), (3, 4, 5), ()):
+        expected = sum(values) if values else None
+        assert total.run(chunk=table(*values)).to_pylist() == [{"s": expected}]
+
+
+def test_what_is_not_lent_is_empty(duck: Duck) -> None:
+    both = duck.prepare(
+        tree("SELECT (SELECT count(*) FROM a) AS a, (SELECT count(*) FROM b) AS b"),
+        {"a": SCHEMA, "b": SCHEMA},
+    )
+    assert both.run(a=table(1), b=table(1, 2)).to_pylist() == [{"a": 1, "b": 2}]
+    assert both.run(b=table(3)).to_pylist() == [{"a": 0, "b": 1}]
+    assert both.run().to_pylist() == [{"a": 0, "b": 0}]
+
+
+def test_nothing_that_was_lent_is_held(duck: Duck) -> None:
+    import gc
+    import weakref
+
+    first = duck.prepare(tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
+    for _ in range(3):
+        rows = table(1, 2, 3)
+        watch = weakref.ref(rows)
+        first.run(chunk=rows)
+        del rows
+        gc.collect()
+        assert watch() is None
+
+
+def test_a_lent_table_has_its_name_in_the_query(duck: Duck) -> None:
+    named = duck.prepare(
+        tree("SELECT chunk.v, c.k FROM chunk, chunk AS c WHERE chunk.v < c.v"), {"chunk": SCHEMA}
+    )
+    assert named.run(chunk=table(1, 2)).to_pylist() == [{"v": 1, "k": "a"}]
+
+
+def test_the_query_itself_is_left_as_it_is(duck: Duck) -> None:
+    query = tree("SELECT v FROM chunk")
+    before = query.copy()
+    duck.prepare(query, {"chunk": SCHEMA})
+    assert query == before
+
+
+def test_a_table_of_another_schema_is_no_lent_one(duck: Duck) -> None:
+    duck.connection.execute("CREATE TABLE chunk AS SELECT 7 AS v")
+    query = tree("SELECT a.v AS a, b.v AS b FROM main.chunk AS a, chunk AS b")
+    assert duck.prepare(query, {"chunk": SCHEMA}).run(chunk=table(1)).to_pylist() == [
+        {"a": 7, "b": 1}
+    ]
+
+
+def test_a_table_may_be_lent_that_is_not_read(duck: Duck) -> None:
+    one = duck.prepare(tree("SELECT 1 AS one"), {"chunk": SCHEMA})
+    assert one.run(chunk=table(1)).to_pylist() == [{"one": 1}]
+    one.close()
+
+
+def test_statements_do_not_get_into_one_anothers_way(duck: Duck) -> None:
+    texts = ("SELECT v FROM chunk", "SELECT v + 1 AS v FROM chunk")
+    prepared = [duck.prepare(tree(text), {"chunk": SCHEMA}) for text in texts]
+    for i in range(3):
+        for plus, each in enumerate(prepared):
+            assert each.run(chunk=table(i)).to_pylist() == [{"v": i + plus}]
+
+
+def test_results_stay_when_other_statements_run(duck: Duck) -> None:
+    same = duck.prepare(tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
+    results = [same.run(chunk=table(i)) for i in range(4)]
+    assert [each["v"].to_pylist() for each in results] == [[0], [1], [2], [3]]
+
+
+def test_a_row_that_fails_does_not_keep_others_from_running(duck: Duck) -> None:
+    strict = duck.prepare(tree("SELECT CAST(k AS INT) AS i FROM chunk"), {"chunk": SCHEMA})
+    good = pa.table({"k": ["7"], "v": [0]}, schema=SCHEMA)
+    for _ in range(2):
+        with pytest.raises(Exception, match=r"(?i)conver"):
+            strict.run(chunk=table(1))
+        assert strict.run(chunk=good).to_pylist() == [{"i": 7}]
+
+
+def test_what_is_closed_takes_its_names_back(duck: Duck) -> None:
+    prepared = duck.prepare(tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
+    prepared.run()
+    prepared.run()
+    assert len(views(duck)) == 1
+    prepared.close()
+    assert views(duck) == []
+
+
+def test_a_statement_may_be_run_just_once(duck: Duck) -> None:
+    answer = duck.run_once(tree("SELECT max(v) AS m FROM t"), "", {"t": table(1, 5)})
+    assert answer.to_pylist() == [{"m": 5}]
+    assert views(duck) == []
+
+
+def test_a_statement_that_answers_nothing_gives_no_rows(duck: Duck) -> None:
+    assert duck.run_once(tree("CREATE TABLE x (a INT)"), "", {}).num_rows == 0
+    assert duck.has_table("x")
+
+
+def test_a_statement_that_fails_once_is_an_error_with_its_text(duck: Duck) -> None:
+    with pytest.raises(QueryError) as caught:
+        duck.run_once(tree("SELECT w FROM t"), "SELECT w\nFROM t", {"t": table(1)})
+    assert caught.value.text == "SELECT w\nFROM t"
+    assert views(duck) == []
+
+
+def test_tables_are_found_by_their_names(duck: Duck) -> None:
+    duck.create_table("trades", table(1, 2))
+    assert duck.has_table("trades")
+    assert duck.has_table("TRADES")
+    assert not duck.has_table('"trades"')
+    with pytest.raises(NameTakenError):
+        duck.create_table("Trades", table(1))
+
+
+def test_a_table_is_made_of_a_file(duck: Duck, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(table(1, 2), tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("k,v\na,3\n")
+    (tmp_path / "t.ndjson").write_text('{"k": "a", "v": 4}\n')
+    for ending in ("parquet", "csv", "ndjson"):
+        duck.create_table(f"of_{ending}", tmp_path / f"t.{ending}")
+    union = "(FROM of_parquet UNION ALL FROM of_csv UNION ALL FROM of_ndjson)"
+    counted = duck.connection.execute(f"SELECT sum(v)::INT FROM {union}").fetchall()
+    assert counted == [(10,)]
+
+
+def test_a_file_of_another_kind_or_of_nothing_is_an_error(duck: Duck, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"ends with \.parquet, \.csv, \.tsv"):
+        duck.create_table("t", "trades.xlsx")
+    with pytest.raises(QueryError, match="table t"):
+        duck.create_table("t", tmp_path / "none.parquet")
+    assert not duck.has_table("t")
+
+
+def test_a_text_is_run_as_it_is_and_finds_tables_by_name(duck: Duck) -> None:
+    rows = duck.run_as_written("SELECT sum(a.v) AS s FROM t a, T b", {"T": table(1, 2)})
+    assert rows.to_pylist() == [{"s": 6}]
+    assert views(duck) == []
+    assert duck.run_as_written("CREATE TABLE kept AS FROM t", {"t": table(7)}).num_rows == 1
+    with pytest.raises(Exception, match="t does not exist"):
+        duck.run_as_written("FROM t", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("SELECT 1;", "SELECT"),
+        ("PIVOT t ON a USING sum(b)", "MULTI"),
+        ("DROP TABLE t", "DROP"),
+        ("SELECT 1; SELECT 2", ""),
+        ("SELECT FROM", ""),
+        ("", ""),
+    ],
+)
+def test_duckdb_says_what_kind_of_statement_a_text_is(text: str, kind: str, duck: Duck) -> None:
+    assert duck.statement_type(text) == kind
+
+
+@pytest.mark.parametrize("files", [True, False])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSTALL httpfs",
+        "/* first */ FORCE INSTALL httpfs FROM community",
+        "UPDATE EXTENSIONS",
+        "SET autoinstall_known_extensions = true",
+        "SET GLOBAL custom_extension_repository = 'http://localhost'",
+    ],
+)
+def test_nothing_is_downloaded(statement: str, *, files: bool) -> None:
+    with Engine(files=files) as engine, pytest.raises(StatementError, match="no network"):
+        engine.sql(statement)
+
+
+def test_an_extension_that_is_not_there_is_not_fetched_on_demand() -> None:
+    with Engine() as engine, pytest.raises(QueryError, match="requires the extension httpfs"):
+        engine.sql("SELECT * FROM read_parquet('https://localhost:1/x.parquet')")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "COPY (SELECT 1) TO '{path}'",
+        "SELECT * FROM read_text('{path}')",
+        "ATTACH '{path}'",
+        "EXPORT DATABASE '{path}'",
+        "SET threads = 2",
+        "SET enable_external_access = true",
+        "SET lock_configuration = false",
+    ],
+)
+def test_a_locked_engine_touches_no_file_and_no_setting(statement: str, tmp_path: Path) -> None:
+    path = tmp_path / "there.txt"
+    path.write_text("secret")
+    with Engine(files=False) as engine, pytest.raises(QueryError):
+        engine.sql(statement.format(path=path))
+    assert [each.name for each in tmp_path.iterdir()] == ["there.txt"]
+
+
+def test_a_locked_engine_makes_tables_of_rows_and_says_why_not_of_files(tmp_path: Path) -> None:
+    path = tmp_path / "there.csv"
+    path.write_text("x\n1\n")
+    with Engine(files=False) as engine:
+        engine.create_table("rows", {"x": [1, 2]})
+        assert engine.sql("SELECT count(*) AS n FROM rows").to_pylist() == [{"n": 2}]
+        with pytest.raises(QueryError, match="disabled by configuration"):
+            engine.create_table("files", str(path))
+    with Engine() as engine:
+        engine.create_table("files", str(path))
+
+
+def test_python_variables_are_no_tables() -> None:
+    tables = {"x": [1]}
+    with Engine() as engine, pytest.raises(UnknownTableError):
+        engine.sql("SELECT * FROM tables")
+    assert tables
+
+
+INTERRUPTED = """
+import os, signal, threading
+from upstream import Engine
+
+engine = Engine()
+timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+timer.daemon = True
+try:
+    timer.start()
+    engine.sql("SELECT count(*) FROM range(100000000000) t(x) WHERE x % 7 = 3")
+except KeyboardInterrupt:
+    print("stopped", engine.sql("SELECT 1 AS one").to_pylist())
+"""
+
+
+def test_ctrl_c_ends_a_statement_with_keyboard_interrupt() -> None:
+    command = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "stopped [{'one': 1}]\n", done.stderr
+
+
+def test_duckdb_shows_no_progress_where_python_is_interactive() -> None:
+    code = (
+        "import duckdb; from upstream.database.duck import Duck\n"
+        "ask = \"SELECT current_setting('enable_progress_bar')\"\n"
+        "print(duckdb.connect().execute(ask).fetchall(), Duck().connection.execute(ask).fetchall())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[(True,)] [(False,)]\n"

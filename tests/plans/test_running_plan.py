@@ -1,0 +1,136 @@
+"""A plan at work has a queue on every arc, and runs from its sources to its results."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream import AlreadyAttachedError, ParameterError, Stream, Update, UpdateQueue
+from upstream.policies import make_scheduler
+from upstream.plans import Aggregate, Arc, Filter, Join, Map, Operator, Source, Union
+from upstream.plans.running_plan import RunningPlan
+
+from .setting import Streams, number_of
+
+
+def is_liquid(update: Update) -> bool:
+    return number_of(update) > 0
+
+
+def spread(streams: Streams) -> Operator:
+    bids = Arc(Source(streams.left, name="bids"), "in-place")
+    asks = Arc(Source(streams.right, name="asks"), "append")
+    return Join(Arc(Filter(bids, is_liquid), "append", 100), asks, window=5, name="spread")
+
+
+def test_a_plan_is_shown_as_a_tree_with_the_queue_of_each_arc() -> None:
+    streams = Streams()
+    assert RunningPlan(spread(streams), streams.clock).explain().splitlines() == [
+        "└─ index queue from Join within 5 s",
+        "   ├─ append queue of at most 100 from Filter is_liquid",
+        "   │  └─ in-place queue from Source bids",
+        "   └─ append queue from Source asks",
+    ]
+
+
+def test_windows_are_shown_with_the_arc_that_makes_them() -> None:
+    streams = Streams()
+    plan = Aggregate(
+        Source(streams.left), "mean", size=300, slide=60, by=lambda update: update.value
+    )
+    assert RunningPlan(plan, streams.clock).explain().splitlines() == [
+        "└─ index queue from Aggregate mean",
+        "   └─ index queue of LAZY windows of 300 s every 60 s from Group by key and <lambda>",
+        "      └─ append queue from Source",
+    ]
+
+
+def test_operators_run_after_those_that_feed_them() -> None:
+    streams = Streams()
+    plan = RunningPlan(Map(Union(spread(streams), Source(streams.left)), number_of), streams.clock)
+    names = [statistics.name for statistics in plan.operator_statistics()]
+    assert names == ["filter", "spread", "union", "map"]
+
+
+def test_names_are_the_users_or_the_kinds_and_never_the_same() -> None:
+    streams = Streams()
+    plan: Operator = Source(streams.left)
+    for name in ("", "mine", "", "mine", "application"):
+        plan = Map(plan, number_of, name=name)
+    names = [each.name for each in RunningPlan(plan, streams.clock).operator_statistics()]
+    assert names == ["map 2", "mine 2", "map", "mine", "application 2"]
+
+
+def test_every_arc_has_its_counters_and_its_staleness() -> None:
+    streams = Streams()
+    plan = RunningPlan(spread(streams), streams.clock)
+    plan.attach()
+    streams.left.enqueue("IBM", 1)
+    streams.clock.advance(4)
+    arcs = [(each.source, each.target, each.policy) for each in plan.arc_statistics()]
+    assert arcs == [
+        ("bids", "filter", "in-place"),
+        ("filter", "spread", "append"),
+        ("asks", "spread", "append"),
+        ("spread", "application", "index"),
+    ]
+    bids = plan.arc_statistics()[0]
+    assert (bids.queue.waiting, bids.queue_staleness, bids.application_staleness) == (1, 2.0, 2.0)
+
+
+def test_one_pass_takes_what_waits_to_the_results() -> None:
+    streams = Streams()
+    plan = RunningPlan(
+        Map(Map(Map(Source(streams.left), number_of), number_of), number_of), streams.clock
+    )
+    plan.attach()
+    streams.left.enqueue("IBM", 1)
+    plan.run(limit=1)
+    plan.settle()
+    assert [update.value for update in plan.results.take(None)] == [1]
+    assert not any(arc.has_more for arc in plan.arcs)
+
+
+def test_a_plan_is_fed_by_each_stream_once_however_often_it_reads_it() -> None:
+    streams = Streams()
+    plan = Union(Source(streams.left), Source(streams.right), Source(streams.left))
+    running = RunningPlan(plan, streams.clock)
+    assert running.streams == (streams.left, streams.right)
+    assert len(running.sources) == 3
+
+
+def test_a_plan_that_one_stream_refuses_is_attached_to_none() -> None:
+    streams = Streams()
+    queue = UpdateQueue(make_scheduler(), clock=streams.clock)
+    plan = RunningPlan(Union(Source(streams.left), Source(queue.stream)), streams.clock)
+    with pytest.raises(AlreadyAttachedError):
+        plan.attach()
+    assert streams.left.statistics().queues == 0
+
+
+def test_a_plan_that_is_closed_leaves_its_streams_and_can_be_counted() -> None:
+    streams = Streams()
+    plan = RunningPlan(spread(streams), streams.clock)
+    plan.attach()
+    streams.left.enqueue("IBM", 1)
+    plan.close()
+    assert streams.left.statistics().queues == streams.right.statistics().queues == 0
+    assert plan.arc_statistics()[0].queue.waiting == 1
+
+
+def test_a_part_of_a_plan_may_be_in_several() -> None:
+    streams = Streams()
+    shared = Filter(Source(streams.left), is_liquid)
+    plans = [RunningPlan(Map(shared, number_of), streams.clock) for _ in range(2)]
+    plans.append(RunningPlan(Join(shared, shared, window=0), streams.clock))
+    for plan in plans:
+        plan.attach()
+    streams.left.enqueue("IBM", 1)
+    for plan in plans:
+        plan.run(10)
+    assert [len(plan.results) for plan in plans] == [1, 1, 1]
+
+
+def test_a_source_alone_is_no_plan() -> None:
+    stream = Stream()
+    with pytest.raises(ParameterError, match="attach a queue"):
+        RunningPlan(Source(stream), Streams().clock)

@@ -1,0 +1,68 @@
+"""The merge of a landmark, which nothing leaves."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from upstream.queries.partials.cumulative_merge import CumulativeMerge
+from upstream.queries.partials.table_merge import RelationalMerge
+
+from .contract import BEFORE_ALL, CheckedMerge, Partials, PlainMerge, RunningMergeContract
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class PlainCumulativeMerge(PlainMerge):
+    """Everything that was staged, from the beginning on."""
+
+    def kept_from(self) -> int:
+        return BEFORE_ALL
+
+    def merged(self) -> pa.Table:
+        return super().merged_of(BEFORE_ALL, self.end)
+
+    def merged_of(self, first: int, end: int) -> pa.Table:
+        return self.merged()
+
+
+class TestCumulativeMerge(RunningMergeContract):
+    def make(self, partials: Partials) -> CheckedMerge:
+        merge = RelationalMerge(partials.groups, partials.states, partials.schema, partials.duck)
+        return CumulativeMerge(merge)
+
+    def plain(self) -> PlainMerge:
+        return PlainCumulativeMerge(self.partials)
+
+    def test_nothing_leaves(self) -> None:
+        merge = self.make(self.partials)
+        for step in range(100):
+            merge.stage(step, self.one("a", 1))
+            merge.advance(step, step + 1)
+            merge.forget(step)
+        assert self.totals(merge.merged()) == {"a": 100}
+        assert merge.memory_rows() == 1
+
+    def test_a_sum_that_overflows_fails_only_for_those_who_ask(self) -> None:
+        merge = self.make(self.partials)
+        merge.advance(0, 1)
+        rows = [(str(i), Decimal(10**38 - 1), 1, 1.0, 1) for i in range(4_000)]
+        partial = self.partials.table(rows)
+        for _ in range(8):
+            merge.stage(0, partial)
+            merge._check()
+        with pytest.raises(duckdb.Error):
+            merge.merged()
+
+    def test_what_nobody_asks_for_does_not_pile_up(self) -> None:
+        merge = self.make(self.partials)
+        merge.advance(0, 1)
+        partial = self.partials.table([(str(i), 1, 1, 1.0, 1) for i in range(1_000)])
+        for _ in range(100):
+            merge.stage(0, partial)
+        assert merge.memory_rows() < 10_000
+        assert self.totals(merge.merged())["7"] == 100

@@ -1,0 +1,140 @@
+"""What all kinds of evaluation have in common, held against each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError
+from typing import Literal
+
+import pyarrow as pa
+import pytest
+
+from upstream import ContinuousQuery, Engine, ManualClock, StatementError
+from upstream.queries.results.answer import Answer, Answers
+
+from tests.queries.setting import append, make_streams, rows_of
+
+Kind = tuple[str, Literal["append", "update"]]
+KINDS: dict[str, Kind] = {
+    "windows": ("SELECT sum(x) AS x FROM tumble(bids, 10)", "append"),
+    "windows over rows": ("SELECT sum(x) AS x FROM rows(bids, 1, 1)", "append"),
+    "landmark": ("SELECT sum(x) AS x FROM landmark(bids)", "append"),
+    "landmark with a slide": ("SELECT sum(x) AS x FROM landmark(bids, 10)", "append"),
+    "latest": ("SELECT sum(x) AS x FROM latest(bids)", "append"),
+    "newest by row": ("SELECT k, x FROM bids", "update"),
+    "row by row": ("SELECT k, x FROM bids", "append"),
+}
+
+
+@pytest.fixture(scope="module")
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture(scope="module")
+def shared_engine(clock: ManualClock) -> Iterator[Engine]:
+    with Engine(clock=clock) as engine:
+        make_streams(engine)
+        yield engine
+
+
+@pytest.fixture
+def engine(shared_engine: Engine) -> Iterator[Engine]:
+    """The engine that all tests here have in common: queries see what comes after them only."""
+    yield shared_engine
+    for query in shared_engine.queries:
+        query.close()
+
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def make(engine: Engine, kind: str) -> ContinuousQuery:
+    text, semantics = KINDS[kind]
+    return engine.continuous_query(text, semantics=semantics)
+
+
+def test_an_answer_is_a_value() -> None:
+    answer = Answer(0, 10, 1.0, 0, pa.table({}))
+    assert answer.error is None
+    with pytest.raises(FrozenInstanceError):
+        answer.error = "changed"  # type: ignore[misc]  # on purpose
+    assert (Answers().answers, Answers().skipped) == ((), 0)
+
+
+@every_kind
+def test_before_any_row_there_is_nothing(engine: Engine, clock: ManualClock, kind: str) -> None:
+    query = make(engine, kind)
+    assert query.results() == []
+    clock.advance(1_000)
+    assert query.results() == []
+    counts = query.statistics()
+    assert (counts.results_due, counts.rows_held, counts.rows_late) == (0, 0, 0)
+    assert not query.is_due()
+
+
+@every_kind
+def test_what_was_given_is_not_given_again(engine: Engine, kind: str) -> None:
+    query = make(engine, kind)
+    append(engine, "bids", (1, 1), (2, 2), (10, 4))
+    assert query.results()
+    assert query.results() == []
+    assert not query.is_due()
+
+
+@every_kind
+def test_all_rows_are_read_and_given_account_of(engine: Engine, kind: str) -> None:
+    query = make(engine, kind)
+    append(engine, "bids", (1, 1), (2, 2), (10, 4))
+    assert query.statistics().rows_waiting == 3
+    query.evaluate()
+    counts = query.statistics()
+    assert (counts.rows_read, counts.rows_waiting) == (3, 0)
+    assert counts.results_due == counts.results_waiting > 0
+
+
+@every_kind
+def test_only_a_landmark_can_be_reset(engine: Engine, kind: str) -> None:
+    query = make(engine, kind)
+    append(engine, "bids", (1, 1), (10, 2))
+    if kind.startswith("landmark"):
+        query.reset_landmark()
+        result = query.ask()
+        assert result is not None
+        assert (result.window_start, rows_of(result)) == (None, [(None,)])
+    else:
+        with pytest.raises(StatementError, match="no landmark"):
+            query.reset_landmark()
+    assert query.results()
+
+
+@every_kind
+def test_to_ask_twice_gives_the_same_twice_and_takes_nothing(engine: Engine, kind: str) -> None:
+    query = make(engine, kind)
+    if kind == "row by row":
+        with pytest.raises(StatementError, match="remembers nothing"):
+            query.ask()
+        return
+    append(engine, "bids", (1, 1), (10, 2))
+    one, other = query.ask(), query.ask()
+    assert one is not None
+    assert other is not None
+    assert one.table.equals(other.table)
+    assert (one.window_start, one.window_end) == (other.window_start, other.window_end)
+    assert len(query.results()) == query.statistics().results_due
+
+
+@every_kind
+def test_it_says_how_it_is_evaluated(engine: Engine, kind: str) -> None:
+    query = make(engine, kind)
+    *_, last = query.explain().splitlines()
+    assert last
+
+
+@every_kind
+def test_when_it_is_closed_the_stream_keeps_nothing_for_it(engine: Engine, kind: str) -> None:
+    query = make(engine, kind)
+    append(engine, "bids", (1, 1))
+    query.close()
+    engine.sql("SELECT * FROM bids")
+    assert engine._streams["bids"].basket.stored_rows == 0

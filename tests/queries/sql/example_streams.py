@@ -1,0 +1,48 @@
+"""Streams that statements in the tests are about."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from upstream.errors import QueryError
+from upstream.rows.stream_definition import StreamDefinition
+from upstream.queries.sql.window_clause import WindowClause
+
+STREAMS = {
+    each.name: each
+    for each in (
+        StreamDefinition(
+            "trades",
+            pa.schema(
+                {
+                    "time": pa.timestamp("us"),
+                    "symbol": pa.string(),
+                    "price": pa.float64(),
+                    "size": pa.int32(),
+                }
+            ),
+            ("symbol",),
+            "time",
+        ),
+        StreamDefinition(
+            "ticks", pa.schema({"tick": pa.int64(), "sensor": pa.string()}), ("sensor",), "tick"
+        ),
+        StreamDefinition("days", pa.schema({"day": pa.date32(), "k": pa.int32()}), ("k",), "day"),
+        StreamDefinition("waves", pa.schema({"at": pa.float64(), "k": pa.int32()}), ("k",), "at"),
+        StreamDefinition("news", pa.schema({"k": pa.string(), "text": pa.string()}), ("k",), None),
+    )
+}
+
+
+def shown(caught: pytest.ExceptionInfo[QueryError]) -> str:
+    """Return what is at the place of an error: from there to the end of the word."""
+    error = caught.value
+    assert error.line is not None
+    assert error.column is not None
+    return error.text.split("\n")[error.line - 1][error.column - 1 :]
+
+
+def only_window(windows: tuple[WindowClause, ...]) -> WindowClause:
+    [window] = windows
+    return window

@@ -1,0 +1,138 @@
+"""DuckDB says what is wrong with a query; where it is, is found out."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from upstream.errors import (
+    QueryError,
+    QuerySyntaxError,
+    QueryTypeError,
+    UnknownColumnError,
+    UnknownFunctionError,
+    UnknownTableError,
+)
+from upstream.database.duck import Duck
+from upstream.queries.sql import check, read_query
+
+from .example_streams import STREAMS, shown
+
+
+def schema_of(text: str, duck: Duck) -> pa.Schema:
+    return check(read_query(text, STREAMS), STREAMS, duck).outer
+
+
+def test_the_schema_of_a_result_is_known_before_any_row(duck: Duck) -> None:
+    text = """
+        SELECT symbol, avg(price) AS mean, count(*) AS n, symbol
+        FROM hop(trades, INTERVAL '2 hours', INTERVAL '1 hour') JOIN companies USING (symbol)
+        GROUP BY symbol HAVING count(*) > 1 ORDER BY mean LIMIT 3 OFFSET 1"""
+    schema = schema_of(text, duck)
+    assert schema.names == ["symbol", "mean", "n", "symbol"]
+    assert schema.types == [pa.string(), pa.float64(), pa.int64(), pa.string()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WITH x AS (FROM trades) SELECT price FROM x",
+        "SELECT price FROM trades UNION ALL SELECT price FROM trades ORDER BY 1 LIMIT 2",
+        "(SELECT price FROM trades) ORDER BY 1",
+    ],
+)
+def test_any_form_of_query_can_be_checked(text: str, duck: Duck) -> None:
+    assert schema_of(text, duck) == pa.schema({"price": pa.float64()})
+
+
+def test_a_query_is_not_evaluated_to_be_checked(duck: Duck) -> None:
+    text = "SELECT error('evaluated') AS e, * FROM companies, ticks, range(1000000000000)"
+    duck.connection.execute("INSERT INTO companies VALUES ('IBM', 'IBM')")
+    assert schema_of(text, duck).names[0] == "e"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "place", "hint"),
+    [
+        ("SELECT pric FROM trades", UnknownColumnError, "pric", "did you mean price?"),
+        ("SELECT price FROM trades ORDER BY pric", UnknownColumnError, "pric", "mean price?"),
+        ("SELECT t.pric FROM trades t WHERE size > 3", UnknownColumnError, "t.pric", "mean price?"),
+        ("SELECT price FROM trades\nWHERE\n  sise > 3", UnknownColumnError, "sise", "mean size?"),
+        (
+            "SELECT price FROM trades, companies WHERE compny = ''",
+            UnknownColumnError,
+            "compny",
+            "did you mean company?",
+        ),
+        ("SELECT x FROM (SELECT prise AS x FROM trades)", UnknownColumnError, "prise", "price?"),
+        ("SELECT price FROM trade", UnknownTableError, "trade", "did you mean trades?"),
+        ("SELECT price FROM trades, companis", UnknownTableError, "companis", "mean companies?"),
+        ("SELECT c.price FROM trades", UnknownTableError, "c.price", "companies, days"),
+        ("SELECT flor(price) FROM trades", UnknownFunctionError, "flor(", "did you mean"),
+        ("SELECT 1 FROM trads", UnknownTableError, "trads", "did you mean trades?"),
+        ("FROM companis", UnknownTableError, "companis", "did you mean companies?"),
+        ("FROM tumbl(trades, 3)", UnknownFunctionError, "tumbl(", "did you mean tumble?"),
+        ("FROM session(trades, 3)", UnknownFunctionError, "session(", "hop, landmark, latest"),
+        ("FROM ticks, latst(trades)", UnknownFunctionError, "latst(", "did you mean latest?"),
+        ("SELECT size, 1 + price + symbol FROM trades", QueryTypeError, "1 + price", "cast"),
+        ("SELECT 1 FROM trades WHERE price > 1 AND time > 3", QueryTypeError, "time > 3", "cast"),
+        ("SELECT price, sum(symbol) FROM trades GROUP BY 1", QueryTypeError, "sum(", "cast"),
+        ("SELECT avg(price), symbol FROM trades", QueryError, "symbol FROM", ""),
+        ("SELECT price FROM trades a, trades b", QueryError, "price FROM", ""),
+        ("SELECT price FROM trades WHERE sum(price) > 1", QueryError, "sum(", ""),
+    ],
+)
+def test_what_duckdb_refuses_is_shown_where_it_is(
+    text: str, kind: type[QueryError], place: str, hint: str, duck: Duck
+) -> None:
+    with pytest.raises(kind) as caught:
+        schema_of(text, duck)
+    assert type(caught.value) is kind
+    assert shown(caught).startswith(place)
+    assert hint in caught.value.hint
+    assert "lent_" not in str(caught.value)
+    assert "Error:" not in str(caught.value)
+
+
+def test_what_has_no_single_place_is_said_without_one(duck: Duck) -> None:
+    with pytest.raises(QueryError, match="same number of result columns") as caught:
+        schema_of("SELECT price FROM trades UNION ALL SELECT time, price FROM trades", duck)
+    assert caught.value.line is None
+
+
+def test_of_words_that_nobody_wrote_nothing_is_told(duck: Duck) -> None:
+    with pytest.raises(QuerySyntaxError, match="this cannot be read as SQL"):
+        schema_of("SELECT price FROM trades GROUP BY", duck)
+
+
+def test_a_query_of_nothing_does_not_parse(duck: Duck) -> None:
+    with pytest.raises(QuerySyntaxError):
+        schema_of("SELECT", duck)
+
+
+def test_a_long_chain_is_an_error_or_a_schema(duck: Duck) -> None:
+    text = "SELECT " + " + ".join(["price"] * 1_500) + " AS p FROM trades"
+    try:
+        assert schema_of(text, duck).names == ["p"]
+    except QueryError as error:
+        assert error.text == text  # noqa: PT017 - either will do
+
+
+def lent_names(duck: Duck) -> list[tuple[object, ...]]:
+    return duck.connection.execute(
+        "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+    ).fetchall()
+
+
+def test_a_refused_query_leaves_nothing_lent(duck: Duck) -> None:
+    before = lent_names(duck)
+    with pytest.raises(UnknownColumnError):
+        schema_of("SELECT price, pric FROM trades", duck)
+    assert lent_names(duck) == before
+
+
+@pytest.mark.parametrize("limit", ["LIMIT -1", "LIMIT 1e30", "LIMIT 3 OFFSET -1", "LIMIT 'x'"])
+@pytest.mark.parametrize("query", ["FROM trades", "SELECT 1 FROM trades UNION ALL SELECT 2"])
+def test_a_limit_that_cannot_be_is_refused(query: str, limit: str, duck: Duck) -> None:
+    with pytest.raises(QueryError):
+        check(read_query(f"{query} {limit}", STREAMS), STREAMS, duck)

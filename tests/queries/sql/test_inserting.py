@@ -1,0 +1,131 @@
+"""Rows of INSERT INTO fit the stream, or none is taken."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pyarrow as pa
+import pytest
+
+from upstream.errors import (
+    QueryError,
+    QuerySyntaxError,
+    QueryTypeError,
+    StatementError,
+    UnknownColumnError,
+    UnknownTableError,
+)
+from upstream.database.duck import Duck
+from upstream.queries.sql import InsertInto, parse, rows_to_insert
+
+from .example_streams import STREAMS, shown
+
+MIDNIGHT = datetime(2026, 1, 1)
+QUOTES = pa.table({"s": ["IBM"], "n": pa.array([7], pa.int64())})
+
+
+def inserted(text: str, duck: Duck) -> list[dict[str, object]]:
+    statement = parse(text, duck)
+    assert isinstance(statement, InsertInto)
+    trades = STREAMS["trades"]
+    rows = rows_to_insert(statement, trades, duck, {"quotes": QUOTES})
+    assert rows.schema == trades.schema
+    listed: list[dict[str, object]] = rows.to_pylist()
+    return listed
+
+
+ROW = {"time": MIDNIGHT, "symbol": "IBM", "price": None, "size": None}
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("INSERT INTO trades VALUES ('2026-01-01', 'IBM', 1.5, 3)", {"price": 1.5, "size": 3}),
+        ("INSERT INTO trades VALUES ('2026-01-01', 'IBM', 1, '3')", {"price": 1.0, "size": 3}),
+        ("INSERT INTO trades VALUES ('2026-01-01', 'IBM', NULL, NULL)", {}),
+        ("INSERT INTO trades (symbol, TIME) VALUES ('IBM', DATE '2026-01-01')", {}),
+        ("INSERT INTO trades BY NAME SELECT 'IBM' AS symbol, '2026-01-01' AS time", {}),
+        (
+            "INSERT INTO trades (size, symbol, time) SELECT n, s, '2026-01-01' FROM Quotes",
+            {"size": 7},
+        ),
+        (
+            """WITH q AS (FROM quotes) INSERT INTO trades (size, symbol, time)
+                SELECT q.n, q.s, TIMESTAMP '2026-01-01' FROM q""",
+            {"size": 7},
+        ),
+        (
+            """INSERT INTO trades (size, symbol, time)
+                WITH quotes AS (SELECT 8 AS n) SELECT n, 'IBM', '2026-01-01' FROM quotes""",
+            {"size": 8},
+        ),
+    ],
+)
+def test_rows_are_read_as_the_types_of_the_stream(
+    text: str, rest: dict[str, object], duck: Duck
+) -> None:
+    assert inserted(text, duck) == [ROW | rest]
+
+
+def test_several_rows_are_several_rows(duck: Duck) -> None:
+    text = "INSERT INTO trades (time, symbol) VALUES ('2026-01-01', 'IBM'), ('2026-01-01', 'IBM')"
+    assert inserted(text, duck) == [ROW, ROW]
+    nothing = "INSERT INTO trades (time, symbol) SELECT '2026-01-01', s FROM quotes WHERE n > 7"
+    assert inserted(nothing, duck) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "reason"),
+    [
+        ("INSERT INTO trades VALUES ('2026-01-01', 'IBM', 1, 1.7)", "1.7)", "does not fit into"),
+        ("INSERT INTO trades VALUES ('2026-01-01', 'IBM', 1, 5000000000)", "5000", "INTEGER"),
+        ("INSERT INTO trades VALUES ('2026-01-01', 7, 1, 1)", "7,", "does not become VARCHAR"),
+        (
+            "INSERT INTO trades VALUES ('2026-01-01', 'IBM', 1, 1), (NULL, 'A', 1, 1)",
+            "NULL",
+            "^column time is NULL",
+        ),
+        ("INSERT INTO trades (time) VALUES ('2026-01-01')", "trades", "^column symbol is missing"),
+        (
+            "INSERT INTO trades (time, symbol) SELECT '2026-01-01', n FROM quotes",
+            "trades",
+            "BIGINT",
+        ),
+    ],
+)
+def test_rows_that_do_not_fit_are_an_error_where_the_value_is(
+    text: str, place: str, reason: str, duck: Duck
+) -> None:
+    with pytest.raises(QueryTypeError, match=reason) as caught:
+        inserted(text, duck)
+    assert shown(caught).startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "place"),
+    [
+        ("INSERT INTO trades VALUES ('soon', 'IBM', 1, 1)", QueryTypeError, "'soon'"),
+        (
+            "INSERT INTO trades VALUES ('2026-01-01', 'A', '1', 1), ('2026-01-01', 'B', 'x', 1)",
+            QueryTypeError,
+            "'x'",
+        ),
+        ("INSERT INTO trades VALUES ('2026-01-01', 'IBM')", QueryTypeError, "trades"),
+        ("INSERT INTO trades (time, smbol) VALUES (1, 2)", UnknownColumnError, "smbol)"),
+        ("INSERT INTO trades (time, time) VALUES (1, 2)", StatementError, "time) V"),
+        ("INSERT INTO trades SELECT m FROM quotes", UnknownColumnError, "m FROM"),
+        ("INSERT INTO trades SELECT 1 FROM quote", UnknownTableError, "quote"),
+        ("INSERT INTO trades VALUES (1, 2), (3)", QuerySyntaxError, "trades"),
+        ("INSERT INTO trades DEFAULT VALUES", StatementError, "trades"),
+        ("INSERT OR REPLACE INTO trades VALUES (1)", StatementError, "trades"),
+        ("INSERT INTO trades VALUES (1) ON CONFLICT DO NOTHING", StatementError, "trades"),
+        ("INSERT INTO trades VALUES (1) RETURNING *", StatementError, "trades"),
+    ],
+)
+def test_a_statement_that_does_not_fit_is_shown_where_it_is(
+    text: str, kind: type[QueryError], place: str, duck: Duck
+) -> None:
+    with pytest.raises(kind) as caught:
+        inserted(text, duck)
+    assert type(caught.value) is kind
+    assert shown(caught).startswith(place)

@@ -1,0 +1,122 @@
+"""The key of a stream is followed through a query to the names that it has in the result."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream.errors import QueryKeyError
+from upstream.database.duck import Duck
+from upstream.queries.sql import check_key, read_query
+
+from .example_streams import STREAMS, shown
+
+
+def key_of(text: str, duck: Duck, semantics: str = "update") -> tuple[str, ...]:
+    return check_key(read_query(text, STREAMS), STREAMS, semantics, duck)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT * FROM trades", ("symbol",)),
+        ("SELECT symbol AS s, price FROM trades WHERE price > 3", ("s",)),
+        ("SELECT SYMBOL FROM trades", ("SYMBOL",)),
+        ("SELECT t.symbol FROM trades t", ("symbol",)),
+        ("SELECT t.* FROM trades t, companies", ("symbol",)),
+        ("SELECT (symbol) FROM trades", ("symbol",)),
+        ("SELECT upper(symbol) AS u, symbol AS k FROM trades", ("k",)),
+        ("WITH x AS (SELECT symbol AS y FROM trades) SELECT x.* FROM x", ("y",)),
+        ("WITH x AS (FROM trades), y AS (FROM x) SELECT symbol FROM y", ("symbol",)),
+        ("SELECT z FROM (SELECT * FROM trades) AS t(t, z)", ("z",)),
+        ("SELECT s FROM trades AS t(t, s)", ("s",)),
+        ("SELECT * EXCLUDE (price) FROM trades", ("symbol",)),
+        ("SELECT * REPLACE (price + 1 AS price) FROM trades", ("symbol",)),
+        ("SELECT * RENAME (symbol AS s) FROM trades", ("s",)),
+        ("SELECT symbol, company FROM trades JOIN companies USING (symbol)", ("symbol",)),
+        ("SELECT symbol FROM (trades JOIN companies USING (symbol))", ("symbol",)),
+        ("SELECT symbol FROM trades UNION ALL SELECT k FROM news", ("symbol",)),
+        ("SELECT symbol, sensor FROM trades, ticks", ("symbol", "sensor")),
+        ("SELECT t.symbol FROM trades t JOIN trades u USING (symbol)", ("symbol",)),
+        ("SELECT t.symbol AS a FROM trades t JOIN news n ON t.symbol = n.k", ("a",)),
+        ("SELECT k FROM trades t JOIN news n ON price > 3 AND (k = symbol)", ("k",)),
+        ("SELECT k FROM trades t, news n WHERE symbol = k AND price > 3", ("k",)),
+        (
+            "SELECT d FROM trades JOIN news ON symbol = k JOIN (SELECT k AS d FROM news) ON d = k",
+            ("d",),
+        ),
+        ("SELECT symbol FROM trades t ASOF JOIN trades u USING (symbol, time)", ("symbol",)),
+        ("SELECT k, x FROM trades, LATERAL (SELECT symbol AS k, 1 AS x) l, news", None),
+    ],
+)
+def test_the_key_is_in_the_result(text: str, expected: tuple[str, ...] | None, duck: Duck) -> None:
+    if expected is None:
+        with pytest.raises(QueryKeyError):
+            key_of(text, duck)
+    else:
+        assert key_of(text, duck) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT price FROM trades",
+        "SELECT upper(symbol) AS symbol FROM trades",
+        "SELECT * EXCLUDE (symbol) FROM trades",
+        "SELECT * REPLACE (upper(symbol) AS symbol) FROM trades",
+        "SELECT symbol FROM (SELECT price AS symbol FROM trades)",
+        "SELECT companies.symbol FROM trades, companies",
+        "SELECT symbol FROM trades UNION ALL SELECT text FROM news",
+        "SELECT symbol FROM trades UNION ALL SELECT 'x'",
+        "SELECT symbol FROM trades, ticks",
+        "SELECT t.symbol FROM trades t LEFT JOIN news n ON t.symbol = n.k",
+        "SELECT t.symbol FROM trades t LEFT JOIN trades u USING (symbol)",
+        "SELECT t.symbol FROM trades t JOIN news n ON t.symbol > n.k",
+        "SELECT t.symbol FROM trades t JOIN news n ON t.symbol = n.k OR price > 3",
+        "SELECT t.symbol FROM trades t JOIN news n ON t.symbol = upper(n.k)",
+        "SELECT t.symbol FROM trades t JOIN news n ON NOT t.symbol = n.k",
+    ],
+)
+def test_a_query_that_drops_the_key_is_refused(text: str, duck: Duck) -> None:
+    with pytest.raises(QueryKeyError, match=r"select .* too") as caught:
+        key_of(text, duck)
+    assert caught.value.line == 1
+    assert "result lacks" in caught.value.reason
+
+
+def test_the_place_is_that_of_what_is_selected(duck: Duck) -> None:
+    with pytest.raises(QueryKeyError) as caught:
+        key_of("SELECT\n  price, time FROM trades", duck)
+    assert shown(caught) == "price, time FROM trades"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT price FROM tumble(trades, INTERVAL '1 day')",
+        "SELECT price FROM latest(trades)",
+        "SELECT avg(price) FROM trades",
+        "SELECT price FROM trades GROUP BY price",
+        "SELECT DISTINCT price FROM trades",
+        "SELECT price, row_number() OVER () FROM trades",
+    ],
+)
+def test_of_windows_and_aggregates_nothing_is_asked(text: str, duck: Duck) -> None:
+    assert key_of(text, duck) == ()
+
+
+def test_of_append_queries_nothing_is_asked(duck: Duck) -> None:
+    assert key_of("SELECT price FROM trades", duck, "append") == ()
+
+
+def test_common_table_expressions_that_read_one_another_many_times_are_no_harm(duck: Duck) -> None:
+    names = ", ".join(
+        f"a{i} AS (SELECT a{i - 1}.* FROM a{i - 1}, a{i - 1} AS b)" for i in range(1, 40)
+    )
+    text = f"WITH a0 AS (SELECT * FROM trades), {names} SELECT symbol FROM a39"
+    assert key_of(text, duck) == ("symbol",)
+
+
+def test_a_key_that_several_streams_have_is_asked_for_with_its_stream(duck: Duck) -> None:
+    text = "SELECT t.symbol, q.n FROM trades t JOIN trades q ON t.price = q.price"
+    with pytest.raises(QueryKeyError, match=r"select q\.symbol too"):
+        key_of(text.replace("q.n", "q.price"), duck)

@@ -1,0 +1,142 @@
+"""CREATE STREAM, DROP STREAM and INSERT INTO are taken to parts, or refused with a place."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream.errors import QueryError, QuerySyntaxError, StatementError, UnknownColumnError
+from upstream.database.duck import Duck
+from upstream.queries.sql import CreateStream, DropStream, InsertInto, parse
+
+from .example_streams import shown
+
+
+def created(text: str, duck: Duck) -> CreateStream:
+    statement = parse(text, duck)
+    assert isinstance(statement, CreateStream)
+    return statement
+
+
+def test_a_stream_has_columns_a_key_and_a_time(duck: Duck) -> None:
+    stream = created(
+        "CREATE STREAM Trades (t TIMESTAMP, symbol TEXT, price DECIMAL(8, 2)) KEY (SYMBOL) TIME(T)",
+        duck,
+    )
+    assert stream.name == "Trades"
+    assert [each.sql("duckdb") for each in stream.columns] == [
+        "t TIMESTAMP",
+        "symbol TEXT",
+        "price DECIMAL(8, 2)",
+    ]
+    assert (stream.key, stream.time) == (("symbol",), "t")
+    assert not stream.or_replace
+    assert not stream.if_not_exists
+    assert stream.text[stream.place :].startswith("Trades")
+
+
+def test_the_clauses_come_in_any_order_and_names_may_be_quoted(duck: Duck) -> None:
+    stream = created(
+        'CREATE STREAM "my s" ("a b" INT, "Key" INT[], c INT) TIME ("c") KEY (c, "a b")', duck
+    )
+    assert (stream.name, stream.key, stream.time) == ("my s", ("c", "a b"), "c")
+    assert [each.name for each in stream.columns] == ["a b", "Key", "c"]
+
+
+def test_a_time_need_not_be_said(duck: Duck) -> None:
+    assert created("CREATE STREAM s (a INT) KEY (a)", duck).time is None
+
+
+def test_a_stream_without_a_key_is_one_key(duck: Duck) -> None:
+    assert created("CREATE STREAM s (a INT) TIME (a)", duck).key == ()
+
+
+def test_a_stream_may_replace_another_or_be_made_if_there_is_none(duck: Duck) -> None:
+    assert created("CREATE OR REPLACE STREAM s (a INT) KEY (a)", duck).or_replace
+    assert created("CREATE STREAM IF NOT EXISTS s (a INT) KEY (a)", duck).if_not_exists
+
+
+def test_words_of_the_grammar_may_be_names(duck: Duck) -> None:
+    stream = created("CREATE STREAM stream (key INT, time TIMESTAMP) KEY (key) TIME (time)", duck)
+    assert (stream.name, stream.key, stream.time) == ("stream", ("key",), "time")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "reason"),
+    [
+        ("CREATE STREAM", "", "expected the name"),
+        ("CREATE STREAM 's' (a INT) KEY (a)", "'s'", "expected the name"),
+        ("CREATE STREAM s", "", "expected the columns"),
+        ("CREATE STREAM s KEY (a)", "KEY", "expected the columns"),
+        ("CREATE STREAM a.s (a INT) KEY (a)", ".s", "expected the columns"),
+        ('CREATE STREAM "" (a INT)', '"" (a', "which is not empty"),
+        ('CREATE STREAM s ("" INT)', "", "a name that is not empty"),
+        ("CREATE STREAM s () KEY (a)", "() KEY", "a stream needs columns"),
+        ("CREATE STREAM s (a INT", "", r"expected \)"),
+        ("CREATE STREAM s (a) KEY (a)", "a)", "needs a name and a type"),
+        ("CREATE STREAM s (a INT, PRIMARY KEY (a)) KEY (a)", "a))", "needs a name and a type"),
+        ("CREATE STREAM s (a INT) KEY ()", ")", "the name of a column"),
+        ("CREATE STREAM s (a INT) KEY a", "a", "in brackets"),
+        ("CREATE STREAM s (a INT) KEY (a", "", "in brackets"),
+        ("CREATE STREAM s (a INT) KEY (a, A)", "A)", "there twice"),
+        ("CREATE STREAM s (a INT) KEY (a) KEY (a)", "(a)", "once each"),
+        ("CREATE STREAM s (a INT) KEY (a) WITH (b)", "WITH", "expected KEY"),
+        ("CREATE STREAM s (a INT, b INT) KEY (a) TIME (a, b)", "", "one column for its time"),
+        ("CREATE OR REPLACE STREAM IF NOT EXISTS s (a INT) KEY (a)", "s (", "contradict"),
+        ("CREATE STREAM chunk_0 (a INT) KEY (a)", "chunk_0", "reserved"),
+        ("DROP STREAM", "", "expected the name"),
+        ("DROP STREAM a, b", ", b", "nothing more"),
+    ],
+)
+def test_what_is_no_definition_is_shown_where_it_is(
+    text: str, place: str, reason: str, duck: Duck
+) -> None:
+    with pytest.raises(QuerySyntaxError, match=reason) as caught:
+        parse(text, duck)
+    assert shown(caught).startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "reason"),
+    [
+        ("CREATE STREAM s (a INT NOT NULL) KEY (a)", "a INT", "no constraints"),
+        ("CREATE STREAM s (a INT, b INT DEFAULT 3) KEY (a)", "b INT", "no constraints"),
+        ("CREATE STREAM s (a INT, A TEXT) KEY (a)", "A TEXT", "there twice"),
+        ("CREATE STREAM s (a INT, __s0 INT) KEY (a)", "__s0", "reserved"),
+    ],
+)
+def test_columns_are_names_and_types_only(text: str, place: str, reason: str, duck: Duck) -> None:
+    with pytest.raises(StatementError, match=reason) as caught:
+        parse(text, duck)
+    assert shown(caught).startswith(place)
+
+
+@pytest.mark.parametrize("clauses", ["KEY (abd)", "KEY (abc) TIME (abd)"])
+def test_a_key_or_time_that_is_no_column_is_unknown(clauses: str, duck: Duck) -> None:
+    with pytest.raises(UnknownColumnError, match="named abd") as caught:
+        parse(f"CREATE STREAM s (abc INT, x INT) {clauses}", duck)
+    assert shown(caught) == "abd)"
+    assert "x" in caught.value.hint or caught.value.hint == "did you mean abc?"
+
+
+def test_a_stream_is_dropped_if_it_exists(duck: Duck) -> None:
+    text = 'DROP STREAM IF EXISTS "my s";'
+    assert parse(text, duck) == DropStream(text, "my s", if_exists=True, place=text.index('"'))
+    assert parse("DROP STREAM s", duck) == DropStream(
+        "DROP STREAM s", "s", if_exists=False, place=12
+    )
+
+
+def test_an_insert_names_columns_or_does_not(duck: Duck) -> None:
+    named = parse("INSERT INTO s (a, B) SELECT 1, 2", duck)
+    assert isinstance(named, InsertInto)
+    assert (named.stream, named.columns) == ("s", ("a", "B"))
+    assert named.text[named.place :].startswith("s (a")
+    unnamed = parse("INSERT INTO s VALUES (1)", duck)
+    assert isinstance(unnamed, InsertInto)
+    assert unnamed.columns is None
+
+
+def test_a_mistake_in_a_type_is_shown(duck: Duck) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse("CREATE STREAM s (a INT, b DECIMAL(3,) KEY (a)", duck)
+    assert caught.value.line == 1

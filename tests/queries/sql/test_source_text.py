@@ -1,0 +1,198 @@
+"""Texts are cut into tokens and parsed, and mistakes are shown where they are."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+import pytest
+
+from upstream.errors import ParameterError, QueryError, QuerySyntaxError, StatementError
+from upstream.database.duck import Duck
+from upstream.queries.sql.dialect import DIALECT
+from upstream.queries.sql.source_text import LONGEST, SourceText, place_of
+
+from .example_streams import shown
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "reason"),
+    [
+        ("SELECT 'abc", "'abc", "what begins here has no end"),
+        ('SELECT 1,\n  "abc', '"abc', "what begins here has no end"),
+        ("SELECT (1", "", r"expected \)"),
+        ("SELECT 1 1 1", "1 1", "not expected here"),
+        ("SELECT * FROM x WHERE", "", "something is missing here"),
+        ("SELECT * FROM tumble(t INTERVAL 3)", "INTERVAL 3)", r"expected \)"),
+        ("SELECT\n1 +\n* 3", "3", "not expected here"),
+        ("SELECT \x00", "\x00", "cannot be in a text"),
+        ("SELECT '\ud800'", "\ud800", "cannot be in a text"),
+        ("", "", "no statement"),
+        (" -- nothing\n;", " --", "no statement"),
+        ("SELECT 1; SELECT 2", "SELECT 2", "second statement"),
+    ],
+)
+def test_what_does_not_parse_is_shown_where_it_is(text: str, place: str, reason: str) -> None:
+    with pytest.raises(QueryError, match=reason) as caught:
+        SourceText(text).statement()
+    assert shown(caught).startswith(place)
+
+
+def test_a_second_statement_is_told_from_bad_syntax() -> None:
+    with pytest.raises(StatementError, match="one at a time"):
+        SourceText("SELECT 1; SELECT 2;").statement()
+
+
+def test_a_statement_may_end_with_semicolons() -> None:
+    assert SourceText("SELECT 1;;").statement().sql() == "SELECT 1"
+
+
+def test_a_comment_without_an_end_is_an_error_at_the_end() -> None:
+    with pytest.raises(QuerySyntaxError) as caught:
+        SourceText("SELECT /* x").statement()
+    assert caught.value.column == len("SELECT /* x") + 1
+
+
+def test_what_is_nested_too_deeply_is_an_error() -> None:
+    with pytest.raises(QuerySyntaxError, match="nested too deeply"):
+        SourceText("SELECT " + "(" * 5_000 + "1" + ")" * 5_000).statement()
+
+
+def test_a_text_that_is_too_long_is_refused_at_once() -> None:
+    with pytest.raises(QuerySyntaxError, match="append"):
+        SourceText("SELECT 1" + " " * LONGEST)
+    assert SourceText("SELECT 1".ljust(LONGEST)).statement().sql() == "SELECT 1"
+
+
+def test_a_statement_is_a_text() -> None:
+    with pytest.raises(ParameterError):
+        SourceText(b"SELECT 1")  # type: ignore[arg-type]  # that is the mistake
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM rows(trades, 10)",
+        "SELECT * FROM rows (trades, 10) AS t",
+        "SELECT * FROM a, Rows(trades, 10)",
+        "SELECT * FROM a JOIN ROWS(trades, 10) ON true",
+        "SELECT * FROM (rows(trades, 10) JOIN b ON true)",
+        "FROM t: rows(trades, 10)",
+        'SELECT * FROM rows("My trades", 10)',
+    ],
+)
+def test_rows_may_be_called_as_a_function(text: str) -> None:
+    assert "ROWS(" in SourceText(text).statement().sql(DIALECT)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "ROWS BETWEEN 1 PRECEDING AND CURRENT ROW",
+        "ROWS (1) PRECEDING",
+        "ROWS BETWEEN (1 + 1) PRECEDING AND (2) FOLLOWING",
+    ],
+)
+def test_the_rows_of_a_frame_stay_a_keyword(frame: str, duck: Duck) -> None:
+    text = f"SELECT sum(i) OVER (ORDER BY i {frame}) FROM range(5) AS t(i)"
+    written = SourceText(text).statement().sql(DIALECT)
+    rows = [duck.connection.execute(each).fetchall() for each in (text, written)]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize(
+    "interval",
+    [
+        "10 minutes ago",
+        "1 day 02:00:00",
+        "1 day -02:00:00",
+        "@ 1 minute",
+        "-5 minutes",
+        "1 minute -30 seconds",
+        "1.5 hours",
+        "02:00:00",
+        "1 year 2 months 3 days",
+    ],
+)
+def test_an_interval_means_what_it_means_to_duckdb(interval: str, duck: Duck) -> None:
+    text = f"SELECT INTERVAL '{interval}'"
+    written = SourceText(text).statement().sql(DIALECT)
+    rows = [duck.connection.execute(each).fetchall() for each in (text, written)]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("interval", [".5 seconds", "+5 minutes", "P1D"])
+def test_what_is_no_interval_to_duckdb_does_not_become_one(interval: str) -> None:
+    written = SourceText(f"SELECT INTERVAL '{interval}'").statement().sql(DIALECT)
+    assert f"'{interval}'" in written
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        """'{"a.b": 3}'::JSON -> 'a.b'""",
+        """'{"a": {"b": 3}}'::JSON -> '$.a.b'""",
+        """'{"a b": 3}' ->> 'a b'""",
+        """json_extract('{"a.b": 1}', 'a.b')""",
+        """json_extract('{"a": [1]}', '/a/0')""",
+        """json_extract_string('{"*": 1}', '*')""",
+        """'[1, 2]' -> 1""",
+        """'[1, 2]' ->> -1""",
+        """json_extract('{"a": 1}', ['a', '$.a'])""",
+    ],
+)
+def test_a_json_path_means_what_it_means_to_duckdb(path: str, duck: Duck) -> None:
+    text = f"SELECT {path}"
+    written = SourceText(text).statement().sql(DIALECT)
+    rows = [duck.connection.execute(each).fetchall() for each in (text, written)]
+    assert rows[0] == rows[1]
+
+
+def test_nothing_is_logged_of_what_is_only_passed_on(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        SourceText("CALL pragma_version()").statement()
+        SourceText("CREATE SOMETHING strange").statement()
+    assert caplog.records == []
+
+
+def test_a_part_of_a_tree_knows_its_place() -> None:
+    text = "SELECT a, upper(bcd) FROM t"
+    first, second = SourceText(text).statement().expressions
+    assert place_of(first) == 7
+    assert place_of(second) == 10
+    assert place_of(SourceText("SELECT INTERVAL '1 day'").statement()) == 7
+    assert place_of(SourceText("SELECT true").statement()) is None
+
+
+def test_arguments_are_found_by_their_places() -> None:
+    text = "SELECT f((1, 2), [3, 4], g(5, 6) + 1, x => 7), 8"
+    places = SourceText(text).argument_places(text.index("f("))
+    assert [text[place:] for place in places] == [
+        text[text.index(each) :] for each in ("(1", "[3", "g(", "x =")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SELEC * FROM x", "SELECT * FROM", "SELECT 1 +", "DESCRIBE", "FROM x WHERE a >"],
+)
+def test_nothing_is_told_of_the_parser(text: str) -> None:
+    with pytest.raises(QuerySyntaxError) as caught:
+        SourceText(text).statement()
+    assert not re.search("Token|keyword|Mul|GT|expression", caught.value.reason)
+    assert caught.value.line == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("SELEC * FROM x", "did you mean SELECT?"),
+        ("selct a FROM x WHERE", "did you mean SELECT?"),
+        ("SELECT * FROM x WHERE", ""),
+        ("X *", ""),
+    ],
+)
+def test_the_first_word_is_guessed(text: str, hint: str) -> None:
+    with pytest.raises(QuerySyntaxError) as caught:
+        SourceText(text).statement()
+    assert caught.value.hint == hint

@@ -1,0 +1,71 @@
+"""Each kind of statement is told from the others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from upstream.database.duck import Duck
+from upstream.queries.sql import (
+    CreateStream,
+    DropStream,
+    InsertInto,
+    OtherStatement,
+    parse,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("CREATE STREAM s (a INT) KEY (a)", CreateStream),
+        ("create or replace stream s (a int) key (a);", CreateStream),
+        ("-- so\nCREATE /* a */ STREAM s (a INT) KEY (a)", CreateStream),
+        ("DROP STREAM s", DropStream),
+        ("INSERT INTO s VALUES (1)", InsertInto),
+        ("WITH x AS (SELECT 1) INSERT INTO s FROM x", InsertInto),
+        ("INSERT INTO s DEFAULT VALUES", InsertInto),
+        ("INSERT INTO main.s VALUES (1)", OtherStatement),
+        ("SELECT 1", OtherStatement),
+        ("CREATE TABLE stream (a INT)", OtherStatement),
+        ("DROP TABLE stream", OtherStatement),
+        ("CREATE VIEW v AS SELECT 1", OtherStatement),
+        ("UPDATE t SET a = 1", OtherStatement),
+        ("EXPLAIN SELECT 1", OtherStatement),
+        ("PRAGMA database_list", OtherStatement),
+        ("CALL f()", OtherStatement),
+    ],
+)
+def test_statements_are_told_apart(text: str, kind: type[object], duck: Duck) -> None:
+    statement = parse(text, duck)
+    assert type(statement) is kind
+    assert statement.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "is_query"),
+    [
+        ("SELECT 1", True),
+        ("FROM t", True),
+        ("(SELECT 1) UNION SELECT 2", True),
+        ("WITH x AS (SELECT 1) FROM x", True),
+        ("CREATE TABLE t AS SELECT 1", False),
+        ("DELETE FROM t", False),
+        ("SUMMARIZE t", False),
+    ],
+)
+def test_queries_are_told_from_other_statements(text: str, is_query: bool, duck: Duck) -> None:
+    statement = parse(text, duck)
+    assert isinstance(statement, OtherStatement)
+    assert statement.is_query is is_query
+
+
+def test_what_the_package_imports_is_the_core_only() -> None:
+    program = (
+        "import sys, upstream.queries.sql, upstream.rows.stream_definition, "
+        "upstream.tables.newest_rows; "
+        "sys.exit(bool({'duckdb', 'sqlglot', 'pyarrow'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,83 @@
+"""Sizes of windows are constants, and exact."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from upstream.queries.sql.source_text import SourceText
+from upstream.queries.sql.window_size import NotConstantError, WindowSize, constant_size
+
+
+def size_of(text: str) -> WindowSize:
+    [size] = SourceText(f"SELECT {text}").statement().expressions
+    return constant_size(size)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("INTERVAL '10 minutes'", 600),
+        ("INTERVAL '1 minute'", 60),
+        ("INTERVAL 5 MINUTE", 300),
+        ("INTERVAL (5) MINUTES", 300),
+        ("INTERVAL '90' SECOND", 90),
+        ("INTERVAL '1 hour 30 minutes'", 5400),
+        ("INTERVAL '1h30m'", 5400),
+        ("INTERVAL '01:30:00'", 5400),
+        ("INTERVAL '1:30'", 5400),
+        ("INTERVAL '0:00:00.25'", Fraction(1, 4)),
+        ("INTERVAL '0.1 seconds'", Fraction(1, 10)),
+        ("INTERVAL 1.5 MINUTE", 90),
+        ("INTERVAL '250 ms'", Fraction(1, 4)),
+        ("INTERVAL '3 us'", Fraction(3, 1_000_000)),
+        ("INTERVAL '2 weeks'", 14 * 86_400),
+        ("INTERVAL '1 day'", 86_400),
+        ("'1 minute'::INTERVAL", 60),
+        ("'1 minute'", 60),
+        ("to_minutes(5)", 300),
+        ("2 * INTERVAL '1 minute'", 120),
+        ("INTERVAL '1 hour' + INTERVAL '1 minute'", 3660),
+        ("INTERVAL '1 hour' - INTERVAL '1 minute'", 3540),
+        ("-INTERVAL '1 hour'", -3600),
+        ("(INTERVAL '1 hour')", 3600),
+    ],
+)
+def test_an_interval_is_a_number_of_seconds(text: str, seconds: Fraction) -> None:
+    assert size_of(text) == WindowSize(Fraction(seconds), is_interval=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("100", 100), ("1_000", 1000), ("1e3", 1000), ("2.5", Fraction(5, 2)), ("10 * 60 + 1", 601)],
+)
+def test_a_number_is_a_number(text: str, number: Fraction) -> None:
+    assert size_of(text) == WindowSize(Fraction(number), is_interval=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("price", "has to be a constant"),
+        ("to_minutes(price)", "has to be a constant"),
+        ("to_minutes(1, 2)", "has to be a constant"),
+        ("(SELECT 1)", "has to be a constant"),
+        ("random()", "has to be a constant"),
+        ("4 / 2", "has to be a constant"),
+        ("INTERVAL '1 month'", "say how many days"),
+        ("INTERVAL '2 years'", "say how many days"),
+        ("INTERVAL '1 day 1 month'", "say how many days"),
+        ("to_months(1)", "say how many days"),
+        ("INTERVAL '1 fortnight'", "no unit of time"),
+        ("INTERVAL 'soon'", "is written as"),
+        ("INTERVAL '10 minutes ago'", "is written as"),
+        ("INTERVAL '1 minute' * INTERVAL '1 minute'", "multiplied"),
+        ("3 + INTERVAL '1 minute'", "cannot be added"),
+        ("CAST(3 AS INTERVAL)", "has a unit"),
+        ("INTERVAL 'x' MINUTE", "no number"),
+    ],
+)
+def test_what_has_no_fixed_length_is_none(text: str, reason: str) -> None:
+    with pytest.raises(NotConstantError, match=reason):
+        size_of(text)

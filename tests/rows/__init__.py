@@ -1,0 +1,1 @@
+"""Tests of rows of a declared shape."""

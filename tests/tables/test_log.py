@@ -1,0 +1,180 @@
+"""A batch is stored once for all readers, and let go as soon as the last of them has passed it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from upstream.tables.log import Basket, BasketReader
+
+
+def rows(*numbers: int) -> pa.Table:
+    return pa.table({"x": pa.array(numbers, pa.int64())})
+
+
+def waiting(reader: BasketReader) -> list[int]:
+    """Return what a reader would take, row by row."""
+    return [x for batch in reader.peek() for x in batch.rows["x"].to_pylist()]
+
+
+def test_a_basket_that_nobody_reads_keeps_nothing() -> None:
+    basket = Basket()
+    basket.add(rows(1, 2, 3), 1.0)
+    assert (basket.stored_rows, basket.rows) == (0, 3)
+
+
+def test_a_reader_sees_only_what_comes_after_it() -> None:
+    basket = Basket()
+    early = basket.reader()
+    basket.add(rows(1, 2), 1.0)
+    late = basket.reader()
+    basket.add(rows(3), 2.0)
+    assert (waiting(early), waiting(late)) == ([1, 2, 3], [3])
+    assert (late.origin, late.position) == (2, 2)
+
+
+def test_a_batch_is_stored_until_its_slowest_reader_has_passed_it() -> None:
+    basket = Basket()
+    fast, slow = basket.reader(), basket.reader()
+    basket.add(rows(1, 2), 1.0)
+    basket.add(rows(3), 2.0)
+    fast.take(3)
+    assert basket.stored_rows == 3
+    slow.take(2)
+    assert basket.stored_rows == 1
+    assert (waiting(fast), waiting(slow)) == ([], [3])
+
+
+def test_a_batch_that_is_taken_in_part_keeps_its_numbers_and_its_arrival() -> None:
+    basket = Basket()
+    reader = basket.reader()
+    basket.add(rows(1, 2, 3), 7.0)
+    reader.take(1)
+    [batch] = reader.peek()
+    assert (batch.first, batch.end, batch.arrival) == (1, 3, 7.0)
+    assert batch.rows["x"].to_pylist() == [2, 3]
+
+
+def test_the_first_that_waits_is_the_oldest_that_was_not_taken() -> None:
+    basket = Basket()
+    reader, other = basket.reader(), basket.reader()
+    assert reader.first_waiting() is None
+    basket.add(rows(1, 2), 1.0)
+    basket.add(rows(3), 2.0)
+    reader.take(1)
+    assert reader.first_waiting() == 1.0
+    reader.take(1)
+    assert reader.first_waiting() == 2.0
+    assert other.first_waiting() == 1.0
+    reader.take(1)
+    assert reader.first_waiting() is None
+
+
+def test_a_batch_without_rows_is_nothing_to_read() -> None:
+    basket = Basket()
+    reader = basket.reader()
+    basket.add(rows(), 3.0)
+    assert (list(reader.peek()), reader.first_waiting()) == ([], None)
+
+
+def test_what_only_a_reader_that_closes_had_to_read_is_let_go() -> None:
+    basket = Basket()
+    reader, other = basket.reader(), basket.reader()
+    basket.add(rows(1, 2), 1.0)
+    other.take(2)
+    reader.close()
+    assert basket.stored_rows == 0
+    other.close()
+    basket.add(rows(3), 2.0)
+    assert basket.stored_rows == 0
+
+
+def test_what_a_slow_reader_has_still_to_read_is_not_looked_at_by_others() -> None:
+    basket = Basket()
+    _slow, fast = basket.reader(), basket.reader()
+    seen = CountingRows(rows(1))
+    for _ in range(1_000):
+        basket.add(seen.table, 1.0)
+        fast.take(1)
+    basket.add(rows(2), 2.0)
+    assert basket.stored_rows == 1_001
+    seen.count = 0
+    assert waiting(fast) == [2]
+    assert seen.count <= 2 * 10  # bisection over 1,001 batches
+
+
+class CountingRows:
+    """Counts how often somebody asks how many rows a table has."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.count = 0
+        self.table = self
+        self._table = table
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows."""
+        self.count += 1
+        return int(self._table.num_rows)
+
+
+class BasketMachine(RuleBasedStateMachine):
+    """A basket, beside a list of all rows and the place of each reader in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.basket = Basket()
+        self.all_rows: list[int] = []
+        self.arrivals: list[float] = []
+        self.places: dict[BasketReader, int] = {}
+
+    @rule(count=st.integers(0, 4))
+    def add(self, count: int) -> None:
+        numbers = range(len(self.all_rows), len(self.all_rows) + count)
+        self.all_rows.extend(numbers)
+        arrival = float(len(self.arrivals))
+        self.arrivals.extend(arrival for _ in numbers)
+        self.basket.add(rows(*numbers), arrival)
+
+    @rule()
+    def open(self) -> None:
+        self.places[self.basket.reader()] = len(self.all_rows)
+
+    @precondition(lambda self: self.places)
+    @rule(data=st.data())
+    def take(self, data: st.DataObject) -> None:
+        reader = self.chosen(data)
+        count = data.draw(st.integers(0, reader.waiting))
+        reader.take(count)
+        self.places[reader] += count
+
+    @precondition(lambda self: self.places)
+    @rule(data=st.data())
+    def close(self, data: st.DataObject) -> None:
+        reader = self.chosen(data)
+        reader.close()
+        del self.places[reader]
+
+    def chosen(self, data: st.DataObject) -> BasketReader:
+        return data.draw(st.sampled_from(list(self.places)))
+
+    @invariant()
+    def every_reader_finds_what_it_has_not_taken(self) -> None:
+        for reader, place in self.places.items():
+            assert waiting(reader) == self.all_rows[place:]
+            assert reader.waiting == len(self.all_rows) - place
+            first = self.arrivals[place] if place < len(self.arrivals) else None
+            assert reader.first_waiting() == first
+            assert all(batch.first == batch.rows["x"][0].as_py() for batch in reader.peek())
+
+    @invariant()
+    def no_more_is_stored_than_the_batch_of_the_slowest_reader_and_what_came_after(self) -> None:
+        slowest = min(self.places.values(), default=len(self.all_rows))
+        of_its_batch = self.arrivals[slowest:]
+        whole = sum(arrival >= of_its_batch[0] for arrival in self.arrivals) if of_its_batch else 0
+        assert self.basket.stored_rows <= whole
+        assert self.basket.rows == len(self.all_rows)
+
+
+TestBasket = BasketMachine.TestCase

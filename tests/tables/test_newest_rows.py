@@ -1,0 +1,245 @@
+"""The newest rows of each group are those that a list per group would keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from upstream.tables.newest_rows import NewestRows, NewestRowsStatistics
+from upstream.rows.stream_definition import StreamDefinition
+
+SCHEMA = pa.schema({"time": pa.int64(), "k": pa.string(), "g": pa.float64(), "id": pa.int64()})
+STREAM = StreamDefinition("s", SCHEMA, ("k",), "time")
+UNTIMED = StreamDefinition("s", SCHEMA, ("k",), None)
+
+Row = tuple[int, str, float | None, int]
+
+
+def table(rows: list[Row]) -> pa.Table:
+    columns = [[row[i] for row in rows] for i in range(4)]
+    return pa.Table.from_arrays(
+        [pa.array(column, kind) for column, kind in zip(columns, SCHEMA.types, strict=True)],
+        schema=SCHEMA,
+    )
+
+
+def quick(*rows: tuple[int, str]) -> pa.Table:
+    """Return rows of a time and a key; the number of a row is its place."""
+    return table([(time, key, None, i) for i, (time, key) in enumerate(rows)])
+
+
+def listed(rows: pa.Table) -> list[Row]:
+    assert rows.schema == SCHEMA
+    return [tuple(row.values()) for row in rows.to_pylist()]
+
+
+def times_and_keys(rows: pa.Table) -> list[tuple[int, str]]:
+    return [(time, key) for time, key, _, _ in listed(rows)]
+
+
+def test_the_newest_row_of_each_key_is_kept() -> None:
+    newest = NewestRows(STREAM)
+    newest.add(quick((1, "a"), (2, "b"), (3, "a")))
+    assert times_and_keys(newest.table()) == [(2, "b"), (3, "a")]
+    newest.add(quick((2, "a"), (4, "b")))
+    assert times_and_keys(newest.table()) == [(3, "a"), (4, "b")]
+    assert newest.statistics() == NewestRowsStatistics(
+        came=5, superseded=2, late=1, kept=2, groups=2
+    )
+
+
+def test_of_equal_times_the_later_arrival_wins() -> None:
+    newest = NewestRows(STREAM)
+    newest.add(table([(1, "a", None, 0), (1, "a", None, 1)]))
+    newest.add(table([(1, "a", None, 2)]))
+    assert listed(newest.table()) == [(1, "a", None, 2)]
+    assert newest.statistics().late == 0
+
+
+def test_without_a_time_the_later_arrival_wins() -> None:
+    newest = NewestRows(UNTIMED)
+    newest.add(quick((5, "a"), (4, "a")))
+    newest.add(quick((3, "a")))
+    assert times_and_keys(newest.table()) == [(3, "a")]
+    assert newest.statistics().superseded == 2
+
+
+def test_several_rows_of_each_key_are_kept() -> None:
+    newest = NewestRows(STREAM, rows=2)
+    newest.add(quick((1, "a"), (5, "a"), (3, "a"), (1, "b")))
+    assert times_and_keys(newest.table()) == [(5, "a"), (3, "a"), (1, "b")]
+    newest.add(quick((4, "a"), (2, "a"), (0, "b")))
+    assert times_and_keys(newest.table()) == [(5, "a"), (1, "b"), (4, "a"), (0, "b")]
+    assert newest.statistics() == NewestRowsStatistics(
+        came=7, superseded=2, late=1, kept=4, groups=2
+    )
+
+
+def test_groups_may_be_of_other_columns_than_the_key() -> None:
+    newest = NewestRows(STREAM, per=("g",))
+    nan = float("nan")
+    newest.add(table([(1, "a", nan, 0), (2, "b", nan, 1), (3, "c", None, 2), (4, "d", None, 3)]))
+    newest.add(table([(5, "e", 0.0, 4), (6, "f", -0.0, 5)]))
+    assert [row[3] for row in listed(newest.table())] == [1, 3, 5]
+    both = NewestRows(STREAM, per=("k", "g"))
+    both.add(table([(1, "a", 1.0, 0), (1, "a", 2.0, 1), (1, "a", 1.0, 2)]))
+    assert [row[3] for row in listed(both.table())] == [1, 2]
+
+
+def test_only_groups_that_changed_are_taken() -> None:
+    newest = NewestRows(STREAM)
+    newest.add(quick((1, "a"), (1, "b")))
+    assert times_and_keys(newest.take_changed()) == [(1, "a"), (1, "b")]
+    assert times_and_keys(newest.take_changed()) == []
+    newest.add(quick((2, "a"), (3, "a"), (0, "b")))
+    assert times_and_keys(newest.take_changed()) == [(3, "a")]
+    several = NewestRows(STREAM, rows=2)
+    several.add(quick((1, "a"), (1, "b")))
+    several.take_changed()
+    several.add(quick((2, "a")))
+    assert times_and_keys(several.take_changed()) == [(1, "a"), (2, "a")]
+
+
+def test_nothing_is_a_table_too() -> None:
+    newest = NewestRows(STREAM)
+    assert listed(newest.table()) == listed(newest.take_changed()) == []
+    newest.add(quick())
+    assert listed(newest.table()) == []
+    assert newest.statistics().came == 0
+
+
+def test_times_beyond_what_a_float_can_tell_apart_are_told_apart() -> None:
+    newest = NewestRows(STREAM)
+    newest.add(quick((2**61 + 1, "a"), (2**61, "b"), (2**61, "a"), (2**61 + 1, "b")))
+    assert times_and_keys(newest.table()) == [(2**61 + 1, "a"), (2**61 + 1, "b")]
+
+
+@dataclass
+class Model:
+    """Lists of rows by group; each row's rank is its time and then its arrival."""
+
+    rows: int
+    is_timed: bool
+    is_keyed: bool = True
+    groups: dict[str, list[tuple[int, int, Row]]] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)
+    came: int = 0
+    late: int = 0
+
+    def key(self, row: Row) -> str:
+        return row[1] if self.is_keyed else "all"
+
+    def add(self, rows: list[Row]) -> None:
+        full = {key: group[0][0] for key, group in self.groups.items() if len(group) == self.rows}
+        for row in rows:
+            self.came += 1
+            key = self.key(row)
+            group = self.groups.setdefault(key, [])
+            time = row[0] if self.is_timed else 0
+            if self.rows == 1:
+                self.late += bool(group) and time < group[0][0]
+            else:
+                self.late += key in full and time < full[key]
+            ranked = (time, self.came, row)
+            group.append(ranked)
+            group.sort(key=lambda each: each[:2])
+            if len(group) > self.rows:
+                dropped = group.pop(0)
+                if dropped is ranked:
+                    continue
+            self.changed.add(key)
+
+    def kept(self, keys: set[str]) -> list[Row]:
+        ranked = [each for key in keys for each in self.groups[key]]
+        return [row for _, _, row in sorted(ranked, key=lambda each: each[1])]
+
+
+BATCHES = st.lists(
+    st.tuples(
+        st.lists(st.tuples(st.integers(0, 12), st.sampled_from("abcd")), max_size=12),
+        st.sampled_from(["nothing", "table", "changed"]),
+        st.booleans(),
+    ),
+    max_size=8,
+)
+
+
+@pytest.mark.parametrize("is_timed", [True, False], ids=["by time", "by arrival"])
+@pytest.mark.parametrize("rows", [1, 2, 5])
+@pytest.mark.parametrize("is_keyed", [True, False], ids=["keys", "no key"])
+@given(batches=BATCHES)
+@settings(max_examples=100, deadline=None)
+def test_newest_rows_are_those_of_a_list_per_group(
+    is_keyed: bool,
+    rows: int,
+    is_timed: bool,
+    batches: list[tuple[list[tuple[int, str]], str, bool]],
+) -> None:
+    newest = NewestRows(STREAM if is_timed else UNTIMED, rows, None if is_keyed else ())
+    model = Model(rows, is_timed, is_keyed)
+    for batch, then, is_ordered in batches:
+        pairs = sorted(batch) if is_ordered else batch
+        new: list[Row] = [(time, key, None, model.came + i) for i, (time, key) in enumerate(pairs)]
+        newest.add(table(new))
+        model.add(new)
+        if then == "table":
+            assert listed(newest.table()) == model.kept(set(model.groups))
+        elif then == "changed":
+            # In a batch a row may come and go, which changes nothing that is kept.
+            taken = listed(newest.take_changed())
+            changed = {model.key(row) for row in taken}
+            assert changed <= model.changed
+            assert taken == model.kept(changed)
+            model.changed.clear()
+        statistics = newest.statistics()
+        kept = sum(map(len, model.groups.values()))
+        assert (statistics.came, statistics.kept) == (model.came, kept)
+        assert statistics.late == model.late
+        assert statistics.superseded == model.came - model.late - kept >= 0
+        assert statistics.groups == len(model.groups)
+    assert listed(newest.table()) == model.kept(set(model.groups))
+
+
+@given(batches=st.lists(st.lists(st.tuples(st.integers(0, 9), st.sampled_from("ab")))))
+def test_rows_that_come_one_by_one_change_what_a_batch_of_them_changes(
+    batches: list[list[tuple[int, str]]],
+) -> None:
+    together, alone = NewestRows(STREAM), NewestRows(STREAM)
+    for batch in batches:
+        together.add(quick(*batch))
+        for pair in batch:
+            alone.add(quick(pair))
+        assert times_and_keys(together.take_changed()) == times_and_keys(alone.take_changed())
+    assert together.statistics() == alone.statistics()
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_memory_is_that_of_the_rows_that_are_kept(rows: int) -> None:
+    newest = NewestRows(STREAM, rows)
+    keys = pa.array([f"k{i}" for i in range(100)])
+    for i in range(200):
+        batch = {"time": [i] * 100, "k": keys, "g": [0.0] * 100, "id": [i] * 100}
+        newest.add(pa.table(batch, schema=SCHEMA))
+        assert newest._store.rows <= 2 * 100 * rows + 1024 + 100
+        assert len(newest._times) <= 2 * (2 * 100 * rows + 1024 + 100)
+    assert newest.table().num_rows == 100 * rows
+    assert newest._store.rows == 100 * rows
+
+
+def test_a_batch_touches_only_its_own_groups() -> None:
+    groups = 20_000
+    newest = NewestRows(STREAM)
+    keys = [f"k{i}" for i in range(groups)]
+    columns = {"time": np.zeros(groups, np.int64), "k": keys, "g": np.zeros(groups)}
+    newest.add(pa.table(columns | {"id": np.arange(groups)}, schema=SCHEMA))
+    newest.take_changed()
+    first = newest._store._tables[0]
+    for i in range(100):
+        newest.add(quick((i, "k7")))
+        assert times_and_keys(newest.take_changed()) == [(i, "k7")]
+    assert newest._store._tables[0] is first, "the rows of the other groups were not copied"

@@ -1,0 +1,1 @@
+"""The embedded DuckDB: lent relations, prepared statements, its clock and its results."""

@@ -1,0 +1,168 @@
+"""Aggregate: one result of each window of a key, or of a group within a key (report, section 3.2).
+
+The windows are delimited by the queue on the arc before it, see `WindowArc`; what is computed, and
+how, is `upstream.Aggregate`'s. A window for which the user's function raised for any tuple has no
+result: one that lacked a row would be false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+
+from ..clock import Clock
+from ..errors import ParameterError
+from ..updates import Update
+from ..windows import Aggregate as WindowAggregate
+from ..windows import (
+    AggregateFunction,
+    LazyWindowBuffer,
+    WindowBuffer,
+    WindowResult,
+    WindowSpecification,
+    WindowTuple,
+)
+from ..windows.aggregate_functions import function_from, name_of
+from .group import Group, Grouping
+from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
+from .stage import Stage, Work
+from .tally import FAILED, Tally
+from .window_arc import WindowArc, check_window_arc
+
+if TYPE_CHECKING:
+    from .stage import AnyStage
+
+State = TypeVar("State")
+Value = TypeVar("Value")
+Whole = TypeVar("Whole")
+
+
+class Aggregate(Operator):
+    """Compute `function` of the values in windows of `size` seconds, one every `slide` seconds.
+
+    The function is anything that `upstream.Aggregate` takes, and `of` picks what is aggregated from
+    an update's value. A result has the key and the end of its window as its time. `by` makes
+    groups within each key, of which the keys are pairs of key and group. `tick` is that of
+    `WindowSpecification`; `buffer` says which window is a key's most recent one.
+
+    A deletion ends here: the open windows of its key are given up.
+
+    >>> from upstream import Stream
+    >>> from upstream.plans import Source
+    >>> Aggregate(Source(Stream()), "mean", size=300, slide=60).label
+    'Aggregate mean'
+    """
+
+    kind: ClassVar[str] = "aggregate"
+    needs_every_tuple: ClassVar[bool] = True
+
+    __slots__ = ("_arc", "_by", "_function", "_function_name", "_of", "buffer", "name", "windows")
+
+    def __init__(
+        self,
+        feed: Feed,
+        function: str
+        | AggregateFunction[State, Value]
+        | Callable[[list[float]], object]  # which tells type checkers what `median` is given here
+        | Callable[[list[Value]], object],
+        *,
+        size: float,
+        slide: float | None = None,
+        tick: float | None = None,
+        by: Grouping | None = None,
+        of: Callable[[Whole], object] | None = None,
+        buffer: type[WindowBuffer] = LazyWindowBuffer,
+        name: str = "",
+    ) -> None:
+        self._arc = arc_from(feed)
+        check_window_arc(self._arc)
+        self._function = function_from(function)
+        check_function("by", by, "a function of an update", or_none=True)
+        check_function("of", of, "a function of an update's value", or_none=True)
+        if not (isinstance(buffer, type) and issubclass(buffer, WindowBuffer)):
+            raise ParameterError("buffer", buffer, "LazyWindowBuffer or EagerWindowBuffer")
+        self._by = by
+        # What is aggregated is of the type that the caller says; here it is any object.
+        self._of = cast("Callable[[object], object] | None", of)
+        self.buffer = buffer
+        self.windows = WindowSpecification(size, size if slide is None else slide, tick)
+        self.name = name
+        self._function_name = name_of(function)
+
+    @property
+    def arcs(self) -> tuple[Arc, ...]:
+        """The arc that feeds it."""
+        arc = self._arc
+        if self._by is None:
+            return (arc,)
+        return (Arc(Group(Arc(arc.operator, "append"), self._by), arc.policy),)
+
+    @property
+    def label(self) -> str:
+        """What it does."""
+        of = "" if self._of is None else f" of {name_of_function(self._of)}"
+        return f"Aggregate {self._function_name}{of}"
+
+    def start(self, clock: Clock, policies: tuple[str, ...]) -> AnyStage:
+        """Return it at work, fed by a queue of windows."""
+        [policy] = policies
+        arc = WindowArc(policy, self.windows, self.buffer, clock)
+        tally = Tally()
+        return Stage(_AggregateWork(_Guarded(self._function, self._of, tally), arc, tally), [arc])
+
+
+class _AggregateWork(Work[WindowTuple]):
+    __slots__ = ("_aggregate", "_arc")
+
+    def __init__(self, guarded: _Guarded, arc: WindowArc, tally: Tally) -> None:
+        super().__init__(tally)
+        self._aggregate = WindowAggregate(guarded, of=guarded.pick)
+        self._arc = arc
+
+    def process(self, batch: Sequence[tuple[int, WindowTuple]]) -> list[Update]:
+        self.tally.absorbed += len(batch)
+        results = (self._aggregate.process(window_tuple) for _, window_tuple in batch)
+        made = (self._update_of(result) for result in results if result is not None)
+        return [update for update in made if update is not None]
+
+    def _update_of(self, result: WindowResult) -> Update | None:
+        self.tally.made += 1
+        self._arc.note_result(result)
+        if result.value is FAILED:
+            self.tally.failed += 1
+            return None
+        return Update(result.key, result.value, result.end)
+
+
+class _Guarded:
+    """A user's function of windows, for which `FAILED` is the state that nothing leads out of."""
+
+    __slots__ = ("_function", "_function_name", "_of", "_tally")
+
+    def __init__(
+        self,
+        function: AggregateFunction[object, object],
+        of: Callable[[object], object] | None,
+        tally: Tally,
+    ) -> None:
+        self._function = function
+        self._of = of
+        self._tally = tally
+
+    def pick(self, value: object) -> object:
+        """Return what is aggregated of a value."""
+        return value if self._of is None else self._tally.attempt(self._of, value)
+
+    def initial(self) -> object:
+        """Return the state of a window without values."""
+        return self._tally.attempt(self._function.initial)
+
+    def add(self, state: object, value: object) -> object:
+        """Return the state with one more value."""
+        if state is FAILED or value is FAILED:
+            return FAILED
+        return self._tally.attempt(self._function.add, state, value)
+
+    def finish(self, state: object) -> object:
+        """Return the result."""
+        return FAILED if state is FAILED else self._tally.attempt(self._function.finish, state)

@@ -1,0 +1,220 @@
+"""Join: pairs of updates of one key from two inputs, close to one another (report, section 3.2).
+
+"The join predicate is assumed to implicitly include a condition on the equality of the key fields",
+and "it would be sufficient to deliver the most recent match". So an update that comes is paired
+with the newest one of the other input that it matches, and a match is delivered unless a more
+recent one of its key was.
+
+A pair is as recent as its newer update, then as its older one. Updates are kept until the other
+input has passed them by more than the window. An input that says nothing passes nobody, so what is
+kept of one key is bounded as well.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from ..clock import Clock
+from ..errors import ParameterError
+from ..statistics import check_count, is_quantity
+from ..updates import TOMBSTONE, Key, Update
+from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
+from .stage import Work, tuple_stage
+from .tally import FAILED
+
+if TYPE_CHECKING:
+    from .stage import AnyStage
+
+PairPredicate = Callable[[Update, Update], object]
+Combination = Callable[[Update, Update], object]
+"""Returns the value of a match, from the updates of the left and the right input."""
+Recency = tuple[float, float, float]
+"""Of a pair: the later time, the earlier one, and, to tell mirrored pairs apart, the left one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join(Operator):
+    """Match updates of one key that are at most `window` seconds of source time apart.
+
+    `predicate` tells of two updates whether they match as well; `combine` makes the value of the
+    result of them, a pair of their values unless given. The result has the later of their times.
+    Of one key and input `keep` updates are held at most.
+
+    >>> from upstream import Stream
+    >>> from upstream.plans import Source
+    >>> Join(Source(Stream()), Source(Stream()), window=5).label
+    'Join within 5 s'
+    """
+
+    kind: ClassVar[str] = "join"
+
+    left: Feed
+    right: Feed
+    window: float
+    predicate: PairPredicate | None = None
+    combine: Combination | None = None
+    keep: int = 1_000
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        arc_from(self.left)
+        arc_from(self.right)
+        if not is_quantity(self.window):
+            raise ParameterError("window", self.window, "a finite number of seconds, zero or more")
+        check_function("predicate", self.predicate, "a function of two updates", or_none=True)
+        check_function("combine", self.combine, "a function of two updates", or_none=True)
+        check_count("keep", self.keep, least=1)
+
+    @property
+    def arcs(self) -> tuple[Arc, ...]:
+        """The arcs that feed it."""
+        return arc_from(self.left), arc_from(self.right)
+
+    @property
+    def label(self) -> str:
+        """What it does."""
+        on = "" if self.predicate is None else f" if {name_of_function(self.predicate)}"
+        return f"Join within {self.window:g} s{on}"
+
+    def start(self, clock: Clock, policies: tuple[str, ...]) -> AnyStage:
+        """Return it at work."""
+        return tuple_stage(_JoinWork(self), self.arcs, policies, clock)
+
+
+class _Side:
+    """The updates of one key and input that may match still, in the order of their times."""
+
+    __slots__ = ("newest", "times", "updates")
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+        self.updates: list[Update] = []
+        self.newest = -math.inf
+
+    def add(self, update: Update, keep: int) -> int:
+        """Keep an update, in place of one of its time; return how many were let go of for it."""
+        self.newest = max(self.newest, update.time)
+        position = bisect_left(self.times, update.time)
+        if position < len(self.times) and self.times[position] == update.time:
+            self.updates[position] = update
+            return 0
+        self.times.insert(position, update.time)
+        self.updates.insert(position, update)
+        surplus = max(len(self.times) - keep, 0)
+        del self.times[:surplus], self.updates[:surplus]
+        return surplus
+
+    def forget_before(self, time: float) -> None:
+        """Let go of the updates before `time`."""
+        passed = bisect_left(self.times, time)
+        if passed:
+            del self.times[:passed], self.updates[:passed]
+
+    def within(self, earliest: float, latest: float) -> list[Update]:
+        """Return the updates of these times, the newest first."""
+        start, end = bisect_left(self.times, earliest), bisect_right(self.times, latest)
+        return self.updates[start:end][::-1]
+
+
+class _JoinedKey:
+    """What a join knows of one key."""
+
+    __slots__ = ("delivered", "sides")
+
+    def __init__(self) -> None:
+        self.sides = [_Side(), _Side()]
+        self.delivered: Recency | None = None
+        """How recent the match was that was delivered last."""
+
+    def forget_side(self, number: int) -> None:
+        """Forget the updates of one input, and that there was a match."""
+        self.sides[number] = _Side()
+        self.delivered = None
+
+
+class _JoinWork(Work[Update]):
+    __slots__ = ("_combine", "_keep", "_keys", "_predicate", "_window")
+
+    def __init__(self, join: Join) -> None:
+        super().__init__()
+        self._window = float(join.window)
+        self._predicate = join.predicate
+        self._combine = _pair if join.combine is None else join.combine
+        self._keep = join.keep
+        self._keys: dict[Key, _JoinedKey] = {}
+
+    def process(self, batch: Sequence[tuple[int, Update]]) -> list[Update]:
+        """Take the inputs in the order of source time, so that neither runs away from the other."""
+        in_order = sorted(batch, key=_time_of)
+        matches = (self._take(number, update) for number, update in in_order)
+        return [match for match in matches if match is not None]
+
+    def _take(self, number: int, update: Update) -> Update | None:
+        known = self._keys.get(update.key)
+        if update.value is TOMBSTONE:
+            return self._delete(known, number, update)
+        if known is None:
+            known = self._keys[update.key] = _JoinedKey()
+        own, other = known.sides[number], known.sides[1 - number]
+        match = self._match(known, number, update)
+        self.tally.evicted += own.add(update, self._keep)
+        own.forget_before(other.newest - self._window)
+        other.forget_before(own.newest - self._window)
+        return match
+
+    def _match(self, known: _JoinedKey, number: int, update: Update) -> Update | None:
+        """Return the most recent match of an update, or count why there is none."""
+        has_failed = False
+        time, window = update.time, self._window
+        for other in known.sides[1 - number].within(time - window, time + window):
+            pair = (other, update) if number else (update, other)
+            matches = self.tally.attempt(self._is_match, *pair)
+            if matches is FAILED:
+                has_failed = True
+            elif matches:
+                return self._deliver(known, *pair)
+        if has_failed:
+            self.tally.failed += 1
+        else:
+            self.tally.filtered += 1
+        return None
+
+    def _is_match(self, left: Update, right: Update) -> bool:
+        return self._predicate is None or bool(self._predicate(left, right))
+
+    def _deliver(self, known: _JoinedKey, left: Update, right: Update) -> Update | None:
+        """Return a match, unless a more recent one was delivered."""
+        recency = (max(left.time, right.time), min(left.time, right.time), left.time)
+        if known.delivered is not None and recency < known.delivered:
+            self.tally.dropped += 1
+            return None
+        value = self.tally.attempt(self._combine, left, right)
+        if value is FAILED:
+            self.tally.failed += 1
+            return None
+        known.delivered = recency
+        return Update(left.key, value, recency[0])
+
+    def _delete(self, known: _JoinedKey | None, number: int, update: Update) -> Update | None:
+        """Forget one input's updates of a key, and with them the match, if one was delivered."""
+        was_delivered = known is not None and known.delivered is not None
+        if known is not None:
+            known.forget_side(number)
+            if not any(side.times for side in known.sides):
+                del self._keys[update.key]
+        if was_delivered:
+            return update
+        self.tally.filtered += 1
+        return None
+
+
+def _time_of(item: tuple[int, Update]) -> float:
+    return item[1].time
+
+
+def _pair(left: Update, right: Update) -> object:
+    return left.value, right.value

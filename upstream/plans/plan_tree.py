@@ -1,0 +1,93 @@
+"""What a plan is made of: operators, and the arcs between them, each of which is a queue.
+
+A plan is a description. It holds no state and no queues; each `PlanQuery` starts it anew, so one
+plan, or a part of it, may be in several queries.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from ..errors import ParameterError, UnknownPolicyError
+from ..policies import POLICIES
+from ..statistics import check_count
+
+if TYPE_CHECKING:
+    from ..clock import Clock
+    from .stage import AnyStage
+
+
+class Operator(ABC):
+    """One operator of a plan, and what it is fed by."""
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+    """What such operators are called."""
+    needs_every_tuple: ClassVar[bool] = False
+    """Whether a result would be wrong if a tuple gave way to a newer one on its way here."""
+
+    name: str
+    """What this one is called; empty to be called after its kind."""
+
+    @property
+    @abstractmethod
+    def arcs(self) -> tuple[Arc, ...]:
+        """The arcs that feed it; none of a source."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What it does, for `explain`."""
+
+    @abstractmethod
+    def start(self, clock: Clock, policies: tuple[str, ...]) -> AnyStage:
+        """Return the operator at work, fed by new queues, each of the policy given for its arc."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """The queue into which an operator puts its results, for the next one or the application.
+
+    `policy` is a name of `upstream.POLICIES`. Unless given it is `index`, and `append` on the way
+    to windows: there a tuple is no update of the one before, and a sum needs them all. `capacity`
+    bounds what waits.
+
+    >>> from upstream import Stream
+    >>> from upstream.plans import Arc, Filter, Source
+    >>> plan = Filter(Arc(Source(Stream()), "in-place"), lambda update: update.value is not None)
+    """
+
+    operator: Operator
+    policy: str | None = None
+    capacity: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.operator, Operator):
+            raise ParameterError("operator", self.operator, "an operator, such as Source(stream)")
+        if self.policy is not None and self.policy not in POLICIES:
+            raise UnknownPolicyError(self.policy, POLICIES)
+        check_count("capacity", self.capacity, least=1, or_none=True)
+
+
+Feed = Operator | Arc
+"""What feeds an operator: another one, over an arc of the default policy or over a given one."""
+
+
+def arc_from(feed: Feed) -> Arc:
+    """Return the arc that `feed` means."""
+    return feed if isinstance(feed, Arc) else Arc(feed)
+
+
+def check_function(name: str, function: object, expected: str, *, or_none: bool = False) -> None:
+    """Raise ParameterError unless `function` can be called, or is None if that is allowed."""
+    if not (callable(function) or (or_none and function is None)):
+        raise ParameterError(name, function, expected)
+
+
+def name_of_function(function: object) -> str:
+    """Return what to call a user's function in `explain`."""
+    name = getattr(function, "__name__", None)
+    return name if isinstance(name, str) else type(function).__name__

@@ -1,0 +1,1 @@
+"""Joins of chunks of several streams."""

@@ -1,0 +1,125 @@
+"""How two states become one, for many groups at once.
+
+What a state without an inverse is merged by in SQL, these do in NumPy. Where a column is NULL, the
+arrays of a state have its identity, so that merging needs no test; what is there is kept beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..rewriting.split_query import StateKind
+from ...rows.arrow_words import stored_as
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from ...rows.arrow_words import Numbers
+
+    Floats = NDArray[np.float64]
+    Arrays = tuple[Numbers, ...]
+
+_WORD: Final = np.iinfo(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The merge of one state: of as many arrays as `identity` has values, of its columns first.
+
+    `results` are what the columns are in the end.
+    """
+
+    identity: tuple[int, ...] | tuple[float, ...]
+    combine: Callable[[Arrays, Arrays], Arrays]
+    results: Callable[[Arrays], Arrays]
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the arrays are of int64, or else float64."""
+        return isinstance(self.identity[0], int)
+
+
+def kernel_of(kind: StateKind, types: Sequence[pa.DataType]) -> Kernel | None:
+    """Return the kernel for a state whose columns have these types, or None if there is none."""
+    if not all(map(_is_number, types)):
+        return None
+    match kind:
+        case StateKind.MINIMUM:
+            return LEAST_FLOAT if _is_floating(types[0]) else LEAST_INTEGER
+        case StateKind.MAXIMUM:
+            return GREATEST_FLOAT if _is_floating(types[0]) else GREATEST_INTEGER
+        case StateKind.MOMENTS:
+            return MOMENTS
+        case StateKind.CO_MOMENTS:
+            return CO_MOMENTS
+    return None
+
+
+def _is_number(type_: pa.DataType) -> bool:
+    from pyarrow import types
+
+    is_stored = stored_as(type_) not in {None, "uint64"}
+    return is_stored or types.is_decimal128(type_)
+
+
+def _is_floating(type_: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_floating(type_))
+
+
+def _least(left: Arrays, right: Arrays) -> Arrays:
+    return (np.minimum(left[0], right[0]),)
+
+
+def _greatest(left: Arrays, right: Arrays) -> Arrays:
+    return (np.maximum(left[0], right[0]),)
+
+
+def _smaller(left: Arrays, right: Arrays) -> Arrays:
+    """Return the smaller, where NaN is the greatest; of equal ones (0.0 and -0.0), the later."""
+    keeps = (left[0] < right[0]) | np.isnan(right[0])
+    return (np.where(keeps, left[0], right[0]),)
+
+
+def _greater(left: Arrays, right: Arrays) -> Arrays:
+    """Return the greater, which is NaN if there is one; of equal ones (0.0 and -0.0), the later."""
+    keeps = (left[0] > right[0]) | np.isnan(left[0])
+    return (np.where(keeps, left[0], right[0]),)
+
+
+def _as_they_are(arrays: Arrays) -> Arrays:
+    return arrays
+
+
+def _moments(left: Arrays, right: Arrays) -> Arrays:
+    """Merge counts, means and sums of squared deviations (Chan, Golub and LeVeque)."""
+    count = left[0] + right[0]
+    share = right[0] / np.maximum(count, 1.0)
+    apart = right[1] - left[1]
+    squares = left[2] + right[2] + apart * (left[0] * share) * apart  # in this order: no overflow
+    return count, left[1] + apart * share, squares
+
+
+def _co_moments(left: Arrays, right: Arrays) -> Arrays:
+    """Merge counts, means of x and of y, and sums of products of deviations."""
+    count = left[0] + right[0]
+    share = right[0] / np.maximum(count, 1.0)
+    x_apart, y_apart = right[1] - left[1], right[2] - left[2]
+    products = left[3] + right[3] + x_apart * (left[0] * share) * y_apart
+    return count, left[1] + x_apart * share, left[2] + y_apart * share, products
+
+
+LEAST_INTEGER: Final = Kernel((int(_WORD.max),), _least, _as_they_are)
+GREATEST_INTEGER: Final = Kernel((int(_WORD.min),), _greatest, _as_they_are)
+LEAST_FLOAT: Final = Kernel((np.nan,), _smaller, _as_they_are)
+GREATEST_FLOAT: Final = Kernel((-np.inf,), _greater, _as_they_are)
+MOMENTS: Final = Kernel((0.0,) * 3, _moments, _as_they_are)
+CO_MOMENTS: Final = Kernel((0.0,) * 4, _co_moments, _as_they_are)

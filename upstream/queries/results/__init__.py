@@ -1,0 +1,1 @@
+"""What a standing query answers, and what waits to be taken."""

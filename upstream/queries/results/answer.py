@@ -1,0 +1,92 @@
+"""What an evaluation gives: answers to a query, and what all kinds of evaluation have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from ...rows.arrow_data import empty_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ...rows.window_bound import WindowBound
+    from .description import Description
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer for a window, or for now where there are no windows (then without bounds).
+
+    `due` is the moment at which a fresher answer was due than any before: when the window closed,
+    or when the first row came that no answer was about. `table` is empty where there is an `error`.
+    `rows_failed` rows are left out of it because the query fails on them, and `failure` says how it
+    fails on one of them.
+    """
+
+    start: WindowBound
+    end: WindowBound
+    due: float
+    revision: int
+    table: pa.Table
+    error: str | None = None
+    rows_failed: int = 0
+    failure: str | None = None
+
+    def or_failed(self) -> Answer:
+        """Return the answer or, if rows had to be left out of it, an error instead of it."""
+        if not self.rows_failed or self.error is not None:
+            return self
+        rows = "1 row fails" if self.rows_failed == 1 else f"{self.rows_failed} rows fail"
+        empty = empty_table(self.table.schema)
+        return replace(self, table=empty, error=f"{rows}: {self.failure}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The newest answers that were asked for, oldest first, and how many older ones were due."""
+
+    answers: Sequence[Answer] = ()
+    skipped: int = 0
+
+
+class Evaluation(Protocol):
+    """How one standing query is evaluated."""
+
+    def take_in(self, now: float) -> None:
+        """Read what the streams have, and work as far ahead as can be."""
+
+    def answers(self, now: float, keep: int) -> Answers:
+        """Give the newest `keep` of the answers that are due, and count the others as skipped."""
+
+    def current(self, now: float) -> Answer | None:
+        """Answer as things are at a moment, after `answers` for the same moment.
+
+        For the newest window that is closed, with rows in it or without, or for all rows; None if
+        nothing is remembered that could be asked for.
+        """
+
+    def due_at(self) -> float | None:
+        """Return when the clock alone will make an answer due, if it will."""
+
+    def reset_landmark(self) -> None:
+        """Begin anew where the window has a landmark; assertion if it has none."""
+
+    def late_rows(self) -> int:
+        """Return how many rows came too late for their windows."""
+
+    def superseded_rows(self) -> int:
+        """Return how many rows were superseded by newer ones of their keys."""
+
+    def memory_rows(self) -> int:
+        """Return how many rows are held: of streams, and of partials."""
+
+    def delivered(self) -> None:
+        """Learn that the newest answer was taken."""
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+
+    def describe(self) -> Description:
+        """Return how it is evaluated at the moment, in words."""

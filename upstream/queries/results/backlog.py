@@ -1,0 +1,131 @@
+"""Results of a standing query, and those that wait to be taken.
+
+A reader that is slow never makes the backlog grow: the oldest result goes when there are more than
+are kept, and the next that is taken says how many were missed before it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...rows.window_bound import WindowBound, is_before
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .answer import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer for one window or, where there are no windows, for the moment.
+
+    `window_start` and `window_end` are of the time column's type: the window is
+    `[window_start, window_end)`. They are counts of rows for windows over rows, datetimes (UTC)
+    for windows over arrival, and None without a window. A landmark's window is from the oldest row
+    on and, if it has no slide, to the newest.
+
+    `staleness` is how many seconds it is, when the result is taken, since it could have been there:
+    since the row came that closed the window or, without a window, since the first row came that
+    no result before was about. `revision` counts the results for this window that rows came too
+    late for. `error` says why there is no answer for this window; the table is empty then. `missed`
+    is how many results between the one taken before and this were not kept. `rows_failed` is how
+    many rows this answer leaves out because the query fails on them, as a cast does on a text that
+    is no number.
+    """
+
+    window_start: WindowBound
+    window_end: WindowBound
+    staleness: float
+    table: pa.Table
+    revision: int = 0
+    error: str | None = None
+    missed: int = 0
+    rows_failed: int = 0
+
+    @classmethod
+    def of(cls, answer: Answer, now: float, missed: int = 0) -> Result:
+        """Return an answer as the result that it is at this moment."""
+        return cls(
+            answer.start,
+            answer.end,
+            max(0.0, now - answer.due),
+            answer.table,
+            answer.revision,
+            answer.error,
+            missed,
+            answer.rows_failed,
+        )
+
+
+class Backlog:
+    """The newest results that nobody has taken yet."""
+
+    __slots__ = ("_answers", "_keep", "_missed", "lost", "staleness_seconds", "taken")
+
+    def __init__(self, keep: int) -> None:
+        self._keep = keep
+        self._answers: deque[tuple[Answer, int]] = deque()
+        self._missed = 0
+        self.taken = 0
+        """How many results were taken."""
+        self.lost = 0
+        """How many were pushed out by newer ones."""
+        self.staleness_seconds = 0.0
+        """The sum of the staleness of those that were taken."""
+
+    def __len__(self) -> int:
+        """Return how many results wait."""
+        return len(self._answers)
+
+    def add(self, answer: Answer) -> None:
+        """Add a result, the newest; the oldest goes if there are too many."""
+        self._answers.append((answer, self._missed))
+        self._missed = 0
+        if len(self._answers) > self._keep:
+            _, missed = self._answers.popleft()
+            self.lost += 1
+            self._pass_on(missed + 1)
+
+    def miss(self, results: int) -> None:
+        """Note that results were due and never made; they would have come after all that wait."""
+        self._missed += results
+
+    def skip_to_newest(self) -> int:
+        """Leave only the result for the newest window, and return how many went."""
+        if not self._answers:
+            return 0
+        newest = 0
+        for place, (answer, _) in enumerate(self._answers):
+            if not is_before(answer.end, self._answers[newest][0].end):
+                newest = place
+        answer, own = self._answers[newest]
+        before = sum(missed + 1 for _, missed in list(self._answers)[:newest])
+        after = len(self._answers) - 1 - newest  # older windows, answered again
+        self._missed += after
+        self._answers = deque([(answer, before + own)])
+        return newest + after
+
+    def oldest(self) -> Answer | None:
+        """Return the result that is the next to be taken."""
+        return self._answers[0][0] if self._answers else None
+
+    def take(self, now: float) -> Result | None:
+        """Take the oldest result."""
+        if not self._answers:
+            return None
+        answer, missed = self._answers.popleft()
+        result = Result.of(answer, now, missed)
+        self.taken += 1
+        self.staleness_seconds += result.staleness
+        return result
+
+    def _pass_on(self, missed: int) -> None:
+        """Have the next result say what is missing before it."""
+        if self._answers:
+            answer, before = self._answers[0]
+            self._answers[0] = (answer, before + missed)
+        else:
+            self._missed += missed

@@ -1,0 +1,168 @@
+"""Which answers become results, and when: what the user chose for emission, and what it costs.
+
+Every answer that was due is in one count: taken, waiting, skipped (older than one that is given, or
+too soon after it), dropped (nobody took it in time) or unchanged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from ..choices import Emit, Semantics, check_name_of_choice, checked_seconds
+from .backlog import Backlog
+from ...rows.window_bound import WindowBound, is_before
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .answer import Answer, Answers
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """When results are given, and how many are kept for somebody to take them."""
+
+    emit: Emit = "slide"
+    every: float | None = None
+    keep: int = 1_000
+
+    @classmethod
+    def checked(cls, emit: Emit, every: float | timedelta | None, keep: int) -> Emission:
+        """Return what users chose; ParameterError if it cannot be meant."""
+        check_name_of_choice("emit", emit, Emit)
+        return cls(emit, checked_seconds("emit_every", every), keep)
+
+
+class Emitter:
+    """Makes results of answers, and keeps them until they are taken."""
+
+    __slots__ = (
+        "_dropped",
+        "_emission",
+        "_is_update",
+        "_last",
+        "_newest_end",
+        "_previous",
+        "_previous_failed",
+        "_skipped",
+        "backlog",
+        "due",
+        "unchanged",
+    )
+
+    def __init__(self, emission: Emission, semantics: Semantics) -> None:
+        self._emission = emission
+        self._is_update = semantics == "update"
+        self.backlog = Backlog(1 if self._is_update else emission.keep)
+        self._skipped = self._dropped = 0
+        self.due = 0
+        """How many answers were due."""
+        self.unchanged = 0
+        """How many were as the one before."""
+        self._last: float | None = None
+        """When results were given last."""
+        self._previous: pa.Table | None = None
+        self._previous_failed = 0
+        """How many rows the answer before left out."""
+        self._newest_end: WindowBound = None
+
+    @property
+    def keep(self) -> int:
+        """How many answers there is a use for at a time."""
+        if self._emission.emit == "asked":
+            return 0
+        return 1 if self._is_update or self._emission.every is not None else self._emission.keep
+
+    @property
+    def skipped(self) -> int:
+        """How many answers gave way to newer ones."""
+        return self._skipped + (self.backlog.lost if self._is_update else 0)
+
+    @property
+    def dropped(self) -> int:
+        """How many answers nobody took in time."""
+        return self._dropped + (0 if self._is_update else self.backlog.lost)
+
+    def held_until(self, now: float) -> float | None:
+        """Return until when nothing may be given, None if something may now."""
+        if self._emission.every is None or self._last is None:
+            return None
+        until = self._last + self._emission.every
+        return until if now < until else None
+
+    def give(self, answers: Answers, now: float) -> None:
+        """Make results of answers, the oldest first."""
+        if self._emission.emit == "asked":
+            return
+        self.due += answers.skipped + len(answers.answers)
+        if answers.skipped:
+            if self._is_update or self._emission.every is not None:
+                self._skipped += answers.skipped
+            else:
+                self._dropped += answers.skipped
+            self.backlog.miss(answers.skipped)
+        for answer in answers.answers:
+            self._last = now
+            self._give(answer)
+
+    def skip_to_newest(self) -> None:
+        """Leave only the newest result."""
+        self._skipped += self.backlog.skip_to_newest()
+
+    def begin_anew(self) -> None:
+        """Let windows end earlier than before: the landmark was moved."""
+        self._newest_end = None
+
+    def _give(self, answer: Answer) -> None:
+        if not is_before(answer.end, self._newest_end):
+            self._newest_end = answer.end
+        elif self._is_update:  # an older window, answered again
+            self._skipped += 1
+            return
+        if self._is_news(answer):
+            self.backlog.add(answer)
+        else:
+            self.unchanged += 1
+
+    def _is_news(self, answer: Answer) -> bool:
+        """Tell whether an answer is to be given although it may be as the one before.
+
+        One that revises what was given for its window always is.
+        """
+        if self._emission.emit != "changed" or answer.revision or answer.error is not None:
+            return True
+        is_same = (
+            self._previous is not None
+            and answer.rows_failed == self._previous_failed
+            and is_same_relation(answer.table, self._previous)
+        )
+        self._previous, self._previous_failed = answer.table, answer.rows_failed
+        return not is_same
+
+
+def is_same_relation(one: pa.Table, other: pa.Table) -> bool:
+    """Tell whether two tables of one schema have the same rows, in any order."""
+    import pyarrow as pa
+
+    if one.num_rows != other.num_rows:
+        return False
+    try:
+        one, other = _with_equal_nans(one), _with_equal_nans(other)
+        order = [(name, "ascending") for name in one.schema.names]
+        return one.equals(other) or bool(one.sort_by(order).equals(other.sort_by(order)))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return False  # of types that have no order, or of two columns of one name
+
+
+def _with_equal_nans(table: pa.Table) -> pa.Table:
+    """Return a table whose NaNs are equal to themselves: doubles as the integers of their bits."""
+    import pyarrow as pa
+
+    for i, field in enumerate(table.schema):
+        if pa.types.is_float64(field.type):
+            column = table.column(i)
+            bits = [chunk.view(pa.int64()) for chunk in column.chunks]
+            table = table.set_column(i, field.name, pa.chunked_array(bits, pa.int64()))
+    return table

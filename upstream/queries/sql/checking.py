@@ -1,0 +1,186 @@
+"""What DuckDB says of a query before any row has come: the schema of the result, or what is wrong.
+
+Errors have the place in the user's text, which DuckDB does not tell (see `finding_places`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Never
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from ...errors import (
+    QueryError,
+    QuerySyntaxError,
+    QueryTypeError,
+    UnknownColumnError,
+    UnknownFunctionError,
+    UnknownTableError,
+)
+from ...database.result_schema import ResultSchema
+from .duck_messages import (
+    candidates,
+    duckdb_hint,
+    headline_of,
+    kind_of,
+    quoted_text,
+    signatures_hint,
+)
+from .finding_places import Trial, place_of_function, place_of_table
+from .names import did_you_mean, found
+from .parsed_query import ParsedQuery
+from .window_functions import FUNCTIONS
+
+if TYPE_CHECKING:
+    from ...database.duck import Duck
+    from ...rows.stream_definition import StreamDefinition
+
+
+def check(
+    parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
+) -> ResultSchema:
+    """Return the schema of a query's result; QueryError if DuckDB refuses the query."""
+    import duckdb
+
+    schemas = {
+        f"chunk_{i}": definitions[window.stream].schema for i, window in enumerate(parsed.windows)
+    }
+
+    def schema_of(query: exp.Query) -> ResultSchema:
+        prepared = duck.prepare(_without_rows(query), schemas)
+        try:
+            return ResultSchema.of(prepared.run().schema, prepared.types)
+        finally:
+            prepared.close()
+
+    try:
+        _try_limits(parsed.query, duck)
+        return schema_of(parsed.query)
+    except RecursionError:
+        raise QuerySyntaxError("the statement is nested too deeply", parsed.text, 0) from None
+    except (SqlglotError, ValueError) as error:
+        raise QueryError(f"the query cannot be written out: {error}", parsed.text) from error
+    except duckdb.Error as error:
+        refuse(parsed, str(error), schema_of, KnownNames(definitions, parsed, duck))
+
+
+class KnownNames:
+    """The names that a query may have meant."""
+
+    def __init__(
+        self, definitions: Mapping[str, StreamDefinition], parsed: ParsedQuery, duck: Duck
+    ) -> None:
+        self._definitions = definitions
+        self._parsed = parsed
+        self._duck = duck
+
+    def tables(self) -> Iterable[str]:
+        """Return the streams, and the tables of DuckDB."""
+        rows = self._duck.connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE NOT internal"
+        ).fetchall()
+        return [*self._definitions, *(str(name) for (name,) in rows)]
+
+    def about_table(self, name: str, message: str) -> tuple[str, str]:
+        """Return what is wrong with a table that DuckDB does not find, and which may be meant."""
+        if _is_filter(self._parsed.query, name):
+            reason = f"{name} has no columns here: it is on the right of a SEMI or ANTI JOIN"
+            return reason, "such a join only filters rows; write JOIN for the columns of both"
+        reason = f"there is no stream or table named {name}"
+        stream = found(name, self._definitions)
+        if stream is not None and "Referenced table" not in message:
+            return reason, f"write {stream} alone: streams are in no schema"
+        return reason, did_you_mean(name, self.tables())
+
+    def columns(self, message: str) -> Iterable[str]:
+        """Return the columns of the streams that are read, and those that DuckDB thinks of."""
+        read = {window.stream for window in self._parsed.windows}
+        columns = [name for stream in read for name in self._definitions[stream].schema.names]
+        return [*columns, *candidates(message)]
+
+
+def _without_rows(query: exp.Query) -> exp.Query:
+    """Return the query so that it is bound, and not evaluated."""
+    query = query.copy()
+    if "limit" in query.arg_types:
+        query.set("limit", exp.Limit(expression=exp.Literal.number(0)))
+        query.set("offset", None)
+    return query
+
+
+def _try_limits(query: exp.Query, duck: Duck) -> None:
+    """Have DuckDB evaluate a constant LIMIT and OFFSET, which `_without_rows` takes out."""
+    limits = {
+        name: query.args[name]
+        for name in ("limit", "offset")
+        if query.args.get(name) is not None and query.args[name].find(exp.Query) is None
+    }
+    if limits:
+        trial = exp.select(exp.Null())
+        for name, limit in limits.items():
+            trial.set(name, limit.copy())
+        prepared = duck.prepare(trial, {})
+        try:
+            prepared.run()
+        finally:
+            prepared.close()
+
+
+def refuse(
+    parsed: ParsedQuery,
+    message: str,
+    schema_of: Callable[[exp.Query], object],
+    known: KnownNames,
+    place: int | None = None,
+) -> Never:
+    """Raise what a message of DuckDB means, with the place in the user's text.
+
+    `place` is where the statement is at fault if nothing more exact is at.
+    """
+    headline = headline_of(message)
+    kind, name = kind_of(message)
+    hint = ""
+    if kind is UnknownTableError:
+        at = place_of_table(parsed.query, name)
+        headline, hint = known.about_table(name, message)
+    elif kind is UnknownFunctionError and "Table Function" in message:
+        at = place_of_function(parsed.query, name)
+        hint = did_you_mean(name, FUNCTIONS)
+        headline = f"there is no table function named {name}"
+    else:
+        trial = Trial(parsed.query, message, schema_of)
+        at = trial.place_of_column(name) if name else None
+        if at is None:
+            at = trial.place()
+        if kind is UnknownColumnError:
+            hint = quoted_text(parsed.text, at) or did_you_mean(name, known.columns(message))
+            headline = f"there is no column named {name}"
+        elif kind is UnknownFunctionError:
+            headline = f"there is no function named {name}"
+            hint = duckdb_hint(message)
+        elif kind is QuerySyntaxError and _is_about_other_text(headline, parsed.text):
+            headline = "this cannot be read as SQL"
+        elif "must appear in the GROUP BY" in message:
+            hint = "add GROUP BY ALL, which groups by all columns that are not aggregated"
+        elif "Did you mean" in message:
+            hint = duckdb_hint(message)
+        elif kind is QueryTypeError:
+            hint = signatures_hint(message) or "cast the values to types that go together"
+    raise kind(headline, parsed.text, place if at is None else at, hint) from None
+
+
+def _is_filter(query: exp.Query, name: str) -> bool:
+    """Tell whether a table does nothing in a query but filter the rows of another."""
+    return any(
+        join.kind in {"SEMI", "ANTI"} and join.alias_or_name.lower() == name.lower()
+        for join in query.find_all(exp.Join)
+    )
+
+
+def _is_about_other_text(headline: str, text: str) -> bool:
+    """Tell whether DuckDB stumbled over a word that the user has not written."""
+    word = re.search(r'at or near "([^"]+)"', headline)
+    return word is not None and word.group(1).lower() not in text.lower()

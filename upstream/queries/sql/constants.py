@@ -1,0 +1,193 @@
+"""Constants that DuckDB cannot evaluate, found when a query is defined rather than at each row.
+
+`price > 'high'` binds, and fails on each row that comes: the text is cast to what the column is.
+So what every row needs is evaluated once, by DuckDB: constants as they are and, where a constant
+meets something else in a comparison or an operator, that with NULL of its type. What may not be
+needed is left alone: the branches of CASE and coalesce, TRY, the second side of OR, and columns of
+subqueries, which nothing may read. Of AND in a condition both sides are needed: no row passes
+without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from ...errors import QueryTypeError
+from .duck_messages import headline_of
+from .source_text import place_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ...database.duck import Duck
+    from .functions import Functions
+    from ...rows.stream_definition import StreamDefinition
+    from .parsed_query import ParsedQuery
+
+_OPAQUE: Final = (exp.Query, exp.Subquery, exp.Exists, exp.Lambda, exp.Window, exp.Star)
+_VARYING: Final = (*_OPAQUE, exp.Column, exp.Placeholder, exp.Parameter)
+_PLAIN: Final = (exp.Literal, exp.Boolean, exp.Null, exp.Var, exp.Identifier, exp.DataType)
+_MEETING: Final = (exp.Binary, exp.Between, exp.In)
+"""Where operands become of one type."""
+_LAZY: Final = (exp.Coalesce, exp.Or, exp.And, exp.If)
+"""What evaluates its first operand always, and the others if need be."""
+_ROW: Final = "one_row"
+
+
+def check_constants(
+    parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
+) -> None:
+    """Refuse a constant that every row needs and DuckDB cannot evaluate; QueryTypeError."""
+    from .functions import functions_of
+
+    needed = list(_needed(parsed.query))
+    if not needed:
+        return
+    schemas = {
+        f"chunk_{i}": definitions[window.stream].schema for i, window in enumerate(parsed.windows)
+    }
+    functions = functions_of(duck)
+    trial = _Constants(duck, schemas, functions)
+    for select, root in needed:
+        for node in _of_expression(root):
+            if (said := trial.failure(select, node)) is not None:
+                places = [place_of(each) for each in (*node.iter_expressions(), node)]
+                place = min((each for each in places if each is not None), default=None)
+                hint = "write a value of the type that is meant there, or cast the other side"
+                raise QueryTypeError(said, parsed.text, place, hint)
+
+
+def _needed(query: exp.Expr, *, is_outermost: bool = True) -> Iterator[tuple[exp.Select, exp.Expr]]:
+    """Yield what a query evaluates for every row that it reads, each with its block."""
+    if isinstance(query, exp.Subquery):
+        yield from _needed(query.this, is_outermost=is_outermost)
+    if isinstance(query, exp.Union):
+        yield from _needed(query.this, is_outermost=is_outermost)
+        yield from _needed(query.expression, is_outermost=is_outermost)
+    if not isinstance(query, exp.Select) or query.args.get("limit") is not None:
+        return
+    for clause in ("where", "having", "qualify"):
+        if (condition := query.args.get(clause)) is not None:
+            yield from ((query, each) for each in _conditions(condition.this))
+    if is_outermost:
+        yield from ((query, item) for item in query.expressions)
+    source = query.args.get("from_")
+    if source is not None and isinstance(source.this, exp.Subquery):
+        yield from _needed(source.this, is_outermost=False)
+
+
+def _conditions(condition: exp.Expr) -> Iterator[exp.Expr]:
+    if isinstance(condition, exp.And | exp.Paren):
+        for side in condition.iter_expressions():
+            yield from _conditions(side)
+    else:
+        yield condition
+
+
+def _of_expression(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the constants in an expression, and what they meet, that are evaluated in any case."""
+    if isinstance(node, (*_OPAQUE, *_PLAIN)) or _calls(node, "try"):
+        return
+    if not node.find(*_VARYING):
+        yield node
+    elif isinstance(node, exp.Filter):
+        condition = node.expression
+        for each in _conditions(condition.this if isinstance(condition, exp.Where) else condition):
+            yield from _of_expression(each)
+    elif isinstance(node, exp.Case):
+        first = node.args["ifs"][0] if node.args.get("this") is None else node
+        yield from _of_expression(first.this)
+    elif isinstance(node, _LAZY) or _calls(node, "coalesce", "ifnull", "if"):
+        first = next(node.iter_expressions(), None)
+        if first is not None:
+            yield from _of_expression(first)
+    else:
+        if isinstance(node, _MEETING) and any(not _is_varying(each) for each in _operands(node)):
+            yield node
+        for each in node.iter_expressions():
+            yield from _of_expression(each)
+
+
+def _calls(node: exp.Expr, *names: str) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.lower() in names
+
+
+def _operands(node: exp.Expr) -> list[exp.Expr]:
+    return [each for each in node.iter_expressions() if not isinstance(each, exp.DataType)]
+
+
+def _is_varying(node: exp.Expr) -> bool:
+    return node.find(*_VARYING) is not None
+
+
+class _Constants:
+    """Asks DuckDB to evaluate what is constant."""
+
+    def __init__(self, duck: Duck, schemas: Mapping[str, pa.Schema], functions: Functions) -> None:
+        self._duck = duck
+        self._schemas = schemas
+        self._functions = functions
+
+    def failure(self, select: exp.Select, node: exp.Expr) -> str | None:
+        """Return what DuckDB says of an expression over NULLs if that cannot be evaluated."""
+        import duckdb
+
+        aggregates = any(self._functions.is_aggregate(each) for each in node.walk())
+        if self._functions.volatile_in(node) or (aggregates and not _is_varying(node)):
+            return None
+        try:
+            varying = [each for each in _operands(node) if _is_varying(each)]
+            types = self._types(select, varying)
+            if any(kind.startswith("UNION") for kind in types):
+                return None  # DuckDB has no cast to it from the text NULL
+            self._evaluate(node, types)
+        except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
+            return headline_of(str(error))
+        except (duckdb.Error, SqlglotError, ValueError, RecursionError):
+            return None  # it cannot be taken out of the query alone, which DuckDB has accepted
+        return None
+
+    def _evaluate(self, node: exp.Expr, types: list[str]) -> None:
+        import pyarrow as pa
+
+        from .trees import cast
+
+        alone = node.copy()
+        varying = [each for each in _operands(alone) if _is_varying(each)]
+        nulls = exp.select("*").from_(exp.to_table(_ROW))
+        if varying:
+            columns = [
+                exp.alias_(cast(exp.column("nothing"), kind), f"operand_{i}")
+                for i, kind in enumerate(types)
+            ]
+            nulls = exp.select(*columns).from_(exp.to_table(_ROW))
+        for i, each in enumerate(varying):
+            each.replace(exp.column(f"operand_{i}"))
+        row = pa.table({"nothing": pa.array([None], pa.string())})
+        self._run(exp.select(exp.alias_(alone, "found")).from_(nulls.subquery("row")), {_ROW: row})
+
+    def _types(self, select: exp.Select, operands: list[exp.Expr]) -> list[str]:
+        """Return the types that DuckDB gives to expressions of a block."""
+        if not operands:
+            return []
+        block = exp.Select(
+            expressions=[exp.alias_(e.copy(), f"c{i}") for i, e in enumerate(operands)]
+        )
+        for clause in ("with_", "from_", "joins", "laterals"):
+            if select.args.get(clause):
+                copied = select.copy().args[clause]
+                block.set(clause, copied)
+        empty = {name: schema.empty_table() for name, schema in self._schemas.items()}
+        found = self._run(exp.Describe(this=block), empty)
+        return [str(kind) for kind in found["column_type"].to_pylist()]
+
+    def _run(self, query: exp.Expr, tables: Mapping[str, pa.Table]) -> pa.Table:
+        prepared = self._duck.prepare(query, {name: each.schema for name, each in tables.items()})
+        try:
+            return prepared.run(**tables)
+        finally:
+            prepared.close()

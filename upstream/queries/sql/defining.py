@@ -1,0 +1,100 @@
+"""From the text of CREATE STREAM to the definition of a stream: what its types are in Arrow.
+
+DuckDB says what a type is, and whether it would take Arrow's type for the same again: rows of a
+stream are Arrow tables, and a type that they cannot have would silently be another in queries.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Never
+
+from sqlglot import exp
+
+from ...errors import QueryTypeError, StatementError
+from ...rows.stream_definition import StreamDefinition
+from ...rows.stream_times import is_time_type
+from ...rows.type_names import type_name
+from .names import found
+from .source_text import lowered, place_of
+from .statement import CreateStream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ...database.duck import Duck
+
+
+def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
+    """Return the stream that a statement defines; QueryTypeError if a type cannot be had."""
+    import duckdb
+    import pyarrow as pa
+
+    fields = []
+    for column in create.columns:
+        assert column.kind is not None  # or else it is no definition
+        wanted = exp.cast(exp.Null(), column.kind)
+        try:
+            declared = _one_row(duck, exp.select(_typeof(wanted), wanted))
+        except duckdb.Error as error:
+            reason = lowered(str(error).partition("\n")[0].partition(": ")[2])
+            _refuse(create, column, reason, "use a type that DuckDB has")
+        kind = declared.schema.field(1).type
+        read_as = str(types_of(pa.schema([("a", kind)]), duck)[0])
+        if pa.types.is_dictionary(kind) or read_as != declared[0][0].as_py():
+            reason = f"a stream cannot have {declared[0][0]}: in queries it would be {read_as}"
+            _refuse(create, column, reason, f"declare it as {read_as}")
+        if column.name in create.key and pa.types.is_nested(kind):
+            _refuse(
+                create, column, "a column of the key has to be of a plain type", "use its parts"
+            )
+        fields.append(pa.field(column.name, kind))
+    schema = pa.schema(fields)
+    return StreamDefinition(create.name, schema, create.key, _time(create, schema))
+
+
+def types_of(schema: pa.Schema, duck: Duck) -> list[str]:
+    """Return what DuckDB takes the types of an Arrow schema for."""
+    import pyarrow as pa
+
+    names = [f"c{i}" for i in range(len(schema))]
+    columns = [pa.nulls(1, field.type) for field in schema]
+    table = pa.Table.from_arrays(columns, names=names)
+    query = exp.select(*(_typeof(exp.column(name)) for name in names)).from_("rows_of_types")
+    prepared = duck.prepare(query, {"rows_of_types": table.schema})
+    try:
+        row = prepared.run(rows_of_types=table)
+        return [str(column[0].as_py()) for column in row]
+    finally:
+        prepared.close()
+
+
+def _typeof(value: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="typeof", expressions=[value.copy()])
+
+
+def _one_row(duck: Duck, query: exp.Select) -> pa.Table:
+    return duck.prepare(query, {}).run()
+
+
+def _time(create: CreateStream, schema: pa.Schema) -> str | None:
+    """Return the time column: as it was said, or else the only timestamp, or the one named so."""
+    import pyarrow as pa
+
+    if create.time is not None:
+        if not is_time_type(schema.field(create.time).type):
+            column = next(each for each in create.columns if each.name == create.time)
+            declared = type_name(schema.field(create.time).type)
+            reason = f"{create.time} cannot be the time: it is a {declared}"
+            _refuse(create, column, reason, "use a TIMESTAMP, a DATE, an integer, or seconds")
+        return create.time
+    stamps = [field.name for field in schema if pa.types.is_timestamp(field.type)]
+    time = stamps[0] if len(stamps) == 1 else found("time", stamps)
+    if stamps and time is None:
+        reason = f"which column is the time of {create.name}? {' and '.join(stamps)} could be"
+        hint = f"write TIME ({stamps[0]}) behind the columns"
+        raise StatementError(reason, create.text, create.place, hint)
+    return time
+
+
+def _refuse(create: CreateStream, column: exp.ColumnDef, reason: str, hint: str) -> Never:
+    raise QueryTypeError(reason, create.text, place_of(column), hint) from None

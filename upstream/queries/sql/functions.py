@@ -1,0 +1,143 @@
+"""What DuckDB says about its functions: which aggregate, and which give another value each time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlglot import exp
+
+    from ...database.duck import Duck
+
+# Written without brackets, and so missing from the list of functions.
+_CLOCK_WORDS: Final = frozenset(
+    {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
+)
+
+_CALLED: Final = re.compile(r'"?(\w+)"?(?:\(|$)')
+"""How a call begins; CURRENT_DATE and the like have no brackets."""
+
+_BLIND_TO_ORDER: Final = frozenset(
+    {
+        *{"sum", "count", "count_star", "count_if", "countif", "min", "max", "avg", "mean"},
+        *{"median", "quantile", "quantile_cont", "quantile_disc", "mad", "entropy", "product"},
+        *{"var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev", "sem"},
+        *{"bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "histogram"},
+        *{"kurtosis", "kurtosis_pop", "skewness", "approx_count_distinct"},
+        *{"corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2"},
+        *{"regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy"},
+        *{"fsum", "kahan_sum", "sumkahan", "favg", "geomean", "geometric_mean"},
+        *{"wavg", "weighted_avg", "histogram_exact", "bitstring_agg"},
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The names of DuckDB's functions by what matters for splitting.
+
+    `hiding` are macros whose body aggregates (`geomean`, `weighted_avg`): they look like functions
+    of one row and are not.
+    """
+
+    aggregates: frozenset[str]
+    volatile: frozenset[str]
+    hiding: frozenset[str]
+
+    def is_aggregate(self, node: exp.Expr) -> bool:
+        """Tell whether this call aggregates the rows of its block."""
+        name = name_of(node)
+        return name in self.aggregates or name in self.hiding
+
+    def sees_order(self, node: exp.Expr) -> bool:
+        """Tell whether an aggregate may depend on the order of its rows."""
+        return name_of(node) not in _BLIND_TO_ORDER
+
+    def volatile_in(self, tree: exp.Expr) -> str:
+        """Return the name of a function in there whose value is not its arguments' alone."""
+        from sqlglot import exp
+
+        if tree.find(exp.TableSample):
+            return "tablesample"
+        calls = [(name_of(node), node) for node in tree.find_all(exp.Func)]
+        return next((name for name, node in calls if self._is_volatile(name, node)), "")
+
+    def _is_volatile(self, name: str, node: exp.Expr) -> bool:
+        if name == "age" and len([*node.iter_expressions()]) == 2:
+            return False  # of two times; that of one is until now
+        return name in self.volatile
+
+
+def functions_of(duck: Duck) -> Functions:
+    """Return what DuckDB has, macros of the user's included."""
+    return _asked(duck) if duck.has_own_functions else _built_in()
+
+
+@cache
+def _built_in() -> Functions:
+    """Return the functions of a new database, which are the same as long as the process runs."""
+    from ...database.duck import Duck
+
+    duck = Duck()
+    try:
+        return _asked(duck)
+    finally:
+        duck.close()
+
+
+def _asked(duck: Duck) -> Functions:
+    rows = duck.connection.sql(
+        "SELECT DISTINCT function_name, function_type, stability, macro_definition "
+        "FROM duckdb_functions() WHERE function_type IN ('scalar', 'aggregate', 'macro')"
+    ).fetchall()
+    aggregates = {name for name, kind, _, _ in rows if kind == "aggregate"}
+    volatile = {
+        name for name, _, stability, _ in rows if (stability or "CONSISTENT") != "CONSISTENT"
+    }
+    macros = [(name, body) for name, kind, _, body in rows if kind == "macro" and body]
+    return Functions(
+        frozenset(aggregates),
+        _with_callers(volatile | _CLOCK_WORDS, macros),
+        _with_callers(aggregates, macros) - aggregates,
+    )
+
+
+def name_of(node: exp.Expr) -> str:
+    """Return the name by which DuckDB knows the function that is called here; "" if none is.
+
+    sqlglot counts more among functions than what is written as a call, such as AND and COLLATE.
+    """
+    from sqlglot import exp
+
+    from .dialect import DIALECT
+
+    if isinstance(node, exp.Anonymous):
+        return str(node.name).lower()
+    if not isinstance(node, exp.Func):
+        return ""
+    text = node.sql(DIALECT, comments=False)
+    first = next(node.iter_expressions(), None)
+    if first is not None and text.startswith(f"{first.sql(DIALECT, comments=False)} "):
+        return ""  # an operator, which stands behind its first operand
+    found = _CALLED.match(text)
+    return found[1].lower() if found else ""
+
+
+def _with_callers(names: Iterable[str], macros: list[tuple[str, str]]) -> frozenset[str]:
+    """Add the macros that call any of these, directly or through one another."""
+    found = set(names)
+    calls = [(name, _words(body)) for name, body in macros]
+    while more := {name for name, words in calls if words & found} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _words(body: str) -> set[str]:
+    """Return the names that are called in a macro: too many rather than too few."""
+    text = re.sub(r"'(?:[^']|'')*'", "''", body)
+    return {word.lower() for word in re.findall(r"\w+", text)}

@@ -1,0 +1,200 @@
+"""The rows of `INSERT INTO stream`: a query of DuckDB's, conformed to the stream.
+
+Texts are read as the types of the stream, as SQL does (`'2026-01-01 00:00:00'` is a TIMESTAMP).
+Numbers must fit as they are: `INSERT` would round 1.7 to an INTEGER, and a stream refuses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ...errors import (
+    QueryTypeError,
+    StatementError,
+    StreamTypeError,
+    UnknownColumnError,
+)
+from ...rows.conforming import may_become
+from .tables_in_use import words_of
+from .checking import KnownNames, refuse
+from .defining import types_of
+from .names import did_you_mean, found
+from .parsed_query import ParsedQuery
+from .reading import is_hidden
+from .source_text import lowered, place_of
+from .statement import InsertInto
+from .value_places import place_of_value, text_of_query
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ...database.duck import Duck
+    from ...rows.stream_definition import StreamDefinition
+
+_REFUSED = ("alternative", "conflict", "returning", "overwrite", "ignore", "where", "default")
+
+
+def rows_to_insert(
+    insert: InsertInto, definition: StreamDefinition, duck: Duck, tables: Mapping[str, pa.Table]
+) -> pa.Table:
+    """Return the rows of an INSERT, conformed; `tables` are streams that its query may read."""
+    rows = _rows_of(insert, _query_of(insert), duck, tables)
+    names = _columns_of(insert, definition, rows)
+    columns = []
+    fields = [definition.schema.field(name) for name in names]
+    for i, (column, field) in enumerate(zip(rows.columns, fields, strict=True)):
+        if column.type != field.type and _is_read_anew(column, field.type):
+            column = _cast(insert, i, column, field, duck)
+        columns.append(column)
+    import pyarrow as pa
+
+    try:
+        return definition.conform(pa.Table.from_arrays(columns, names=names))
+    except StreamTypeError as error:
+        number = names.index(error.column) if error.column in names else None
+        place = place_of_value(insert, error.row or 0, number)
+        colon = "" if error.reason.startswith("is ") else ":"
+        reason = f"column {error.column}{colon} {error.reason}"
+        raise QueryTypeError(reason, insert.text, place, "no row was taken") from error
+
+
+def _query_of(insert: InsertInto) -> exp.Query:
+    """Return the query of an INSERT, with what stands before the INSERT."""
+    refused = [name for name in _REFUSED if insert.tree.args.get(name)]
+    if refused or insert.query is None:
+        hint = "the newest row of a key counts in a stream; write INSERT INTO … VALUES or SELECT"
+        reason = "a stream takes rows as they are"
+        raise StatementError(reason, insert.text, insert.place, hint)
+    query = insert.query.copy()
+    if isinstance(query, exp.Values):
+        query.set("alias", exp.TableAlias(this=exp.to_identifier("given")))
+        return exp.select("*").from_(query)
+    if not isinstance(query, exp.Query):
+        reason = "what is inserted is VALUES or a query"
+        raise StatementError(reason, insert.text, insert.place)
+    names = insert.tree.args.get("with_")
+    if names is not None and not query.args.get("with_"):
+        query.set("with_", names.copy())
+    return query
+
+
+def _rows_of(
+    insert: InsertInto, query: exp.Query, duck: Duck, tables: Mapping[str, pa.Table]
+) -> pa.Table:
+    import duckdb
+
+    chunks: dict[str, pa.Table] = {}
+    for table in [*query.find_all(exp.Table)]:
+        name = found(table.name, tables) if not table.db else None
+        if name is not None and not is_hidden(table):
+            chunk = f"chunk_{len(chunks)}"
+            chunks[chunk] = tables[name]
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=table.this.copy()))
+            table.set("this", exp.to_identifier(chunk))
+    schemas = {chunk: table.schema for chunk, table in chunks.items()}
+
+    def answer(query: exp.Query) -> pa.Table:
+        prepared = duck.prepare(query, schemas)
+        try:
+            return prepared.run(**chunks)
+        finally:
+            prepared.close()
+
+    parsed = ParsedQuery(insert.text, query, ())
+    text, words = text_of_query(insert), words_of(insert.text)
+    try:
+        named = {name: rows for name, rows in tables.items() if name.lower() in words}
+        return duck.run_as_written(text, named)
+    except duckdb.Error as error:
+        refuse(parsed, str(error), answer, KnownNames({}, parsed, duck), insert.place)
+
+
+def _columns_of(insert: InsertInto, definition: StreamDefinition, rows: pa.Table) -> list[str]:
+    """Return for which columns of the stream the columns of the rows are."""
+    written = insert.columns
+    if insert.tree.args.get("by_name"):
+        written = tuple(rows.schema.names)
+    if written is None:
+        written = tuple(definition.schema.names)
+    names: list[str] = []
+    for i, each in enumerate(written):
+        column = definition.column_named(each)
+        if column is None:
+            reason = f"the stream {definition.name} has no column {each}"
+            hint = did_you_mean(each, definition.schema.names)
+            raise UnknownColumnError(reason, insert.text, _place_of_column(insert, i), hint)
+        if column in names:
+            reason = f"the column {column} is there twice"
+            raise StatementError(reason, insert.text, _place_of_column(insert, i))
+        names.append(column)
+    if len(names) != rows.num_columns:
+        reason = f"{rows.num_columns} values are given for {len(names)} columns"
+        hint = f"name the columns: INSERT INTO {definition.name} ({', '.join(names)})"
+        raise QueryTypeError(reason, insert.text, insert.place, hint)
+    return names
+
+
+def _place_of_column(insert: InsertInto, number: int) -> int:
+    target = insert.tree.this
+    place = place_of(target.expressions[number]) if isinstance(target, exp.Schema) else None
+    return insert.place if place is None else place
+
+
+def _is_read_anew(column: pa.ChunkedArray, wanted: pa.DataType) -> bool:
+    """Tell whether SQL reads a column as another type: a text, a day, or nothing but NULL."""
+    import pyarrow as pa
+
+    types = pa.types
+    if column.null_count == len(column):
+        return True
+    if types.is_date(column.type) and types.is_timestamp(wanted):
+        return True
+    if types.is_timestamp(column.type) and types.is_timestamp(wanted):
+        return (column.type.tz is None) != (wanted.tz is None)  # as now() for a TIMESTAMP
+    return types.is_string(column.type) and not may_become(column.type, wanted)
+
+
+def _cast(
+    insert: InsertInto, number: int, column: pa.ChunkedArray, field: pa.Field, duck: Duck
+) -> pa.ChunkedArray:
+    import duckdb
+    import pyarrow as pa
+
+    given = pa.Table.from_arrays([column], names=["given"])
+    [kind] = types_of(pa.schema([field]), duck)
+    wanted = exp.DataType.build(kind, dialect="duckdb")
+    query = exp.select(exp.cast(exp.column("given"), wanted)).from_("rows_given")
+    prepared = duck.prepare(query, {"rows_given": given.schema})
+
+    def cast(rows: pa.Table) -> pa.ChunkedArray:
+        return prepared.run(rows_given=rows).column(0)
+
+    try:
+        return cast(given)
+    except duckdb.Error as error:
+        place = place_of_value(insert, _first_refused(given, cast), number)
+        said = str(error).partition("\n")[0].partition(": ")[2].partition(" when casting from")[0]
+        reason = f"column {field.name}: {lowered(said)}"
+        raise QueryTypeError(reason, insert.text, place, "no row was taken") from None
+    finally:
+        prepared.close()
+
+
+def _first_refused(rows: pa.Table, cast: Callable[[pa.Table], object]) -> int:
+    """Return the first row that DuckDB does not cast, by bisection; one of them it does not."""
+    import duckdb
+
+    start, count = 0, rows.num_rows
+    while count > 1:
+        half = count // 2
+        try:
+            cast(rows.slice(start, half))
+        except duckdb.Error:
+            count = half
+        else:
+            start, count = start + half, count - half
+    return start

@@ -1,0 +1,231 @@
+"""One statement of a text: what kind it is, and its parts.
+
+CREATE STREAM is CREATE TABLE with two clauses behind it, so the tokens before them are parsed as
+such, by the parser that knows all of DuckDB's types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Never
+
+from sqlglot import Token, TokenType, exp
+from sqlglot.errors import SqlglotError
+
+from ...errors import QuerySyntaxError, StatementError, UnknownColumnError
+from .dialect import DIALECT
+from .names import RESERVED, did_you_mean, found, reserved
+from .reading import QUERIES
+from .same_reading import difference
+from .source_text import SourceText, place_of
+from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
+
+if TYPE_CHECKING:
+    from ...database.duck import Duck
+
+_FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
+_DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"
+
+
+def parse(text: str, duck: Duck) -> Statement:
+    """Parse one statement; QuerySyntaxError with the place if it is none for DuckDB either."""
+    source = SourceText(text)
+    tokens = source.one_statement()
+    words = [token.text.upper() for token in tokens[:4]]
+    if words[:2] == ["CREATE", "STREAM"] or words == ["CREATE", "OR", "REPLACE", "STREAM"]:
+        return _create(source, tokens, words.index("STREAM"))
+    if words[:2] == ["DROP", "STREAM"]:
+        return _drop(source, tokens)
+    try:
+        tree = source.parse(tokens)
+    except QuerySyntaxError:
+        if not (kind := source.type_for_duckdb(duck)):
+            raise
+        return OtherStatement(text, None, kind in QUERIES)
+    if isinstance(tree, exp.Insert) and (insert := _insert(source, tree)) is not None:
+        return insert
+    is_query = isinstance(tree, exp.Query)
+    return OtherStatement(text, tree, is_query, is_query and _is_exact(text, tree, duck))
+
+
+def _is_exact(text: str, tree: exp.Expr, duck: Duck) -> bool:
+    """Tell whether DuckDB reads a text in the same way as sqlglot does."""
+    try:
+        return difference(text, tree.sql(DIALECT), duck) is None
+    except (SqlglotError, ValueError, RecursionError):
+        return False
+
+
+def _insert(source: SourceText, tree: exp.Insert) -> InsertInto | None:
+    """Return an INSERT in parts, unless it inserts into what is no plain name."""
+    target = tree.this
+    columns = None
+    if isinstance(target, exp.Schema):
+        columns = tuple(column.name for column in target.expressions)
+        target = target.this
+    if not isinstance(target, exp.Table) or target.db or not target.name:
+        return None
+    query = tree.expression
+    place = place_of(target) or 0
+    return InsertInto(source.text, target.name, columns, query, tree, place)
+
+
+def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
+    reader = _TokenReader(source, tokens, 2, _DROP_FORM)
+    if_exists = reader.skip("IF", "EXISTS")
+    place = reader.place
+    name = reader.name("the name of a stream")
+    reader.end()
+    return DropStream(source.text, name, if_exists, place)
+
+
+def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStream:
+    reader = _TokenReader(source, tokens, stream + 1, _FORM)
+    if_not_exists = reader.skip("IF", "NOT", "EXISTS")
+    if if_not_exists and stream == 3:
+        reader.refuse("OR REPLACE and IF NOT EXISTS contradict one another")
+    place = reader.place
+    name = reader.name("the name of a stream")
+    columns_from = reader.index
+    reader.skip_brackets("the columns of the stream")
+    table = [*tokens[: reader.index]]
+    keyword = Token(TokenType.TABLE, "TABLE", start=table[stream].start, end=table[stream].end)
+    table[stream] = keyword
+    columns = _columns(source, table, tokens[columns_from].start)
+    names = [column.name for column in columns]
+    clauses: dict[str, list[str]] = {}
+    while not reader.is_at_end:
+        clause = next((each for each in ("KEY", "TIME") if reader.skip(each)), None)
+        if clause is None or clause in clauses:
+            reader.refuse("expected KEY (columns) and TIME (column), once each")
+        clauses[clause] = reader.names(names)
+    time = clauses.get("TIME", [])
+    if len(time) > 1:
+        reader.refuse("a stream has one column for its time")
+    return CreateStream(
+        text=source.text,
+        name=name,
+        columns=columns,
+        key=tuple(clauses.get("KEY", ())),
+        time=time[0] if time else None,
+        or_replace=stream == 3,
+        if_not_exists=if_not_exists,
+        place=place,
+    )
+
+
+def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.ColumnDef, ...]:
+    """Return the definitions of columns; nothing but names and types may be in them."""
+    tree = source.parse(table)
+    schema = tree.this
+    columns: list[exp.ColumnDef] = []
+    for column in schema.expressions if isinstance(schema, exp.Schema) else []:
+        at = place_of(column)
+        at = place if at is None else at
+        if not isinstance(column, exp.ColumnDef) or column.args.get("kind") is None:
+            source.refuse(QuerySyntaxError, "a column needs a name and a type", at, _FORM)
+        if not column.name:
+            source.refuse(QuerySyntaxError, "a column needs a name that is not empty", at, _FORM)
+        if column.args.get("constraints"):
+            reason = f"column {column.name}: a stream has no constraints"
+            hint = "key and time are never NULL; filter other rows in the query"
+            source.refuse(StatementError, reason, at, hint)
+        if found(column.name, [each.name for each in columns]):
+            source.refuse(StatementError, f"column {column.name} is there twice", at)
+        if RESERVED.fullmatch(column.name):
+            source.refuse(StatementError, reserved(column.name), at, "choose another name")
+        columns.append(column)
+    if not columns:
+        source.refuse(QuerySyntaxError, "a stream needs columns", place, _FORM)
+    return tuple(columns)
+
+
+def _is_name(token: Token) -> bool:
+    if token.token_type == TokenType.IDENTIFIER:  # in quotation marks
+        return True
+    return token.text.isidentifier() and token.token_type != TokenType.STRING
+
+
+class _TokenReader:
+    """Reads what is our own grammar, token by token."""
+
+    def __init__(self, source: SourceText, tokens: list[Token], index: int, form: str) -> None:
+        self._source = source
+        self._tokens = tokens
+        self._form = form
+        self.index = index
+
+    @property
+    def is_at_end(self) -> bool:
+        return self.index >= len(self._tokens)
+
+    @property
+    def place(self) -> int:
+        """Where the next token begins, or the text ends."""
+        if self.is_at_end:
+            return self._tokens[-1].end + 1
+        return int(self._tokens[self.index].start)
+
+    def skip(self, *words: str) -> bool:
+        """Skip these words, if they come next."""
+        following = self._tokens[self.index : self.index + len(words)]
+        if [token.text.upper() for token in following] != [*words]:
+            return False
+        if any(token.token_type == TokenType.IDENTIFIER for token in following):
+            return False  # a name in quotation marks
+        self.index += len(words)
+        return True
+
+    def name(self, what: str) -> str:
+        """Read a name: in quotation marks, or of letters."""
+        if self.is_at_end or not _is_name(self._tokens[self.index]):
+            self.refuse(f"expected {what}")
+        name = str(self._tokens[self.index].text)
+        if not name:
+            self.refuse(f"expected {what}, which is not empty")
+        if RESERVED.fullmatch(name):
+            self.refuse(reserved(name))
+        self.index += 1
+        return name
+
+    def skip_brackets(self, what: str) -> None:
+        """Skip from an opening bracket behind the one that closes it."""
+        if self.is_at_end or self._tokens[self.index].token_type != TokenType.L_PAREN:
+            self.refuse(f"expected {what}, in brackets")
+        depth = 0
+        while not self.is_at_end:
+            kind = self._tokens[self.index].token_type
+            depth += (kind == TokenType.L_PAREN) - (kind == TokenType.R_PAREN)
+            self.index += 1
+            if depth == 0:
+                return
+        self.refuse("expected )")
+
+    def names(self, known: list[str]) -> list[str]:
+        """Read names of columns in brackets."""
+        names: list[str] = []
+        separator = "("
+        while self.skip(separator):
+            place = self.place
+            written = self.name("the name of a column")
+            column = found(written, known)
+            if column is None:
+                hint = did_you_mean(written, [each for each in known if each not in names])
+                reason = f"there is no column named {written}"
+                self._source.refuse(UnknownColumnError, reason, place, hint)
+            if column in names:
+                reason = f"{column} is there twice"
+                self._source.refuse(QuerySyntaxError, reason, place, self._form)
+            names.append(column)
+            separator = ","
+        if not names or not self.skip(")"):
+            self.refuse("expected the names of columns, in brackets")
+        return names
+
+    def end(self) -> None:
+        """Refuse what comes after the end."""
+        if not self.is_at_end:
+            self.refuse("expected nothing more")
+
+    def refuse(self, reason: str) -> Never:
+        """Raise an error with the place that was reached."""
+        self._source.refuse(QuerySyntaxError, reason, self.place, self._form)

@@ -1,0 +1,186 @@
+"""Queries over streams: each occurrence of a stream becomes a table `chunk_i` with a window.
+
+Where a name is looked up is SQL's: a common table expression hides a stream of the same name from
+the query that it belongs to and from the expressions after it, not from itself unless it is
+recursive. A name with a schema before it is always a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Never
+
+from sqlglot import exp
+
+from ...errors import QuerySyntaxError, StatementError, WindowError
+from .window_clause import WindowClause, WindowKind
+from .dialect import DIALECT
+from .names import RESERVED, found, reserved
+from .naming_columns import name_columns
+from .parsed_query import ParsedQuery
+from .same_reading import difference
+from .source_text import SourceText, place_of
+from .window_functions import FUNCTIONS, WindowCall
+
+if TYPE_CHECKING:
+    from ...database.duck import Duck
+    from ...rows.stream_definition import StreamDefinition
+
+
+def read_query(
+    text: str, streams: Mapping[str, StreamDefinition], duck: Duck | None = None
+) -> ParsedQuery:
+    """Parse a query, and take its windows out of it; streams are found in any case.
+
+    Columns of the result that have no alias are given what the user wrote as one. With `duck` it is
+    checked that DuckDB reads the query in the same way.
+    """
+    source = SourceText(text)
+    try:
+        tree = source.statement()
+    except QuerySyntaxError:
+        if duck is not None and source.type_for_duckdb(duck) in QUERIES:
+            source.refuse(StatementError, _DUCKDB_ONLY, source.place, _ASK_ONCE)
+        raise
+    if not isinstance(tree, exp.Query):
+        _refuse_statement(source, tree)
+    with source.syntax_errors():
+        written = tree.sql(DIALECT)
+        if duck is not None and (found := difference(text, written, duck)) is not None:
+            source.refuse(StatementError, _DUCKDB_ONLY, found.place, _ASK_ONCE)
+        name_columns(source, tree)
+        taken = [*_take_windows(source, tree, streams, duck)]
+    windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
+    return ParsedQuery(text, tree, windows, places)
+
+
+QUERIES = {"SELECT", "MULTI"}
+"""What DuckDB calls queries; a PIVOT is several statements to it."""
+_DUCKDB_ONLY = "DuckDB can read this, but in a standing query it cannot be read exactly"
+_ASK_ONCE = "write it in another way, perhaps with brackets; sql() answers it once as it is"
+
+
+def _refuse_statement(source: SourceText, tree: exp.Expr) -> Never:
+    if isinstance(tree, exp.Pivot):
+        hint = "write the aggregates with FILTER (WHERE …)"
+        what = "UNPIVOT" if tree.unpivot else "PIVOT"
+        source.refuse(StatementError, f"a query is a SELECT, and {what} is not supported", 0, hint)
+    hint = "write it as SELECT … FROM …; for other statements there is sql()"
+    source.refuse(StatementError, "this is not a query", 0, hint)
+
+
+def _take_windows(
+    source: SourceText,
+    query: exp.Query,
+    streams: Mapping[str, StreamDefinition],
+    duck: Duck | None,
+) -> Iterator[tuple[WindowClause, int | None]]:
+    _check_names(source, query)
+    count = 0
+    for node in _in_order(query):
+        clause = _window_of(source, node, streams, duck)
+        if clause is not None:
+            yield clause, place_of(node.this)
+            _replace(node, count)
+            count += 1
+
+
+def _in_order(query: exp.Query) -> list[exp.Expr]:
+    """Return what may be a stream, in the order of the text."""
+    nodes = list(query.find_all(exp.Table, exp.Lateral, exp.Anonymous))
+    return sorted(nodes, key=lambda node: place_of(node) or 0)
+
+
+def _window_of(
+    source: SourceText,
+    node: exp.Expr,
+    streams: Mapping[str, StreamDefinition],
+    duck: Duck | None,
+) -> WindowClause | None:
+    inner = node.this
+    if isinstance(node, exp.Anonymous):
+        _check_place(source, node, streams)
+    elif isinstance(inner, exp.Anonymous):
+        if inner.name.lower() in FUNCTIONS and not node.args.get("db"):
+            return WindowCall(source, inner, streams, duck).clause()
+    elif isinstance(node, exp.Table) and isinstance(inner, exp.Identifier) and not node.db:
+        name = found(node.name, streams)
+        if name is not None and not is_hidden(node):
+            return WindowClause(WindowKind.STREAM, name)
+    return None
+
+
+def _check_place(
+    source: SourceText, call: exp.Anonymous, streams: Mapping[str, StreamDefinition]
+) -> None:
+    """Refuse a window function that is called where a value is meant."""
+    if isinstance(call.parent, exp.Table | exp.Lateral) or call.name.lower() not in FUNCTIONS:
+        return
+    first = call.expressions[0] if call.expressions else None
+    if isinstance(first, exp.Column) and found(first.name, streams) is not None:
+        reason = f"{call.name.lower()} makes a table, not a value"
+        hint = f"write {call.name.lower()}({first.name}, …) where a table is named"
+        source.refuse(WindowError, reason, place_of(call), hint)
+
+
+def is_hidden(table: exp.Table) -> bool:
+    """Tell whether a common table expression is meant by the name of a table."""
+    name = table.name.lower()
+    child: exp.Expr = table
+    parent = table.parent
+    while parent is not None:
+        if isinstance(parent, exp.With):
+            if _is_before(parent, child, name):
+                return True
+            child, parent = parent.parent or parent, (parent.parent or parent).parent
+            continue
+        names = parent.args.get("with_")
+        if isinstance(names, exp.With) and name in _names(names):
+            return True
+        child, parent = parent, parent.parent
+    return False
+
+
+def _is_before(names: exp.With, cte: exp.Expr, name: str) -> bool:
+    """Tell whether an expression that `cte` may read has this name."""
+    for each in names.expressions:
+        if each is cte:
+            return bool(names.recursive) and each.alias.lower() == name
+        if each.alias.lower() == name:
+            return True
+    return False
+
+
+def _names(names: exp.With) -> set[str]:
+    return {each.alias.lower() for each in names.expressions}
+
+
+def _replace(node: exp.Expr, number: int) -> None:
+    """Make a chunk of an occurrence of a stream, which keeps its alias or else its name."""
+    chunk = exp.to_identifier(f"chunk_{number}")
+    if not node.alias:
+        named = node.this.expressions[0] if isinstance(node.this, exp.Anonymous) else node
+        alias = exp.TableAlias(this=named.this.copy())
+        if isinstance(node.args.get("alias"), exp.TableAlias):
+            alias.set("columns", [column.copy() for column in node.args["alias"].columns])
+        node.set("alias", alias)
+    if isinstance(node, exp.Lateral):
+        node.replace(exp.Table(this=chunk, alias=node.args["alias"]))
+    else:
+        node.set("this", chunk)
+
+
+def _check_names(source: SourceText, query: exp.Query) -> None:
+    """Refuse names under which a rewritten query has something else, and parameters."""
+    for node in query.find_all(exp.Identifier, exp.Placeholder, exp.Parameter):
+        if not isinstance(node, exp.Identifier):
+            reason = "a statement has no parameters"
+            place = _parameter_place(source)
+            source.refuse(StatementError, reason, place, "write the value itself")
+        if RESERVED.fullmatch(node.name):
+            place = place_of(node)
+            source.refuse(StatementError, reserved(node.name), place, "choose another name")
+
+
+def _parameter_place(source: SourceText) -> int | None:
+    return next((token.start for token in source.tokens if token.text in {"$", "?", ":"}), None)

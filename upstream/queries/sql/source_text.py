@@ -1,0 +1,215 @@
+"""The text of a statement and its tokens, by which a mistake is shown where it was made.
+
+sqlglot's tokenizer and parser do the work, in a dialect of their own (`dialect`), with one change:
+`rows(` where a table is meant is the name of a function, although ROWS is a keyword.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import TYPE_CHECKING, Never
+
+from sqlglot import Token, TokenType, exp
+from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError
+
+from ...errors import ParameterError, QueryError, QuerySyntaxError, StatementError
+from .dialect import DIALECT, WrittenParser
+from .foreign_forms import ForeignForm, foreign_form
+
+if TYPE_CHECKING:
+    from ...database.duck import Duck
+
+LONGEST = 250_000
+"""So many characters a statement may have: to parse more takes seconds."""
+DEEPEST = 1_000
+"""So deep DuckDB reads brackets within one another."""
+
+_SLIPS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What sqlglot may stumble over in a text that is not SQL, besides what it says itself."""
+
+_TABLE_COMES = {TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.LATERAL}
+_KEYWORDS = {TokenType.ROWS, TokenType.SESSION}
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
+_NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
+
+
+class SourceText:
+    """A text that was cut into tokens; QuerySyntaxError if that cannot be done."""
+
+    __slots__ = ("_parser", "text", "tokens")
+
+    def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise ParameterError("text", text, "a statement as a string")
+        self.text = text
+        self._check_characters()
+        self._parser = WrittenParser(error_level=ErrorLevel.IMMEDIATE, dialect=DIALECT())
+        self.tokens = self._tokenized()
+        _name_rows(self.tokens)
+
+    def statement(self) -> exp.Expr:
+        """Parse the only statement of the text."""
+        return self.parse(self.one_statement())
+
+    @property
+    def place(self) -> int | None:
+        """Where the last parse failed."""
+        return self._parser.place
+
+    def all_tokens(self) -> list[Token]:
+        """Return the tokens, also those behind a word such as EXPLAIN."""
+        if not self.tokens or self.tokens[0].token_type != TokenType.COMMAND:
+            return self.tokens
+        behind = self.tokens[0].end + 1
+        return SourceText(" " * behind + self.text[behind:]).all_tokens()
+
+    def type_for_duckdb(self, duck: Duck) -> str:
+        """Return what kind of statement DuckDB takes this for; "" if it cannot read it either.
+
+        It is not asked about brackets that do not close: of many it takes minutes, or dies.
+        """
+        depth = 0
+        for token in self.tokens:
+            depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+            if not 0 <= depth <= DEEPEST:
+                return ""
+        return duck.statement_type(self.text) if depth == 0 else ""
+
+    def one_statement(self) -> list[Token]:
+        """Return the tokens of the only statement; StatementError where a second one begins."""
+        tokens = self.tokens
+        while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
+            tokens = tokens[:-1]
+        if not tokens:
+            self.refuse(QuerySyntaxError, "there is no statement here", 0)
+        for token, following in pairwise(tokens):
+            if token.token_type == TokenType.SEMICOLON:
+                hint = "give them one at a time"
+                self.refuse(StatementError, "here begins a second statement", following.start, hint)
+        return tokens
+
+    def parse(self, tokens: list[Token]) -> exp.Expr:
+        """Parse some of the tokens as one statement."""
+        with self.syntax_errors():
+            trees = self._parser.parse(tokens, self.text)
+        tree = trees[0] if trees else None
+        if tree is None:
+            self.refuse(QuerySyntaxError, "there is no statement here", 0)
+        return tree
+
+    @contextmanager
+    def syntax_errors(self) -> Iterator[None]:
+        """Turn whatever sqlglot says about a text into an error with a place."""
+        try:
+            yield
+        except ParseError as error:
+            reason = error.errors[0].get("description") if error.errors else None
+            self._refuse_foreign_form()
+            self.refuse(QuerySyntaxError, _spoken(reason or str(error)), self._parser.place)
+        except RecursionError:
+            self.refuse(QuerySyntaxError, "the statement is nested too deeply", 0)
+        except QuerySyntaxError:  # of DuckDB, which cannot read what sqlglot can
+            self._refuse_foreign_form()
+            raise
+        except QueryError:
+            raise
+        except (SqlglotError, *_SLIPS):
+            self.refuse(QuerySyntaxError, "this cannot be read as SQL", self._parser.place)
+
+    def refuse(
+        self, kind: type[QueryError], reason: str, place: int | None, hint: str = ""
+    ) -> Never:
+        """Raise an error with a place in this text."""
+        raise kind(reason, self.text, place, hint) from None
+
+    def foreign_form(self) -> ForeignForm | None:
+        """Return a form of another engine in this text; to be asked where it cannot be read."""
+        return foreign_form(self.tokens)
+
+    def _refuse_foreign_form(self) -> None:
+        if (form := self.foreign_form()) is not None:
+            self.refuse(QuerySyntaxError, form.reason, form.place, form.hint)
+
+    def argument_places(self, call: int) -> list[int]:
+        """Return where the arguments of the function begin whose name is at this place."""
+        tokens = [token for token in self.tokens if token.start >= call][1:]
+        places: list[int] = []
+        depth = 0
+        for token, following in pairwise(tokens):
+            depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+            if depth == 0:
+                break
+            if depth == 1 and token.token_type in {TokenType.L_PAREN, TokenType.COMMA}:
+                places.append(following.start)
+        return places
+
+    def _check_characters(self) -> None:
+        if len(self.text) > LONGEST:
+            reason = f"a statement of {len(self.text):,} characters is too long"
+            hint = f"write at most {LONGEST:,}; many rows are for append(stream, table)"
+            raise QuerySyntaxError(reason, self.text, None, hint)
+        if (found := _NO_TEXT.search(self.text)) is not None:
+            sign = ascii(found.group())
+            self.refuse(QuerySyntaxError, f"{sign} cannot be in a text", found.start())
+
+    def _tokenized(self) -> list[Token]:
+        try:
+            return list(DIALECT().tokenize(self.text))
+        except TokenError as error:
+            reason = str(error.__cause__ or error)
+            at = re.search(r" from \d+:(\d+)$", reason)
+            place = int(at.group(1)) if at else len(self.text)
+            reason = reason[: at.start()] if at else "this cannot be read as SQL"
+            if reason.startswith("Missing "):
+                reason = f"what begins here has no end: {reason.removeprefix('Missing ')}"
+            self.refuse(QuerySyntaxError, reason, place)
+        except (SqlglotError, RecursionError, *_SLIPS):
+            self.refuse(QuerySyntaxError, "this cannot be read as SQL", None)
+
+
+_NO_TEXT = re.compile("[\x00\ud800-\udfff]")
+
+
+def _spoken(reason: str) -> str:
+    """Return a reason of sqlglot without its trees and tokens."""
+    if reason.startswith("Required keyword"):
+        return "something is missing here"
+    if reason.startswith("Invalid expression"):
+        return "this is not expected here"
+    reason = re.sub(r" but got .*", "", reason, flags=re.DOTALL)
+    reason = reason.replace("Expecting ", "Expected ")
+    return lowered(re.sub(r"<class '[\w.]*\.(\w+)'>", r"\1", reason).rstrip(". "))
+
+
+def lowered(reason: str) -> str:
+    """Return a sentence as it goes on after a colon; keywords stay as they are."""
+    words = reason.split(" ", 1)
+    return reason if words[0].isupper() else reason[:1].lower() + reason[1:]
+
+
+def _name_rows(tokens: list[Token]) -> None:
+    """Make names of the ROWS that are called as a table function, and leave those of frames.
+
+    `ROWS (` begins a frame as well, in which there is no name with a comma behind. A `session(…)`
+    is none of ours, but the name that people know of other engines.
+    """
+    for i in range(len(tokens) - 1):
+        if tokens[i].token_type not in _KEYWORDS:
+            continue
+        if tokens[i + 1].token_type != TokenType.L_PAREN:
+            continue
+        behind = [token.token_type for token in tokens[i + 2 : i + 4]]
+        is_after_table = i > 0 and tokens[i - 1].token_type in _TABLE_COMES
+        has_arguments = behind[:1] and behind[0] in _NAMES and behind[1:] == [TokenType.COMMA]
+        if is_after_table or has_arguments:
+            tokens[i].token_type = TokenType.VAR
+
+
+def place_of(node: exp.Expr) -> int | None:
+    """Return where a part of a tree begins in the text, as far as is known."""
+    places = [each.meta["start"] for each in node.walk() if each._meta and "start" in each.meta]
+    return min(places, default=None)

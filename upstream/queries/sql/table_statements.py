@@ -1,0 +1,246 @@
+"""Statements about tables, which are DuckDB's: what they may do with streams, and what not.
+
+Statements that only read find the newest rows of a stream under its name, be it to make a table of
+them, to copy them to a file or to describe them. Everything else that names a stream where DuckDB
+wants a table is refused. What runs is the text as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Never
+
+from ...errors import QuerySyntaxError, StatementError
+from .tables_in_use import words_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from sqlglot import exp
+
+    from ...database.duck import Duck
+    from ...tables.engine_stream import EngineStream
+    from . import InsertInto, OtherStatement
+
+_OPTION = r"(?:ANALYZE|FORMAT\s+(?:TEXT|JSON|HTML|YAML|GRAPHVIZ|MERMAID))"
+_EXPLAIN = re.compile(
+    rf"\s*EXPLAIN(\s+ANALYZE|\s*\(\s*{_OPTION}(\s*,\s*{_OPTION})*\s*\))?\s+(?=[^\s(])",
+    re.IGNORECASE,
+)
+
+_READ_ONLY = {"SELECT", "MULTI", "EXPLAIN"}
+"""What DuckDB calls statements that change nothing; a PIVOT is several statements to it."""
+_STREAM_STATEMENTS = (
+    "streams know CREATE STREAM, DROP STREAM and INSERT INTO, and CREATE TABLE … AS SELECT makes a "
+    "table of their newest rows"
+)
+_DOWNLOADS = {
+    "LOAD": re.compile(r"\bINSTALL\b", re.IGNORECASE),
+    "": re.compile(r"\bUPDATE\s+EXTENSIONS\b", re.IGNORECASE),
+    **dict.fromkeys(
+        ("SET", "VARIABLE_SET", "PRAGMA"),
+        re.compile(r"auto(?:install|load)_|allow_\w*extension|custom_extension", re.IGNORECASE),
+    ),
+}
+"""Statements that download, and those that allow it, by what DuckDB calls them."""
+
+
+class TableStatements:
+    """Runs statements about tables; `newest_rows` gives those of the stream of a name."""
+
+    __slots__ = ("_by_lower", "_duck", "_newest_rows", "_streams")
+
+    def __init__(
+        self,
+        duck: Duck,
+        streams: Mapping[str, EngineStream],
+        newest_rows: Callable[[str], pa.Table],
+    ) -> None:
+        self._duck = duck
+        self._streams = streams
+        self._newest_rows = newest_rows
+        self._by_lower = {name.lower(): name for name in streams}
+
+    def run(self, statement: InsertInto | OtherStatement) -> pa.Table:
+        """Run a statement; StatementError if it is none for streams, QueryError if it fails."""
+        from sqlglot import exp
+
+        text = statement.text
+        kind = self._duck.statement_type(text)
+        if kind == "TRANSACTION":
+            raise StatementError(
+                "a transaction would take the standing queries with it when it fails",
+                text,
+                hint="each statement takes effect at once, and as a whole",
+            )
+        if kind in _DOWNLOADS and _DOWNLOADS[kind].search(text):
+            raise StatementError(
+                "extensions are not downloaded: this library does no network I/O",
+                text,
+                hint="LOAD takes those that are installed on this machine already",
+            )
+        self._refuse_windows(text)
+        tree = _explained(statement)
+        if tree is None or isinstance(tree, exp.Command):
+            return self._run_unread(text, kind, tree)
+        if (name := self._described(tree)) is not None:
+            return self._describe(name, text)
+        streams = self._streams_in(tree)
+        if streams and not self._only_reads(tree):
+            self._refuse(tree, text)
+        answer = self._answer(text, streams)
+        return self._shown(answer) if isinstance(tree, exp.Show) else answer
+
+    def _run_unread(self, text: str, kind: str, tree: exp.Expr | None) -> pa.Table:
+        """Run what only DuckDB can read: any word of it may be the name of a stream."""
+        if tree is not None and (name := self._described(tree)) is not None:
+            return self._describe(name, text)
+        streams = [name for name in self._streams if name.lower() in words_of(text)]
+        if streams and kind not in _READ_ONLY:
+            reason = f"{streams[0]} is a stream, and this statement is for tables"
+            raise StatementError(reason, text, hint=_STREAM_STATEMENTS)
+        return self._answer(text, streams)
+
+    def _answer(self, text: str, streams: Sequence[str]) -> pa.Table:
+        import duckdb
+
+        from . import error_of
+
+        try:
+            rows = {name: self._newest_rows(name) for name in streams}
+            return self._duck.answer_as_written(text, rows)
+        except duckdb.Error as error:
+            tables = self._duck.connection.execute("SHOW TABLES").fetchall()
+            known = _without_ours([*self._streams, *(str(name) for (name,) in tables)])
+            raise error_of(str(error), text, known) from error
+
+    # What a statement does
+
+    def _described(self, tree: exp.Expr) -> str | None:
+        """Return the stream that a DESCRIBE or SHOW is about."""
+        from sqlglot import exp
+
+        if isinstance(tree, exp.Describe):
+            return self._stream(tree.this)
+        if isinstance(tree, exp.Command) and tree.name.upper() == "SHOW":
+            return self._stream(exp.to_table(tree.text("expression").strip() or "nothing"))
+        return None
+
+    def _describe(self, name: str, text: str) -> pa.Table:
+        """Return the columns of a stream as DuckDB describes those of a table."""
+        import pyarrow as pa
+        from sqlglot import exp
+
+        query = exp.select("*").from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
+        rows = {name: self._newest_rows(name)}
+        columns = self._duck.run_once(exp.Describe(this=query), text, rows)
+        definition = self._streams[name].definition
+        keys = dict.fromkeys(definition.key, "KEY")
+        roles = ({definition.time: "TIME"} if definition.time is not None else {}) | keys
+        names = columns["column_name"].to_pylist()
+        nulls = ["NO" if each in roles else "YES" for each in names]
+        key = [roles.get(each) for each in names]
+        columns = columns.set_column(columns.schema.get_field_index("null"), "null", [nulls])
+        place = columns.schema.get_field_index("key")
+        return columns.set_column(place, "key", [pa.array(key, pa.string())])
+
+    def _only_reads(self, tree: exp.Expr) -> bool:
+        """Tell whether streams are only read, and now: a view would read them later."""
+        from sqlglot import exp
+
+        if isinstance(tree, exp.Introducer):
+            return isinstance(tree.expression, exp.Query) or self._only_reads(tree.expression)
+        if isinstance(tree, exp.Describe | exp.Summarize | exp.Query | exp.Pivot):
+            return True
+        if isinstance(tree, exp.Copy):
+            return not tree.args.get("kind")  # TO, not FROM
+        if isinstance(tree, exp.Create):
+            is_filled = tree.kind == "TABLE" and tree.expression is not None
+        else:
+            is_filled = isinstance(tree, exp.Insert)
+        target = tree.this
+        if isinstance(target, exp.Schema):
+            target = target.this
+        return is_filled and self._stream(target) is None
+
+    def _refuse_windows(self, text: str) -> None:
+        """Refuse windows over streams: what is run once reads the newest rows."""
+        from .source_text import SourceText
+        from .window_functions import FUNCTIONS
+
+        tokens = SourceText(text).all_tokens()
+        for call, bracket, first in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            name = call.text.lower()
+            if name in FUNCTIONS and bracket.text == "(" and first.text.lower() in self._by_lower:
+                stream = self._by_lower[first.text.lower()]
+                hint = f"write FROM {stream} for its newest rows, or use continuous_query()"
+                reason = f"{name}(…) is for standing queries"
+                raise StatementError(reason, text, call.start, hint)
+
+    def _refuse(self, tree: exp.Expr, text: str) -> Never:
+        from sqlglot import exp
+
+        from .source_text import place_of
+
+        tables = [each for each in tree.find_all(exp.Table) if self._stream(each) is not None]
+        place, name = min((place_of(each) or 0, each.name) for each in tables)
+        hint = _STREAM_STATEMENTS
+        if isinstance(tree, exp.Drop):
+            hint = f"write DROP STREAM {name}"
+        elif isinstance(tree, exp.Create) and tree.kind == "VIEW":
+            hint = "let the query stand with continuous_query(), or make a table of its answer"
+        reason = f"{name} is a stream, and this statement is for tables"
+        raise StatementError(reason, text, place, hint)
+
+    def _streams_in(self, tree: exp.Expr) -> list[str]:
+        from sqlglot import exp
+
+        names = (self._stream(table) for table in tree.find_all(exp.Table))
+        return sorted({name for name in names if name is not None})
+
+    def _stream(self, node: object) -> str | None:
+        """Return the name of the stream that a table in a statement is."""
+        from sqlglot import exp
+
+        from .reading import is_hidden
+
+        if not isinstance(node, exp.Table) or node.db or is_hidden(node):
+            return None
+        return next((each for each in self._streams if each.lower() == node.name.lower()), None)
+
+    def _shown(self, tables: pa.Table) -> pa.Table:
+        """Leave out of a list of tables what is lent for queries, and add the streams."""
+        import pyarrow as pa
+
+        if tables.schema.names == ["name"]:
+            names = sorted([*_without_ours(tables["name"].to_pylist()), *self._streams])
+            return pa.table({"name": pa.array(names, pa.string())})
+        if "name" not in tables.schema.names:
+            return tables
+        names = tables["name"].to_pylist()
+        meant = {*_without_ours(names)}
+        return tables.filter(pa.array([name in meant for name in names], pa.bool_()))
+
+
+def _without_ours(names: list[str]) -> list[str]:
+    from . import is_reserved
+
+    return [name for name in names if not is_reserved(name)]
+
+
+def _explained(statement: InsertInto | OtherStatement) -> exp.Expr | None:
+    """Return a statement, of which EXPLAIN has a tree as well: sqlglot leaves it a mere text."""
+    from sqlglot import exp
+
+    from .source_text import SourceText
+
+    text = statement.text
+    begin = _EXPLAIN.match(text) if isinstance(statement.tree, exp.Command) else None
+    if begin is None:
+        return statement.tree
+    before = re.sub(r"[^\n]", " ", begin.group())  # so that places stay what they are
+    try:
+        inner = SourceText(before + text[begin.end() :]).statement()
+    except QuerySyntaxError:
+        return None
+    return exp.Introducer(this=exp.var(" ".join(begin.group().split())), expression=inner)

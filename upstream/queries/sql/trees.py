@@ -1,0 +1,189 @@
+"""Small questions about sqlglot trees that several rules ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .functions import name_of
+from ..rewriting.split_query import STEP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sqlglot import exp
+
+_CHUNK = "chunk_"
+
+
+def chunk_index(node: exp.Expr) -> int | None:
+    """Return i if this is the table `chunk_i`."""
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Table) or node.args.get("db"):
+        return None
+    head, _, number = node.name.partition("_")
+    return int(number) if head + "_" == _CHUNK and number.isdecimal() else None
+
+
+def chunks_in(tree: exp.Expr) -> tuple[int, ...]:
+    """Return the indices of the chunks that are read anywhere in there."""
+    from sqlglot import exp
+
+    found = {chunk_index(table) for table in tree.find_all(exp.Table)}
+    return tuple(sorted(index for index in found if index is not None))
+
+
+def chunk_tables(tree: exp.Expr) -> list[exp.Table]:
+    """Return the chunks that are read in there, one as often as it is."""
+    from sqlglot import exp
+
+    return [table for table in tree.find_all(exp.Table) if chunk_index(table) is not None]
+
+
+def merged_prefix(query: exp.Expr) -> str:
+    """Return how the names of merged relations begin, which no table of the user does."""
+    from sqlglot import exp
+
+    names = [table.name.lower() for table in query.find_all(exp.Table, exp.CTE)]
+    names += [table.alias.lower() for table in query.find_all(exp.Table, exp.CTE)]
+    prefix = "merged_"
+    while any(name.startswith(prefix) for name in names):
+        prefix = f"_{prefix}"
+    return prefix
+
+
+def key(tree: exp.Expr) -> str:
+    """Return what two equal trees have in common."""
+    from .dialect import DIALECT
+
+    return tree.sql(DIALECT, comments=False)
+
+
+def column(name: str, table: str = "") -> exp.Column:
+    """Return a column of this exact name."""
+    from sqlglot import exp
+
+    return exp.column(name, table=table or None, quoted=True)
+
+
+def named(tree: exp.Expr, name: str) -> exp.Expr:
+    """Return a select item of this exact name."""
+    from sqlglot import exp
+
+    return exp.alias_(tree, name, quoted=True)
+
+
+def named_each(trees: Sequence[exp.Expr], names: Sequence[str]) -> list[exp.Expr]:
+    """Return select items of these names; an unnest(…) of a struct makes columns and names them."""
+    more = len(names) - len(trees)
+    if not more:
+        return [named(tree, name) for tree, name in zip(trees, names, strict=True)]
+    [place] = [i for i, tree in enumerate(trees) if name_of(tree) == "unnest"]
+    before = named_each(trees[:place], names[:place])
+    return [*before, trees[place], *named_each(trees[place + 1 :], names[place + 1 + more :])]
+
+
+def call(name: str, *arguments: exp.Expr, where: exp.Expr | None = None) -> exp.Expr:
+    """Return a function call by DuckDB's name, with a FILTER if a condition is given."""
+    from sqlglot import exp
+
+    function = exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
+    if where is None:
+        return function
+    return exp.Filter(this=function, expression=exp.Where(this=where.copy()))
+
+
+def divided(numerator: exp.Expr, denominator: exp.Expr) -> exp.Expr:
+    """Return a quotient, written so that it is not rounded under `SET integer_division = true`."""
+    return call('"/"', numerator, denominator)
+
+
+def cast(tree: exp.Expr, type_name: str) -> exp.Expr:
+    """Return the tree cast to a type as DuckDB spells it."""
+    from sqlglot import exp
+
+    from .dialect import DIALECT
+
+    return exp.Cast(this=tree, to=exp.DataType.build(type_name, dialect=DIALECT))
+
+
+def is_known(tree: exp.Expr) -> exp.Expr:
+    """Return the condition that a value is not NULL, however loosely its operators bind."""
+    from sqlglot import exp
+
+    value = tree.copy()
+    is_tight = isinstance(value, exp.Column | exp.Func | exp.Literal | exp.Paren)
+    if not is_tight or isinstance(value, exp.Connector | exp.Binary):
+        value = exp.Paren(this=value)
+    return exp.Not(this=exp.Is(this=value, expression=exp.Null()))
+
+
+def step_column(table: str) -> exp.Column:
+    """Return the step of a row of this source."""
+    return column(STEP, table)
+
+
+def own_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the nodes of an expression, without those of the queries inside it."""
+    from sqlglot import exp
+
+    yield tree
+    for child in tree.iter_expressions():
+        if not isinstance(child, exp.Query):
+            yield from own_nodes(child)
+
+
+def nested_queries(tree: exp.Expr) -> Iterator[exp.Query]:
+    """Yield the outermost queries inside an expression."""
+    from sqlglot import exp
+
+    for child in tree.iter_expressions():
+        if isinstance(child, exp.Query):
+            yield child
+        else:
+            yield from nested_queries(child)
+
+
+def replaced(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr | None]) -> exp.Expr:
+    """Return a copy in which nodes that `change` answers for are exchanged, from the top down.
+
+    What was exchanged is not looked into, and neither are queries inside.
+    """
+    from sqlglot import exp
+
+    answer = change(tree)
+    if answer is not None:
+        return answer
+    copy = tree.copy()
+    for name, value in tree.args.items():
+        values = value if isinstance(value, list) else [value]
+        new = [
+            replaced(item, change)
+            if isinstance(item, exp.Expr) and not isinstance(item, exp.Query)
+            else item.copy()
+            if isinstance(item, exp.Expr)
+            else item
+            for item in values
+        ]
+        copy.set(name, new if isinstance(value, list) else new[0])
+    return copy
+
+
+def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    """Return the parts of a condition that must all hold."""
+    from sqlglot import exp
+
+    if condition is None:
+        return []
+    if isinstance(condition, exp.Paren):
+        return conjuncts(condition.this)
+    if isinstance(condition, exp.And):
+        return [*conjuncts(condition.left), *conjuncts(condition.right)]
+    return [condition]
+
+
+def is_bare_star(item: exp.Expr) -> bool:
+    """Tell whether a select item is `*`."""
+    from sqlglot import exp
+
+    return isinstance(item, exp.Star)

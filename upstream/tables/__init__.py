@@ -1,0 +1,1 @@
+"""What is stored: the log of each stream, its newest rows, and relations that SQL reads."""
