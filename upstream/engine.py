@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .clock import Stopwatch, SystemClock
+from .database.failure import DatabaseError
 from .errors import (
     ClosedError,
     NameTakenError,
     ParameterError,
+    QueryError,
     StatementError,
     UnknownNameError,
     UnknownStreamError,
 )
 from .extras import missing_extra
-from .rows.arrow_data import as_arrow, no_rows
 from .queries.choices import (
     Emit,
     OnError,
@@ -33,20 +34,21 @@ from .queries.choices import (
     seconds_of,
 )
 from .queries.scheduling import make_query_scheduler, serve
+from .rows.arrow_data import as_arrow, no_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from .clock import Clock
-    from .queries.continuous_query import Callback, ContinuousQuery
     from .database.duck import Duck
-    from .tables.engine_stream import EngineStream
-    from .queries.evaluation.planning import Choices, Plan
     from .plans import PlanQuery
+    from .queries.continuous_query import Callback, ContinuousQuery
+    from .queries.evaluation.planning import Choices, Plan
     from .queries.scheduling import Runnable
     from .queries.sql import CreateStream, DropStream, InsertInto, OtherStatement
-    from .rows.stream_definition import StreamDefinition
     from .queues import Stream
+    from .rows.stream_definition import StreamDefinition
+    from .tables.engine_stream import EngineStream
 
 
 class Engine:
@@ -192,6 +194,7 @@ class Engine:
         `trades/*.parquet`.
         """
         from .queries.sql import is_reserved
+        from .queries.sql.duck_messages import headline_of
 
         self._check_open()
         if self._find(name) is not None:
@@ -201,7 +204,12 @@ class Engine:
         if is_reserved(name):
             expected = "another name: this one is reserved for rewritten queries"
             raise ParameterError("name", name, expected)
-        self._duck.create_table(name, data if isinstance(data, str | Path) else as_arrow(data))
+        given = data if isinstance(data, str | Path) else as_arrow(data)
+        try:
+            self._duck.create_table(name, given)
+        except DatabaseError as error:
+            reason = f"the table {name} cannot be made: {headline_of(str(error))}"
+            raise QueryError(reason) from error
 
     # Standing queries
 
@@ -243,8 +251,8 @@ class Engine:
         `evaluation` is `"increments"`, `"whole"`, or the cheaper one as `"measured"`.
         """
         from .queries.continuous_query import ContinuousQuery
-        from .queries.results.emission import Emission
         from .queries.evaluation.planning import Choices
+        from .queries.results.emission import Emission
 
         self._check_open()
         name = self._free_name(name)
@@ -350,8 +358,8 @@ class Engine:
     # Statements over streams
 
     def _create_stream(self, statement: CreateStream) -> None:
-        from .tables.engine_stream import EngineStream
         from .queries.sql import definition_of
+        from .tables.engine_stream import EngineStream
 
         known = self._find(statement.name)
         if known is not None and statement.if_not_exists:
@@ -400,6 +408,7 @@ class Engine:
     def _answer(self, text: str) -> pa.Table:
         """Answer a query once, over the newest rows of streams."""
         from .queries.sql import check, read_query
+        from .queries.sql.lending import answer_once
         from .queries.sql.window_clause import WindowKind
 
         definitions = self._definitions()
@@ -419,7 +428,8 @@ class Engine:
         streams = [self._streams[window.stream] for window in parsed.windows]
         names = [f"chunk_{i}" for i in range(len(streams))]
         rows = [stream.newest_rows() for stream in streams]
-        return self._duck.run_once(parsed.query, text, dict(zip(names, rows, strict=True)))
+        tables = dict(zip(names, rows, strict=True))
+        return answer_once(self._duck, parsed.query, text, tables)
 
     def _execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
         """Have DuckDB run a statement about its tables; it may read streams."""

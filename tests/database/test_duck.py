@@ -13,6 +13,7 @@ import sqlglot
 from sqlglot import exp
 
 from upstream import Engine
+from upstream.database.duck import Duck
 from upstream.errors import (
     NameTakenError,
     ParameterError,
@@ -20,7 +21,7 @@ from upstream.errors import (
     StatementError,
     UnknownTableError,
 )
-from upstream.database.duck import Duck
+from upstream.queries.sql.lending import answer_once, prepare
 
 SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
 
@@ -40,22 +41,20 @@ def table(*values: int) -> pa.Table:
     return pa.table({"k": ["a"] * len(values), "v": values}, schema=SCHEMA)
 
 
-def views(duck: Duck) -> list[tuple[object, ...]]:
-    found: list[tuple[object, ...]] = duck.connection.execute(
-        "SELECT view_name FROM duckdb_views() WHERE NOT internal"
-    ).fetchall()
-    return found
+def views(duck: Duck) -> list[tuple[str, ...]]:
+    return duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
 
 
 def test_a_statement_reads_what_it_is_lent_each_time(duck: Duck) -> None:
-    total = duck.prepare(tree("SELECT sum(v)::BIGINT AS s FROM chunk"), {"chunk": SCHEMA})
+    total = prepare(duck, tree("SELECT sum(v)::BIGINT AS s FROM chunk"), {"chunk": SCHEMA})
     for values in ((1, 2), (10,), (3, 4, 5), ()):
         expected = sum(values) if values else None
         assert total.run(chunk=table(*values)).to_pylist() == [{"s": expected}]
 
 
 def test_what_is_not_lent_is_empty(duck: Duck) -> None:
-    both = duck.prepare(
+    both = prepare(
+        duck,
         tree("SELECT (SELECT count(*) FROM a) AS a, (SELECT count(*) FROM b) AS b"),
         {"a": SCHEMA, "b": SCHEMA},
     )
@@ -68,7 +67,7 @@ def test_nothing_that_was_lent_is_held(duck: Duck) -> None:
     import gc
     import weakref
 
-    first = duck.prepare(tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
+    first = prepare(duck, tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
     for _ in range(3):
         rows = table(1, 2, 3)
         watch = weakref.ref(rows)
@@ -79,8 +78,10 @@ def test_nothing_that_was_lent_is_held(duck: Duck) -> None:
 
 
 def test_a_lent_table_has_its_name_in_the_query(duck: Duck) -> None:
-    named = duck.prepare(
-        tree("SELECT chunk.v, c.k FROM chunk, chunk AS c WHERE chunk.v < c.v"), {"chunk": SCHEMA}
+    named = prepare(
+        duck,
+        tree("SELECT chunk.v, c.k FROM chunk, chunk AS c WHERE chunk.v < c.v"),
+        {"chunk": SCHEMA},
     )
     assert named.run(chunk=table(1, 2)).to_pylist() == [{"v": 1, "k": "a"}]
 
@@ -88,40 +89,40 @@ def test_a_lent_table_has_its_name_in_the_query(duck: Duck) -> None:
 def test_the_query_itself_is_left_as_it_is(duck: Duck) -> None:
     query = tree("SELECT v FROM chunk")
     before = query.copy()
-    duck.prepare(query, {"chunk": SCHEMA})
+    prepare(duck, query, {"chunk": SCHEMA})
     assert query == before
 
 
 def test_a_table_of_another_schema_is_no_lent_one(duck: Duck) -> None:
-    duck.connection.execute("CREATE TABLE chunk AS SELECT 7 AS v")
+    duck.rows("CREATE TABLE chunk AS SELECT 7 AS v")
     query = tree("SELECT a.v AS a, b.v AS b FROM main.chunk AS a, chunk AS b")
-    assert duck.prepare(query, {"chunk": SCHEMA}).run(chunk=table(1)).to_pylist() == [
+    assert prepare(duck, query, {"chunk": SCHEMA}).run(chunk=table(1)).to_pylist() == [
         {"a": 7, "b": 1}
     ]
 
 
 def test_a_table_may_be_lent_that_is_not_read(duck: Duck) -> None:
-    one = duck.prepare(tree("SELECT 1 AS one"), {"chunk": SCHEMA})
+    one = prepare(duck, tree("SELECT 1 AS one"), {"chunk": SCHEMA})
     assert one.run(chunk=table(1)).to_pylist() == [{"one": 1}]
     one.close()
 
 
 def test_statements_do_not_get_into_one_anothers_way(duck: Duck) -> None:
     texts = ("SELECT v FROM chunk", "SELECT v + 1 AS v FROM chunk")
-    prepared = [duck.prepare(tree(text), {"chunk": SCHEMA}) for text in texts]
+    prepared = [prepare(duck, tree(text), {"chunk": SCHEMA}) for text in texts]
     for i in range(3):
         for plus, each in enumerate(prepared):
             assert each.run(chunk=table(i)).to_pylist() == [{"v": i + plus}]
 
 
 def test_results_stay_when_other_statements_run(duck: Duck) -> None:
-    same = duck.prepare(tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
+    same = prepare(duck, tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
     results = [same.run(chunk=table(i)) for i in range(4)]
     assert [each["v"].to_pylist() for each in results] == [[0], [1], [2], [3]]
 
 
 def test_a_row_that_fails_does_not_keep_others_from_running(duck: Duck) -> None:
-    strict = duck.prepare(tree("SELECT CAST(k AS INT) AS i FROM chunk"), {"chunk": SCHEMA})
+    strict = prepare(duck, tree("SELECT CAST(k AS INT) AS i FROM chunk"), {"chunk": SCHEMA})
     good = pa.table({"k": ["7"], "v": [0]}, schema=SCHEMA)
     for _ in range(2):
         with pytest.raises(Exception, match=r"(?i)conver"):
@@ -130,7 +131,7 @@ def test_a_row_that_fails_does_not_keep_others_from_running(duck: Duck) -> None:
 
 
 def test_what_is_closed_takes_its_names_back(duck: Duck) -> None:
-    prepared = duck.prepare(tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
+    prepared = prepare(duck, tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
     prepared.run()
     prepared.run()
     assert len(views(duck)) == 1
@@ -139,19 +140,19 @@ def test_what_is_closed_takes_its_names_back(duck: Duck) -> None:
 
 
 def test_a_statement_may_be_run_just_once(duck: Duck) -> None:
-    answer = duck.run_once(tree("SELECT max(v) AS m FROM t"), "", {"t": table(1, 5)})
+    answer = answer_once(duck, tree("SELECT max(v) AS m FROM t"), "", {"t": table(1, 5)})
     assert answer.to_pylist() == [{"m": 5}]
     assert views(duck) == []
 
 
 def test_a_statement_that_answers_nothing_gives_no_rows(duck: Duck) -> None:
-    assert duck.run_once(tree("CREATE TABLE x (a INT)"), "", {}).num_rows == 0
+    assert answer_once(duck, tree("CREATE TABLE x (a INT)"), "", {}).num_rows == 0
     assert duck.has_table("x")
 
 
 def test_a_statement_that_fails_once_is_an_error_with_its_text(duck: Duck) -> None:
     with pytest.raises(QueryError) as caught:
-        duck.run_once(tree("SELECT w FROM t"), "SELECT w\nFROM t", {"t": table(1)})
+        answer_once(duck, tree("SELECT w FROM t"), "SELECT w\nFROM t", {"t": table(1)})
     assert caught.value.text == "SELECT w\nFROM t"
     assert views(duck) == []
 
@@ -174,15 +175,15 @@ def test_a_table_is_made_of_a_file(duck: Duck, tmp_path: Path) -> None:
     for ending in ("parquet", "csv", "ndjson"):
         duck.create_table(f"of_{ending}", tmp_path / f"t.{ending}")
     union = "(FROM of_parquet UNION ALL FROM of_csv UNION ALL FROM of_ndjson)"
-    counted = duck.connection.execute(f"SELECT sum(v)::INT FROM {union}").fetchall()
-    assert counted == [(10,)]
+    counted = duck.rows(f"SELECT sum(v)::INT::VARCHAR FROM {union}")
+    assert counted == [("10",)]
 
 
 def test_a_file_of_another_kind_or_of_nothing_is_an_error(duck: Duck, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"ends with \.parquet, \.csv, \.tsv"):
         duck.create_table("t", "trades.xlsx")
-    with pytest.raises(QueryError, match="table t"):
-        duck.create_table("t", tmp_path / "none.parquet")
+    with Engine() as engine, pytest.raises(QueryError, match="table t"):
+        engine.create_table("t", tmp_path / "none.parquet")
     assert not duck.has_table("t")
 
 
@@ -295,7 +296,7 @@ def test_duckdb_shows_no_progress_where_python_is_interactive() -> None:
     code = (
         "import duckdb; from upstream.database.duck import Duck\n"
         "ask = \"SELECT current_setting('enable_progress_bar')\"\n"
-        "print(duckdb.connect().execute(ask).fetchall(), Duck().connection.execute(ask).fetchall())"
+        "print(duckdb.connect().execute(ask).fetchall(), Duck().rows(ask))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[(True,)] [(False,)]\n"

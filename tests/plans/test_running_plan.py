@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from upstream import AlreadyAttachedError, ParameterError, Stream, Update, UpdateQueue
-from upstream.policies import make_scheduler
 from upstream.plans import Aggregate, Arc, Filter, Join, Map, Operator, Source, Union
 from upstream.plans.running_plan import RunningPlan
+from upstream.policies import make_scheduler
 
 from .setting import Streams, number_of
 

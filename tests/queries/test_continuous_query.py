@@ -374,10 +374,8 @@ def test_held_results_become_due_by_the_clock(engine: Engine, clock: ManualClock
 
 def test_a_closed_query_leaves_nothing_behind_in_duckdb(engine: Engine) -> None:
     def lent() -> int:
-        rows = engine._duck.connection.sql("SELECT count(*) FROM duckdb_views()").fetchall()
-        [[prepared]] = engine._duck.connection.sql(
-            "SELECT count(*) FROM duckdb_prepared_statements()"
-        ).fetchall()
+        rows = engine._duck.rows("SELECT count(*) FROM duckdb_views()")
+        [[prepared]] = engine._duck.rows("SELECT count(*) FROM duckdb_prepared_statements()")
         return int(rows[0][0]) + int(prepared)
 
     before = lent()

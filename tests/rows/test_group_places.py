@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.rows.group_places import GroupPlaces, has_places
-
 from tests.queries.partials.contract import comparable
+from upstream.rows.group_places import GroupPlaces, has_places
 
 VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
     pa.int64(): st.sampled_from([-(2**63), -1, 0, 1, 2**63 - 1]),

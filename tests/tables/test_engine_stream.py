@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from upstream import ManualClock, StreamTypeError
-from upstream.tables.engine_stream import EngineStream
 from upstream.rows.stream_definition import StreamDefinition
+from upstream.tables.engine_stream import EngineStream
 
 SCHEMA = pa.schema([("time", pa.timestamp("us")), ("k", pa.string()), ("n", pa.int64())])
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from upstream.tables.newest_rows import NewestRows, NewestRowsStatistics
 from upstream.rows.stream_definition import StreamDefinition
+from upstream.tables.newest_rows import NewestRows, NewestRowsStatistics
 
 SCHEMA = pa.schema({"time": pa.int64(), "k": pa.string(), "g": pa.float64(), "id": pa.int64()})
 STREAM = StreamDefinition("s", SCHEMA, ("k",), "time")

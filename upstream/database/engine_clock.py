@@ -11,14 +11,10 @@ these was defined with such a name in it; no other statement pays anything.
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from duckdb import DuckDBPyConnection, Statement
-    from sqlglot import exp
 
     from ..clock import Clock
 
@@ -55,29 +51,14 @@ _DEFINES: Final = re.compile(r"\b(?:CREATE|ALTER|PREPARE)\b", re.IGNORECASE)
 _BRINGS_IN: Final = re.compile(r"\b(?:ATTACH|IMPORT)\b", re.IGNORECASE)
 
 
-@cache
-def words_for_calls() -> Mapping[type[exp.Expr], str]:
-    """Return what sqlglot takes words such as `current_date` for, with the functions they call."""
-    from sqlglot import exp
-
-    return {
-        exp.CurrentDate: "current_date",
-        exp.CurrentTime: "get_current_time",
-        exp.CurrentTimestamp: "get_current_timestamp",
-        exp.Localtime: "current_localtime",
-        exp.Localtimestamp: "current_localtimestamp",
-    }
-
-
-def write_as_call(word: exp.Expr) -> None:
-    """Write `current_date` and the like as a call: DuckDB first looks for a column of the name.
-
-    A column that is not named otherwise goes by what was written, so it would find itself.
-    """
-    from sqlglot import exp
-
-    given = [each.copy() for each in word.iter_expressions()]
-    word.replace(exp.Anonymous(this=words_for_calls()[type(word)], expressions=given))
+CLOCK_CALLS: Final = {
+    "CurrentDate": "current_date",
+    "CurrentTime": "get_current_time",
+    "CurrentTimestamp": "get_current_timestamp",
+    "Localtime": "current_localtime",
+    "Localtimestamp": "current_localtimestamp",
+}
+"""The functions that words without brackets call, by what sqlglot calls the words."""
 
 
 class EngineClock:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..rows.arrow_data import empty_table
-
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -39,7 +37,7 @@ def table_of(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
     if not rows:
-        return empty_table(schema)
+        return schema.empty_table()
     columns = zip(*rows, strict=True)
     arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)

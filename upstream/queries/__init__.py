@@ -4,11 +4,11 @@
 are made of.
 """
 
+from ..rows.window_bound import WindowBound
 from .choices import Emit, Semantics, Way
 from .continuous_query import Callback, ContinuousQuery
-from .results.query_statistics import QueryStatistics
 from .results.backlog import Result
-from ..rows.window_bound import WindowBound
+from .results.query_statistics import QueryStatistics
 
 __all__ = [
     "Callback",

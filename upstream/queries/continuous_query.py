@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import ClosedError, InterruptedQueryError, QueryTypeError, StatementError
 from ..rows.arrow_data import empty_table
+from .results.backlog import Result
 from .results.emission import Emitter
 from .results.query_statistics import QueryStatistics
-from .results.backlog import Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..clock import Clock
-    from .choices import Semantics
-    from .results.answer import Answer
     from ..tables.log import BasketReader
+    from .choices import Semantics
     from .evaluation.planning import Choices, Plan
+    from .results.answer import Answer
 
 Callback = Callable[[Result], object]
 _SMOOTHING: Final = 0.2

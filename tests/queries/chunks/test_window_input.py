@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.tables.log import Basket
 from upstream.queries.chunks.cutting import Cut
 from upstream.queries.chunks.window_input import FOREVER, WindowInput
-from upstream.rows.stream_definition import StreamDefinition
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
+from upstream.rows.stream_definition import StreamDefinition
+from upstream.tables.log import Basket
 
 SCHEMA = pa.schema([("time", pa.int64())])
 DEFINITION = StreamDefinition("s", SCHEMA, (), "time")

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.queries.setting import append, make_streams
 from upstream import Engine, ManualClock
 from upstream.queries.evaluation.error_text import error_text
-
-from tests.queries.setting import append, make_streams
 
 BAD = "Conversion Error: Could not convert string 'bad' to INT32"
 CAST = "Conversion Error: Could not convert string 'zz' to INT32"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import duckdb
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from upstream.database.failure import DatabaseError
 from upstream.queries.evaluation.failing_rows import FailingRows
 
 
@@ -22,7 +22,7 @@ class Casts:
         self.runs += 1
         for text in rows["t"].to_pylist():
             if not text.isdigit():
-                raise duckdb.ConversionException(f"cannot convert {text!r}")
+                raise DatabaseError(f"cannot convert {text!r}")
         return pa.table({"x": [int(text) for text in rows["t"].to_pylist()]})
 
 

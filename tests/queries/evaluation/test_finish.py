@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
+from tests.queries.setting import append, content, given
 from upstream import Engine
 from upstream.database.duck import Duck
 from upstream.queries.evaluation.finish import Finish, MergedSchema
 from upstream.queries.rewriting import split
+from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
-
-from tests.queries.setting import append, content, given
 
 SCHEMA = pa.schema([("k", pa.string()), ("x", pa.int64())])
 WINDOW = WindowClause(WindowKind.TUMBLE, "s", Axis.SOURCE, 10, 10)
@@ -32,7 +32,7 @@ def finish_of(text: str, schema: pa.Schema, duck: Duck) -> tuple[Finish, pa.Sche
 
     query = sqlglot.parse_one(text, dialect="duckdb")
     parts = split(query, (WINDOW,), {"chunk_0": SCHEMA}, duck)  # type: ignore[arg-type]  # a query
-    partial = duck.prepare(parts.leaves[0].partial, {"chunk_0": SCHEMA}).run().schema
+    partial = prepare(duck, parts.leaves[0].partial, {"chunk_0": SCHEMA}).run().schema
     return Finish(parts, [MergedSchema(partial)], schema, duck), partial
 
 
@@ -62,7 +62,7 @@ def finish_input(text: str, chunk: pa.Table, duck: Duck) -> pa.Table:
 
     query = sqlglot.parse_one(text, dialect="duckdb")
     parts = split(query, (WINDOW,), {"chunk_0": SCHEMA}, duck)  # type: ignore[arg-type]  # a query
-    return duck.prepare(parts.leaves[0].partial, {"chunk_0": SCHEMA}).run(chunk_0=chunk)
+    return prepare(duck, parts.leaves[0].partial, {"chunk_0": SCHEMA}).run(chunk_0=chunk)
 
 
 @pytest.mark.parametrize(

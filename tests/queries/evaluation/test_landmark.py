@@ -8,9 +8,8 @@ from typing import Literal
 
 import pytest
 
-from upstream import ContinuousQuery, Engine, ManualClock, UnboundedQueryError, WindowError
-
 from tests.queries.setting import append, given, held, rows_of
+from upstream import ContinuousQuery, Engine, ManualClock, UnboundedQueryError, WindowError
 
 GROWS = "SELECT sum(x) AS x FROM landmark(bids)"
 SLIDES = "SELECT sum(x) AS x FROM landmark(bids, 10)"

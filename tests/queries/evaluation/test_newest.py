@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from upstream import ContinuousQuery, Engine, ManualClock
-
 from tests.queries.setting import append, given, held, rows_of
+from upstream import ContinuousQuery, Engine, ManualClock
 
 PER_KEY = "SELECT k, x FROM bids"
 TOTAL = "SELECT sum(x) AS x FROM latest(bids)"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlglot import exp, parse_one
 
+from tests.queries.setting import append, given, make_streams
 from upstream import (
     Engine,
     ManualClock,
@@ -17,8 +18,6 @@ from upstream import (
     WindowError,
 )
 from upstream.queries.evaluation.planning import renamed_tables
-
-from tests.queries.setting import append, given, make_streams
 
 
 @pytest.fixture(scope="module")

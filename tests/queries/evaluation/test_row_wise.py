@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from upstream import Engine, ManualClock, StatementError
-
 from tests.queries.setting import append, given, held, rows_of
+from upstream import Engine, ManualClock, StatementError
 
 TWICE = "SELECT k, 2 * x AS x FROM bids WHERE x > 0"
 

@@ -6,9 +6,8 @@ from typing import Literal
 
 import pytest
 
-from upstream import Engine, UnboundedQueryError
-
 from tests.queries.setting import WAYS, append, given, rows_of
+from upstream import Engine, UnboundedQueryError
 
 ENRICHED = "SELECT b.x, a.x AS ask FROM bids b JOIN latest(asks) a ON a.k = b.k"
 

@@ -14,7 +14,7 @@ from upstream.queries.evaluation import step_leaf
 from upstream.queries.evaluation.failing_rows import FailingRows
 from upstream.queries.evaluation.step_leaf import Piece, StepLeaf, by_step, portions, with_steps
 from upstream.queries.rewriting import split
-from upstream.queries.rewriting.split_query import STEP
+from upstream.queries.sql.names import STEP
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 
 SCHEMA = pa.schema([("k", pa.string()), ("note", pa.string())])

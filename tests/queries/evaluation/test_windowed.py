@@ -10,9 +10,8 @@ from hypothesis import given as given_that
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from upstream import Engine, ManualClock
-
 from tests.queries.setting import WAYS, append, given, make_streams, revised
+from upstream import Engine, ManualClock
 
 Way = Literal["measured", "increments", "whole"]
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"

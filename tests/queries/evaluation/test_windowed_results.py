@@ -9,11 +9,10 @@ from typing import Literal, cast
 import pyarrow as pa
 import pytest
 
-from upstream import ContinuousQuery, Engine, ManualClock
-from upstream.database.duck import Prepared
-from upstream.queries.evaluation.windowed import WindowedEvaluation
-
 from tests.queries.setting import WAYS, append, given, revised
+from upstream import ContinuousQuery, Engine, ManualClock
+from upstream.database.prepared import Prepared
+from upstream.queries.evaluation.windowed import WindowedEvaluation
 
 Way = Literal["measured", "increments", "whole"]
 HOPS = "SELECT sum(x) AS x FROM hop(bids, 20, 10)"

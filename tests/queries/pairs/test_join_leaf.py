@@ -9,10 +9,9 @@ from hypothesis import given as given_that
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from tests.queries.setting import WAYS, append, given, held, make_streams, revised
 from upstream import Engine, ManualClock
 from upstream.queries.pairs.join_leaf import in_steps
-
-from tests.queries.setting import WAYS, append, given, held, make_streams, revised
 
 Way = Literal["measured", "increments", "whole"]
 COUNTS = """SELECT count(*) AS n, sum(b.x * a.x) AS x

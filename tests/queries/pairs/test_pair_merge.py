@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from upstream.database.duck import Duck
 from upstream.queries.pairs.pair_merge import PairMerge
 from upstream.queries.partials.table_merge import PARTIALS
-from upstream.queries.rewriting.split_query import STEP
+from upstream.queries.sql.lending import prepare
+from upstream.queries.sql.names import STEP
 
 from ..partials.contract import GREATEST, TUPLES
 
@@ -40,7 +41,7 @@ def staged(rows: list[Row]) -> pa.Table:
 def merged(merge: PairMerge, duck: Duck) -> dict[str, tuple[int, int]]:
     """Return count and maximum by place, as a finish would merge them."""
     assert merge.query is not None
-    prepared = duck.prepare(merge.query, {PARTIALS: SCHEMA})
+    prepared = prepare(duck, merge.query, {PARTIALS: SCHEMA})
     try:
         rows = prepared.run(**{PARTIALS: merge.partials()}).to_pylist()
     finally:
@@ -84,7 +85,7 @@ def test_without_groups_nothing_is_merged_to_nothing(duck: Duck) -> None:
     schema = SCHEMA.remove(0)
     merge = PairMerge((), STATES, schema, duck)
     assert merge.query is not None
-    prepared = duck.prepare(merge.query, {PARTIALS: schema})
+    prepared = prepare(duck, merge.query, {PARTIALS: schema})
     assert prepared.run(**{PARTIALS: merge.partials()}).num_rows == 0
     rows = {STEP: [1, 2], "tuples": [3, 4], "greatest": [5, None]}
     merge.stage(pa.table(rows, schema=STEPPED.remove(1)))

@@ -10,7 +10,7 @@ import pytest
 from upstream.database.duck import Duck
 from upstream.queries.pairs.pair_statements import PairStatements, with_last
 from upstream.queries.rewriting import split
-from upstream.queries.rewriting.split_query import STEP
+from upstream.queries.sql.names import STEP
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 
 SCHEMA = pa.schema([("k", pa.string()), ("x", pa.int64()), ("note", pa.string())])

@@ -17,6 +17,7 @@ from sqlglot import exp
 from upstream.database.duck import Duck
 from upstream.queries.partials import RunningMerge
 from upstream.queries.rewriting.split_query import State, StateKind
+from upstream.queries.sql.lending import prepare
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,9 +90,10 @@ class Partials:
         query = f"SELECT {', '.join(columns)} FROM staged"
         if self.groups:
             query += f" GROUP BY {', '.join(columns[: len(self.groups)])}"
-        connection = self.duck.connection
-        connection.register("staged", table)
-        return connection.sql(query).to_arrow_table().cast(self.schema)
+        tree = sqlglot.parse_one(query, dialect="duckdb")
+        return (
+            prepare(self.duck, tree, {"staged": table.schema}).run(staged=table).cast(self.schema)
+        )
 
 
 class PlainMerge:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-import duckdb
 import pytest
 
+from upstream.database.failure import DatabaseError
 from upstream.queries.partials.cumulative_merge import CumulativeMerge
 from upstream.queries.partials.table_merge import RelationalMerge
 
@@ -55,7 +55,7 @@ class TestCumulativeMerge(RunningMergeContract):
         for _ in range(8):
             merge.stage(0, partial)
             merge._check()
-        with pytest.raises(duckdb.Error):
+        with pytest.raises(DatabaseError):
             merge.merged()
 
     def test_what_nobody_asks_for_does_not_pile_up(self) -> None:

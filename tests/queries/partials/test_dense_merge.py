@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 from sqlglot import exp
 
 from upstream.database.duck import Duck
+from upstream.database.failure import DatabaseError
 from upstream.queries.partials.dense_columns import DenseColumns
 from upstream.queries.partials.dense_merge import DenseMerge
 from upstream.queries.partials.table_merge import RelationalMerge
@@ -52,7 +52,7 @@ class TestDenseMerge(SlidingMergeContract):
         for step in range(12):
             merge.stage(min(step, 9), self.one("a", 10**38 - 1))
         merge.advance(0, 10)
-        with pytest.raises(duckdb.Error):
+        with pytest.raises(DatabaseError):
             merge.merged()
         merge.stage(10, self.one("a", 1))
         merge.advance(10, 11)
@@ -146,7 +146,7 @@ def test_a_near_window_that_overflows_does_not_move_the_present_one() -> None:
     for step in range(40):
         merge.stage(step, partials.table([("a", 2**63 - 1 if step == 3 else 1)]))
     merge.advance(4, 40)
-    with pytest.raises(duckdb.Error):
+    with pytest.raises(DatabaseError):
         merge.merged_of(3, 39)
     assert rows_of(merge.merged()) == [("a", 36)]
     merge._check()

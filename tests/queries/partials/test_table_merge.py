@@ -53,9 +53,9 @@ def test_no_tables_are_merged_to_an_empty_one(merge: RelationalMerge) -> None:
 def test_the_lent_name_is_given_back(duck: Duck) -> None:
     merge = RelationalMerge(("of a price",), (AMOUNT,), SCHEMA, duck)
     views = "SELECT count(*) FROM duckdb_views() WHERE NOT internal"
-    before = duck.connection.sql(views).fetchall()
+    before = duck.rows(views)
     merge.close()
-    assert before != duck.connection.sql(views).fetchall()
+    assert before != duck.rows(views)
 
 
 def test_names_are_quoted_in_the_query() -> None:

@@ -9,10 +9,9 @@ from typing import Literal
 import pyarrow as pa
 import pytest
 
+from tests.queries.setting import append, make_streams, rows_of
 from upstream import ContinuousQuery, Engine, ManualClock, StatementError
 from upstream.queries.results.answer import Answer, Answers
-
-from tests.queries.setting import append, make_streams, rows_of
 
 Kind = tuple[str, Literal["append", "update"]]
 KINDS: dict[str, Kind] = {

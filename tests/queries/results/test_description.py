@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.queries.setting import append, make_streams
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.queries.results.description import Description
-
-from tests.queries.setting import append, make_streams
 
 
 @pytest.fixture

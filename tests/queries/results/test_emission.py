@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from upstream.queries.choices import Emit
-from upstream.queries.results.emission import Emission, Emitter, is_same_relation
 from upstream.queries.results.answer import Answer, Answers
+from upstream.queries.results.emission import Emission, Emitter, is_same_relation
 
 ONE, TWO = pa.table({"a": [1]}), pa.table({"a": [2]})
 

@@ -12,14 +12,17 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import product
 
-import duckdb
 import pyarrow as pa
 from sqlglot import exp, parse_one
 
-from upstream.database.duck import Duck, Prepared
-from upstream.queries.rewriting import STEP, Leaf, SplitQuery, split
+from upstream.database.duck import Duck
+from upstream.database.failure import DatabaseError
+from upstream.database.prepared import Prepared
+from upstream.queries.rewriting import Leaf, SplitQuery, split
 from upstream.queries.rewriting.split import DEFECT
 from upstream.queries.sql.dialect import DIALECT
+from upstream.queries.sql.lending import prepare
+from upstream.queries.sql.names import STEP
 
 Steps = Sequence[pa.Table]
 _STEP_FIELD = pa.field(STEP, pa.int64())
@@ -34,10 +37,10 @@ class BothWays:
         self.sql = sql
         self.split = split(query, (), schemas, duck)
         assert not any(leaf.reason.startswith(DEFECT) for leaf in self.split.leaves)
-        self._whole = duck.prepare(self.split.whole, schemas)
+        self._whole = prepare(duck, self.split.whole, schemas)
         self._leaves = [_LeafWays(leaf, schemas, duck) for leaf in self.split.leaves]
         merged = {leaf.leaf.relation: leaf.schema for leaf in self._leaves}
-        self._finish = duck.prepare(self.split.finish, merged)
+        self._finish = prepare(duck, self.split.finish, merged)
         self._is_ordered = query.args.get("order") is not None
 
     def close(self) -> None:
@@ -51,7 +54,7 @@ class BothWays:
             whole = self._whole.run(
                 **{name: pa.concat_tables(tables) for name, tables in steps.items()}
             )
-        except duckdb.Error:
+        except DatabaseError:
             return  # what cannot be computed whole need not be in parts
         self._agree(whole, {ways.leaf.relation: ways.merged(steps) for ways in self._leaves})
         self._agree(
@@ -83,21 +86,21 @@ class _LeafWays:
         lent = {name: schemas[name] for name in names}
         stepped = {name: pa.schema([*schema, _STEP_FIELD]) for name, schema in lent.items()}
         self._pick = {
-            f"chunk_{index}": duck.prepare(query, lent) for index, query in leaf.filters.items()
+            f"chunk_{index}": prepare(duck, query, lent) for index, query in leaf.filters.items()
         }
         self._pick_by_step = {
-            f"chunk_{index}": duck.prepare(query, stepped)
+            f"chunk_{index}": prepare(duck, query, stepped)
             for index, query in leaf.filters_by_step.items()
         }
         picked = {name: self._pick[name].run().schema for name in names}
         for index, name in zip(leaf.windows, names, strict=True):
             assert tuple(picked[name].names) == leaf.columns[index]
-        self._partial = duck.prepare(leaf.partial, picked)
+        self._partial = prepare(duck, leaf.partial, picked)
         picked_by_step = {name: self._pick_by_step[name].run().schema for name in names}
-        self._by_step = duck.prepare(leaf.partial_by_step, picked_by_step)
-        self._unpicked = duck.prepare(leaf.partial, lent)
+        self._by_step = prepare(duck, leaf.partial_by_step, picked_by_step)
+        self._unpicked = prepare(duck, leaf.partial, lent)
         self.schema = self._partial.run().schema
-        self._merge = duck.prepare(merge_query(leaf), {"partials": self.schema})
+        self._merge = prepare(duck, merge_query(leaf), {"partials": self.schema})
         assert self._merge.run().schema.types == self.schema.types, "merging keeps the types"
 
     @property

@@ -56,7 +56,7 @@ def new_duck() -> Duck:
     """Return a DuckDB with the tables that the queries read."""
     duck = Duck()
     for statement in TABLES:
-        duck.connection.execute(statement)
+        duck.rows(statement)
     return duck
 
 

@@ -18,8 +18,8 @@ from upstream.queries.rewriting.collations import (
     plain,
 )
 from upstream.queries.rewriting.not_incremental import NotIncrementalError
-from upstream.queries.sql.trees import column
 from upstream.queries.rewriting.trial import Trial
+from upstream.queries.sql.trees import column
 
 
 @pytest.fixture
@@ -55,11 +55,11 @@ def test_columns_of_one_name_and_the_values_of_lists_are_told_apart(duck: Duck) 
 
 def test_asking_leaves_nothing_behind(duck: Duck) -> None:
     _types("SELECT s COLLATE NOCASE FROM chunk_0", duck)
-    assert not duck.connection.sql("SELECT * FROM duckdb_tables()").fetchall()
+    assert not duck.rows("SELECT * FROM duckdb_tables()")
 
 
 def test_the_default_collation_is_that_of_all_texts(duck: Duck) -> None:
-    duck.connection.execute("SET default_collation = 'nocase'")
+    duck.rows("SET default_collation = 'nocase'")
     assert may_collate(_query("SELECT 1"), duck)
     types = _types('SELECT s, s COLLATE "binary", x FROM chunk_0', duck)
     assert [collation_of(each).lower() for each in types] == ["nocase", "binary", ""]

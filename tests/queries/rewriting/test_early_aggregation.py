@@ -12,8 +12,10 @@ import sqlglot
 from sqlglot import exp
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting import STEP, Leaf, split
+from upstream.queries.rewriting import Leaf, split
 from upstream.queries.rewriting.early_aggregation import aggregated_early
+from upstream.queries.sql.lending import prepare
+from upstream.queries.sql.names import STEP
 from upstream.queries.sql.window_clause import WindowClause, WindowKind
 
 SCHEMA = pa.schema([("k", pa.int64()), ("x", pa.int64()), ("d", pa.float64()), ("s", pa.string())])
@@ -70,7 +72,7 @@ def rows(generator: random.Random, count: int) -> pa.Table:
 
 
 def run(duck: Duck, query: exp.Query, chunks: dict[str, pa.Table]) -> pa.Table:
-    prepared = duck.prepare(query, {name: rows.schema for name, rows in chunks.items()})
+    prepared = prepare(duck, query, {name: rows.schema for name, rows in chunks.items()})
     try:
         return prepared.run(**chunks)
     finally:

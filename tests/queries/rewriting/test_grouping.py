@@ -8,7 +8,6 @@ import pytest
 from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
-from upstream.queries.sql.functions import Functions, functions_of
 from upstream.queries.rewriting.grouping import (
     check_items,
     contains_aggregate,
@@ -17,6 +16,7 @@ from upstream.queries.rewriting.grouping import (
     has_sets,
 )
 from upstream.queries.rewriting.not_incremental import NotIncrementalError
+from upstream.queries.sql.functions import Functions, functions_of
 from upstream.queries.sql.trees import key
 
 

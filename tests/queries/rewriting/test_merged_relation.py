@@ -16,7 +16,7 @@ from upstream.queries.rewriting.trial import Trial
 @pytest.fixture
 def trial() -> Iterator[Trial]:
     duck = Duck()
-    duck.connection.execute("CREATE TYPE mood AS ENUM ('sad', 'ok')")
+    duck.rows("CREATE TYPE mood AS ENUM ('sad', 'ok')")
     yield Trial(duck, {})
     duck.close()
 

@@ -19,7 +19,7 @@ from .random_steps import SCHEMAS
 @pytest.fixture(scope="module")
 def trial() -> Iterator[Trial]:
     duck = new_duck()
-    duck.connection.execute("CREATE TABLE pairs (k BIGINT, p STRUCT(a INT, b STRUCT(c INT)))")
+    duck.rows("CREATE TABLE pairs (k BIGINT, p STRUCT(a INT, b STRUCT(c INT)))")
     yield Trial(duck, SCHEMAS)
     duck.close()
 

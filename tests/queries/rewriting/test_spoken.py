@@ -8,9 +8,9 @@ import pytest
 from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
-from upstream.queries.sql.functions import Functions, functions_of
 from upstream.queries.rewriting.spoken import calls_in, over_streams, spoken
 from upstream.queries.sql.dialect import DIALECT
+from upstream.queries.sql.functions import Functions, functions_of
 from upstream.queries.sql.window_clause import WindowClause, WindowKind
 
 

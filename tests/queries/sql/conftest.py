@@ -12,6 +12,6 @@ from upstream.database.duck import Duck
 @pytest.fixture(scope="session")
 def duck() -> Iterator[Duck]:
     duck = Duck()
-    duck.connection.execute("CREATE TABLE companies (symbol VARCHAR, company VARCHAR)")
+    duck.rows("CREATE TABLE companies (symbol VARCHAR, company VARCHAR)")
     yield duck
     duck.close()

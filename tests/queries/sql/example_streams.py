@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from upstream.errors import QueryError
-from upstream.rows.stream_definition import StreamDefinition
 from upstream.queries.sql.window_clause import WindowClause
+from upstream.rows.stream_definition import StreamDefinition
 
 STREAMS = {
     each.name: each

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from upstream.database.duck import Duck
 from upstream.errors import (
     QueryError,
     QuerySyntaxError,
@@ -13,7 +14,6 @@ from upstream.errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
-from upstream.database.duck import Duck
 from upstream.queries.sql import check, read_query
 
 from .example_streams import STREAMS, shown
@@ -47,7 +47,7 @@ def test_any_form_of_query_can_be_checked(text: str, duck: Duck) -> None:
 
 def test_a_query_is_not_evaluated_to_be_checked(duck: Duck) -> None:
     text = "SELECT error('evaluated') AS e, * FROM companies, ticks, range(1000000000000)"
-    duck.connection.execute("INSERT INTO companies VALUES ('IBM', 'IBM')")
+    duck.rows("INSERT INTO companies VALUES ('IBM', 'IBM')")
     assert schema_of(text, duck).names[0] == "e"
 
 
@@ -118,10 +118,8 @@ def test_a_long_chain_is_an_error_or_a_schema(duck: Duck) -> None:
         assert error.text == text  # noqa: PT017 - either will do
 
 
-def lent_names(duck: Duck) -> list[tuple[object, ...]]:
-    return duck.connection.execute(
-        "SELECT view_name FROM duckdb_views() WHERE NOT internal"
-    ).fetchall()
+def lent_names(duck: Duck) -> list[tuple[str, ...]]:
+    return duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
 
 
 def test_a_refused_query_leaves_nothing_lent(duck: Duck) -> None:

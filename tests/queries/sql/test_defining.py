@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from upstream.errors import QueryTypeError, StatementError
 from upstream.database.duck import Duck
+from upstream.errors import QueryTypeError, StatementError
 from upstream.queries.sql import CreateStream, definition_of, parse
 from upstream.queries.sql.defining import types_of
 from upstream.rows.stream_definition import StreamDefinition
@@ -82,7 +82,7 @@ def test_other_types_are_no_times(kind: str, duck: Duck) -> None:
 )
 def test_types_that_arrow_keeps_are_taken(kind: str, duck: Duck) -> None:
     schema = defined(f"CREATE STREAM s (k INT, v {kind}) KEY (k)", duck).schema
-    [(declared,)] = duck.connection.execute(f"SELECT typeof(CAST(NULL AS {kind}))").fetchall()
+    [(declared,)] = duck.rows(f"SELECT typeof(CAST(NULL AS {kind}))")
     assert types_of(schema, duck) == ["INTEGER", declared]
 
 
@@ -98,7 +98,7 @@ def test_types_that_arrow_keeps_are_taken(kind: str, duck: Duck) -> None:
     ],
 )
 def test_types_that_would_become_others_are_refused(kind: str, instead: str, duck: Duck) -> None:
-    duck.connection.execute("CREATE TYPE IF NOT EXISTS mood AS ENUM ('good', 'bad')")
+    duck.rows("CREATE TYPE IF NOT EXISTS mood AS ENUM ('good', 'bad')")
     with pytest.raises(QueryTypeError) as caught:
         defined(f"CREATE STREAM s (k INT, v {kind}) KEY (k)", duck)
     assert caught.value.hint == f"declare it as {instead}"

@@ -11,8 +11,8 @@ from sqlglot.errors import UnsupportedError
 from sqlglot.parsers.duckdb import DuckDBParser
 
 from upstream import Engine, ManualClock
-from upstream.errors import QueryError
 from upstream.database.duck import Duck
+from upstream.errors import QueryError
 from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.same_reading import difference
 from upstream.queries.sql.source_text import SourceText
@@ -36,8 +36,8 @@ def written(text: str) -> str:
 
 
 def function_names(duck: Duck) -> list[str]:
-    rows = duck.connection.execute("SELECT DISTINCT function_name FROM duckdb_functions()")
-    return sorted(str(name) for (name,) in rows.fetchall())
+    rows = duck.rows("SELECT DISTINCT function_name FROM duckdb_functions()")
+    return sorted(str(name) for (name,) in rows)
 
 
 def sqlglot_names() -> set[str]:
@@ -49,14 +49,14 @@ def sqlglot_names() -> set[str]:
 
 def readable(calls: list[str], duck: Duck) -> list[str]:
     """Return the calls that DuckDB can read: `time(…)` and a few others are no calls to it."""
-    rows = duck.connection.execute(
+    rows = duck.rows(
         """
         SELECT call FROM (SELECT unnest(?) AS call)
         WHERE NOT (json_serialize_sql('SELECT ' || call)->'error')::BOOLEAN
         """,
         [calls],
     )
-    return [str(call) for (call,) in rows.fetchall()]
+    return [str(call) for (call,) in rows]
 
 
 ARGUMENTS = ("", "a", "a, b", "a, b, c", "a, b, c, d, e", "a := 1", "DISTINCT a, b ORDER BY c")
@@ -101,7 +101,7 @@ def test_calls_are_answered_as_duckdb_answers_them(engine: Engine, duck: Duck) -
         """coalesce(JSON '{"a": 1}' -> 'a', '2'), concat(JSON '{"a": 1}' ->> 'a', 2)""",
         """list_transform([1], lambda x: concat(JSON '{"a": 1}' -> 'a', x))""",
     ):
-        expected = duck.connection.execute(f"SELECT {call}").fetchall()
+        expected = duck.rows(f"SELECT {call}")
         answer = engine.sql(f"SELECT {call}")
         assert [tuple(column[0].as_py() for column in answer.columns)] == expected, call
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
 
+from upstream.database.duck import Duck
+from upstream.database.failure import DatabaseError
 from upstream.errors import (
     QueryError,
     QuerySyntaxError,
@@ -13,7 +14,6 @@ from upstream.errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
-from upstream.database.duck import Duck
 from upstream.queries.sql import error_of
 
 from .example_streams import shown
@@ -38,8 +38,8 @@ LONG = ", ".join(f"column_{i}" for i in range(30))
 def test_a_message_is_of_a_kind(
     text: str, kind: type[QueryError], place: str | None, duck: Duck
 ) -> None:
-    with pytest.raises(duckdb.Error) as refused:
-        duck.connection.execute(text)
+    with pytest.raises(DatabaseError) as refused:
+        duck.rows(text)
     with pytest.raises(QueryError) as caught:
         raise error_of(str(refused.value), text)
     assert type(caught.value) is kind
@@ -64,8 +64,8 @@ def test_of_another_text_than_the_users_no_place_is_told() -> None:
 def test_the_few_ways_to_call_a_function_are_told(duck: Duck) -> None:
     hints = []
     for call in ("instr('abcb', 'b', 1, 2)", "'a' + [1]"):
-        with pytest.raises(duckdb.Error) as refused:
-            duck.connection.execute(f"SELECT {call}")
+        with pytest.raises(DatabaseError) as refused:
+            duck.rows(f"SELECT {call}")
         hints.append(error_of(str(refused.value), f"SELECT {call}").hint)
     assert hints == ["there is instr(string VARCHAR, search_string VARCHAR)", ""]
 

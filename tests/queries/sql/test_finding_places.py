@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from upstream.database.duck import Duck
+from upstream.database.failure import DatabaseError
 from upstream.queries.sql import finding_places
 from upstream.queries.sql.finding_places import Trial, place_of_table
 from upstream.queries.sql.reading import read_query
@@ -13,7 +14,6 @@ from upstream.queries.sql.source_text import SourceText
 
 def place_in(text: str, duck: Duck) -> tuple[str, int]:
     """Return the text from the place on, and how often DuckDB was asked."""
-    import duckdb
     from sqlglot import exp
 
     asked = 0
@@ -21,11 +21,11 @@ def place_in(text: str, duck: Duck) -> tuple[str, int]:
     def bind(query: exp.Query) -> None:
         nonlocal asked
         asked += 1
-        duck.connection.execute(f"EXPLAIN {query.sql('duckdb')}").fetchall()
+        duck.rows(f"EXPLAIN {query.sql('duckdb')}")
 
     query = read_query(text, {}).query
     before = query.sql()
-    with pytest.raises(duckdb.Error) as caught:
+    with pytest.raises(DatabaseError) as caught:
         bind(query)
     place = Trial(query, str(caught.value), bind).place()
     assert query.sql() == before

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from upstream.errors import QueryError, QuerySyntaxError
 from upstream.database.duck import Duck
+from upstream.errors import QueryError, QuerySyntaxError
 from upstream.queries.sql import check, parse, read_query
 from upstream.queries.sql.foreign_forms import foreign_form
 from upstream.queries.sql.source_text import SourceText

@@ -45,7 +45,7 @@ def test_a_macro_made_after_duckdb_was_asked_is_known(statement: str) -> None:
 def test_macros_in_the_database_of_a_file_are_known(tmp_path: Path) -> None:
     path = str(tmp_path / "macros.duckdb")
     first = Duck(path)
-    first.connection.execute("CREATE MACRO spread(x) AS max(x) - min(x)")
+    first.rows("CREATE MACRO spread(x) AS max(x) - min(x)")
     first.close()
     again, other = Duck(path), Duck()
     assert functions_of(again).is_aggregate(_tree("spread(x)"))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from upstream.errors import QueryError
 from upstream.database.duck import Duck
+from upstream.errors import QueryError
 from upstream.queries.sql import check_key, parse, read_query
 
 from .example_streams import STREAMS

@@ -7,6 +7,7 @@ from datetime import datetime
 import pyarrow as pa
 import pytest
 
+from upstream.database.duck import Duck
 from upstream.errors import (
     QueryError,
     QuerySyntaxError,
@@ -15,7 +16,6 @@ from upstream.errors import (
     UnknownColumnError,
     UnknownTableError,
 )
-from upstream.database.duck import Duck
 from upstream.queries.sql import InsertInto, parse, rows_to_insert
 
 from .example_streams import STREAMS, shown

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from upstream.errors import QueryKeyError
 from upstream.database.duck import Duck
+from upstream.errors import QueryKeyError
 from upstream.queries.sql import check_key, read_query
 
 from .example_streams import STREAMS, shown

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from upstream.errors import QueryError, QuerySyntaxError, StatementError, UnknownColumnError
 from upstream.database.duck import Duck
+from upstream.errors import QueryError, QuerySyntaxError, StatementError, UnknownColumnError
 from upstream.queries.sql import CreateStream, DropStream, InsertInto, parse
 
 from .example_streams import shown

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from upstream.errors import QueryError, QuerySyntaxError, StatementError, WindowError
 from upstream.database.duck import Duck
+from upstream.errors import QueryError, QuerySyntaxError, StatementError, WindowError
 from upstream.queries.sql import read_query
 from upstream.queries.sql.window_clause import WindowKind
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from upstream.errors import QuerySyntaxError
 from upstream.database.duck import Duck
+from upstream.errors import QuerySyntaxError
 from upstream.queries.sql.same_reading import Difference, difference
 
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from upstream.errors import ParameterError, QueryError, QuerySyntaxError, StatementError
 from upstream.database.duck import Duck
+from upstream.errors import ParameterError, QueryError, QuerySyntaxError, StatementError
 from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.source_text import LONGEST, SourceText, place_of
 
@@ -96,7 +96,7 @@ def test_rows_may_be_called_as_a_function(text: str) -> None:
 def test_the_rows_of_a_frame_stay_a_keyword(frame: str, duck: Duck) -> None:
     text = f"SELECT sum(i) OVER (ORDER BY i {frame}) FROM range(5) AS t(i)"
     written = SourceText(text).statement().sql(DIALECT)
-    rows = [duck.connection.execute(each).fetchall() for each in (text, written)]
+    rows = [duck.rows(each) for each in (text, written)]
     assert rows[0] == rows[1]
 
 
@@ -117,7 +117,7 @@ def test_the_rows_of_a_frame_stay_a_keyword(frame: str, duck: Duck) -> None:
 def test_an_interval_means_what_it_means_to_duckdb(interval: str, duck: Duck) -> None:
     text = f"SELECT INTERVAL '{interval}'"
     written = SourceText(text).statement().sql(DIALECT)
-    rows = [duck.connection.execute(each).fetchall() for each in (text, written)]
+    rows = [duck.rows(each) for each in (text, written)]
     assert rows[0] == rows[1]
 
 
@@ -144,7 +144,7 @@ def test_what_is_no_interval_to_duckdb_does_not_become_one(interval: str) -> Non
 def test_a_json_path_means_what_it_means_to_duckdb(path: str, duck: Duck) -> None:
     text = f"SELECT {path}"
     written = SourceText(text).statement().sql(DIALECT)
-    rows = [duck.connection.execute(each).fetchall() for each in (text, written)]
+    rows = [duck.rows(each) for each in (text, written)]
     assert rows[0] == rows[1]
 
 

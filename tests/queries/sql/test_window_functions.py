@@ -7,8 +7,8 @@ import pytest
 
 from upstream.errors import UnknownColumnError, UnknownStreamError, WindowError
 from upstream.queries.sql import read_query
-from upstream.rows.stream_definition import StreamDefinition
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
+from upstream.rows.stream_definition import StreamDefinition
 
 from .example_streams import STREAMS, only_window, shown
 

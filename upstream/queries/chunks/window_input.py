@@ -17,8 +17,8 @@ from .timeline import ClosingLog
 
 if TYPE_CHECKING:
     from ...rows.stream_definition import StreamDefinition
-    from ..sql.window_clause import WindowClause
     from ...tables.log import BasketReader, Batch
+    from ..sql.window_clause import WindowClause
 
 FOREVER: Final = 1 << 62
 

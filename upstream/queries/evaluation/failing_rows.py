@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from ...database.failure import DatabaseError
 from .error_text import error_text
 
 if TYPE_CHECKING:
@@ -55,8 +56,6 @@ class FailingRows:
         rows at all (a table is gone, say), it is not for the rows, and all of them are left out at
         once.
         """
-        import duckdb
-
         results: list[pa.Table] = []
         waiting = [(0, rows)]
         statements = 0
@@ -65,7 +64,7 @@ class FailingRows:
             statements += 1
             try:
                 results.append(run(part))
-            except duckdb.Error as error:
+            except DatabaseError as error:
                 is_hopeless = part is rows and self._fails(run, rows.slice(0, 0))
                 if part.num_rows <= 1 or statements > _STATEMENTS or is_hopeless:
                     self.error = error_text(error)
@@ -105,10 +104,8 @@ class FailingRows:
 
     @staticmethod
     def _fails(run: Callable[[pa.Table], pa.Table], rows: pa.Table) -> bool:
-        import duckdb
-
         try:
             run(rows)
-        except duckdb.Error:
+        except DatabaseError:
             return True
         return False

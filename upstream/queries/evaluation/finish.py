@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...queries.sql.lending import prepare
 from ..partials.table_merge import PARTIALS
 from .error_text import error_text, state_names
 
@@ -46,7 +47,7 @@ class Finish:
             for leaf, each, name in zip(split.leaves, merged, self._names, strict=True)
         }
         lent = {name: each.schema for name, each in zip(self._names, merged, strict=True)}
-        self._finish = duck.prepare(_with_merges(split.finish, merges), lent)
+        self._finish = prepare(duck, _with_merges(split.finish, merges), lent)
 
     def run(self, merged: Sequence[pa.Table]) -> pa.Table:
         """Make a result of what the leaves give."""

@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from ...database.failure import DatabaseError
 from ...rows.arrow_data import empty_table
+from ..chunks.window_input import passed_by_all, passed_by_all_at, passes_for_all_at
 from ..results.answer import Answer, Answers
 from ..results.description import Description
-from ..chunks.window_input import passed_by_all, passed_by_all_at, passes_for_all_at
 
 if TYPE_CHECKING:
-    from ...database.duck import Prepared
+    from ...database.prepared import Prepared
     from ...rows.window_bound import WindowBound
+    from ..chunks.window_input import WindowInput
     from .failing_rows import FailingRows
     from .finish import Finish
     from .step_leaf import StepLeaf
-    from ..chunks.window_input import WindowInput
 
 _FIRST: Final = -(1 << 63)
 _LAST: Final = (1 << 63) - 1
@@ -172,13 +173,11 @@ class LandmarkEvaluation:
             leaf.advance(_FIRST, end)
 
     def _answer(self, end: int, due: float) -> Answer:
-        import duckdb
-
         error = None
         try:
             self._advance(end)
             table = self._finish.run([leaf.merged() for leaf in self._leaves])
-        except duckdb.Error as failure:
+        except DatabaseError as failure:
             table, error = empty_table(self._finish.schema), self._finish.said(failure)
         assert self._oldest is not None
         assert self._newest is not None
@@ -188,11 +187,9 @@ class LandmarkEvaluation:
 
     def _over_no_rows(self, due: float) -> Answer:
         """Answer as long as there is no window."""
-        import duckdb
-
         table, error = empty_table(self._finish.schema), None
         try:
             table = self._whole.run()
-        except duckdb.Error as failure:
+        except DatabaseError as failure:
             error = self._finish.said(failure)
         return Answer(None, None, due, 0, table, error)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ...database.failure import DatabaseError
 from ...rows.arrow_data import empty_table
 from ..results.answer import Answer, Answers
 from ..results.description import Description
@@ -21,9 +22,9 @@ from .error_text import error_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...database.duck import Prepared
-    from ...tables.newest_rows import NewestRows
+    from ...database.prepared import Prepared
     from ...tables.log import BasketReader
+    from ...tables.newest_rows import NewestRows
     from .failing_rows import FailingRows
 
 _NO_GROUPS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -137,12 +138,10 @@ class NewestEvaluation:
         return Description("the newest rows of all keys are evaluated anew, when any came")
 
     def _answer(self, tables: Sequence[pa.Table], due: float) -> Answer:
-        import duckdb
-
         names = [f"chunk_{i}" for i in range(len(tables))]
         try:
             result = self._whole.run(**dict(zip(names, tables, strict=True)))
-        except duckdb.Error as failure:
+        except DatabaseError as failure:
             if self._is_by_row and len(tables) == 1:
                 return self._spared(tables[0], due)
             return Answer(None, None, due, 0, empty_table(self._schema), error_text(failure))

@@ -19,40 +19,42 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
-from ..choices import OnError, Semantics, Way, check_name_of_choice, checked_seconds
-from ..results.emission import Emission
+from ...queries.sql.lending import prepare
 from ...tables.newest_rows import NewestRows
+from ..choices import OnError, Semantics, Way, check_name_of_choice, checked_seconds
+from ..chunks.timeline import Timeline
+from ..chunks.window_input import FOREVER, WindowInput
+from ..pairs.join_leaf import JoinLeaf
+from ..results.emission import Emission
 from ..rewriting import split
 from ..rewriting.early_aggregation import aggregated_early
-from ..sql.unbounded_causes import cause_and_cure
 from ..sql.tables_in_use import tables_read
+from ..sql.unbounded_causes import cause_and_cure
 from ..sql.window_clause import Axis, WindowClause, WindowKind
 from .cheaper_way import MOST_ROWS
 from .failing_rows import FailingRows
 from .finish import Finish, MergedSchema
-from ..pairs.join_leaf import JoinLeaf
 from .landmark import LandmarkEvaluation
 from .newest import NewestEvaluation
 from .row_wise import RowWiseEvaluation
 from .side_table import SideTable
 from .step_leaf import LeafEvaluation, StepLeaf
-from ..chunks.timeline import Timeline
 from .unfitting_choices import refuse_choices_of_windows, refuse_leaving_out, refuse_unfitting
-from ..chunks.window_input import FOREVER, WindowInput
 from .windowed import WindowedEvaluation
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     from ...clock import Clock
-    from ...database.duck import Duck, Prepared
+    from ...database.duck import Duck
+    from ...database.prepared import Prepared
     from ...database.result_schema import ResultSchema
-    from ..rewriting.split_query import SplitQuery
-    from ..sql import ParsedQuery
     from ...rows.stream_definition import StreamDefinition
     from ...rows.window_bound import WindowBound
-    from ..results.answer import Evaluation
     from ...tables.log import Basket, BasketReader
+    from ..results.answer import Evaluation
+    from ..rewriting.split_query import SplitQuery
+    from ..sql import ParsedQuery
 
 _SLIDING = (WindowKind.TUMBLE, WindowKind.HOP, WindowKind.ROWS)
 
@@ -232,7 +234,7 @@ class Planner:
             timeline=Timeline.of(clause, first=first),
             leaves=leaves,
             finish=self._finish(split_query, [leaf for _, leaf in leaves]),
-            whole=self._duck.prepare(split_query.whole, chunks),
+            whole=prepare(self._duck, split_query.whole, chunks),
             is_whole=self._is_whole(split_query, clause),
             lateness=lateness,
             bound=self._bound(numbers[0]),
@@ -359,7 +361,7 @@ class Planner:
 
     def _prepared_whole(self, split_query: SplitQuery, numbers: list[int]) -> Prepared:
         schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
-        return self._duck.prepare(split_query.whole, schemas)
+        return prepare(self._duck, split_query.whole, schemas)
 
     # Parts
 

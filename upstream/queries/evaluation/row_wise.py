@@ -17,7 +17,7 @@ from ..results.description import Description
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...database.duck import Prepared
+    from ...database.prepared import Prepared
     from ...tables.log import BasketReader, Batch
     from .failing_rows import FailingRows
 

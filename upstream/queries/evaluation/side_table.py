@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...database.duck import Duck
-    from ...tables.newest_rows import NewestRows
     from ...tables.log import BasketReader
+    from ...tables.newest_rows import NewestRows
 
 
 class SideTable:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
+from ...database.failure import DatabaseError
+from ...queries.sql.lending import prepare
 from ..partials import running_merge
-from ..rewriting.split_query import STEP
+from ..sql.names import STEP
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,9 +96,9 @@ class StepLeaf:
         self._relation = f"chunk_{self.window}"
         self._failing = failing
         self.keeps_rows = bool(leaf.reason)
-        self._partial = duck.prepare(leaf.partial, {self._relation: schema})
+        self._partial = prepare(duck, leaf.partial, {self._relation: schema})
         with_step = schema.append(pa.field(STEP, pa.int64()))
-        self._by_step = duck.prepare(leaf.partial_by_step, {self._relation: with_step})
+        self._by_step = prepare(duck, leaf.partial_by_step, {self._relation: with_step})
         self.schema = self._partial.run().schema
         """The schema of its partials, and of what they are merged to."""
         self._new_merge = bind(
@@ -166,14 +168,12 @@ class StepLeaf:
         return self._partial.run(**{self._relation: rows})
 
     def _feed_together(self, pieces: list[Piece]) -> None:
-        import duckdb
-
         if len(pieces) == 1:
             self._feed_step(*pieces[0])
             return
         try:
             partials = self._by_step.run(**{self._relation: with_steps(pieces)})
-        except duckdb.Error:
+        except DatabaseError:
             for step, rows in pieces:
                 self._feed_step(step, rows)
         else:

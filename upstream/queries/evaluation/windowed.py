@@ -13,25 +13,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from ...database.failure import DatabaseError
 from ...rows.arrow_data import empty_table
-from ..results.answer import Answer, Answers
-from .cheaper_way import MOST_ROWS, CheaperWay
 from ..chunks.chunking import Chunking
-from ..results.description import BY_INCREMENTS, OVER_KEPT_ROWS, Description
 from ..chunks.step_rows import StepRows
 from ..chunks.timeline import OccupiedSteps, Timeline
 from ..chunks.window_input import FOREVER, passed_by_all, passed_by_all_at, passes_for_all_at
+from ..results.answer import Answer, Answers
+from ..results.description import BY_INCREMENTS, OVER_KEPT_ROWS, Description
+from .cheaper_way import MOST_ROWS, CheaperWay
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...clock import Clock
-    from ...database.duck import Prepared
+    from ...database.prepared import Prepared
     from ...rows.window_bound import WindowBound
+    from ..chunks.window_input import WindowInput
     from .failing_rows import FailingRows
     from .finish import Finish
     from .step_leaf import LeafEvaluation, Piece
-    from ..chunks.window_input import WindowInput
 
 _FIRST: Final = -(1 << 63)
 
@@ -356,25 +357,19 @@ class WindowedEvaluation:
 
     def _over_rows(self, first: int, end: int) -> tuple[pa.Table, str | None]:
         """Evaluate a window, or say why that fails."""
-        import duckdb
-
         try:
             return self._evaluate(first, end), None
-        except duckdb.Error as failure:
+        except DatabaseError as failure:
             return empty_table(self._finish.schema), self._finish.said(failure)
 
     def _over_no_rows(self) -> tuple[pa.Table, str | None]:
         """Evaluate the query as it is where there are no rows."""
-        import duckdb
-
         try:
             return self._whole.run(), None
-        except duckdb.Error as failure:
+        except DatabaseError as failure:
             return empty_table(self._finish.schema), self._finish.said(failure)
 
     def _evaluate(self, first: int, end: int) -> pa.Table:
-        import duckdb
-
         if self._way is None:
             rows = sum(each.count_between(first, end) for each in self._rows)
             self._way = CheaperWay(window_rows=rows)
@@ -383,7 +378,7 @@ class WindowedEvaluation:
                 return self._whole.run(
                     **{f"chunk_{i}": rows.between(first, end) for i, rows in enumerate(self._rows)}
                 )
-            except duckdb.Error:
+            except DatabaseError:
                 self._go_by_increments()  # which can leave out the rows that fail
         self._feed(end)
         if self._position is not None and first < self._position:

@@ -17,12 +17,13 @@ from functools import partial
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final
 
+from ...database.failure import DatabaseError
 from ...rows.arrow_data import empty_table
-from .pair_merge import PairMerge
-from ..rewriting.split_query import STEP
-from .pair_statements import PairStatements
 from ..chunks.sliding_table import SlidingTable, pieces_between
 from ..evaluation.step_leaf import by_step, with_steps
+from ..sql.names import STEP
+from .pair_merge import PairMerge
+from .pair_statements import PairStatements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ...database.duck import Duck
-    from ..rewriting.split_query import Leaf
     from ..evaluation.failing_rows import FailingRows, LeftOut
     from ..evaluation.step_leaf import Piece
+    from ..rewriting.split_query import Leaf
 
 Join = Callable[[int, "pa.Table", Mapping[int, "pa.Table"]], "pa.Table"]
 
@@ -156,8 +157,6 @@ class JoinLeaf:
         looked for, so that the pairs of the first with all others stay. `note` is told the first
         and the last step of each pair that is left out, or of a row that pairs with none.
         """
-        import duckdb
-
         found: list[pa.Table] = []
 
         def left_out(place: int, count: int) -> None:
@@ -167,7 +166,7 @@ class JoinLeaf:
         def join(part: pa.Table) -> pa.Table:
             try:
                 return run(window, part, others)
-            except duckdb.Error:
+            except DatabaseError:
                 if part.num_rows != 1 or len(others) != 1:
                     raise
             [(other, table)] = others.items()
@@ -216,15 +215,13 @@ class JoinLeaf:
 
     def _choose_form(self) -> None:
         """See how many rows are left when they are aggregated before the join."""
-        import duckdb
-
         rows = picked = 0
         try:
             for window, raw in self._raw.items():
                 for table in raw:
                     rows += table.num_rows
                     picked += self._forms[0].pick(window, table).num_rows
-        except duckdb.Error:
+        except DatabaseError:
             picked = rows  # rows that fail one by one cannot be told apart any more
         self._forms.pop(0 if picked > rows * _WORTH else 1).close()
 
@@ -235,7 +232,6 @@ class JoinLeaf:
 
     def merged_of(self, first: int, end: int) -> pa.Table:
         """Join the rows of an earlier window anew."""
-        import duckdb
         import pyarrow as pa
 
         self.join()
@@ -243,7 +239,7 @@ class JoinLeaf:
         form = self._forms[0]
         try:
             return form.partial(rows)
-        except duckdb.Error:
+        except DatabaseError:
             one, *_ = self._windows
             others = {i: rows[i] for i in self._windows if i != one}
             left_out: Counter[tuple[int, int]] = Counter()

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ...queries.sql.lending import prepare
 from ...rows.arrow_data import empty_table
-from ..rewriting.split_query import STEP
 from ..partials.table_merge import PARTIALS, merge_query
+from ..sql.names import STEP
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,7 +64,7 @@ class PairMerge:
             if not groups:  # an aggregate over nothing would be one row
                 self.query = self.query.having("count(*) > 0")
             by_step = merge_query((STEP, *groups), states)
-            self._by_step = duck.prepare(by_step, {PARTIALS: self._schema})
+            self._by_step = prepare(duck, by_step, {PARTIALS: self._schema})
         self._tables: list[pa.Table] = []
         self._rows = self._together = 0
         """How many rows there are, and were when they were put together last."""

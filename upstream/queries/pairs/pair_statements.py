@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..rewriting.split_query import STEP
+from ...queries.sql.lending import prepare
+from ..sql.names import STEP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,18 +34,18 @@ class PairStatements:
         step = pa.field(STEP, pa.int64())
         self._columns = {i: _plain_columns(leaf, i) for i in leaf.windows}
         self._picks = {
-            i: duck.prepare(leaf.filters_by_step[i], {f"chunk_{i}": schemas[i].append(step)})
+            i: prepare(duck, leaf.filters_by_step[i], {f"chunk_{i}": schemas[i].append(step)})
             for i in leaf.windows
         }
         self.picked = {i: self._picks[i].run().schema for i in leaf.windows}
         """What is picked of each stream: the step, and what its rows are joined by and make."""
         lent = {f"chunk_{i}": self.picked[i] for i in leaf.windows}
         self._by_step = {
-            i: duck.prepare(with_last(leaf.partial_by_step, f"chunk_{i}"), lent)
+            i: prepare(duck, with_last(leaf.partial_by_step, f"chunk_{i}"), lent)
             for i in leaf.windows
         }
         without_step = {name: schema.remove(0) for name, schema in lent.items()}
-        self._partial = duck.prepare(leaf.partial, without_step)
+        self._partial = prepare(duck, leaf.partial, without_step)
         self.schema = self._partial.run().schema
         """The schema of the partial."""
 

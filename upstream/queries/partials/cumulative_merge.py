@@ -10,6 +10,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from ...database.failure import DatabaseError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -84,13 +86,11 @@ class CumulativeMerge:
 
         So memory goes by the groups even if nobody asks for the merge, at O(1) a row.
         """
-        import duckdb
-
         self._parts.append(partial)
         self._rows += partial.num_rows
         if self._rows >= self._merge_at:
             self._merge_at = 2 * self._rows
-            with suppress(duckdb.Error):  # whoever asks for the merge is told
+            with suppress(DatabaseError):  # whoever asks for the merge is told
                 self.merged()
 
     def _check(self) -> None:

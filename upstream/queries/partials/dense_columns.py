@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...rows.group_places import has_places
 from ..rewriting.split_query import StateKind
 from .exact_sum import ExactSum
-from ...rows.group_places import has_places
 from .kernels import kernel_of
 from .stacked_state import StackedState
 from .subtracted_sum import SubtractedSum, can_subtract

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ...database.failure import DatabaseError
 from ...rows.group_places import GroupPlaces
 from .live_rows import LiveRows
 from .two_stacks import StackedPart, TwoStacks
@@ -167,11 +168,10 @@ class DenseMerge:
 
     def _join(self, step: int) -> None:
         """Merge the parts of a step to one."""
-        import duckdb
         import pyarrow as pa
 
         parts = self._steps[step]
-        with suppress(duckdb.Error, pa.ArrowException):  # whoever asks for the merge is told
+        with suppress(DatabaseError, pa.ArrowException):  # whoever asks for the merge is told
             joined = self._read(self._merge([part.table for part in parts]))
             if self._first <= step < self._end:
                 self._add(joined)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..rewriting.split_query import StateKind
 from ...rows.arrow_words import stored_as
+from ..rewriting.split_query import StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
+from ...queries.sql.lending import prepare
 from ...rows.arrow_data import empty_table
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class RelationalMerge:
     ) -> None:
         assert len(schema) > 0, "a partial has columns"
         self.schema = schema
-        self._prepared = duck.prepare(merge_query(groups, states), {PARTIALS: schema})
+        self._prepared = prepare(duck, merge_query(groups, states), {PARTIALS: schema})
 
     def __call__(self, tables: Sequence[pa.Table]) -> pa.Table:
         """Merge tables, the oldest first."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from ...rows.window_bound import WindowBound, is_before
 from ..choices import Emit, Semantics, check_name_of_choice, checked_seconds
 from .backlog import Backlog
-from ...rows.window_bound import WindowBound, is_before
 
 if TYPE_CHECKING:
     import pyarrow as pa

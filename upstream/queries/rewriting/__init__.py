@@ -2,6 +2,6 @@
 
 from .explain import explain, parts, whole
 from .split import split
-from .split_query import STEP, Leaf, SplitQuery, State, StateKind
+from .split_query import Leaf, SplitQuery, State, StateKind
 
-__all__ = ["STEP", "Leaf", "SplitQuery", "State", "StateKind", "explain", "parts", "split", "whole"]
+__all__ = ["Leaf", "SplitQuery", "State", "StateKind", "explain", "parts", "split", "whole"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .not_incremental import NotIncrementalError
 from ..sql.trees import chunk_index, chunk_tables, chunks_in, nested_queries, own_nodes
+from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

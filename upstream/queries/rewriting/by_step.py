@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .block import source_nodes
-from .split_query import STEP
+from ..sql.names import STEP
 from ..sql.trees import call, chunk_index, chunks_in, is_bare_star, named, step_column
+from .block import source_nodes
 
 if TYPE_CHECKING:
     from sqlglot import exp

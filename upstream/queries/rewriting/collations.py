@@ -44,9 +44,9 @@ def may_collate(query: exp.Query, duck: Duck) -> bool:
 
     if query.find(exp.Collate) or _default(duck):
         return True
-    rows = duck.connection.sql(_TEXTS).fetchall()
+    rows = duck.rows(_TEXTS)
     if duck.has_own_functions:
-        rows += duck.connection.sql(_TEXTS_OF_MACROS).fetchall()
+        rows += duck.rows(_TEXTS_OF_MACROS)
     made = [(name.lower(), text.lower()) for name, text in rows]
     found = {name for name, text in made if "collate" in text}
     while more := {name for name, text in made if any(each in text for each in found)} - found:
@@ -63,9 +63,9 @@ def with_collations(
         return tuple(types)
     run(_table_of(query, len(types)))
     try:
-        [(text,)] = duck.connection.execute(_TEXT_OF_TABLE, [_TABLE]).fetchall()
+        [(text,)] = duck.rows(_TEXT_OF_TABLE, [_TABLE])
     finally:
-        duck.connection.execute(f"DROP TABLE temp.{_TABLE}")
+        duck.rows(f"DROP TABLE temp.{_TABLE}")
     told = {int(found[1]): found[2] for found in _TOLD.finditer(text)}
     default = _default(duck)
     return tuple(_typed(each, told.get(i, default)) for i, each in enumerate(types))
@@ -131,5 +131,5 @@ def collated(tree: exp.Expr, type_name: str) -> exp.Expr:
 
 
 def _default(duck: Duck) -> str:
-    [(name,)] = duck.connection.sql("SELECT current_setting('default_collation')").fetchall()
+    [(name,)] = duck.rows("SELECT current_setting('default_collation')")
     return str(name).lower()

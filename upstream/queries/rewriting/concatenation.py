@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..sql.trees import named
 from .block import check_row_wise
 from .by_step import by_step
 from .division import Division, Task
 from .merged_relation import reading
 from .not_incremental import NotIncrementalError
-from ..sql.trees import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ..sql.functions import name_of
+from ..sql.trees import call, cast, column, named
 from .by_step import by_number, by_step
 from .division import Division
-from ..sql.functions import name_of
 from .kept_rows import Projection, is_about_order
 from .merged_relation import reading, travelling
 from .split_query import State, StateKind
-from ..sql.trees import call, cast, column, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

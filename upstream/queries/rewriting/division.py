@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from .block import Block
     from ..sql.functions import Functions
+    from .block import Block
     from .split_query import State
     from .trial import Shape, Trial
 

@@ -16,10 +16,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ...database.failure import DatabaseError
+from ...queries.sql.lending import prepare
+from ..sql.trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
 from .by_step import by_number, by_step
 from .collations import may_collate
 from .split_query import Leaf
-from ..sql.trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -248,10 +250,9 @@ def _counted(number: exp.Expr) -> exp.Expr:
 
 def _check(leaf: Leaf, early: Leaf, schemas: Mapping[int, pa.Schema], duck: Duck) -> None:
     """Have DuckDB say that it takes all parts, and that the partial has the schema it had."""
-    import duckdb
 
     def schema_of(query: exp.Query, lent: Mapping[str, pa.Schema]) -> pa.Schema:
-        prepared = duck.prepare(query, lent)
+        prepared = prepare(duck, query, lent)
         try:
             return prepared.run().schema
         finally:
@@ -263,7 +264,7 @@ def _check(leaf: Leaf, early: Leaf, schemas: Mapping[int, pa.Schema], duck: Duck
             f"chunk_{window}": schema_of(early.filters[window], whole) for window in leaf.windows
         }
         is_same = schema_of(early.partial, picked).equals(schema_of(leaf.partial, whole))
-    except duckdb.Error as error:
+    except DatabaseError as error:
         raise _NotPossibleError from error
     if not is_same:
         raise _NotPossibleError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .spoken import over_streams, spoken
 from ..sql.trees import chunk_tables, key
+from .spoken import over_streams, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..sql.trees import call, cast, column, named_each, replaced
 from .collations import collated, collation_of, plain
 from .grouping import has_sets
 from .merged_relation import restored, types_of
 from .not_incremental import NotIncrementalError
 from .split_query import State, StateKind
-from ..sql.trees import call, cast, column, named_each, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

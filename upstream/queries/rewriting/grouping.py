@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .aggregates.aggregate_call import is_call
 from ..sql.functions import name_of
-from .not_incremental import NotIncrementalError
 from ..sql.trees import own_nodes
+from .aggregates.aggregate_call import is_call
+from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

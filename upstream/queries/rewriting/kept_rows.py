@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..sql.trees import column, key, named, named_each, nested_queries, own_nodes, replaced
 from .aggregates.aggregate_call import is_call
 from .by_step import by_step
 from .division import Division, Task
 from .grouping import check_items, contains_aggregate, group_expressions, has_aggregates
 from .merged_relation import reading
 from .not_incremental import NotIncrementalError
-from ..sql.trees import column, key, named, named_each, nested_queries, own_nodes, replaced
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..sql.trees import chunk_index, chunk_tables
 from .grouping import group_expressions
 from .retention import columns_read, conditions_on, picking
 from .split_query import Leaf
 from .spoken import calls_in, spoken
-from ..sql.trees import chunk_index, chunk_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

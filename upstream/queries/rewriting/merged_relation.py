@@ -10,9 +10,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..sql.trees import cast, column
 from .collations import check_comparable, collated, is_unknown, plain
 from .not_incremental import NotIncrementalError
-from ..sql.trees import cast, column
 from .trial import Trial
 
 if TYPE_CHECKING:

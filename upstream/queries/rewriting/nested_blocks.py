@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ...database.failure import DatabaseError
+from ..sql.trees import chunk_index, chunks_in, key, named
 from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
 from .collations import collation_of
 from .concatenation import concatenation
@@ -23,14 +25,13 @@ from .resolution import resolved
 from .retention import conditions_by_source
 from .synchronous_replication import synchronous_replication
 from .top_rows import top_rows
-from ..sql.trees import chunk_index, chunks_in, key, named
 from .union_all import sides_of_union, union_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from .division import Division
     from ..sql.functions import Functions
+    from .division import Division
     from .split_query import Leaf
     from .trial import Trial
 
@@ -151,8 +152,6 @@ class Splitter:
 
     def _by_rules(self, task: Task) -> Division:
         """Return what the first rule that applies makes of a block, or rows if none does."""
-        import duckdb
-
         reason = _why_not_row_wise(task)
         for rule in _RULES:
             try:
@@ -160,7 +159,7 @@ class Splitter:
             except NotIncrementalError as error:
                 reason = error.reason
                 break
-            except duckdb.Error as error:
+            except DatabaseError as error:
                 reason = refusal(error)
                 break
             if division is not None:
@@ -169,11 +168,9 @@ class Splitter:
 
     def _of_rows(self, task: Task, reason: str) -> Division:
         """Keep rows, counted where they are likely to be equal."""
-        import duckdb
-
         try:
             division = counted_rows(task)
-        except (NotIncrementalError, duckdb.Error):
+        except (NotIncrementalError, DatabaseError):
             division = None
         return division or kept_rows(task, reason)
 
@@ -187,7 +184,6 @@ class Splitter:
 
     def _over_union(self, select: exp.Select) -> exp.Query | None:
         """Divide an aggregate over UNION ALL, or return None if this is none or cannot be."""
-        import duckdb
         from sqlglot import exp
 
         before = list(self.leaves)
@@ -200,7 +196,7 @@ class Splitter:
                 assert division is not None
                 relations.append((task.relation, self._add(division, task)))
                 finish = finish or division.finish.copy()
-        except (NotIncrementalError, duckdb.Error):
+        except (NotIncrementalError, DatabaseError):
             self.leaves = before
             return None
         for table in list(finish.find_all(exp.Table)) if finish else ():
@@ -226,13 +222,12 @@ class Splitter:
 
     def _beside(self, query: exp.Query) -> exp.Query:
         """Divide a subquery in an expression, which must stand on its own feet."""
-        import duckdb
         from sqlglot import exp
 
         inner = query.this if isinstance(query, exp.Subquery) else query
         try:
             self._trial.columns(inner)
-        except duckdb.Error as error:
+        except DatabaseError as error:
             raise NotIncrementalError("a subquery over a stream is correlated") from error
         above = self._above(self._without_duplicates(inner, isinstance(query.parent, exp.In)))
         if inner is query:

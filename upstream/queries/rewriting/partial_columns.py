@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .split_query import StateKind
 from ..sql.trees import column, key, named
+from .split_query import StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .not_incremental import NotIncrementalError
 from ..sql.trees import column, is_bare_star, named, replaced
+from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..sql.names import STEP
+from ..sql.trees import chunk_tables, column, conjuncts, nested_queries, own_nodes
 from .block import read_block
 from .not_incremental import NotIncrementalError
 from .resolution import resolved
-from .split_query import STEP
-from ..sql.trees import chunk_tables, column, conjuncts, nested_queries, own_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,15 +11,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ...database.failure import DatabaseError
+from ..sql.functions import functions_of
+from ..sql.names import STEP
+from ..sql.trees import cast, chunk_index, chunks_in, key, merged_prefix, named
 from ..sql.window_clause import WindowKind
 from .collations import may_collate, plain
 from .common_tables import without_common_tables
-from ..sql.functions import functions_of
 from .nested_blocks import Splitter
 from .not_incremental import NotIncrementalError, refusal
 from .raw_rows import instead_of, raw_rows
-from .split_query import STEP, SplitQuery
-from ..sql.trees import cast, chunk_index, chunks_in, key, merged_prefix, named
+from .split_query import SplitQuery
 from .trial import Columns, Trial
 
 if TYPE_CHECKING:
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ...database.duck import Duck
-    from ..sql.window_clause import WindowClause
     from ..sql.functions import Functions
+    from ..sql.window_clause import WindowClause
     from .split_query import Leaf
 
 DEFECT: Final = "a rule failed, which is a defect of this library"
@@ -97,8 +99,6 @@ def deep(
     query: exp.Query, windows: tuple[WindowClause, ...], trial: Trial, functions: Functions
 ) -> SplitQuery:
     """Split by the rules; raises NotIncrementalError if none applies or DuckDB refuses."""
-    import duckdb
-
     volatile = functions.volatile_in(query)
     if volatile:
         what = "a sample" if volatile == "tablesample" else f"{volatile}()"
@@ -107,7 +107,7 @@ def deep(
     splitter = Splitter(trial, functions, merged_prefix(query), is_lasting=is_lasting)
     try:
         finish = splitter.finish(without_common_tables(query))
-    except duckdb.Error as error:
+    except DatabaseError as error:
         raise NotIncrementalError(refusal(error)) from error
     result = SplitQuery(
         windows=windows,
@@ -172,8 +172,6 @@ def _is_row_wise(query: exp.Query, functions: Functions) -> bool:
 
 def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
     """Return the split if DuckDB runs all of it, with casts where a type had changed."""
-    import duckdb
-
     try:
         merged = {leaf.relation: trial.shape(leaf.partial).schema for leaf in split_query.leaves}
         by_step = trial.with_steps()
@@ -184,7 +182,7 @@ def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
             for pick in leaf.filters_by_step.values():
                 by_step.columns(pick)
         return _of_same_columns(split_query, trial, trial.lending(merged))
-    except duckdb.Error as error:
+    except DatabaseError as error:
         raise NotIncrementalError(refusal(error)) from error
 
 

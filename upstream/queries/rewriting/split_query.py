@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from ..sql.window_clause import WindowClause
 
-STEP = "__step"  # the number of the basic window that a row belongs to
-
 
 class StateKind(StrEnum):
     """How the columns of a state are merged, for those who do it without SQL.

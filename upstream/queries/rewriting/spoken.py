@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from .aggregates.aggregate_call import is_call
 from ..sql.trees import chunk_index
+from .aggregates.aggregate_call import is_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sqlglot import exp
 
-    from ..sql.window_clause import WindowClause
     from ..sql.functions import Functions
+    from ..sql.window_clause import WindowClause
 
 _OTHERS: Final = re.compile(r'"(mode|columns)"\(| FILTER\(')
 """What sqlglot writes otherwise than people."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..sql.trees import key, replaced
 from .aggregates import split_aggregate
 from .aggregates.aggregate_call import is_call
 from .by_step import by_number, by_step
@@ -18,7 +19,6 @@ from .merged_relation import travelling
 from .not_incremental import NotIncrementalError, needs_every_value
 from .partial_columns import PartialColumns
 from .spoken import spoken
-from ..sql.trees import key, replaced
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..sql.trees import call, step_column
 from .by_step import by_step
 from .kept_rows import Projection
-from ..sql.trees import call, step_column
 
 if TYPE_CHECKING:
     from sqlglot import exp

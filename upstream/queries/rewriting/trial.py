@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .collations import with_collations
+from ...queries.sql.lending import prepare
 from ..sql.trees import key
+from .collations import with_collations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,7 +90,7 @@ class Trial:
         return self._read_back[known]
 
     def _run(self, query: exp.Expr, *, describe: bool = False) -> pa.Table:
-        prepared = self._duck.prepare(query, self.schemas, describe=describe)
+        prepared = prepare(self._duck, query, self.schemas, describe=describe)
         try:
             return prepared.run()
         finally:
@@ -99,7 +100,7 @@ class Trial:
         """Return a trial in which the chunks have a column of steps as well."""
         import pyarrow as pa
 
-        from .split_query import STEP
+        from ..sql.names import STEP
 
         step = pa.field(STEP, pa.int64())
         schemas = {name: pa.schema([step, *schema]) for name, schema in self.schemas.items()}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..sql.trees import cast, chunks_in, column, named
 from .block import check_row_wise, source_nodes
 from .collations import collated, plain
 from .grouping import has_aggregates
 from .not_incremental import NotIncrementalError
-from ..sql.trees import cast, chunks_in, column, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

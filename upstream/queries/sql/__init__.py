@@ -14,9 +14,9 @@ from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Sta
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...errors import QueryError
     from ...database.duck import Duck
     from ...database.result_schema import ResultSchema
+    from ...errors import QueryError
     from ...rows.stream_definition import StreamDefinition
 
 __all__ = [

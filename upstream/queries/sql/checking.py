@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Never
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from ...database.failure import DatabaseError
+from ...database.result_schema import ResultSchema
 from ...errors import (
     QueryError,
     QuerySyntaxError,
@@ -20,7 +22,7 @@ from ...errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
-from ...database.result_schema import ResultSchema
+from ...queries.sql.lending import prepare
 from .duck_messages import (
     candidates,
     duckdb_hint,
@@ -43,14 +45,12 @@ def check(
     parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
 ) -> ResultSchema:
     """Return the schema of a query's result; QueryError if DuckDB refuses the query."""
-    import duckdb
-
     schemas = {
         f"chunk_{i}": definitions[window.stream].schema for i, window in enumerate(parsed.windows)
     }
 
     def schema_of(query: exp.Query) -> ResultSchema:
-        prepared = duck.prepare(_without_rows(query), schemas)
+        prepared = prepare(duck, _without_rows(query), schemas)
         try:
             return ResultSchema.of(prepared.run().schema, prepared.types)
         finally:
@@ -63,7 +63,7 @@ def check(
         raise QuerySyntaxError("the statement is nested too deeply", parsed.text, 0) from None
     except (SqlglotError, ValueError) as error:
         raise QueryError(f"the query cannot be written out: {error}", parsed.text) from error
-    except duckdb.Error as error:
+    except DatabaseError as error:
         refuse(parsed, str(error), schema_of, KnownNames(definitions, parsed, duck))
 
 
@@ -79,9 +79,7 @@ class KnownNames:
 
     def tables(self) -> Iterable[str]:
         """Return the streams, and the tables of DuckDB."""
-        rows = self._duck.connection.execute(
-            "SELECT table_name FROM duckdb_tables() WHERE NOT internal"
-        ).fetchall()
+        rows = self._duck.rows("SELECT table_name FROM duckdb_tables() WHERE NOT internal")
         return [*self._definitions, *(str(name) for (name,) in rows)]
 
     def about_table(self, name: str, message: str) -> tuple[str, str]:
@@ -122,7 +120,7 @@ def _try_limits(query: exp.Query, duck: Duck) -> None:
         trial = exp.select(exp.Null())
         for name, limit in limits.items():
             trial.set(name, limit.copy())
-        prepared = duck.prepare(trial, {})
+        prepared = prepare(duck, trial, {})
         try:
             prepared.run()
         finally:

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Final
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from ...database.failure import DatabaseError, DatabaseValueError
 from ...errors import QueryTypeError
+from ...queries.sql.lending import prepare
 from .duck_messages import headline_of
 from .source_text import place_of
 
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...database.duck import Duck
-    from .functions import Functions
     from ...rows.stream_definition import StreamDefinition
+    from .functions import Functions
     from .parsed_query import ParsedQuery
 
 _OPAQUE: Final = (exp.Query, exp.Subquery, exp.Exists, exp.Lambda, exp.Window, exp.Star)
@@ -134,8 +136,6 @@ class _Constants:
 
     def failure(self, select: exp.Select, node: exp.Expr) -> str | None:
         """Return what DuckDB says of an expression over NULLs if that cannot be evaluated."""
-        import duckdb
-
         aggregates = any(self._functions.is_aggregate(each) for each in node.walk())
         if self._functions.volatile_in(node) or (aggregates and not _is_varying(node)):
             return None
@@ -145,9 +145,9 @@ class _Constants:
             if any(kind.startswith("UNION") for kind in types):
                 return None  # DuckDB has no cast to it from the text NULL
             self._evaluate(node, types)
-        except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
+        except DatabaseValueError as error:
             return headline_of(str(error))
-        except (duckdb.Error, SqlglotError, ValueError, RecursionError):
+        except (DatabaseError, SqlglotError, ValueError, RecursionError):
             return None  # it cannot be taken out of the query alone, which DuckDB has accepted
         return None
 
@@ -186,7 +186,7 @@ class _Constants:
         return [str(kind) for kind in found["column_type"].to_pylist()]
 
     def _run(self, query: exp.Expr, tables: Mapping[str, pa.Table]) -> pa.Table:
-        prepared = self._duck.prepare(query, {name: each.schema for name, each in tables.items()})
+        prepared = prepare(self._duck, query, {name: each.schema for name, each in tables.items()})
         try:
             return prepared.run(**tables)
         finally:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Never
 
 from sqlglot import exp
 
+from ...database.failure import DatabaseError
 from ...errors import QueryTypeError, StatementError
+from ...queries.sql.lending import prepare
 from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
 def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
     """Return the stream that a statement defines; QueryTypeError if a type cannot be had."""
-    import duckdb
     import pyarrow as pa
 
     fields = []
@@ -35,7 +36,7 @@ def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
         wanted = exp.cast(exp.Null(), column.kind)
         try:
             declared = _one_row(duck, exp.select(_typeof(wanted), wanted))
-        except duckdb.Error as error:
+        except DatabaseError as error:
             reason = lowered(str(error).partition("\n")[0].partition(": ")[2])
             _refuse(create, column, reason, "use a type that DuckDB has")
         kind = declared.schema.field(1).type
@@ -60,7 +61,7 @@ def types_of(schema: pa.Schema, duck: Duck) -> list[str]:
     columns = [pa.nulls(1, field.type) for field in schema]
     table = pa.Table.from_arrays(columns, names=names)
     query = exp.select(*(_typeof(exp.column(name)) for name in names)).from_("rows_of_types")
-    prepared = duck.prepare(query, {"rows_of_types": table.schema})
+    prepared = prepare(duck, query, {"rows_of_types": table.schema})
     try:
         row = prepared.run(rows_of_types=table)
         return [str(column[0].as_py()) for column in row]
@@ -73,7 +74,7 @@ def _typeof(value: exp.Expr) -> exp.Expr:
 
 
 def _one_row(duck: Duck, query: exp.Select) -> pa.Table:
-    return duck.prepare(query, {}).run()
+    return prepare(duck, query, {}).run()
 
 
 def _time(create: CreateStream, schema: pa.Schema) -> str | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from ...database.failure import DatabaseError
 from .source_text import place_of
 
 MOST_TRIALS = 200
@@ -69,15 +70,13 @@ class Trial:
 
     def _says_else(self, part: exp.Expr, other: exp.Expr) -> bool:
         """Tell whether DuckDB says something else if a part is replaced."""
-        import duckdb
-
         if self._left <= 0:
             return False
         self._left -= 1
         part.replace(other)
         try:
             self._bind(self._query)
-        except duckdb.Error as error:
+        except DatabaseError as error:
             said = _said(str(error))
             return said != self._message and not said.startswith("Parser Error")
         except (SqlglotError, ValueError, RecursionError):

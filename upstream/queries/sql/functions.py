@@ -91,10 +91,10 @@ def _built_in() -> Functions:
 
 
 def _asked(duck: Duck) -> Functions:
-    rows = duck.connection.sql(
+    rows = duck.rows(
         "SELECT DISTINCT function_name, function_type, stability, macro_definition "
         "FROM duckdb_functions() WHERE function_type IN ('scalar', 'aggregate', 'macro')"
-    ).fetchall()
+    )
     aggregates = {name for name, kind, _, _ in rows if kind == "aggregate"}
     volatile = {
         name for name, _, stability, _ in rows if (stability or "CONSISTENT") != "CONSISTENT"

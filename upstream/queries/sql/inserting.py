@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ...database.failure import DatabaseError
 from ...errors import (
     QueryTypeError,
     StatementError,
     StreamTypeError,
     UnknownColumnError,
 )
+from ...queries.sql.lending import prepare
 from ...rows.conforming import may_become
-from .tables_in_use import words_of
 from .checking import KnownNames, refuse
 from .defining import types_of
 from .names import did_you_mean, found
@@ -26,6 +27,7 @@ from .parsed_query import ParsedQuery
 from .reading import is_hidden
 from .source_text import lowered, place_of
 from .statement import InsertInto
+from .tables_in_use import words_of
 from .value_places import place_of_value, text_of_query
 
 if TYPE_CHECKING:
@@ -84,8 +86,6 @@ def _query_of(insert: InsertInto) -> exp.Query:
 def _rows_of(
     insert: InsertInto, query: exp.Query, duck: Duck, tables: Mapping[str, pa.Table]
 ) -> pa.Table:
-    import duckdb
-
     chunks: dict[str, pa.Table] = {}
     for table in [*query.find_all(exp.Table)]:
         name = found(table.name, tables) if not table.db else None
@@ -98,7 +98,7 @@ def _rows_of(
     schemas = {chunk: table.schema for chunk, table in chunks.items()}
 
     def answer(query: exp.Query) -> pa.Table:
-        prepared = duck.prepare(query, schemas)
+        prepared = prepare(duck, query, schemas)
         try:
             return prepared.run(**chunks)
         finally:
@@ -109,7 +109,7 @@ def _rows_of(
     try:
         named = {name: rows for name, rows in tables.items() if name.lower() in words}
         return duck.run_as_written(text, named)
-    except duckdb.Error as error:
+    except DatabaseError as error:
         refuse(parsed, str(error), answer, KnownNames({}, parsed, duck), insert.place)
 
 
@@ -161,21 +161,20 @@ def _is_read_anew(column: pa.ChunkedArray, wanted: pa.DataType) -> bool:
 def _cast(
     insert: InsertInto, number: int, column: pa.ChunkedArray, field: pa.Field, duck: Duck
 ) -> pa.ChunkedArray:
-    import duckdb
     import pyarrow as pa
 
     given = pa.Table.from_arrays([column], names=["given"])
     [kind] = types_of(pa.schema([field]), duck)
     wanted = exp.DataType.build(kind, dialect="duckdb")
     query = exp.select(exp.cast(exp.column("given"), wanted)).from_("rows_given")
-    prepared = duck.prepare(query, {"rows_given": given.schema})
+    prepared = prepare(duck, query, {"rows_given": given.schema})
 
     def cast(rows: pa.Table) -> pa.ChunkedArray:
         return prepared.run(rows_given=rows).column(0)
 
     try:
         return cast(given)
-    except duckdb.Error as error:
+    except DatabaseError as error:
         place = place_of_value(insert, _first_refused(given, cast), number)
         said = str(error).partition("\n")[0].partition(": ")[2].partition(" when casting from")[0]
         reason = f"column {field.name}: {lowered(said)}"
@@ -186,14 +185,12 @@ def _cast(
 
 def _first_refused(rows: pa.Table, cast: Callable[[pa.Table], object]) -> int:
     """Return the first row that DuckDB does not cast, by bisection; one of them it does not."""
-    import duckdb
-
     start, count = 0, rows.num_rows
     while count > 1:
         half = count // 2
         try:
             cast(rows.slice(start, half))
-        except duckdb.Error:
+        except DatabaseError:
             count = half
         else:
             start, count = start + half, count - half

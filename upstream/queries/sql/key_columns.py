@@ -16,9 +16,9 @@ from sqlglot import exp
 
 from ...errors import QueryKeyError
 from .functions import functions_of
-from .window_clause import WindowKind
 from .parsed_query import ParsedQuery
 from .source_text import place_of
+from .window_clause import WindowKind
 
 if TYPE_CHECKING:
     from ...database.duck import Duck

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Never
 from sqlglot import exp
 
 from ...errors import QuerySyntaxError, StatementError, WindowError
-from .window_clause import WindowClause, WindowKind
 from .dialect import DIALECT
 from .names import RESERVED, found, reserved
 from .naming_columns import name_columns
 from .parsed_query import ParsedQuery
 from .same_reading import difference
 from .source_text import SourceText, place_of
+from .window_clause import WindowClause, WindowKind
 from .window_functions import FUNCTIONS, WindowCall
 
 if TYPE_CHECKING:

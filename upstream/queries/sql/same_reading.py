@@ -60,7 +60,7 @@ def difference(text: str, written: str, duck: Duck) -> Difference | None:
 
 
 def _serialized(text: str, duck: Duck) -> str:
-    rows = duck.connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [text]).fetchall()
+    rows = duck.rows("SELECT json_serialize_sql(?::VARCHAR)", [text])
     return str(rows[0][0])
 
 
@@ -116,7 +116,8 @@ class _Comparison:
         """Tell whether two names are of the same type or function."""
         names = str(one).lower(), str(other).lower()
         if names[0] != names[1] and kind not in self._asked:
-            self._asked[kind] = dict(self._duck.connection.execute(_ALIASES[kind]).fetchall())
+            rows = self._duck.rows(_ALIASES[kind])
+            self._asked[kind] = {str(name): str(of) for name, of in rows}
         known = self._asked.get(kind, {})
         return known.get(names[0], names[0]) == known.get(names[1], names[1])
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Never
 
+from ...database.failure import DatabaseError
 from ...errors import QuerySyntaxError, StatementError
 from .tables_in_use import words_of
 
@@ -102,15 +103,13 @@ class TableStatements:
         return self._answer(text, streams)
 
     def _answer(self, text: str, streams: Sequence[str]) -> pa.Table:
-        import duckdb
-
         from . import error_of
 
         try:
             rows = {name: self._newest_rows(name) for name in streams}
             return self._duck.answer_as_written(text, rows)
-        except duckdb.Error as error:
-            tables = self._duck.connection.execute("SHOW TABLES").fetchall()
+        except DatabaseError as error:
+            tables = self._duck.rows("SHOW TABLES")
             known = _without_ours([*self._streams, *(str(name) for (name,) in tables)])
             raise error_of(str(error), text, known) from error
 
@@ -131,9 +130,11 @@ class TableStatements:
         import pyarrow as pa
         from sqlglot import exp
 
+        from .lending import answer_once
+
         query = exp.select("*").from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
         rows = {name: self._newest_rows(name)}
-        columns = self._duck.run_once(exp.Describe(this=query), text, rows)
+        columns = answer_once(self._duck, exp.Describe(this=query), text, rows)
         definition = self._streams[name].definition
         keys = dict.fromkeys(definition.key, "KEY")
         roles = ({definition.time: "TIME"} if definition.time is not None else {}) | keys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .functions import name_of
-from ..rewriting.split_query import STEP
+from .names import STEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,8 +7,8 @@ from typing import Final
 
 from sqlglot import exp
 
-from .window_clause import WindowKind
 from .parsed_query import ParsedQuery
+from .window_clause import WindowKind
 
 _WINDOW: Final = (
     "give the stream a window, such as hop(stream, INTERVAL '10 minutes', INTERVAL '1 minute') or "

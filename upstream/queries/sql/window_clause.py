@@ -21,6 +21,7 @@ class WindowKind(StrEnum):
     ROWS = "rows"
     LATEST = "latest"
     LANDMARK = "landmark"
+    SESSION = "session"
     STREAM = "stream"
 
 
@@ -32,12 +33,23 @@ class Axis(StrEnum):
     ROWS = "rows"
 
 
+class Unit(StrEnum):
+    """What sizes are counted in: the axis' own unit, or months of the calendar."""
+
+    PLAIN = "plain"
+    MONTHS = "months"
+
+
 @dataclass(frozen=True, slots=True)
 class WindowClause:
     """One window function of a query, over one stream.
 
     `slide` is 0 where results come whenever they are asked for (a landmark without a slide, latest,
-    a stream without a window). `rows` and `per` are those of `latest`.
+    a stream without a window). `offset` shifts where windows begin. Of a session, `size` is the gap
+    that ends it. With months as `unit`, windows begin at midnight of a month's first day in `zone`,
+    and `offset` is still in the axis' own unit. `rows` are those of `latest`, and `per` the columns
+    of the groups of `latest` and of sessions. `answers_empty` asks for results of windows in which
+    nothing came.
     """
 
     kind: WindowKind
@@ -47,6 +59,10 @@ class WindowClause:
     slide: int = 0
     rows: int = 0
     per: tuple[str, ...] = ()
+    offset: int = 0
+    unit: Unit = Unit.PLAIN
+    zone: str | None = None
+    answers_empty: bool = False
 
     @property
     def step(self) -> int:

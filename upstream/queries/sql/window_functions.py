@@ -16,9 +16,9 @@ from sqlglot import exp
 from ...errors import QueryError, UnknownColumnError, UnknownStreamError, WindowError
 from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name, unit_name
-from .window_clause import Axis, WindowClause, WindowKind
 from .names import did_you_mean, found
 from .source_text import SourceText, place_of
+from .window_clause import Axis, WindowClause, WindowKind
 from .window_size import (
     MICROSECONDS,
     CalendarUnitError,
@@ -40,7 +40,9 @@ LONGEST_SIZE = 1 << 60
 MOST_STEPS = 1_000_000
 """So many basic windows a window may have: each is kept by itself."""
 
-FUNCTIONS = {kind.value: kind for kind in WindowKind if kind is not WindowKind.STREAM}
+FUNCTIONS = {
+    kind.value: kind for kind in WindowKind if kind not in {WindowKind.STREAM, WindowKind.SESSION}
+}
 
 _FORMS = {
     WindowKind.TUMBLE: "tumble(stream, INTERVAL '1 minute')",

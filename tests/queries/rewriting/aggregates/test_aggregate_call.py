@@ -6,8 +6,8 @@ import pytest
 from sqlglot import exp, parse_one
 
 from upstream.queries.rewriting.aggregates.aggregate_call import is_call, read_call
-from upstream.queries.sql.functions import name_of
 from upstream.queries.sql.dialect import DIALECT
+from upstream.queries.sql.functions import name_of
 
 
 def _tree(sql: str) -> exp.Expr:

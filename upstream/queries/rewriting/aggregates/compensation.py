@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..split_query import StateKind
 from ...sql.trees import call, cast
+from ..split_query import StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

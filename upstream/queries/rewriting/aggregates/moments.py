@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..split_query import StateKind
 from ...sql.trees import call, cast, divided, is_known
+from ..split_query import StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..split_query import StateKind
 from ...sql.trees import call, cast, is_known
+from ..split_query import StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..not_incremental import NotIncrementalError
 from ...sql.trees import key
+from ..not_incremental import NotIncrementalError
 from .aggregate_call import read_call
 from .compensation import compensation
 from .distinct_values import distinct_values

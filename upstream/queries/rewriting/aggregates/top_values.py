@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..split_query import StateKind
 from ...sql.trees import call, is_known
+from ..split_query import StateKind
 from .ordered_choice import BY_ANOTHER
 
 if TYPE_CHECKING:

@@ -1,0 +1,96 @@
+"""What is kept for each chunk of a stream, and let go when no window can need it any more.
+
+Rows, partials, pairs, notes: all that an evaluation keeps by chunk is in rings. Chunks are numbered
+in the order of time, and a chunk that nothing was added to takes no room.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Sequence
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Ring(Generic[Item]):
+    """Items by the number of their chunk; those of one chunk in the order in which they came.
+
+    >>> ring = Ring[str]()
+    >>> for chunk, item in ((3, "a"), (1, "b"), (3, "c")):
+    ...     ring.add(chunk, item)
+    >>> list(ring.between(0, 9)), ring.forget(3), len(ring)
+    ([(1, 'b'), (3, 'a'), (3, 'c')], [(1, ['b'])], 1)
+    """
+
+    __slots__ = ("_chunks", "_items")
+
+    def __init__(self) -> None:
+        self._items: dict[int, list[Item]] = {}
+        self._chunks: list[int] = []
+        """The chunks that have items, ascending."""
+
+    def __len__(self) -> int:
+        """Return how many chunks have items."""
+        return len(self._chunks)
+
+    def __contains__(self, chunk: object) -> bool:
+        """Tell whether a chunk has items."""
+        return chunk in self._items
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the chunks that have items, the oldest first."""
+        return iter(self._chunks)
+
+    def add(self, chunk: int, item: Item) -> None:
+        """Add an item to a chunk. O(1) for the newest chunk."""
+        items = self._items.get(chunk)
+        if items is None:
+            self._items[chunk] = [item]
+            insort(self._chunks, chunk)
+        else:
+            items.append(item)
+
+    def of(self, chunk: int) -> Sequence[Item]:
+        """Return the items of a chunk, which may be none."""
+        return self._items.get(chunk, ())
+
+    def replace(self, chunk: int, items: list[Item]) -> None:
+        """Let a chunk have these items in place of those that it has."""
+        assert items
+        assert chunk in self._items
+        self._items[chunk] = items
+
+    def chunks(self, first: int, end: int) -> list[int]:
+        """Return the chunks in `[first, end)` that have items, the oldest first."""
+        return self._chunks[bisect_left(self._chunks, first) : bisect_left(self._chunks, end)]
+
+    def between(self, first: int, end: int) -> Iterator[tuple[int, Item]]:
+        """Yield the items of the chunks in `[first, end)`, with their chunks."""
+        for chunk in self.chunks(first, end):
+            for item in self._items[chunk]:
+                yield chunk, item
+
+    def has_any(self, first: int, end: int) -> bool:
+        """Tell whether any chunk in `[first, end)` has items. O(log chunks)."""
+        at = bisect_left(self._chunks, first)
+        return at < len(self._chunks) and self._chunks[at] < end
+
+    def first_from(self, chunk: int) -> int | None:
+        """Return the oldest chunk with items that is not before this one. O(log chunks)."""
+        at = bisect_left(self._chunks, chunk)
+        return self._chunks[at] if at < len(self._chunks) else None
+
+    def forget(self, before: int) -> list[tuple[int, list[Item]]]:
+        """Let go all chunks below, and return them with what they had."""
+        at = bisect_left(self._chunks, before)
+        if not at:
+            return []
+        gone = [(chunk, self._items.pop(chunk)) for chunk in self._chunks[:at]]
+        del self._chunks[:at]
+        return gone
+
+    def _check(self) -> None:
+        """Assert what always holds."""
+        assert self._chunks == sorted(self._items)
+        assert all(self._items.values())

@@ -1,0 +1,81 @@
+"""Queries as trees, made ready to run on tables that are lent to them.
+
+The database knows texts only. Here a tree is written out, with the tables of some names replaced by
+relations that can be changed for each run. No text of a user is ever pasted into another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ...database.engine_clock import CLOCK_CALLS
+from ...database.failure import DatabaseError
+from ...database.result_schema import ResultSchema
+from .dialect import DIALECT
+from .duck_messages import error_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ...database.duck import Duck
+    from ...database.prepared import Prepared
+
+_CLOCK_WORDS: Mapping[type[exp.Expr], str] = {
+    getattr(exp, name): function for name, function in CLOCK_CALLS.items()
+}
+"""What sqlglot takes words such as `current_date` for, with the functions they call."""
+
+
+def prepare(
+    duck: Duck, query: exp.Expr, lent: Mapping[str, pa.Schema], *, describe: bool = False
+) -> Prepared:
+    """Prepare a query in which the tables of these names are lent for each run.
+
+    With `describe`, it answers with DuckDB's description of the query's columns instead. A name
+    that the query does not read may be lent all the same.
+    """
+    query = query.copy()
+    with duck.lending() as lender:
+        for node in list(query.find_all(exp.Table, *_CLOCK_WORDS)):
+            if not isinstance(node, exp.Table):
+                _write_as_call(node)
+            elif node.name in lent and not node.db and isinstance(node.this, exp.Identifier):
+                name = lender.name_of(node.name, lent[node.name])
+                if not node.alias:
+                    alias = exp.to_identifier(node.name, quoted=True)
+                    node.set("alias", exp.TableAlias(this=alias))
+                node.set("this", exp.to_identifier(name, quoted=True))
+        if describe:
+            rows = exp.Subquery(this=exp.Describe(this=query))
+            query = exp.select("*").from_(rows, copy=False)
+        return lender.prepared(query.sql(DIALECT, copy=False), lent)
+
+
+def answer_once(
+    duck: Duck, statement: exp.Expr, text: str, tables: Mapping[str, pa.Table]
+) -> pa.Table:
+    """Run a statement that reads these tables beside those of the database, for a user.
+
+    QueryError if it fails; `text` is what the user wrote.
+    """
+    try:
+        prepared = prepare(duck, statement, {name: each.schema for name, each in tables.items()})
+        try:
+            table = prepared.run(**tables)
+        finally:
+            prepared.close()
+    except DatabaseError as error:
+        raise error_of(str(error), text) from error
+    return ResultSchema.of(table.schema, prepared.types).handed_out(table, text)
+
+
+def _write_as_call(word: exp.Expr) -> None:
+    """Write `current_date` and the like as a call: DuckDB first looks for a column of the name.
+
+    A column that is not named otherwise goes by what was written, so it would find itself.
+    """
+    given = [each.copy() for each in word.iter_expressions()]
+    word.replace(exp.Anonymous(this=_CLOCK_WORDS[type(word)], expressions=given))
