@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from .clock import Stopwatch, SystemClock
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
     from .database.duck import Duck
     from .plans import PlanQuery
     from .queries.continuous_query import Callback, ContinuousQuery
-    from .queries.evaluation.planning import Choices, Plan
+    from .queries.evaluation.planning import Plan
+    from .queries.evaluation.query_choices import Choices
     from .queries.scheduling import Runnable
     from .queries.sql import CreateStream, DropStream, InsertInto, OtherStatement
     from .queues import Stream
@@ -115,6 +117,8 @@ class Engine:
         self._plans: dict[str, PlanQuery] = {}
         self._numbered = 0
         self._is_closed = False
+        self._lock = RLock()
+        """Held by the one thread that evaluates."""
 
     def __repr__(self) -> str:
         """Return what is in it."""
@@ -183,7 +187,7 @@ class Engine:
         rows = entry.append(rows_to_append(data, entry.definition))
         if entry.is_crowded():
             for query in [*self._queries.values()]:
-                if entry.definition.name in query.streams and not query.is_interrupted:
+                if entry.definition.name in query.streams:
                     query.evaluate()
         return rows
 
@@ -251,7 +255,7 @@ class Engine:
         `evaluation` is `"increments"`, `"whole"`, or the cheaper one as `"measured"`.
         """
         from .queries.continuous_query import ContinuousQuery
-        from .queries.evaluation.planning import Choices
+        from .queries.evaluation.query_choices import Choices
         from .queries.results.emission import Emission
 
         self._check_open()
@@ -271,6 +275,7 @@ class Engine:
             clock=self._clock,
             stopwatch=self._stopwatch,
             on_close=self._forget,
+            lock=self._lock,
         )
         return query
 
@@ -295,7 +300,7 @@ class Engine:
             schema,
             choices,
             definitions=definitions,
-            baskets={each: entry.basket for each, entry in self._streams.items()},
+            logs={each: entry.log for each, entry in self._streams.items()},
             duck=self._duck,
             clock=self._clock,
             stopwatch=self._stopwatch,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING, Final
 
-from ..errors import ClosedError, InterruptedQueryError, QueryTypeError, StatementError
+from ..errors import ClosedError, QueryTypeError, StatementError
+from ..queues.held_interrupt import HeldInterrupt
 from ..rows.arrow_data import empty_table
 from .results.backlog import Result
 from .results.emission import Emitter
@@ -17,9 +19,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..clock import Clock
-    from ..tables.log import BasketReader
     from .choices import Semantics
-    from .evaluation.planning import Choices, Plan
+    from .evaluation.planning import Plan
+    from .evaluation.query_choices import Choices
     from .results.answer import Answer
 
 Callback = Callable[[Result], object]
@@ -47,17 +49,19 @@ class ContinuousQuery:
         "_callback_failures",
         "_clock",
         "_cost",
+        "_due_at",
         "_emitter",
         "_error",
         "_evaluation",
         "_evaluation_seconds",
         "_evaluations",
         "_holds_back",
-        "_interruption",
         "_is_closed",
+        "_lock",
         "_on_close",
         "_on_error",
         "_plan",
+        "_readers",
         "_stopwatch",
         "name",
         "semantics",
@@ -77,6 +81,7 @@ class ContinuousQuery:
         clock: Clock,
         stopwatch: Clock,
         on_close: Callable[[ContinuousQuery], None],
+        lock: AbstractContextManager[bool],
     ) -> None:
         self.text = text
         """The SQL as it was given."""
@@ -84,7 +89,12 @@ class ContinuousQuery:
         self.semantics: Semantics = choices.semantics
         self.weight = weight
         """How much its staleness counts beside that of other queries."""
+        self._lock = lock
+        """Held while the query is evaluated, by whichever thread asks for that."""
         self._plan = plan
+        self._readers = [*plan.readers, *(each.reader for each in plan.side_tables)]
+        self._due_at = -inf
+        """When the clock alone makes an answer due; minus infinity if that is to be found out."""
         self._evaluation = plan.evaluation
         self._emitter = Emitter(choices.emission, choices.semantics)
         self._callback = callback
@@ -96,7 +106,6 @@ class ContinuousQuery:
         self._evaluation_seconds = self._cost = 0.0
         self._callback_failures = 0
         self._error: str | None = None
-        self._interruption: BaseException | None = None
         self._holds_back = False
         """Whether rows were read since, by `every`, no result could be given."""
         self._is_closed = False
@@ -120,21 +129,27 @@ class ContinuousQuery:
 
     def results(self) -> list[Result]:
         """Evaluate what is due, and take all results that were not taken yet, oldest first."""
-        self.evaluate()
-        return list(self._taken())
+        with self._lock:
+            self._evaluate()
+            return self._taken()
 
     def __iter__(self) -> Iterator[Result]:
         """Take result by result, for as long as there are any."""
-        self.evaluate()
-        while self._emitter.backlog:
-            yield from self._taken()
-            self.evaluate()
+        while (result := self._next()) is not None:
+            yield result
+
+    def _next(self) -> Result | None:
+        with self._lock:
+            if not self._emitter.backlog:
+                self._evaluate()
+            return self._take()
 
     def latest(self) -> Result | None:
         """Evaluate what is due, and take the newest result; older ones are skipped."""
-        self.evaluate()
-        self._emitter.skip_to_newest()
-        return self._take()
+        with self._lock:
+            self._evaluate()
+            self._emitter.skip_to_newest()
+            return self._take()
 
     def ask(self) -> Result | None:
         """Answer for now: for the newest window that is closed, or for all rows so far.
@@ -144,18 +159,16 @@ class ContinuousQuery:
         the result are None if no window was closed yet. Returns the same again if nothing has
         happened, takes nothing that waits, and is not in the counts of results.
         """
-        if self._plan.is_by_row and self.semantics == "append":
-            raise StatementError(
-                "an append query without a window remembers nothing that could be asked for",
-                self.text,
-                hint="take its results(), or choose semantics='update'",
-            )
-        now = self._evaluate()
-        with self._uninterrupted():
-            if self._holds_back and self._plan.has_windows:
-                self._give(now)
+        with self._lock:
+            now = self._evaluate()
             answer = self._evaluation.current(now)
-        return None if answer is None else Result.of(self._told(answer), self._clock.now())
+            if answer is None:
+                raise StatementError(
+                    "an append query without a window remembers nothing that could be asked for",
+                    self.text,
+                    hint="take its results(), or choose semantics='update'",
+                )
+            return Result.of(self._told(answer), self._clock.now())
 
     @property
     def schema(self) -> pa.Schema:
@@ -177,50 +190,52 @@ class ContinuousQuery:
         """Whether it was closed, by itself or with its engine."""
         return self._is_closed
 
-    @property
-    def is_interrupted(self) -> bool:
-        """Whether an evaluation did not come to its end, so that the query answers no more."""
-        return self._interruption is not None
-
     # Evaluation
 
     def evaluate(self) -> None:
         """Evaluate what is due, and keep the results."""
-        self._evaluate()
+        with self._lock:
+            self._evaluate()
 
     def _evaluate(self) -> float:
-        """Evaluate what is due at the moment that is returned."""
+        """Evaluate what is due at the moment that is returned.
+
+        Whatever is raised on the way, no row and no result is lost: the next evaluation goes on
+        where this one was.
+        """
         if self._is_closed:
             raise ClosedError("query")
-        if self._interruption is not None:
-            raise InterruptedQueryError(self.name) from self._interruption
-        started, watch = self._clock.now(), self._stopwatch.now()
-        with self._uninterrupted():
-            for side_table in self._plan.side_tables:
-                side_table.refresh()
-            self._evaluation.take_in(started)
-            self._holds_back = self._emitter.held_until(started) is not None
-            if not self._holds_back:
-                self._give(started)
+        now = self._clock.now()
+        if self._is_quiet(now):
+            return now
+        self._due_at = -inf
+        watch = self._stopwatch.now()
+        for side_table in self._plan.side_tables:
+            side_table.refresh()
+        self._evaluation.take_in(now)
+        self._holds_back = self._emitter.held_until(now) is not None
+        if not self._holds_back:
+            self._give(now)
+        due_at = self._evaluation.due_at()
         self._note_cost(self._stopwatch.now() - watch)
-        return started
+        self._due_at = inf if due_at is None else due_at
+        return now
 
-    @contextmanager
-    def _uninterrupted(self) -> Iterator[None]:
-        """Evaluate to the end, or never again: in the middle the state is none to go on with."""
-        try:
-            yield
-        except BaseException as interruption:
-            self._interruption = interruption
-            self._stop_reading()
-            raise
+    def _is_quiet(self, now: float) -> bool:
+        """Tell whether nothing has happened since the last evaluation."""
+        if self._holds_back or now >= self._due_at:
+            return False
+        return not any(reader.waiting for reader in self._readers)
 
     def _give(self, now: float) -> None:
-        self._holds_back = False
         answers = self._evaluation.answers(now, self._emitter.keep)
-        answers = replace(answers, answers=[self._told(each) for each in answers.answers])
-        self._emitter.give(answers, now)
-        self._error = next((each.error for each in answers.answers if each.error), self._error)
+        told = replace(answers, answers=[self._told(each) for each in answers.answers])
+        give = self._emitter.prepared(told, now)
+        error = next((each.error for each in told.answers if each.error), self._error)
+        with HeldInterrupt():
+            answers.commit()
+            give()
+            self._holds_back, self._error = False, error
 
     def _told(self, answer: Answer) -> Answer:
         """Return an answer as the user gets it: as was chosen for rows that it leaves out."""
@@ -240,25 +255,26 @@ class ContinuousQuery:
         else:
             self._cost += _SMOOTHING * (seconds - self._cost)
 
-    def _taken(self) -> Iterator[Result]:
+    def _taken(self) -> list[Result]:
+        taken = []
         while (result := self._take()) is not None:
-            yield result
+            taken.append(result)
+        return taken
 
     def _take(self) -> Result | None:
-        result = self._emitter.backlog.take(self._clock.now())
-        if result is not None:
-            self._evaluation.delivered()
-        return result
+        return self._emitter.backlog.take(self._clock.now())
 
     # For the engine, which serves queries in an order
 
     def is_due(self) -> bool:
         """Tell whether running it would do anything."""
-        if self._is_closed or self._interruption is not None:
+        if self._is_closed:
             return False
         if self._callback is not None and self._emitter.backlog:
             return True
         now = self._clock.now()
+        if self._is_quiet(now):
+            return False
         return self._emitter.held_until(now) is None and self._has_waited_since(now) is not None
 
     def staleness(self) -> float:
@@ -279,20 +295,20 @@ class ContinuousQuery:
 
         A callback that fails takes nothing else with it: that is counted, and its error kept.
         """
-        self.evaluate()
-        if self._callback is None:
-            return
-        for result in self._taken():
-            try:
-                self._callback(result)
-            except Exception as error:  # noqa: BLE001  # whatever the user's function raises
-                self._callback_failures += 1
-                self._error = repr(error)
-            if self._is_closed:
-                return
+        with self._lock:
+            self._evaluate()
+            while self._callback is not None and not self._is_closed:
+                result = self._take()
+                if result is None:
+                    return
+                try:
+                    self._callback(result)
+                except Exception as error:  # noqa: BLE001  # whatever the user's function raises
+                    self._callback_failures += 1
+                    self._error = repr(error)
 
     def _has_waited_since(self, now: float) -> float | None:
-        moments = [reader.first_waiting() for reader in self._readers() if reader.waiting]
+        moments = [reader.first_waiting() for reader in self._readers if reader.waiting]
         due_at = self._evaluation.due_at()
         if due_at is not None and due_at <= now:
             moments.append(due_at)
@@ -300,21 +316,16 @@ class ContinuousQuery:
             moments.append(now)
         return min((moment for moment in moments if moment is not None), default=None)
 
-    def _readers(self) -> Iterator[BasketReader]:
-        yield from self._plan.readers
-        for side_table in self._plan.side_tables:
-            yield side_table.reader
-
     # What it is like
 
     def reset_landmark(self) -> None:
         """Begin anew: rows so far count no more. What they made due is evaluated first."""
-        self.evaluate()
-        if not self._plan.has_landmark:
+        if self._plan.reset is None:
             raise StatementError("this query has no landmark to reset", self.text)
-        with self._uninterrupted():
-            self._evaluation.reset_landmark()
-        self._emitter.begin_anew()
+        with self._lock:
+            self._evaluate()
+            self._plan.reset()
+            self._emitter.begin_anew()
 
     def explain(self, *, sql: bool = False) -> str:
         """Say how it is evaluated: what by increments, what anew for each window, and why.
@@ -323,7 +334,8 @@ class ContinuousQuery:
         """
         from .rewriting import explain, parts, whole
 
-        split, description = self._plan.split, self._evaluation.describe()
+        with self._lock:
+            split, description = self._plan.split, self._evaluation.describe()
         if description.merges is None:
             return f"{description.now}\n{whole(split)}" if sql else description.now
         lines = [explain(split, description.merges), description.now]
@@ -331,6 +343,11 @@ class ContinuousQuery:
 
     def statistics(self) -> QueryStatistics:
         """Return counts of what happened so far."""
+        with self._lock:
+            return self._statistics()
+
+    def _statistics(self) -> QueryStatistics:
+        counts = self._evaluation.counts()
         emitter, backlog = self._emitter, self._emitter.backlog
         return QueryStatistics(
             name=self.name,
@@ -343,10 +360,10 @@ class ContinuousQuery:
             results_waiting=len(backlog),
             rows_read=sum(reader.position - reader.origin for reader in self._plan.readers),
             rows_waiting=sum(reader.waiting for reader in self._plan.readers),
-            rows_late=self._evaluation.late_rows(),
-            rows_superseded=self._evaluation.superseded_rows(),
+            rows_late=counts.late,
+            rows_superseded=counts.superseded,
             rows_failed=self._plan.failing.count,
-            rows_held=self._evaluation.memory_rows(),
+            rows_held=counts.held,
             evaluations=self._evaluations,
             evaluation_seconds=self._evaluation_seconds,
             staleness_seconds_mean=backlog.staleness_seconds / max(backlog.taken, 1),
@@ -356,16 +373,13 @@ class ContinuousQuery:
 
     def close(self) -> None:
         """Stop: it reads its streams no more. What was counted can still be read."""
-        if self._is_closed:
-            return
-        self._is_closed = True
-        if self._interruption is None:
-            self._stop_reading()
-        self._evaluation.close()
-        self._on_close(self)
-
-    def _stop_reading(self) -> None:
-        for reader in self._plan.readers:
-            reader.close()
-        for side_table in self._plan.side_tables:
-            side_table.close()
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            for reader in self._plan.readers:
+                reader.close()
+            for side_table in self._plan.side_tables:
+                side_table.close()
+            self._evaluation.close()
+            self._on_close(self)

@@ -30,14 +30,14 @@ class Batch:
         return self.first + int(self.rows.num_rows)
 
 
-class Basket:
+class Log:
     """The batches of one stream that its readers have not read yet."""
 
     __slots__ = ("_batches", "_readers", "rows")
 
     def __init__(self) -> None:
         self._batches: list[Batch] = []
-        self._readers: list[BasketReader] = []
+        self._readers: list[LogReader] = []
         self.rows = 0
         """How many rows ever came."""
 
@@ -58,9 +58,9 @@ class Basket:
         if self._readers and rows.num_rows:
             self._batches.append(batch)
 
-    def reader(self) -> BasketReader:
+    def reader(self) -> LogReader:
         """Return a new reader, of what comes from now on."""
-        reader = BasketReader(self, self.rows)
+        reader = LogReader(self, self.rows)
         self._readers.append(reader)
         return reader
 
@@ -96,7 +96,7 @@ class Basket:
         if passed:
             del self._batches[:passed]
 
-    def leave(self, reader: BasketReader) -> None:
+    def leave(self, reader: LogReader) -> None:
         """Forget a reader."""
         self._readers.remove(reader)
         self.trim()
@@ -106,12 +106,12 @@ def _end_of(batch: Batch) -> int:
     return batch.end
 
 
-class BasketReader:
+class LogReader:
     """One query's place in a basket."""
 
     __slots__ = ("_basket", "origin", "position")
 
-    def __init__(self, basket: Basket, position: int) -> None:
+    def __init__(self, basket: Log, position: int) -> None:
         self._basket = basket
         self.origin = self.position = position
 
@@ -134,15 +134,12 @@ class BasketReader:
         self.position += rows
         self._basket.trim()
 
-    def take_rows(self) -> pa.Table | None:
-        """Take everything, as one table; None if there is nothing."""
+    def waiting_rows(self) -> pa.Table | None:
+        """Return everything that was not taken, as one table, and leave it; None for nothing."""
         import pyarrow as pa
 
-        if not self.waiting:
-            return None
-        rows = pa.concat_tables([batch.rows for batch in self.peek()])
-        self.take(self.waiting)
-        return rows
+        batches = list(self.peek())
+        return pa.concat_tables([batch.rows for batch in batches]) if batches else None
 
     def close(self) -> None:
         """Read no more."""

@@ -129,16 +129,14 @@ class NewestRows:
         """Return the newest rows of all groups, in the order in which they came."""
         return self._compact()
 
-    def take_changed(self) -> pa.Table:
-        """Return the newest rows of the groups that changed since this was last asked."""
-        return self.rows_of(self.take_changed_groups())
+    def changed_groups(self) -> Integers:
+        """Return the numbers of the groups that changed since changes were forgotten."""
+        return np.concatenate(self._changed) if self._changed else np.empty(0, dtype=np.int64)
 
-    def take_changed_groups(self) -> Integers:
-        """Return the numbers of the groups that changed since this was last asked."""
-        groups = np.concatenate(self._changed) if self._changed else np.empty(0, dtype=np.int64)
+    def forget_changes(self) -> None:
+        """Say that the changes so far are known."""
+        self._is_changed[self.changed_groups()] = False
         self._changed.clear()
-        self._is_changed[groups] = False
-        return groups
 
     def rows_of(self, groups: Integers) -> pa.Table:
         """Return the newest rows of these groups, in the order in which they came."""

@@ -7,7 +7,7 @@ in the order of time, and a chunk that nothing was added to takes no room.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -51,15 +51,26 @@ class Ring(Generic[Item]):
         else:
             items.append(item)
 
-    def of(self, chunk: int) -> Sequence[Item]:
+    def of(self, chunk: int) -> list[Item]:
         """Return the items of a chunk, which may be none."""
-        return self._items.get(chunk, ())
+        return self._items.get(chunk, [])
 
     def replace(self, chunk: int, items: list[Item]) -> None:
         """Let a chunk have these items in place of those that it has."""
         assert items
         assert chunk in self._items
         self._items[chunk] = items
+
+    def take_first(self, chunk: int, count: int) -> list[Item]:
+        """Take so many items out of a chunk, the oldest of it, and return them."""
+        items = self._items.get(chunk, [])
+        if count < len(items):
+            self._items[chunk] = items[count:]
+            return items[:count]
+        if items:
+            del self._items[chunk]
+            del self._chunks[bisect_left(self._chunks, chunk)]
+        return items
 
     def chunks(self, first: int, end: int) -> list[int]:
         """Return the chunks in `[first, end)` that have items, the oldest first."""

@@ -1,98 +1,108 @@
 """The rows of a window as one table, which slides as the window does.
 
-DuckDB pays for each piece of a table that it reads, and a window is made of many steps. So the
+DuckDB pays for each piece of a table that it reads, and a window is made of many chunks. So the
 table of the last window is kept: what has left is cut off, and what is new put behind, without a
 copy; now and then all is copied into one piece.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...rows.arrow_data import empty_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Collect = Callable[[int, int], Iterable[tuple[int, "pa.Table"]]]
-"""Gives the pieces of the steps in `[first, end)`, in order."""
+    from .ring import Ring
 
 _PIECES: Final = 16
 """More pieces than this are copied into one."""
 _NOTHING: Final = 1 << 63
 
 
-class SlidingTable:
-    """Keeps the table of the steps `[first, end)`, as they were asked for last."""
+class _State(NamedTuple):
+    """The table of the chunks `[first, end)`, and the chunk and the length of each piece of it."""
 
-    __slots__ = ("_end", "_first", "_pieces", "_rows", "_schema")
+    first: int
+    end: int
+    pieces: list[tuple[int, int]]
+    rows: pa.Table
+
+
+class SlidingTable:
+    """Keeps the table of the window that was asked for last.
+
+    It is taken from a ring, and found anew from there whenever it is not known.
+    """
+
+    __slots__ = ("_nothing", "_state")
 
     def __init__(self, schema: pa.Schema) -> None:
-        self._schema = schema
-        self._rows: pa.Table = empty_table(schema)
-        self._pieces: deque[tuple[int, int]] = deque()
-        """The step of each piece, and how many rows it has."""
-        self._first = self._end = -_NOTHING
+        self._nothing = _State(-_NOTHING, -_NOTHING, [], empty_table(schema))
+        self._state = self._nothing
 
-    def add(self, step: int, rows: pa.Table) -> None:
-        """Learn that rows came for a step; if it is in the middle, the table is made anew."""
+    def add(self, chunk: int, rows: pa.Table) -> None:
+        """Learn that rows came for a chunk, the last of which the ring has by now."""
         import pyarrow as pa
 
-        if not self._first <= step < self._end:
+        first, end, pieces, known = self._state
+        if not first <= chunk < end:
             return
-        if self._pieces and step < self._pieces[-1][0]:
-            self.clear()
+        if pieces and chunk < pieces[-1][0]:  # in the middle of the table
+            self._state = self._nothing
         else:
-            self._pieces.append((step, rows.num_rows))
-            self._rows = pa.concat_tables([self._rows, rows])
+            more = [*pieces, (chunk, rows.num_rows)]
+            self._state = _State(first, end, more, pa.concat_tables([known, rows]))
 
     def forget(self, before: int) -> None:
-        """Let go the rows of steps below."""
-        gone = 0
-        while self._pieces and self._pieces[0][0] < before:
-            gone += self._pieces.popleft()[1]
-        self._first = max(before, self._first)
-        self._rows = self._rows.slice(gone) if self._pieces else empty_table(self._schema)
+        """Let go the rows of chunks below."""
+        if before > self._state.first:
+            self._state = self._cut(before)
 
     def clear(self) -> None:
         """Keep nothing."""
-        self._rows = empty_table(self._schema)
-        self._pieces.clear()
-        self._first = self._end = -_NOTHING
+        self._state = self._nothing
 
-    def window(self, first: int, end: int, collect: Collect) -> pa.Table:
-        """Return the rows of the steps in `[first, end)`. O(new pieces), amortized."""
+    def window(self, first: int, end: int, ring: Ring[pa.Table]) -> pa.Table:
+        """Return the rows of the chunks in `[first, end)`. O(new pieces), amortized."""
         import pyarrow as pa
 
-        if first < self._first or end < self._end:
-            self.clear()
-        self.forget(first)
-        tables = [self._rows] if self._pieces else []
-        for step, rows in collect(max(first, self._end), end):
-            self._pieces.append((step, rows.num_rows))
-            tables.append(rows)
-        self._first, self._end = first, end
-        self._rows = pa.concat_tables(tables) if tables else empty_table(self._schema)
-        if self._rows.num_columns and self._rows.column(0).num_chunks > _PIECES:
-            self._rows = self._rows.combine_chunks()
-        return self._rows
+        if first < self._state.first or end < self._state.end:
+            self._state = self._nothing
+        if (first, end) == self._state[:2]:
+            return self._state.rows
+        known = self._cut(first)
+        new = list(ring.between(max(first, known.end), end))
+        tables = [known.rows] if known.pieces else []
+        tables += [rows for _, rows in new]
+        table = pa.concat_tables(tables) if tables else self._nothing.rows
+        if table.num_columns and table.column(0).num_chunks > _PIECES:
+            table = table.combine_chunks()
+        pieces = [*known.pieces, *lengths(new)]
+        self._state = _State(first, end, pieces, table)
+        return table
+
+    def _cut(self, before: int) -> _State:
+        """Return what is known, without the chunks below."""
+        first, end, pieces, rows = self._state
+        gone = left = 0
+        for chunk, length in pieces:
+            if chunk >= before:
+                break
+            gone += length
+            left += 1
+        rows = rows.slice(gone) if left < len(pieces) else self._nothing.rows
+        return _State(max(before, first), end, pieces[left:], rows)
 
     def _check(self) -> None:
         """Assert what always holds."""
-        assert sum(rows for _, rows in self._pieces) == self._rows.num_rows
-        assert all(self._first <= step < self._end for step, _ in self._pieces)
+        first, end, pieces, rows = self._state
+        assert sum(length for _, length in pieces) == rows.num_rows
+        assert all(first <= chunk < end for chunk, _ in pieces)
 
 
-def pieces_between(
-    pieces: Mapping[int, list[pa.Table]], first: int, end: int
-) -> Iterator[tuple[int, pa.Table]]:
-    """Yield the pieces of the steps in `[first, end)`, in order, in the time of the fewer steps."""
-    if end - first <= len(pieces):
-        steps: Iterable[int] = (step for step in range(first, end) if step in pieces)
-    else:
-        steps = sorted(step for step in pieces if first <= step < end)
-    for step in steps:
-        for piece in pieces[step]:
-            yield step, piece
+def lengths(pieces: Iterable[tuple[int, pa.Table]]) -> list[tuple[int, int]]:
+    """Return how many rows each piece has, with its chunk."""
+    return [(chunk, rows.num_rows) for chunk, rows in pieces]

@@ -7,183 +7,206 @@ left. Rows after the end of the window that is answered for wait for the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...database.failure import DatabaseError
+from ...queues.held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
-from ..chunks.window_input import passed_by_all, passed_by_all_at, passes_for_all_at
-from ..results.answer import Answer, Answers
+from ..chunks.grid import FOREVER
+from ..chunks.progress import passed_by_all, passed_by_all_at, passes_for_all_at
+from ..chunks.ring import Ring
+from ..chunks.windows import Span
+from ..results.answer import Answer, Answers, Counts
 from ..results.description import Description
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...database.prepared import Prepared
     from ...rows.window_bound import WindowBound
-    from ..chunks.window_input import WindowInput
-    from .failing_rows import FailingRows
+    from ..chunks.cutter import Cut
+    from ..chunks.input import Input
+    from ..results.failing_rows import FailingRows
+    from .chunk_leaf import ChunkLeaf
     from .finish import Finish
-    from .step_leaf import StepLeaf
+    from .increments import Increments
 
 _FIRST: Final = -(1 << 63)
 _LAST: Final = (1 << 63) - 1
+
+
+class _So(NamedTuple):
+    """How far answers have got."""
+
+    end: int | None = None
+    """The chunk after the newest window that was due."""
+    unanswered: float | None = None
+    """When the first row came that no answer was about."""
 
 
 class LandmarkEvaluation:
     """Evaluate a query over all rows since a landmark."""
 
     __slots__ = (
-        "_bound",
-        "_end",
         "_failing",
         "_finish",
+        "_has_slide",
+        "_increments",
         "_inputs",
         "_leaves",
         "_newest",
         "_occupied",
         "_oldest",
-        "_slide",
-        "_unanswered",
+        "_progress",
+        "_so",
+        "_value",
         "_whole",
     )
 
     def __init__(
         self,
-        inputs: Sequence[WindowInput],
-        leaves: Sequence[StepLeaf],
+        inputs: Sequence[Input],
+        increments: Increments,
+        leaves: Sequence[ChunkLeaf],
         *,
+        has_slide: bool,
         finish: Finish,
         whole: Prepared,
-        bound: Callable[[int], WindowBound],
+        value: Callable[[int], WindowBound],
         failing: FailingRows,
     ) -> None:
         self._inputs = inputs
+        self._progress = [each.progress for each in inputs]
+        self._increments = increments
         self._leaves = leaves
         self._finish = finish
         self._whole = whole
         self._failing = failing
-        self._slide = inputs[0].clause.slide
-        self._bound = bound
-        self._occupied: dict[int, float] = {}
+        self._has_slide = has_slide
+        self._value = value
+        self._occupied = Ring[float]()
         """The slides with rows that no answer was about, and when the first of these came."""
-        self._end: int | None = None
-        """The end of the newest window that was due, in slides."""
-        self._unanswered: float | None = None
-        """When the first row came that no answer was about."""
+        self._so = _So()
         self._oldest: int | None = None
         self._newest: int | None = None
 
     def take_in(self, now: float) -> None:
         """Read what waits into the partials."""
-        for number, window_input in enumerate(self._inputs):
-            for cut in window_input.take_in(now):
-                if not cut.pieces:
-                    continue
-                arrival = window_input.last_arrival
-                if self._unanswered is None or arrival < self._unanswered:
-                    self._unanswered = arrival
-                for step, _ in cut.pieces:
-                    self._occupied[step] = min(arrival, self._occupied.get(step, arrival))
-                known = (cut.oldest, cut.newest)
-                self._oldest = min(known if self._oldest is None else (*known, self._oldest))
-                self._newest = max(known if self._newest is None else (*known, self._newest))
-                self._failing.begin()
-                for leaf in self._leaves:
-                    if leaf.window == number:
-                        leaf.feed(number, cut.pieces)
+        for number, each in enumerate(self._inputs):
+            for batch, cut in each.waiting():
+                take = self._increments.prepared(number, cut.pieces)
+                with HeldInterrupt():
+                    each.took(batch, cut)
+                    take()
+                    if cut.pieces:
+                        self._note(cut, batch.arrival)
 
     def answers(self, now: float, keep: int) -> Answers:
         """Answer for the newest `keep` windows of those that are due."""
-        due = list(self._due(now))
+        due, passed = self._due(now)
         skipped = max(0, len(due) - keep)
         answers = [self._answer(end, moment) for end, moment in due[skipped:]]
         if due and not answers:
-            self._advance(due[-1][0])  # so that partials are merged, although nobody asks
-        return Answers(answers, skipped)
+            self._increments.advance(self._spans(due[-1][0]))  # merged although nothing is asked
+        return Answers(answers, skipped, partial(self._commit, due, passed))
 
     def current(self, now: float) -> Answer | None:
         """Answer for the newest window that was due; without a slide, for everything so far."""
-        return self._over_no_rows(now) if self._end is None else self._answer(self._end, now)
+        due, _ = self._due(now)
+        end = due[-1][0] if due else self._so.end
+        return self._over_no_rows(now) if end is None else self._answer(end, now)
 
     def due_at(self) -> float | None:
         """Return when the clock alone will close the window that is open, if it will."""
-        if not self._slide or not self._occupied:
+        first = self._occupied.first_from(_FIRST) if self._has_slide else None
+        if first is None:
             return None
-        end = (min(self._occupied) + 1) * self._slide
-        return passes_for_all_at(self._inputs, end)
+        return passes_for_all_at(self._progress, self._start_of(first + 1))
 
-    def reset_landmark(self) -> None:
+    def reset(self) -> None:
         """Forget everything that was read."""
-        for leaf in self._leaves:
-            leaf.reset()
-        self._failing.forget(_LAST)
-        self._occupied.clear()
-        self._end = self._unanswered = self._oldest = self._newest = None
+        with HeldInterrupt():
+            for leaf in self._leaves:
+                leaf.reset()
+            self._failing.forget([_LAST] * len(self._inputs))
+            self._occupied.forget(_LAST)
+            self._so = _So()
+            self._oldest = self._newest = None
 
-    def late_rows(self) -> int:
-        """Return 0: no row is too late."""
-        return sum(window_input.late for window_input in self._inputs)
+    def counts(self) -> Counts:
+        """Return what became of rows so far; none is too late."""
+        return Counts(sum(each.late for each in self._inputs), 0, self._increments.rows)
 
-    def superseded_rows(self) -> int:
-        """Return 0: every row counts."""
-        return 0
-
-    def memory_rows(self) -> int:
-        """Return how many rows of partials are held."""
-        return sum(leaf.memory_rows() for leaf in self._leaves)
-
-    def delivered(self) -> None:
-        """Do nothing: each answer stands alone."""
+    def describe(self) -> Description:
+        """Return how it is evaluated, in words."""
+        words = "everything since the landmark is in one partial"
+        return Description(words, self._increments.describe())
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""
         self._whole.close()
-        self._finish.close()
-        for leaf in self._leaves:
-            leaf.close()
+        self._increments.close()
 
-    def describe(self) -> Description:
-        """Return how it is evaluated, in words."""
-        merges = tuple(leaf.describe() for leaf in self._leaves)
-        return Description("everything since the landmark is in one partial", merges)
+    def _start_of(self, chunk: int) -> int:
+        return self._progress[0].grid.start_of(chunk)
 
-    def _due(self, now: float) -> Iterator[tuple[int, float]]:
-        """Yield the ends of windows that are due, with the moments at which they were."""
-        if not self._slide:
-            if self._unanswered is not None:
-                self._end = 1
-                yield 1, self._unanswered
-                self._unanswered = None
-            return
-        passed = passed_by_all(self._inputs, now)
+    def _spans(self, end: int) -> tuple[Span, ...]:
+        return (Span(_FIRST, end),) * len(self._inputs)
+
+    def _note(self, cut: Cut, arrival: float) -> None:
+        """Learn that rows came."""
+        unanswered = self._so.unanswered
+        first = arrival if unanswered is None else min(arrival, unanswered)
+        self._so = self._so._replace(unanswered=first)
+        for chunk, _ in cut.pieces if self._has_slide else ():
+            if chunk not in self._occupied:
+                self._occupied.add(chunk, arrival)
+            elif arrival < self._occupied.of(chunk)[0]:
+                self._occupied.replace(chunk, [arrival])
+        known = (cut.oldest, cut.newest)
+        self._oldest = min(known if self._oldest is None else (*known, self._oldest))
+        self._newest = max(known if self._newest is None else (*known, self._newest))
+
+    def _due(self, now: float) -> tuple[list[tuple[int, float]], int]:
+        """Return the ends of windows that are due, with since when, and which chunks are passed."""
+        if not self._has_slide:
+            unanswered = self._so.unanswered
+            return ([] if unanswered is None else [(1, unanswered)]), _LAST
+        passed = passed_by_all(self._progress, now)
         if passed is None:
-            return
-        closed = passed // self._slide
-        for step in sorted(step for step in self._occupied if step < closed):
-            arrival = self._occupied.pop(step)
-            if self._end is None or step >= self._end:
-                self._end = step + 1
-                end = self._end * self._slide
-                moment = passed_by_all_at(self._inputs, end, now)
-                yield self._end, max(moment, arrival)
-        for window_input in self._inputs:
-            window_input.forget(closed * self._slide)
+            return [], _FIRST
+        closed = self._progress[0].grid.chunk_of(passed)
+        found: list[tuple[int, float]] = []
+        newest = self._so.end
+        for chunk in self._occupied.chunks(_FIRST, closed):
+            if newest is None or chunk >= newest:
+                newest = chunk + 1
+                moment = passed_by_all_at(self._progress, self._start_of(newest), now)
+                found.append((newest, max(moment, *self._occupied.of(chunk))))
+        return found, closed
 
-    def _advance(self, end: int) -> None:
-        for leaf in self._leaves:
-            leaf.advance(_FIRST, end)
+    def _commit(self, due: Sequence[tuple[int, float]], passed: int) -> None:
+        if due:
+            self._so = _So(due[-1][0])
+        self._occupied.forget(passed)
+        if self._has_slide and passed not in (_FIRST, FOREVER):
+            for each in self._progress:
+                each.forget(self._start_of(passed))
 
     def _answer(self, end: int, due: float) -> Answer:
         error = None
+        spans = self._spans(end)
         try:
-            self._advance(end)
-            table = self._finish.run([leaf.merged() for leaf in self._leaves])
+            table = self._increments.table(spans, {})
         except DatabaseError as failure:
             table, error = empty_table(self._finish.schema), self._finish.said(failure)
         assert self._oldest is not None
         assert self._newest is not None
-        until = end * self._slide if self._slide else self._newest
-        bounds = self._bound(self._oldest), self._bound(until)
-        return Answer(*bounds, due, 0, table, error, *self._failing.between(_FIRST, end))
+        until = self._start_of(end) if self._has_slide else self._newest
+        bounds = self._value(self._oldest), self._value(until)
+        return Answer(*bounds, due, 0, table, error, *self._failing.within(spans))
 
     def _over_no_rows(self, due: float) -> Answer:
         """Answer as long as there is no window."""

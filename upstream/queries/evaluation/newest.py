@@ -14,20 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...database.failure import DatabaseError
+from ...queues.held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
-from ..results.answer import Answer, Answers
+from ..results.answer import Answer, Answers, Counts
 from ..results.description import Description
-from .error_text import error_text
+from ..results.error_text import error_text
+from ..results.failing_rows import spare
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...database.prepared import Prepared
-    from ...tables.log import BasketReader
+    from ...tables.log import LogReader
     from ...tables.newest_rows import NewestRows
-    from .failing_rows import FailingRows
+    from ..results.failing_rows import FailingRows, Spared
 
-_NO_GROUPS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+    Groups = NDArray[np.int64]
 
 
 class NewestEvaluation:
@@ -46,7 +48,7 @@ class NewestEvaluation:
 
     def __init__(
         self,
-        readers: Sequence[BasketReader],
+        readers: Sequence[LogReader],
         newest: Sequence[NewestRows],
         *,
         whole: Prepared,
@@ -60,7 +62,7 @@ class NewestEvaluation:
         self._schema = schema
         self._is_by_row = is_by_row
         self._failing = failing
-        self._pending = [_NO_GROUPS for _ in newest]
+        self._pending = self._no_groups()
         """Groups with news that no answer which was taken has told."""
         self._unanswered: float | None = None
 
@@ -68,68 +70,62 @@ class NewestEvaluation:
         """Read what waits; of each key only the newest rows are kept."""
         for reader, newest in zip(self._readers, self._newest, strict=True):
             arrival = reader.first_waiting()
-            rows = reader.take_rows()
+            rows = reader.waiting_rows()
             if rows is None or arrival is None:
                 continue
-            newest.add(rows)
-            if self._unanswered is None or arrival < self._unanswered:
-                self._unanswered = arrival
+            with HeldInterrupt():
+                newest.add(rows)
+                reader.take(rows.num_rows)
+                if self._unanswered is None or arrival < self._unanswered:
+                    self._unanswered = arrival
 
     def answers(self, now: float, keep: int) -> Answers:
         """Answer for now, if anything came."""
         if self._unanswered is None:
             return Answers()
         if not keep:
-            self._unanswered = None
-            return Answers(skipped=1)
-        due, self._unanswered = self._unanswered, None
+            return Answers((), 1, self._answered)
         if not self._is_by_row:
-            return Answers([self._answer([each.table() for each in self._newest], due)])
-        changed = [each.take_changed_groups() for each in self._newest]
+            return Answers([self._answer(self._all_rows(), self._unanswered)], 0, self._answered)
+        changed = [each.changed_groups() for each in self._newest]
         told = [np.setdiff1d(*each) for each in zip(self._pending, changed, strict=True)]
-        self._pending = [np.union1d(*each) for each in zip(told, changed, strict=True)]
-        tables = self._rows_of(self._pending)
-        if not any(table.num_rows for table in tables):
-            return Answers()
-        answer = self._answer(tables, due)
-        if answer.rows_failed:
-            before = self._answer(self._rows_of(told), due)  # which were counted then
-            self._failing.count += answer.rows_failed - before.rows_failed
-        is_news = answer.table.num_rows or answer.error or answer.rows_failed
-        return Answers([answer] if is_news else [])
+        pending = [np.union1d(*each) for each in zip(told, changed, strict=True)]
+        tables = self._rows_of(pending)
+        answer, failed, error = None, 0, None
+        if any(table.num_rows for table in tables):
+            answer = self._answer(tables, self._unanswered)
+            failed, error = answer.rows_failed, answer.failure
+            if failed:  # some of which were counted before
+                failed -= self._answer(self._rows_of(told), self._unanswered).rows_failed
+            if not (answer.table.num_rows or answer.error or answer.rows_failed):
+                answer = None
+
+        def commit() -> None:
+            self._answered()
+            self._pending = pending
+            for each in self._newest:
+                each.forget_changes()
+            self._failing.count_more(failed, error)
+
+        return Answers([] if answer is None else [answer], 0, commit)
 
     def current(self, now: float) -> Answer | None:
         """Answer for all keys, be there none."""
         due = now if self._unanswered is None else self._unanswered
-        return self._answer([each.table() for each in self._newest], due)
+        return self._answer(self._all_rows(), due)
 
     def due_at(self) -> float | None:
         """Return None: time alone changes nothing."""
         return None
 
-    def reset_landmark(self) -> None:
-        """Fail: there is none."""
-        raise AssertionError("newest rows have no landmark")
-
-    def late_rows(self) -> int:
-        """Return how many rows were older than the newest of their keys."""
-        return sum(each.statistics().late for each in self._newest)
-
-    def superseded_rows(self) -> int:
-        """Return how many rows were superseded by newer ones."""
-        return sum(each.statistics().superseded for each in self._newest)
-
-    def memory_rows(self) -> int:
-        """Return how many rows are held."""
-        return sum(each.statistics().kept for each in self._newest)
-
-    def delivered(self) -> None:
-        """Learn that the reader has the news; what comes later is news again."""
-        self._pending = [_NO_GROUPS for _ in self._newest]
-
-    def close(self) -> None:
-        """Give back what it has of DuckDB."""
-        self._whole.close()
+    def counts(self) -> Counts:
+        """Return what became of rows: late are those that were older than the newest of a key."""
+        found = [each.statistics() for each in self._newest]
+        return Counts(
+            sum(each.late for each in found),
+            sum(each.superseded for each in found),
+            sum(each.kept for each in found),
+        )
 
     def describe(self) -> Description:
         """Return how it is evaluated, in words."""
@@ -137,27 +133,49 @@ class NewestEvaluation:
             return Description("the newest rows of keys with news are evaluated")
         return Description("the newest rows of all keys are evaluated anew, when any came")
 
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        self._whole.close()
+
+    def _answered(self) -> None:
+        self._unanswered = None
+
+    def _delivered(self) -> None:
+        """Learn that the reader has the news; what comes later is news again."""
+        self._pending = self._no_groups()
+
+    def _no_groups(self) -> list[Groups]:
+        return [np.empty(0, dtype=np.int64) for _ in self._newest]
+
+    def _all_rows(self) -> list[pa.Table]:
+        return [each.table() for each in self._newest]
+
+    def _rows_of(self, groups: Sequence[Groups]) -> list[pa.Table]:
+        """Return the newest rows of groups of each stream."""
+        return [newest.rows_of(each) for newest, each in zip(self._newest, groups, strict=True)]
+
     def _answer(self, tables: Sequence[pa.Table], due: float) -> Answer:
+        delivered = self._delivered if self._is_by_row else None
         names = [f"chunk_{i}" for i in range(len(tables))]
         try:
             result = self._whole.run(**dict(zip(names, tables, strict=True)))
         except DatabaseError as failure:
             if self._is_by_row and len(tables) == 1:
                 return self._spared(tables[0], due)
-            return Answer(None, None, due, 0, empty_table(self._schema), error_text(failure))
-        return Answer(None, None, due, 0, result)
+            empty = empty_table(self._schema)
+            return Answer(None, None, due, 0, empty, error_text(failure), delivered=delivered)
+        return Answer(None, None, due, 0, result, delivered=delivered)
 
     def _spared(self, rows: pa.Table, due: float) -> Answer:
         """Answer for the rows that do not fail; those that do are not counted here."""
-        import pyarrow as pa
+        spared = spare(lambda part: self._whole.run(chunk_0=part), rows)
+        table = joined(spared, self._schema)
+        failed, error = spared.rows_failed, spared.error
+        return Answer(None, None, due, 0, table, None, failed, error, self._delivered)
 
-        failed: list[int] = []
-        parts = self._failing.spare(
-            lambda part: self._whole.run(chunk_0=part), rows, lambda _, count: failed.append(count)
-        )
-        table = pa.concat_tables(parts) if parts else empty_table(self._schema)
-        return Answer(None, None, due, 0, table, None, sum(failed), self._failing.error)
 
-    def _rows_of(self, groups: Sequence[NDArray[np.int64]]) -> list[pa.Table]:
-        """Return the newest rows of groups of each stream."""
-        return [newest.rows_of(each) for newest, each in zip(self._newest, groups, strict=True)]
+def joined(spared: Spared, schema: pa.Schema) -> pa.Table:
+    """Return what a statement gave for the rows that it does not fail on."""
+    import pyarrow as pa
+
+    return pa.concat_tables(spared.results) if spared.results else empty_table(schema)

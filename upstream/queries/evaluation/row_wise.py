@@ -10,16 +10,20 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from ...queues.held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
-from ..results.answer import Answer, Answers
+from ..results.answer import Answer, Answers, Counts
 from ..results.description import Description
+from ..results.failing_rows import spare
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...database.prepared import Prepared
-    from ...tables.log import BasketReader, Batch
-    from .failing_rows import FailingRows
+    from ...tables.log import Batch, LogReader
+    from ..results.failing_rows import FailingRows, Spared
+
+    Portion = list[tuple[int, Batch]]
 
 _ROWS: Final = 131_072
 """How many rows go into one answer at most, but for a larger batch."""
@@ -32,7 +36,7 @@ class RowWiseEvaluation:
 
     def __init__(
         self,
-        readers: Sequence[BasketReader],
+        readers: Sequence[LogReader],
         *,
         whole: Prepared,
         schema: pa.Schema,
@@ -42,23 +46,30 @@ class RowWiseEvaluation:
         self._whole = whole
         self._schema = schema
         self._failing = failing
-        self._waiting: list[tuple[int, Batch]] = []
+        self._waiting: Portion = []
 
     def take_in(self, now: float) -> None:
         """Read what waits."""
         for number, reader in enumerate(self._readers):
-            self._waiting.extend((number, batch) for batch in reader.peek())
-            reader.take(reader.waiting)
+            batches = list(reader.peek())
+            with HeldInterrupt():
+                self._waiting.extend((number, batch) for batch in batches)
+                reader.take(sum(batch.rows.num_rows for batch in batches))
 
     def answers(self, now: float, keep: int) -> Answers:
         """Answer for the rows that came."""
         portions = list(self._portions())
-        self._waiting.clear()
         skipped = max(0, len(portions) - keep)
-        answers = [self._answer(portion) for portion in portions[skipped:]]
-        return Answers(
-            [each for each in answers if each.table.num_rows or each.rows_failed], skipped
-        )
+        found = [self._answer(portion) for portion in portions[skipped:]]
+
+        def commit() -> None:
+            self._waiting.clear()
+            for _, parts in found:
+                for spared in parts:
+                    self._failing.count_more(spared.rows_failed, spared.error)
+
+        told = [answer for answer, _ in found if answer.table.num_rows or answer.rows_failed]
+        return Answers(told, skipped, commit)
 
     def current(self, now: float) -> Answer | None:
         """Return None: nothing is remembered."""
@@ -68,36 +79,21 @@ class RowWiseEvaluation:
         """Return None: time alone changes nothing."""
         return None
 
-    def reset_landmark(self) -> None:
-        """Fail: there is none."""
-        raise AssertionError("a stream without a window has no landmark")
-
-    def late_rows(self) -> int:
-        """Return 0: there is no window to be late for."""
-        return 0
-
-    def superseded_rows(self) -> int:
-        """Return 0: every row counts."""
-        return 0
-
-    def memory_rows(self) -> int:
-        """Return how many rows are held."""
-        return sum(batch.rows.num_rows for _, batch in self._waiting)
-
-    def delivered(self) -> None:
-        """Do nothing: each answer stands alone."""
-
-    def close(self) -> None:
-        """Give back what it has of DuckDB."""
-        self._whole.close()
+    def counts(self) -> Counts:
+        """Return what became of rows: every row counts, and those that wait are held."""
+        return Counts(held=sum(batch.rows.num_rows for _, batch in self._waiting))
 
     def describe(self) -> Description:
         """Return how it is evaluated, in words."""
         return Description("each row is evaluated when it came, and nothing is remembered")
 
-    def _portions(self) -> Iterator[list[tuple[int, Batch]]]:
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        self._whole.close()
+
+    def _portions(self) -> Iterator[Portion]:
         """Yield what waits in parts of bounded size."""
-        portion: list[tuple[int, Batch]] = []
+        portion: Portion = []
         rows = 0
         for number, batch in self._waiting:
             if portion and rows + batch.rows.num_rows > _ROWS:
@@ -108,20 +104,20 @@ class RowWiseEvaluation:
         if portion:
             yield portion
 
-    def _answer(self, portion: list[tuple[int, Batch]]) -> Answer:
+    def _answer(self, portion: Portion) -> tuple[Answer, list[Spared]]:
         import pyarrow as pa
 
-        parts: list[pa.Table] = []
-        failed_before = self._failing.count
+        parts: list[Spared] = []
         for number in range(len(self._readers)):
             tables = [batch.rows for of, batch in portion if of == number]
             if tables:
-                rows = pa.concat_tables(tables)
-                parts += self._failing.spare(partial(self._run, number), rows)
-        table = pa.concat_tables(parts) if parts else empty_table(self._schema)
+                parts.append(spare(partial(self._run, number), pa.concat_tables(tables)))
+        results = [table for each in parts for table in each.results]
+        table = pa.concat_tables(results) if results else empty_table(self._schema)
         due = min(batch.arrival for _, batch in portion)
-        failed = self._failing.count - failed_before
-        return Answer(None, None, due, 0, table, None, failed, self._failing.error)
+        failed = sum(each.rows_failed for each in parts)
+        error = next((each.error for each in reversed(parts) if each.error), self._failing.error)
+        return Answer(None, None, due, 0, table, None, failed, error), parts
 
     def _run(self, number: int, rows: pa.Table) -> pa.Table:
         """Evaluate rows of one stream; what the others have is evaluated on its own."""

@@ -8,26 +8,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...queues.held_interrupt import HeldInterrupt
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...database.duck import Duck
-    from ...tables.log import BasketReader
+    from ...tables.log import LogReader
     from ...tables.newest_rows import NewestRows
 
 
 class SideTable:
     """Keeps what is lent to DuckDB at the newest rows of a stream."""
 
-    __slots__ = ("_duck", "_newest", "_relation", "reader")
+    __slots__ = ("_duck", "_is_stale", "_newest", "_relation", "reader")
 
     def __init__(
-        self, reader: BasketReader, newest: NewestRows, schema: pa.Schema, duck: Duck
+        self, reader: LogReader, newest: NewestRows, schema: pa.Schema, duck: Duck
     ) -> None:
         self.reader = reader
         self._duck = duck
         self._newest = newest
         self._relation = duck.lend(schema)
+        self._is_stale = False
+        """Whether rows were read that are not lent yet."""
 
     @property
     def name(self) -> str:
@@ -35,11 +39,16 @@ class SideTable:
         return self._relation.name
 
     def refresh(self) -> None:
-        """Read what waits. O(groups) if anything does."""
-        rows = self.reader.take_rows()
+        """Read what waits. O(what changed) if anything does."""
+        rows = self.reader.waiting_rows()
         if rows is not None:
-            self._newest.add(rows)
+            with HeldInterrupt():
+                self._newest.add(rows)
+                self.reader.take(rows.num_rows)
+                self._is_stale = True
+        if self._is_stale:
             self._relation.table = self._newest.table()
+            self._is_stale = False
 
     def close(self) -> None:
         """Read no more, and take the table back."""

@@ -9,7 +9,7 @@ from ..sql.window_clause import Axis, WindowClause, WindowKind
 
 if TYPE_CHECKING:
     from ..sql import ParsedQuery
-    from .planning import Choices
+    from .query_choices import Choices
 
 
 def refuse_choices_of_windows(parsed: ParsedQuery, choices: Choices) -> None:

@@ -1,8 +1,7 @@
-"""A leaf of a query over the windows of several streams: their join, pair of steps by pair.
+"""A leaf of a query over several inputs: their join, of which each new pair of rows is made once.
 
-Only the new row and column of the matrix of pairs are computed (DataCell, section 3, "Multi-stream
-Queries"): rows that come are joined with those of the other streams that are held, and these with
-the rows that came. A pair is counted for the older of its steps, since it leaves with that.
+Rows that come are joined with those of the other inputs that are held, and held from then on
+(DataCell, section 3, "Multi-stream Queries"). Which these are is said by a `Pairing`.
 
 The rows of the window are held, for rows to come; so are those of earlier windows that may still be
 asked for, which are then joined anew: a pair of rows can be in a window that is older than the
@@ -12,60 +11,61 @@ younger of them, but not in all windows of the older one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from ...database.failure import DatabaseError
+from ...queues.held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
-from ..chunks.sliding_table import SlidingTable, pieces_between
-from ..evaluation.step_leaf import by_step, with_steps
+from ..chunks.pieces import with_chunks, with_their_chunks
+from ..chunks.ring import Ring
+from ..chunks.sliding_table import SlidingTable
+from ..chunks.windows import Span
+from ..results.failing_rows import spare
 from ..sql.names import STEP
 from .pair_merge import PairMerge
 from .pair_statements import PairStatements
+from .sparing_join import SparingJoin, chunks_of
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
-    from sqlglot import exp
 
     from ...database.duck import Duck
-    from ..evaluation.failing_rows import FailingRows, LeftOut
-    from ..evaluation.step_leaf import Piece
+    from ..chunks.cutter import Piece
+    from ..results.failing_rows import FailedRows, FailingRows, Place
     from ..rewriting.split_query import Leaf
-
-Join = Callable[[int, "pa.Table", Mapping[int, "pa.Table"]], "pa.Table"]
+    from .pairing import Pairing
 
 _BEFORE_ALL: Final = -(1 << 63)
-_AFTER_ALL: Final = (1 << 63) - 1
 _WORTH: Final = 0.5
 """Aggregating before the join is worth it if it leaves no more of the rows than this."""
 
 
 class JoinLeaf:
-    """Evaluate a leaf over the windows of several streams.
+    """Evaluate a leaf over several inputs.
 
-    `early` is the same leaf with each stream aggregated before the join, if it can be. That is
-    taken if the first rows become half as many by it.
+    Where each input can be aggregated before the join, that is done if the first rows become half
+    as many by it.
     """
 
     __slots__ = (
-        "_end",
         "_failed_pairs",
         "_failing",
-        "_first",
         "_forgotten",
         "_forms",
         "_held",
+        "_inputs",
+        "_is_chosen",
         "_merge",
-        "_order",
-        "_raw",
+        "_pairing",
+        "_spans",
         "_tables",
         "_waiting",
-        "_windows",
         "keeps_rows",
+        "merge_query",
         "schema",
     )
 
@@ -75,206 +75,80 @@ class JoinLeaf:
         early: Leaf | None,
         schemas: Mapping[int, pa.Schema],
         duck: Duck,
+        *,
+        pairing: Pairing,
         failing: FailingRows,
     ) -> None:
-        self._windows = leaf.windows
+        self._inputs = leaf.windows
+        self._pairing = pairing
         self._failing = failing
-        self._failed_pairs: Counter[tuple[int, int]] = Counter()
-        """How many pairs were left out by the first and the last of their steps."""
+        self._failed_pairs: Counter[Place] = Counter()
+        """How many pairs were left out, by where their rows are."""
         self.keeps_rows = bool(leaf.reason)
         leaves = [leaf] if early is None else [early, leaf]
         self._forms = [PairStatements(each, schemas, duck) for each in leaves]
-        """The ways to join that there are; one, as soon as there were rows to choose by."""
+        """The ways to join; the first is taken, once there were rows to choose by."""
+        self._is_chosen = False
         self.schema = self._forms[0].schema
         self._merge = PairMerge(leaf.groups, leaf.states, self.schema, duck)
-        self._raw: dict[int, list[pa.Table]] = {i: [] for i in leaf.windows}
-        self._waiting: dict[int, list[pa.Table]] = {i: [] for i in leaf.windows}
-        self._held: dict[int, dict[int, list[pa.Table]]] = {i: {} for i in leaf.windows}
-        self._order: dict[int, list[int]] = {i: [] for i in leaf.windows}
-        """The steps that are held, as heaps."""
+        self.merge_query = self._merge.query
+        """The query by which the finish merges what `merged` gives."""
+        self._waiting = {i: Ring["pa.Table"]() for i in leaf.windows}
+        """What was picked, until a window reaches it."""
+        self._held = {i: Ring["pa.Table"]() for i in leaf.windows}
+        """What was joined with what there was."""
         self._tables: dict[int, SlidingTable] = {}
-        """Of each stream what is held for the window."""
-        self._first = self._end = self._forgotten = _BEFORE_ALL
+        """What is held of each input for the window."""
+        count = max(leaf.windows) + 1
+        self._spans: Sequence[Span] = (Span(_BEFORE_ALL, _BEFORE_ALL),) * count
+        self._forgotten: Sequence[int] = (_BEFORE_ALL,) * count
 
-    def merge(self) -> exp.Query | None:
-        """Return the query by which the finish merges what `merged` gives."""
-        return self._merge.query
+    def reads(self, number: int) -> bool:
+        """Tell whether it reads an input."""
+        return number in self._inputs
 
-    def feed(self, window: int, pieces: Iterable[Piece]) -> None:
-        """Take rows of a stream, by step; they are joined when the window reaches them."""
-        pieces = list(pieces)
-        if pieces:
-            self._raw[window].append(with_steps(pieces))
-            self.join()
+    def feed(self, number: int, pieces: Sequence[Piece], failed: FailedRows) -> Callable[[], None]:
+        """Pick what is needed of rows that came, to be joined when the window reaches them."""
+        rows = with_chunks(pieces)
+        form = self._chosen_form(number, rows)
+        spared = spare(partial(form.pick, number), rows)
+        if spared.left_out:
+            chunks = rows.column(STEP).to_pylist()
+            for place, count in spared.left_out:
+                for each in range(place, place + count):
+                    at = each - chunks.index(chunks[each])
+                    failed.note(chunks[each], [at], spared.error)
+        found = [piece for part in spared.results for piece in with_their_chunks(part)]
+        return partial(self._take, number, form, [self._keyed(number, *each) for each in found])
 
-    def advance(self, first: int, end: int) -> None:
-        """Move the window, and join what waited for it."""
-        self._first, self._end = first, end
-        self._merge.advance(first)
-        self._drop()
-        self.join()
+    def advance(self, spans: Sequence[Span]) -> None:
+        """Move on to a window, and join what waited for it."""
+        if spans != self._spans:
+            self._spans = spans
+            self._merge.advance(self._pairing.kept_from(spans))
+            self._drop()
+        self._join()
 
-    def join(self) -> None:
-        """Join what waits with what is held, as far as the window goes.
-
-        Stream by stream: the new rows of each with all that are held of the others, and held from
-        then on.
-        """
-        self._pick()
-        for window in self._windows:
-            new = self._due(window)
-            if new is None:
-                continue
-            others = {
-                other: self._rows(other, self._first, self._end)
-                for other in self._windows
-                if other != window
-            }
-            in_window = in_steps(new, self._first, self._end)
-            if in_window.num_rows and all(table.num_rows for table in others.values()):
-                join, note = self._forms[0].join, self._note_pair
-                for pairs in self._spare_pairs(join, window, in_window, others, note):
-                    self._merge.stage(pairs)
-            for step, rows in _by_step_with_it(new):
-                held = self._held[window]
-                if step not in held:
-                    held[step] = []
-                    heappush(self._order[window], step)
-                held[step].append(rows)
-                self._tables[window].add(step, rows)
-
-    def _spare_pairs(
-        self,
-        run: Join,
-        window: int,
-        rows: pa.Table,
-        others: dict[int, pa.Table],
-        note: Callable[[int, int], None],
-    ) -> list[pa.Table]:
-        """Join rows of a stream with the others', and leave out those that fail.
-
-        Where one row fails by itself, it may be for a row of the other stream: then that one is
-        looked for, so that the pairs of the first with all others stay. `note` is told the first
-        and the last step of each pair that is left out, or of a row that pairs with none.
-        """
-        found: list[pa.Table] = []
-
-        def left_out(place: int, count: int) -> None:
-            for step in _steps_of(rows.slice(place, count)):
-                note(step, step)
-
-        def join(part: pa.Table) -> pa.Table:
-            try:
-                return run(window, part, others)
-            except DatabaseError:
-                if part.num_rows != 1 or len(others) != 1:
-                    raise
-            [(other, table)] = others.items()
-            [own] = _steps_of(part)
-
-            def pair_left_out(place: int, count: int) -> None:
-                for step in _steps_of(table.slice(place, count)):
-                    note(min(own, step), max(own, step))
-
-            def join_half(half: pa.Table) -> pa.Table:
-                return run(window, part, {other: half})
-
-            found.extend(self._failing.spare(join_half, table, pair_left_out))
-            return run(window, part.slice(0, 0), others)
-
-        results = self._failing.spare(join, rows, left_out)
-        return [*results, *found]
-
-    def _pick(self) -> None:
-        """Pick what is needed of the rows that came."""
-        if len(self._forms) > 1 and any(self._raw.values()):
-            self._choose_form()
-        if not self._tables and any(self._raw.values()):
-            schemas = self._forms[0].picked
-            self._tables = {window: SlidingTable(schemas[window]) for window in self._windows}
-        pick = self._forms[0].pick
-        for window, raw in self._raw.items():
-            for rows in raw:
-                picked = self._failing.spare(partial(pick, window), rows, self._noting(rows))
-                self._waiting[window].extend(part for part in picked if part.num_rows)
-            raw.clear()
-
-    def _noting(self, rows: pa.Table) -> LeftOut:
-        """Return what notes which of the rows of a stream, by step, could not be picked."""
-
-        def left_out(place: int, count: int) -> None:
-            steps = _steps_of(rows)
-            for each in range(place, place + count):
-                self._failing.note_row(steps[each], each - steps.index(steps[each]))
-
-        return left_out
-
-    def _note_pair(self, first: int, last: int) -> None:
-        self._failed_pairs[first, last] += 1
-        self._failing.note(first, last)
-
-    def _choose_form(self) -> None:
-        """See how many rows are left when they are aggregated before the join."""
-        rows = picked = 0
-        try:
-            for window, raw in self._raw.items():
-                for table in raw:
-                    rows += table.num_rows
-                    picked += self._forms[0].pick(window, table).num_rows
-        except DatabaseError:
-            picked = rows  # rows that fail one by one cannot be told apart any more
-        self._forms.pop(0 if picked > rows * _WORTH else 1).close()
-
-    def merged(self) -> pa.Table:
-        """Return the partials of the window's pairs of steps."""
-        self.join()
+    def merged(self, spans: Sequence[Span]) -> pa.Table:
+        """Return the partials of the pairs of a window that is not forgotten."""
+        if any(spans[i].first < self._spans[i].first for i in self._inputs):
+            return self._joined_anew(spans)
+        self.advance(spans)
         return self._merge.partials()
 
-    def merged_of(self, first: int, end: int) -> pa.Table:
-        """Join the rows of an earlier window anew."""
-        import pyarrow as pa
-
-        self.join()
-        rows = {i: self._rows(i, first, end) for i in self._windows}
-        form = self._forms[0]
-        try:
-            return form.partial(rows)
-        except DatabaseError:
-            one, *_ = self._windows
-            others = {i: rows[i] for i in self._windows if i != one}
-            left_out: Counter[tuple[int, int]] = Counter()
-            parts = self._spare_pairs(
-                lambda window, part, rest: form.partial({window: part, **rest}),
-                one,
-                rows[one],
-                others,
-                lambda *span: left_out.update([span]),
-            )
-            for span, count in left_out.items():
-                for _ in range(count - self._failed_pairs[span]):  # those that were not joined yet
-                    self._note_pair(*span)
-            return pa.concat_tables(parts) if parts else empty_table(self.schema)
-
-    def forget(self, before: int) -> None:
-        """Forget steps that are in no window any more."""
-        self._forgotten = max(before, self._forgotten)
+    def forget(self, before: Sequence[int]) -> None:
+        """Say that chunks below are not asked for again once the window has passed them."""
+        self._forgotten = before
         self._drop()
 
-    def memory_rows(self) -> int:
-        """Return how many rows are held."""
-        waiting: int = sum(
-            rows.num_rows
-            for tables in (self._raw, self._waiting)
-            for parts in tables.values()
-            for rows in parts
-        )
+    @property
+    def rows(self) -> int:
+        """How many rows are held."""
+        rings = (*self._waiting.values(), *self._held.values())
         held: int = sum(
-            rows.num_rows
-            for steps in self._held.values()
-            for parts in steps.values()
-            for rows in parts
+            rows.num_rows for ring in rings for chunk in ring for rows in ring.of(chunk)
         )
-        return waiting + held + self._merge.memory_rows()
+        return held + self._merge.rows
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""
@@ -284,56 +158,129 @@ class JoinLeaf:
 
     def describe(self) -> str:
         """Return how it is merged, in words."""
-        early = ["aggregated before the join" in form.rule for form in self._forms]
+        forms = self._forms[:1] if self._is_chosen else self._forms
+        early = ["aggregated before the join" in form.rule for form in forms]
         may_be = "" if all(early) else ", if that makes them much fewer"
         first = f"rows are first aggregated by what they are joined by{may_be}; "
         joined = "new rows are joined once with those that are held, "
         return f"{first if any(early) else ''}{joined}{self._merge.describe()}"
 
-    def _due(self, window: int) -> pa.Table | None:
-        """Take what waits of a stream and is in the window or behind it."""
+    # Picking
+
+    def _take(self, number: int, form: PairStatements, pieces: Sequence[Piece]) -> None:
+        for chunk, rows in pieces:
+            self._waiting[number].add(chunk, rows)
+        self._forms = [form, *(each for each in self._forms if each is not form)]
+        self._is_chosen = True
+
+    def _chosen_form(self, number: int, rows: pa.Table) -> PairStatements:
+        """See how many rows are left when they are aggregated before the join."""
+        form, *others = self._forms
+        if self._is_chosen or not others:
+            return form
+        try:
+            picked = form.pick(number, rows).num_rows
+        except DatabaseError:
+            picked = rows.num_rows  # rows that fail one by one could not be told apart any more
+        return others[0] if picked > rows.num_rows * _WORTH else form
+
+    def _keyed(self, number: int, chunk: int, rows: pa.Table) -> Piece:
+        """Return rows with the key of their pairs in front."""
         import pyarrow as pa
 
-        if not self._waiting[window]:
-            return None
-        waiting = pa.concat_tables(self._waiting[window])
-        due = in_steps(waiting, _BEFORE_ALL, self._end)
-        is_all = due.num_rows == waiting.num_rows
-        self._waiting[window] = [] if is_all else [in_steps(waiting, self._end, _AFTER_ALL)]
-        return due if due.num_rows else None
+        key = self._pairing.key(number, chunk)
+        if key != chunk:
+            keys = pa.array(np.full(rows.num_rows, key, np.int64))
+            rows = rows.set_column(0, rows.schema.field(0), keys)
+        return chunk, rows
 
-    def _rows(self, window: int, first: int, end: int) -> pa.Table:
-        """Return what is held of a stream for the steps in `[first, end)`."""
+    # Joining
+
+    def _join(self) -> None:
+        """Join what waits with what is held, as far as the window goes.
+
+        Input by input: the new rows of each with all that are held of the others, and held from
+        then on.
+        """
         import pyarrow as pa
 
-        if self._tables and (first, end) == (self._first, self._end):
-            return self._tables[window].window(
-                first, end, partial(pieces_between, self._held[window])
+        for number in self._inputs:
+            span = self._spans[number]
+            new = list(self._waiting[number].between(_BEFORE_ALL, span.end))
+            if not new:
+                continue
+            partners = self._pairing.partners(number, self._spans)
+            others = {other: self._rows(other, within) for other, within in partners.items()}
+            in_window = [rows for chunk, rows in new if chunk >= span.first]
+            found: list[pa.Table] = []
+            failed: Counter[Place] = Counter()
+            error: str | None = None
+            if in_window and all(table.num_rows for table in others.values()):
+                rows = pa.concat_tables(in_window)
+                chunks: dict[int, Callable[[], list[int]]] = {number: partial(chunks_of, new, span)}
+                chunks |= {other: self._held_chunks(other, partners[other]) for other in others}
+                join = SparingJoin(self._forms[0].join, number, chunks)
+                found, failed, error = join.run(rows, others)
+                found = self._merge.conformed(found)
+            with HeldInterrupt():
+                self._merge.stage(found)
+                self._failed_pairs.update(failed)
+                self._failing.add(failed, error)
+                for chunk, pieces in self._waiting[number].forget(span.end):
+                    for piece in pieces:
+                        self._held[number].add(chunk, piece)
+                        self._table(number).add(chunk, piece)
+            self._merge.settle()
+
+    def _joined_anew(self, spans: Sequence[Span]) -> pa.Table:
+        """Join the rows of an earlier window anew."""
+        import pyarrow as pa
+
+        self._join()
+        rows = {i: self._rows(i, spans[i]) for i in self._inputs}
+        form = self._forms[0]
+        try:
+            return form.partial(rows)
+        except DatabaseError:
+            one, *_ = self._inputs
+            others = {i: rows[i] for i in self._inputs if i != one}
+            chunks = {i: self._held_chunks(i, spans[i]) for i in self._inputs}
+            join = SparingJoin(
+                lambda number, part, rest: form.partial({number: part, **rest}), one, chunks
             )
-        parts = [rows for _, rows in pieces_between(self._held[window], first, end)]
-        return pa.concat_tables(parts) if parts else empty_table(self._forms[0].picked[window])
+            parts, failed, error = join.run(rows[one], others)
+            new = failed - self._failed_pairs  # those that were not joined yet
+            self._failed_pairs.update(new)
+            self._failing.add(new, error)
+            return pa.concat_tables(parts) if parts else empty_table(self.schema)
+
+    def _rows(self, number: int, span: Span) -> pa.Table:
+        """Return what is held of an input for a span."""
+        import pyarrow as pa
+
+        if span == self._spans[number]:
+            return self._table(number).window(*span, self._held[number])
+        parts = [rows for _, rows in self._held[number].between(*span)]
+        return pa.concat_tables(parts) if parts else empty_table(self._forms[0].picked[number])
+
+    def _table(self, number: int) -> SlidingTable:
+        if number not in self._tables:
+            self._tables[number] = SlidingTable(self._forms[0].picked[number])
+        return self._tables[number]
+
+    def _held_chunks(self, number: int, span: Span) -> Callable[[], list[int]]:
+        return lambda: chunks_of(self._held[number].between(*span), span)
 
     def _drop(self) -> None:
-        bound = min(self._forgotten, self._first)
-        for window, order in self._order.items():
-            while order and order[0] < bound:
-                del self._held[window][heappop(order)]
-        for span in [span for span in self._failed_pairs if span[0] < bound]:
-            del self._failed_pairs[span]
-
-
-def in_steps(rows: pa.Table, first: int, end: int) -> pa.Table:
-    """Return the rows whose steps are in `[first, end)`."""
-    steps: NDArray[np.int64] = rows.column(STEP).to_numpy()
-    is_in = (steps >= first) & (steps < end)
-    return rows if bool(is_in.all()) else rows.filter(is_in)
-
-
-def _steps_of(rows: pa.Table) -> list[int]:
-    steps: list[int] = rows.column(STEP).to_pylist()
-    return steps
-
-
-def _by_step_with_it(rows: pa.Table) -> Iterator[Piece]:
-    """Yield rows by step, each with its step still."""
-    return by_step(rows.add_column(0, "__of", rows.column(STEP)))
+        bounds = [
+            min(forgotten, span.first)
+            for forgotten, span in zip(self._forgotten, self._spans, strict=True)
+        ]
+        for number in self._inputs:
+            self._held[number].forget(bounds[number])
+        for place in [
+            place
+            for place in self._failed_pairs
+            if any(chunk < bounds[number] for number, chunk in place)
+        ]:
+            del self._failed_pairs[place]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ...rows.arrow_data import empty_table
 
@@ -33,6 +33,8 @@ class Answer:
     error: str | None = None
     rows_failed: int = 0
     failure: str | None = None
+    delivered: Callable[[], None] | None = None
+    """What is to be called when the answer was taken."""
 
     def or_failed(self) -> Answer:
         """Return the answer or, if rows had to be left out of it, an error instead of it."""
@@ -45,14 +47,30 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The newest answers that were asked for, oldest first, and how many older ones were due."""
+    """The newest answers that were asked for, oldest first, and how many older ones were due.
+
+    Nothing has changed until `commit` is called: an evaluation that is interrupted before gives the
+    same answers again.
+    """
 
     answers: Sequence[Answer] = ()
     skipped: int = 0
+    commit: Callable[[], None] = lambda: None
+
+
+class Counts(NamedTuple):
+    """What became of rows: too late for their windows, superseded by newer ones, and held."""
+
+    late: int = 0
+    superseded: int = 0
+    held: int = 0
 
 
 class Evaluation(Protocol):
-    """How one standing query is evaluated."""
+    """How one standing query is evaluated.
+
+    An exception in any of this leaves the evaluation as it was, or further on by whole batches.
+    """
 
     def take_in(self, now: float) -> None:
         """Read what the streams have, and work as far ahead as can be."""
@@ -70,23 +88,11 @@ class Evaluation(Protocol):
     def due_at(self) -> float | None:
         """Return when the clock alone will make an answer due, if it will."""
 
-    def reset_landmark(self) -> None:
-        """Begin anew where the window has a landmark; assertion if it has none."""
-
-    def late_rows(self) -> int:
-        """Return how many rows came too late for their windows."""
-
-    def superseded_rows(self) -> int:
-        """Return how many rows were superseded by newer ones of their keys."""
-
-    def memory_rows(self) -> int:
-        """Return how many rows are held: of streams, and of partials."""
-
-    def delivered(self) -> None:
-        """Learn that the newest answer was taken."""
-
-    def close(self) -> None:
-        """Give back what it has of DuckDB."""
+    def counts(self) -> Counts:
+        """Return what became of rows so far."""
 
     def describe(self) -> Description:
         """Return how it is evaluated at the moment, in words."""
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""

@@ -118,6 +118,8 @@ class Backlog:
             return None
         answer, missed = self._answers.popleft()
         result = Result.of(answer, now, missed)
+        if answer.delivered is not None:
+            answer.delivered()
         self.taken += 1
         self.staleness_seconds += result.staleness
         return result

@@ -6,6 +6,7 @@ too soon after it), dropped (nobody took it in time) or unchanged.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -45,7 +46,6 @@ class Emitter:
         "_last",
         "_newest_end",
         "_previous",
-        "_previous_failed",
         "_skipped",
         "backlog",
         "due",
@@ -63,9 +63,7 @@ class Emitter:
         """How many were as the one before."""
         self._last: float | None = None
         """When results were given last."""
-        self._previous: pa.Table | None = None
-        self._previous_failed = 0
-        """How many rows the answer before left out."""
+        self._previous: Answer | None = None
         self._newest_end: WindowBound = None
 
     @property
@@ -92,20 +90,38 @@ class Emitter:
         until = self._last + self._emission.every
         return until if now < until else None
 
-    def give(self, answers: Answers, now: float) -> None:
-        """Make results of answers, the oldest first."""
+    def prepared(self, answers: Answers, now: float) -> Callable[[], None]:
+        """Decide which answers become results; what is returned makes them, and cannot fail."""
         if self._emission.emit == "asked":
-            return
-        self.due += answers.skipped + len(answers.answers)
-        if answers.skipped:
-            if self._is_update or self._emission.every is not None:
-                self._skipped += answers.skipped
-            else:
-                self._dropped += answers.skipped
-            self.backlog.miss(answers.skipped)
+            return lambda: None
+        news: list[Answer] = []
+        unchanged = older = 0
+        newest_end, previous = self._newest_end, self._previous
         for answer in answers.answers:
-            self._last = now
-            self._give(answer)
+            if not is_before(answer.end, newest_end):
+                newest_end = answer.end
+            elif self._is_update:  # an older window, answered again
+                older += 1
+                continue
+            if self._emission.emit == "changed" and not answer.revision and answer.error is None:
+                before, previous = previous, answer
+                if before is not None and _says_the_same(answer, before):
+                    unchanged += 1
+                    continue
+            news.append(answer)
+
+        def give() -> None:
+            self.due += answers.skipped + len(answers.answers)
+            self.unchanged += unchanged
+            self._skipped += older
+            self._newest_end, self._previous = newest_end, previous
+            self._miss(answers.skipped)
+            if answers.answers:
+                self._last = now
+            for answer in news:
+                self.backlog.add(answer)
+
+        return give
 
     def skip_to_newest(self) -> None:
         """Leave only the newest result."""
@@ -115,31 +131,17 @@ class Emitter:
         """Let windows end earlier than before: the landmark was moved."""
         self._newest_end = None
 
-    def _give(self, answer: Answer) -> None:
-        if not is_before(answer.end, self._newest_end):
-            self._newest_end = answer.end
-        elif self._is_update:  # an older window, answered again
-            self._skipped += 1
-            return
-        if self._is_news(answer):
-            self.backlog.add(answer)
+    def _miss(self, answers: int) -> None:
+        """Count answers that are never made."""
+        if self._is_update or self._emission.every is not None:
+            self._skipped += answers
         else:
-            self.unchanged += 1
+            self._dropped += answers
+        self.backlog.miss(answers)
 
-    def _is_news(self, answer: Answer) -> bool:
-        """Tell whether an answer is to be given although it may be as the one before.
 
-        One that revises what was given for its window always is.
-        """
-        if self._emission.emit != "changed" or answer.revision or answer.error is not None:
-            return True
-        is_same = (
-            self._previous is not None
-            and answer.rows_failed == self._previous_failed
-            and is_same_relation(answer.table, self._previous)
-        )
-        self._previous, self._previous_failed = answer.table, answer.rows_failed
-        return not is_same
+def _says_the_same(one: Answer, other: Answer) -> bool:
+    return one.rows_failed == other.rows_failed and is_same_relation(one.table, other.table)
 
 
 def is_same_relation(one: pa.Table, other: pa.Table) -> bool:

@@ -79,3 +79,14 @@ def _write_as_call(word: exp.Expr) -> None:
     """
     given = [each.copy() for each in word.iter_expressions()]
     word.replace(exp.Anonymous(this=_CLOCK_WORDS[type(word)], expressions=given))
+
+
+def renamed_tables(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
+    """Return a query that reads tables under other names; what it calls them stays."""
+    query = query.copy()
+    for table in list(query.find_all(exp.Table)):
+        if table.name in names and not table.db:
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
+            table.set("this", exp.to_identifier(names[table.name], quoted=True))
+    return query

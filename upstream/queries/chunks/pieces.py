@@ -1,0 +1,68 @@
+"""Pieces of rows, put together with a column for their chunks, and taken apart again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..sql.names import STEP
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .cutter import Piece
+    from .grid import Integers
+
+
+def portions(pieces: Iterable[Piece], most_rows: int) -> Iterator[list[Piece]]:
+    """Yield pieces in lists of no more rows than this, but of one piece at least."""
+    portion: list[Piece] = []
+    rows = 0
+    for piece in pieces:
+        if portion and rows + piece[1].num_rows > most_rows:
+            yield portion
+            portion, rows = [], 0
+        portion.append(piece)
+        rows += piece[1].num_rows
+    if portion:
+        yield portion
+
+
+def with_chunks(pieces: Sequence[Piece]) -> pa.Table:
+    """Return the rows of all pieces, with a column for their chunks."""
+    import pyarrow as pa
+
+    chunks, tables = zip(*pieces, strict=True)
+    column = np.repeat(np.array(chunks, np.int64), [table.num_rows for table in tables])
+    return pa.concat_tables(tables).append_column(STEP, pa.array(column))
+
+
+def by_chunk(rows: pa.Table) -> Iterator[Piece]:
+    """Yield rows by chunk: the first column, which is dropped."""
+    if rows.num_rows:
+        rows, starts = _in_order(rows)
+        yield from _cut(rows.remove_column(0), rows.column(0).to_numpy(), starts)
+
+
+def with_their_chunks(rows: pa.Table) -> Iterator[Piece]:
+    """Yield rows by chunk, which stays as the first column."""
+    if rows.num_rows:
+        rows, starts = _in_order(rows)
+        yield from _cut(rows, rows.column(0).to_numpy(), starts)
+
+
+def _in_order(rows: pa.Table) -> tuple[pa.Table, Integers]:
+    """Return rows in the order of their chunks, and where each chunk begins."""
+    chunks: Integers = rows.column(0).to_numpy()
+    if bool((chunks[1:] < chunks[:-1]).any()):
+        order = np.argsort(chunks, kind="stable")
+        rows, chunks = rows.take(order), chunks[order]
+    return rows, np.flatnonzero(np.concatenate(([True], chunks[1:] != chunks[:-1])))
+
+
+def _cut(rows: pa.Table, chunks: Integers, starts: Integers) -> Iterator[Piece]:
+    ends = np.append(starts[1:], len(chunks))
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        yield int(chunks[start]), rows.slice(start, end - start)

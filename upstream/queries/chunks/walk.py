@@ -1,0 +1,197 @@
+"""How far the windows of a query have been answered, and which of them are to be answered next.
+
+A walk changes only by `due`. Whoever answers walks on a copy, and keeps that once the answers are
+there; until then the walk is where it was.
+
+The window that is open is the oldest that no answer was about and that can still hold a row. Of
+windows without rows only the first after one with rows is answered, unless all are asked for: those
+that follow would say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from .grid import FOREVER
+
+if TYPE_CHECKING:
+    from .ring import Ring
+    from .windows import Schedule
+
+_BEFORE_ALL: Final = -FOREVER
+_REVISIONS: Final = 1_000
+"""So many revisions are remembered before those are looked for that cannot be asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A window that is to be answered: by its end.
+
+    `amended` is when the first late row came for it, if it was passed before.
+    """
+
+    end: int
+    is_occupied: bool
+    amended: float | None = None
+
+
+class Walk:
+    """Passes windows in the order of time. `occupied` are the chunks with rows, by input."""
+
+    __slots__ = (
+        "_amended",
+        "_answers_empty",
+        "_follows_rows",
+        "_occupied",
+        "_revisions",
+        "_revisions_kept",
+        "last",
+        "open",
+        "schedule",
+    )
+
+    def __init__(
+        self, schedule: Schedule, occupied: Sequence[Ring[float]], *, answers_empty: bool = False
+    ) -> None:
+        self.schedule = schedule
+        self._occupied = occupied
+        self._answers_empty = answers_empty
+        self._follows_rows = False
+        """Whether the window before the open one holds rows."""
+        self._amended: dict[int, float] = {}
+        """The windows that were passed and are not as they were, and since when."""
+        self._revisions: dict[int, int] = {}
+        """How often windows were answered, less one."""
+        self._revisions_kept = _REVISIONS
+        self.open: int | None = None
+        """The end of the window that is open, as soon as a row came."""
+        self.last: int | None = None
+        """The end of the newest window that was passed with rows in it."""
+
+    def __copy__(self) -> Walk:
+        """Return a walk that is as far, and can go on by itself."""
+        walk = Walk.__new__(Walk)
+        for name in Walk.__slots__:
+            setattr(walk, name, getattr(self, name))
+        if self._amended:
+            walk._amended = self._amended.copy()
+        return walk
+
+    def begin(self, passed: int | None) -> None:
+        """Open the first window that can hold a row, if there is one yet."""
+        if self.open is None and passed is not None:
+            self.open = self._next(_BEFORE_ALL, passed)
+
+    def is_occupied(self, end: int) -> bool:
+        """Tell whether a window holds a row."""
+        spans = zip(self._occupied, self.schedule.at(end), strict=True)
+        return any(ring.has_any(*span) for ring, span in spans)
+
+    def is_passed(self, number: int, chunk: int) -> bool:
+        """Tell whether a chunk of an input is in no window that was not passed."""
+        return self.open is not None and chunk < self.schedule.at(self.open)[number].first
+
+    def amend(self, number: int, chunk: int, moment: float) -> None:
+        """Note that windows with a chunk which were passed are not as they were."""
+        if self.open is not None:
+            for end in self.schedule.ends_with(number, chunk):
+                if end < self.open:
+                    self._amended.setdefault(end, moment)
+
+    def would_pass(self, passed: int) -> bool:
+        """Tell whether there is a window to pass."""
+        return bool(self._amended) or (self.open is not None and self.open <= passed)
+
+    def due(self, passed: int, keep: int) -> tuple[list[Due], int]:
+        """Pass all windows that have ended; return those that are to be answered.
+
+        Of a long silence only the newest `keep` are returned, and how many others there are.
+        """
+        found: list[Due] = []
+        skipped = 0
+        for end in sorted(end for end in self._amended if end <= passed):
+            if self.last is None or end >= self.last:
+                self.last = end
+            moment = self._amended.pop(end)
+            found.append(Due(end, self.is_occupied(end), moment))
+            found.extend(self._newly_followed(end, moment))
+        while self.open is not None and self.open <= passed:
+            end, is_occupied = self.open, self.is_occupied(self.open)
+            if is_occupied:
+                self.last = end
+            if is_occupied or self._follows_rows or self._answers_empty:
+                found.append(Due(end, is_occupied))
+            self._follows_rows = is_occupied
+            self.open = self.schedule.end_after(end) if is_occupied else self._next(end, passed)
+            if self._answers_empty and not is_occupied:
+                skipped += self._pass_empty(end, self.open, found, keep)
+        return found, skipped
+
+    def revision(self, end: int) -> int:
+        """Return which answer for a window the newest one is, from 0 on."""
+        return self._revisions.get(end, 0)
+
+    def count(self, ends: Sequence[int]) -> None:
+        """Count answers for windows that late rows may come for."""
+        revisions = self._revisions = self._revisions.copy() if ends else self._revisions
+        for end in ends:
+            revisions[end] = revisions.get(end, -1) + 1
+
+    def due_from(self) -> int | None:
+        """Return the end of the next window that is to be answered even if no row comes."""
+        if self.open is None or self._follows_rows or self._answers_empty:
+            return self.open
+        first = self._first_occupied(self.open)
+        return None if first is None else max(self.open, first)
+
+    def forget(self, before: int) -> None:
+        """Say that windows which end before this are not answered again."""
+        if len(self._revisions) > self._revisions_kept:
+            kept = {end: number for end, number in self._revisions.items() if end >= before}
+            self._revisions = kept
+            self._revisions_kept = max(_REVISIONS, 2 * len(kept))
+
+    def _pass_empty(self, end: int, following: int, found: list[Due], keep: int) -> int:
+        """Add the windows between two ends, which are all empty; return how many are left out."""
+        between = self.schedule.ends_between(end, following)
+        left_out = max(0, between - keep)
+        slide = self.schedule.windows[0].slide
+        found.extend(
+            Due(end + number * slide, is_occupied=False)
+            for number in range(left_out + 1, between + 1)
+        )
+        return left_out
+
+    def _newly_followed(self, end: int, moment: float) -> Iterator[Due]:
+        """Yield the window after one that late rows came for, if it is empty and not told yet.
+
+        If it is still open, it will be.
+        """
+        after = self.schedule.end_after(end)
+        if after == self.open:
+            self._follows_rows = True
+        elif not (self.is_occupied(after) or after in self._revisions):
+            yield Due(after, is_occupied=False, amended=moment)
+
+    def _next(self, end: int, passed: int) -> int:
+        """Return the end of the oldest window after this one that holds a row, or still can."""
+        following = _BEFORE_ALL if end == _BEFORE_ALL else self.schedule.end_after(end)
+        first = self._first_occupied(following)
+        is_open = min(
+            self.schedule.end_covering(number, passed)
+            for number in range(len(self.schedule.windows))
+        )
+        oldest = is_open if first is None else min(first, is_open)
+        return max(following, oldest)
+
+    def _first_occupied(self, end: int) -> int | None:
+        """Return the end of the oldest window from this one on that holds a row, if any does."""
+        found = []
+        for number, ring in enumerate(self._occupied):
+            first = _BEFORE_ALL if end == _BEFORE_ALL else self.schedule.at(end)[number].first
+            chunk = ring.first_from(first)
+            if chunk is not None:
+                found.append(self.schedule.end_covering(number, chunk))
+        return min(found, default=None)

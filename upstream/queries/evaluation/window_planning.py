@@ -1,0 +1,208 @@
+"""How a query over windows is evaluated: what it is made of, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from ...errors import UnboundedQueryError
+from ..chunks.grid import FOREVER
+from ..chunks.input import Input
+from ..chunks.progress import Progress
+from ..chunks.walk import Walk
+from ..pairs.join_leaf import JoinLeaf
+from ..pairs.pairing import WindowPairing
+from ..rewriting.early_aggregation import aggregated_early
+from ..sql.lending import prepare
+from ..sql.tables_in_use import reads_tables
+from ..sql.window_clause import Axis, WindowKind
+from .bounds import Bounds
+from .chunk_leaf import ChunkLeaf
+from .finish import Finish
+from .increments import Increments
+from .landmark import LandmarkEvaluation
+from .planned_windows import check_steps, check_together, grid_of, schedule_of
+from .reading import Reading
+from .unfitting_choices import refuse_unfitting
+from .windowed import MOST_ROWS, WindowedEvaluation
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ...clock import Clock
+    from ...database.duck import Duck
+    from ...rows.stream_definition import StreamDefinition
+    from ...rows.window_bound import WindowBound
+    from ...tables.log import LogReader
+    from ..chunks.windows import Schedule
+    from ..results.answer import Evaluation
+    from ..results.failing_rows import FailingRows
+    from ..rewriting.split_query import SplitQuery
+    from ..sql import ParsedQuery
+    from .increments import Leaf
+    from .query_choices import Choices
+
+    Planned = tuple[Evaluation, Callable[[], None] | None]
+
+
+class WindowPlanner:
+    """Plans the evaluation of a query over the windows of these numbers.
+
+    WindowError if they do not go together.
+    """
+
+    def __init__(
+        self,
+        parsed: ParsedQuery,
+        numbers: Sequence[int],
+        definitions: Sequence[StreamDefinition],
+        *,
+        choices: Choices,
+        duck: Duck,
+        clock: Clock,
+        stopwatch: Clock,
+        failing: FailingRows,
+    ) -> None:
+        check_together(parsed, numbers, definitions)
+        refuse_unfitting(parsed, numbers[0], choices)
+        self._parsed = parsed
+        self._numbers = numbers
+        self._clauses = [parsed.windows[number] for number in numbers]
+        self._definitions = [definitions[number] for number in numbers]
+        self._choices = choices
+        self._duck = duck
+        self._clock = clock
+        self._stopwatch = stopwatch
+        self._failing = failing
+        self._grid = grid_of(self._clauses, self._definitions[0])
+        self._schedule = schedule_of(self._clauses, self._grid)
+        if self._schedule is not None:
+            check_steps(parsed, parsed.places[numbers[-1]], self._schedule)
+        self._chunks = {f"chunk_{i}": each.schema for i, each in enumerate(self._definitions)}
+
+    def evaluation(
+        self, split: SplitQuery, readers: Sequence[LogReader], schema: pa.Schema
+    ) -> Planned:
+        """Return what evaluates a query over these windows, and what resets it if that can be."""
+        inputs = [self._input(i, reader) for i, reader in enumerate(readers)]
+        if self._clauses[0].kind is WindowKind.LANDMARK:
+            return self._landmark(split, inputs, schema)
+        assert self._schedule is not None
+        return self._sliding(split, inputs, schema, self._schedule), None
+
+    def _sliding(
+        self, split: SplitQuery, inputs: Sequence[Input], schema: pa.Schema, schedule: Schedule
+    ) -> WindowedEvaluation:
+        leaves = [self._leaf(split, i, schedule) for i in range(len(split.leaves))]
+        finish = Finish(split, leaves, schema, self._duck, bounds={})
+        is_whole = self._is_whole(split)
+        reading = Reading(
+            inputs,
+            [each.schema for each in self._definitions],
+            keeps_rows=is_whole is not False,
+            lateness=self._lateness(),
+        )
+        answers_empty = any(each.answers_empty for each in self._clauses)
+        return WindowedEvaluation(
+            reading,
+            Walk(schedule, reading.occupied, answers_empty=answers_empty),
+            Increments(leaves, finish, self._failing),
+            finish=finish,
+            whole=prepare(self._duck, split.whole, self._chunks),
+            is_whole=is_whole,
+            lateness=self._lateness(),
+            bounds=Bounds(self._grid, self._value()),
+            clock=self._clock,
+            stopwatch=self._stopwatch,
+            failing=self._failing,
+        )
+
+    def _leaf(self, split: SplitQuery, number: int, schedule: Schedule) -> Leaf:
+        leaf = split.leaves[number]
+        if len(leaf.windows) == 1:
+            return ChunkLeaf(leaf, self._definitions[leaf.windows[0]].schema, self._duck)
+        schemas = {i: self._definitions[i].schema for i in leaf.windows}
+        return JoinLeaf(
+            leaf,
+            aggregated_early(leaf, schemas, self._duck),
+            schemas,
+            self._duck,
+            pairing=WindowPairing(schedule, leaf.windows),
+            failing=self._failing,
+        )
+
+    def _landmark(self, split: SplitQuery, inputs: Sequence[Input], schema: pa.Schema) -> Planned:
+        leaves: list[ChunkLeaf] = []
+        for leaf in split.leaves:
+            if leaf.groups is None or len(leaf.windows) > 1:
+                why = leaf.reason or "its rows are in the result one by one"
+                if len(leaf.windows) > 1:
+                    why = "a row that comes may join any of them"
+                raise UnboundedQueryError(
+                    f"this query would have to keep all rows since the landmark: {why}",
+                    self._parsed.text,
+                    self._parsed.places[self._numbers[leaf.windows[0]]],
+                    hint="aggregate the rows, or use a window that slides: hop(stream, …)",
+                )
+            definition = self._definitions[leaf.windows[0]]
+            leaves.append(ChunkLeaf(leaf, definition.schema, self._duck, cumulative=True))
+        finish = Finish(split, leaves, schema, self._duck, bounds={})
+        evaluation = LandmarkEvaluation(
+            inputs,
+            Increments(leaves, finish, self._failing),
+            leaves,
+            has_slide=self._schedule is not None,
+            finish=finish,
+            whole=prepare(self._duck, split.whole, self._chunks),
+            value=self._value(),
+            failing=self._failing,
+        )
+        return evaluation, evaluation.reset
+
+    def _input(self, number: int, reader: LogReader) -> Input:
+        clause, definition = self._clauses[number], self._definitions[number]
+        progress = Progress(
+            clause.axis,
+            self._grid,
+            self._schedule,
+            seconds_per_unit=definition.seconds_per_unit if clause.axis is Axis.SOURCE else 1.0,
+            close_after=_seconds(self._choices.close_after),
+            since=self._clock.now(),
+        )
+        # Nothing leaves a landmark, so nothing is too late for one.
+        is_landmark = clause.kind is WindowKind.LANDMARK
+        lateness = FOREVER if is_landmark else self._lateness()
+        return Input(definition, reader, progress, lateness=lateness)
+
+    def _is_whole(self, split: SplitQuery) -> bool | None:
+        """Return how windows are evaluated, None if that is a matter of how large they are."""
+        if self._choices.way != "measured":
+            return self._choices.way == "whole"
+        if reads_tables(split.whole):
+            return False  # a table may change, and would then be another for the rows of old
+        if self._clauses[0].axis is Axis.ROWS and self._clauses[0].size > MOST_ROWS:
+            return False
+        return None
+
+    def _lateness(self) -> int | None:
+        seconds = _seconds(self._choices.allowed_lateness)
+        if seconds is None:
+            return None
+        return round(min(seconds * (self._definitions[0].units_per_second or 1), FOREVER))
+
+    def _value(self) -> Callable[[int], WindowBound]:
+        """Return what makes a bound of a time on the axis of the windows."""
+        axis = self._clauses[0].axis
+        if axis is Axis.ROWS:
+            return int
+        return _arrival if axis is Axis.ARRIVAL else self._definitions[0].time_value
+
+
+def _seconds(value: float | timedelta | None) -> float | None:
+    return value.total_seconds() if isinstance(value, timedelta) else value
+
+
+def _arrival(microseconds: int) -> datetime:
+    epoch = datetime(1970, 1, 1)  # noqa: DTZ001  # as a TIMESTAMP is
+    return epoch + timedelta(microseconds=microseconds)

@@ -1,0 +1,55 @@
+"""Which chunks of several inputs meet, each pair once, and when a pair leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from ..chunks.windows import Schedule, Span
+
+
+class Pairing(Protocol):
+    """Says which rows meet. Of a pair, the row that comes last meets the others.
+
+    A pair has a key by which it is kept: the least of the keys of its chunks.
+    """
+
+    def partners(self, number: int, spans: Sequence[Span]) -> Mapping[int, Span]:
+        """Return the chunks of the other inputs that new rows of one meet."""
+
+    def key(self, number: int, chunk: int) -> int:
+        """Return the key of pairs with a chunk of an input, if no other chunk leaves before."""
+
+    def kept_from(self, spans: Sequence[Span]) -> int:
+        """Return the least key of a pair that is in a window."""
+
+
+class WindowPairing:
+    """Rows that are in one window meet: all of one input with all of the others.
+
+    A pair leaves with the first of its chunks that leaves. Where all windows are alike that is the
+    older chunk, whose number is the key; else the key is the end of the first window without it.
+    """
+
+    __slots__ = ("_inputs", "_schedule")
+
+    def __init__(self, schedule: Schedule, inputs: Sequence[int]) -> None:
+        self._schedule = schedule
+        self._inputs = inputs
+
+    def partners(self, number: int, spans: Sequence[Span]) -> Mapping[int, Span]:
+        """Return the windows of the other inputs."""
+        return {other: spans[other] for other in self._inputs if other != number}
+
+    def key(self, number: int, chunk: int) -> int:
+        """Return when a chunk leaves, in a number that is comparable over all inputs."""
+        if self._schedule.is_even:
+            return chunk
+        return self._schedule.windows[number].leaving(chunk)
+
+    def kept_from(self, spans: Sequence[Span]) -> int:
+        """Return the least key of a pair that is in a window."""
+        if self._schedule.is_even:
+            return spans[0].first
+        return max(span.end for span in spans) + 1

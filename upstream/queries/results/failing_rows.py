@@ -1,0 +1,150 @@
+"""Running a statement over rows of which some make it fail.
+
+A cast that fails or a sum that overflows ends a whole statement in DuckDB. So that one bad row
+takes nothing else with it, the rows are halved until those that fail are found; they are left out,
+and counted by the chunks that they are in, so that each answer can say how many are missing in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ...database.failure import DatabaseError
+from .error_text import error_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..chunks.windows import Span
+
+Place = tuple[tuple[int, int], ...]
+"""Of a row, or of a pair of rows, the inputs and the chunks that they are in."""
+
+_STATEMENTS: Final = 2_000
+"""How many statements are spent on a batch; what is left then is left out as it is."""
+
+
+class Spared(NamedTuple):
+    """What a statement gave for the rows that it does not fail on, and which rows those were not.
+
+    `left_out` are pairs of the place of a row and how many were left out from there on.
+    """
+
+    results: list[pa.Table]
+    left_out: list[tuple[int, int]]
+    error: str | None
+
+    @property
+    def rows_failed(self) -> int:
+        """How many rows were left out."""
+        return sum(count for _, count in self.left_out)
+
+
+def spare(run: Callable[[pa.Table], pa.Table], rows: pa.Table) -> Spared:
+    """Run over rows, in parts if need be, and leave out those that fail.
+
+    If the statement fails over no rows at all (a table is gone, say), it is not for the rows, and
+    all of them are left out at once.
+    """
+    results: list[pa.Table] = []
+    left_out: list[tuple[int, int]] = []
+    said: str | None = None
+    waiting = [(0, rows)]
+    statements = 0
+    while waiting:
+        place, part = waiting.pop()
+        statements += 1
+        try:
+            results.append(run(part))
+        except DatabaseError as error:
+            is_hopeless = part is rows and _fails(run, rows.slice(0, 0))
+            if part.num_rows <= 1 or statements > _STATEMENTS or is_hopeless:
+                said = error_text(error)
+                left_out.append((place, part.num_rows))
+                continue
+            half = part.num_rows // 2
+            waiting.append((place + half, part.slice(half)))
+            waiting.append((place, part.slice(0, half)))  # taken first: rows keep their order
+    return Spared(results, left_out, said)
+
+
+def _fails(run: Callable[[pa.Table], pa.Table], rows: pa.Table) -> bool:
+    try:
+        run(rows)
+    except DatabaseError:
+        return True
+    return False
+
+
+class FailedRows:
+    """Rows that failed while some pieces of one input were evaluated, by all leaves together.
+
+    A row that several leaves fail on is one row.
+    """
+
+    __slots__ = ("_number", "error", "rows")
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self.rows: set[tuple[int, int]] = set()
+        """The chunk of each row, and its place among the rows of that chunk."""
+        self.error: str | None = None
+
+    def note(self, chunk: int, places: Iterable[int], error: str | None) -> None:
+        """Note rows of a chunk."""
+        for place in places:
+            self.rows.add((chunk, place))
+            self.error = error
+
+    def by_place(self) -> Counter[Place]:
+        """Return how many failed of each chunk."""
+        return Counter(((self._number, chunk),) for chunk, _ in self.rows)
+
+
+class FailingRows:
+    """How many rows were left out of a query because it fails on them, and how the last failed."""
+
+    __slots__ = ("_places", "count", "error")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.error: str | None = None
+        self._places: dict[Place, tuple[int, str]] = {}
+        """How many failed, and how the last of them did."""
+
+    def add(self, counts: Counter[Place], error: str | None) -> None:
+        """Count rows by where they are."""
+        for place, count in counts.items():
+            self.error = error
+            self.count += count
+            before = self._places.get(place, (0, ""))[0]
+            self._places[place] = (before + count, error or "")
+
+    def count_more(self, rows: int, error: str | None) -> None:
+        """Count rows that are in no chunk."""
+        if rows:
+            self.count += rows
+            self.error = error
+
+    def within(self, spans: Sequence[Span]) -> tuple[int, str | None]:
+        """Return how many failed in the chunks of a window, and how one of them did."""
+        if not self._places:
+            return 0, None
+        found = [
+            failed
+            for place, failed in self._places.items()
+            if all(spans[number].first <= chunk < spans[number].end for number, chunk in place)
+        ]
+        return sum(count for count, _ in found), found[-1][1] if found else None
+
+    def forget(self, before: Sequence[int]) -> None:
+        """Say that chunks below, by input, are in no window any more."""
+        gone = [
+            place
+            for place in self._places
+            if any(chunk < before[number] for number, chunk in place)
+        ]
+        for place in gone:
+            del self._places[place]
