@@ -14,7 +14,7 @@ from upstream.engine import Engine
 from upstream.errors import QueryError
 from upstream.queries.chunks.chunking import Chunking
 from upstream.queries.continuous_query import ContinuousQuery
-from upstream.queries.evaluation import step_leaf, windowed
+from upstream.queries.evaluation import chunk_leaf, windowed
 from upstream.queries.results.backlog import Result
 
 from .arrivals import MICROSECONDS
@@ -71,8 +71,8 @@ class Sides:
         if not case.seed % 2:
             return self._compare(case)
         with (
-            patch.object(step_leaf, "_BY_STEP_ROWS", 6),
-            patch.object(step_leaf, "_TOGETHER_ROWS", 12),
+            patch.object(chunk_leaf, "_SHORT", 6),
+            patch.object(chunk_leaf, "_TOGETHER", 12),
             patch.object(windowed, "Chunking", SmallChunks),
         ):
             return self._compare(case)

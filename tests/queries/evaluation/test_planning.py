@@ -17,7 +17,7 @@ from upstream import (
     UpStreamError,
     WindowError,
 )
-from upstream.queries.evaluation.planning import renamed_tables
+from upstream.queries.sql.lending import renamed_tables
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def assert_nothing_is_stored(engine: Engine) -> None:
     for stream in ("bids", "asks"):
         append(engine, stream, (1,), (2,))
         engine.sql(f"SELECT * FROM {stream}")
-        assert engine._streams[stream].basket.stored_rows == 0
+        assert engine._streams[stream].log.stored_rows == 0
 
 
 def test_lateness_is_in_seconds_whatever_the_unit_of_time(engine: Engine) -> None:

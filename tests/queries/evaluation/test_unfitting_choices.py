@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from upstream import StatementError, WindowError
-from upstream.queries.evaluation.planning import Choices
+from upstream.queries.evaluation.query_choices import Choices
 from upstream.queries.evaluation.unfitting_choices import (
     refuse_choices_of_windows,
     refuse_leaving_out,

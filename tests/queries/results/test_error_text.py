@@ -9,7 +9,7 @@ import pytest
 
 from tests.queries.setting import append, make_streams
 from upstream import Engine, ManualClock
-from upstream.queries.evaluation.error_text import error_text
+from upstream.queries.results.error_text import error_text
 
 BAD = "Conversion Error: Could not convert string 'bad' to INT32"
 CAST = "Conversion Error: Could not convert string 'zz' to INT32"
