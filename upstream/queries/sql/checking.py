@@ -34,7 +34,7 @@ from .duck_messages import (
 from .finding_places import Trial, place_of_function, place_of_table
 from .names import did_you_mean, found
 from .parsed_query import ParsedQuery
-from .window_functions import FUNCTIONS
+from .window_arguments import FUNCTIONS
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
