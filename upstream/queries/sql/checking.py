@@ -45,9 +45,7 @@ def check(
     parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
 ) -> ResultSchema:
     """Return the schema of a query's result; QueryError if DuckDB refuses the query."""
-    schemas = {
-        f"chunk_{i}": definitions[window.stream].schema for i, window in enumerate(parsed.windows)
-    }
+    schemas = parsed.schemas(definitions)
 
     def schema_of(query: exp.Query) -> ResultSchema:
         prepared = prepare(duck, _without_rows(query), schemas)

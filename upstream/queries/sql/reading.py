@@ -17,6 +17,7 @@ from .dialect import DIALECT
 from .names import RESERVED, found, reserved
 from .naming_columns import name_columns
 from .parsed_query import ParsedQuery
+from .reading_bounds import read_bounds
 from .same_reading import Difference, difference
 from .source_text import SourceText, place_of
 from .window_arguments import FUNCTIONS
@@ -51,7 +52,8 @@ def read_query(
             source.refuse(StatementError, _DUCKDB_ONLY, found.place, _ASK_ONCE)
         name_columns(source, tree)
         taken = [*_take_windows(source, tree, streams, duck)]
-    windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
+        windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
+        read_bounds(source, tree, windows, streams, duck)
     return ParsedQuery(text, tree, windows, places)
 
 
