@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ...queries.sql.lending import prepare
@@ -32,7 +33,12 @@ class Finish:
     __slots__ = ("_direct", "_finish", "_names", "_state_names", "schema")
 
     def __init__(
-        self, split: SplitQuery, merged: Sequence[MergedSchema], schema: pa.Schema, duck: Duck
+        self,
+        split: SplitQuery,
+        merged: Sequence[MergedSchema],
+        schema: pa.Schema,
+        duck: Duck,
+        bounds: Mapping[str, pa.Schema] = MappingProxyType({}),
     ) -> None:
         self.schema = schema
         """The schema of results."""
@@ -47,14 +53,17 @@ class Finish:
             for leaf, each, name in zip(split.leaves, merged, self._names, strict=True)
         }
         lent = {name: each.schema for name, each in zip(self._names, merged, strict=True)}
+        lent |= bounds
         self._finish = prepare(duck, _with_merges(split.finish, merges), lent)
 
-    def run(self, merged: Sequence[pa.Table]) -> pa.Table:
-        """Make a result of what the leaves give."""
+    def run(
+        self, merged: Sequence[pa.Table], bounds: Mapping[str, pa.Table] = MappingProxyType({})
+    ) -> pa.Table:
+        """Make a result of what the leaves give, and of the bounds of the window."""
         if self._direct is not None:
             result = merged[0].select(self._direct).rename_columns(self.schema.names)
         else:
-            result = self._finish.run(**dict(zip(self._names, merged, strict=True)))
+            result = self._finish.run(**dict(zip(self._names, merged, strict=True)), **bounds)
         return result if result.schema.equals(self.schema) else result.cast(self.schema)
 
     def said(self, error: Exception) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError, WindowError
@@ -30,6 +31,7 @@ from ..rewriting import split
 from ..rewriting.early_aggregation import aggregated_early
 from ..sql.tables_in_use import tables_read
 from ..sql.unbounded_causes import cause_and_cure
+from ..sql.window_bounds import bounds_name, bounds_schema
 from ..sql.window_clause import Axis, WindowClause, WindowKind
 from .cheaper_way import MOST_ROWS
 from .failing_rows import FailingRows
@@ -43,6 +45,7 @@ from .unfitting_choices import refuse_choices_of_windows, refuse_leaving_out, re
 from .windowed import WindowedEvaluation
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from sqlglot import exp
 
     from ...clock import Clock
@@ -233,8 +236,9 @@ class Planner:
             schemas,
             timeline=Timeline.of(clause, first=first),
             leaves=leaves,
-            finish=self._finish(split_query, [leaf for _, leaf in leaves]),
-            whole=prepare(self._duck, split_query.whole, chunks),
+            finish=self._finish(split_query, [leaf for _, leaf in leaves], self._bounds(numbers)),
+            whole=prepare(self._duck, split_query.whole, {**chunks, **self._bounds(numbers)}),
+            bounds_schemas=self._bounds(numbers),
             is_whole=self._is_whole(split_query, clause),
             lateness=lateness,
             bound=self._bound(numbers[0]),
@@ -269,9 +273,22 @@ class Planner:
             failing=self._failing,
         )
 
-    def _finish(self, split_query: SplitQuery, leaves: Sequence[LeafEvaluation]) -> Finish:
+    def _finish(
+        self,
+        split_query: SplitQuery,
+        leaves: Sequence[LeafEvaluation],
+        bounds: Mapping[str, pa.Schema] = MappingProxyType({}),
+    ) -> Finish:
         merged = [MergedSchema(leaf.schema, leaf.merge()) for leaf in leaves]
-        return Finish(split_query, merged, self._schema.inner, self._duck)
+        return Finish(split_query, merged, self._schema.inner, self._duck, bounds)
+
+    def _bounds(self, numbers: Sequence[int]) -> dict[str, pa.Schema]:
+        """Return the schemas of the bounds that are read, under their new numbers."""
+        return {
+            bounds_name(new): bounds_schema(self._parsed.windows[i], self._definitions[i])
+            for new, i in enumerate(numbers)
+            if i in self._parsed.bounds
+        }
 
     def _is_whole(self, split_query: SplitQuery, clause: WindowClause) -> bool | None:
         """Return how windows are evaluated, None if that is to be measured."""
@@ -281,6 +298,7 @@ class Planner:
         if way != "measured":
             return way == "whole"
         known = {f"chunk_{i}" for i in range(len(split_query.windows))}
+        known |= {bounds_name(i) for i in split_query.bounds}
         known |= {each.alias for each in split_query.whole.find_all(exp.CTE)}
         if any(table.name not in known for table in split_query.whole.find_all(exp.Table)):
             return False  # a table may change, and would then be another for the rows of old
@@ -381,11 +399,12 @@ class Planner:
     def _split(self, query: exp.Query, numbers: list[int]) -> SplitQuery:
         windows = tuple(self._parsed.windows[i] for i in numbers)
         schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
-        return split(query, windows, schemas, self._duck)
+        return split(query, windows, schemas | self._bounds(numbers), self._duck)
 
     def _without_side_tables(self, numbers: list[int]) -> tuple[exp.Query, tuple[SideTable, ...]]:
         """Make tables of the streams that are read as their newest rows, and number the others."""
         names = {f"chunk_{i}": f"chunk_{new}" for new, i in enumerate(numbers)}
+        names |= {bounds_name(i): bounds_name(new) for new, i in enumerate(numbers)}
         side_tables: list[SideTable] = []
         for i, window in enumerate(self._parsed.windows):
             if i in numbers:

@@ -10,7 +10,7 @@ as it comes; that window is the oldest that no answer was about and that can sti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
@@ -21,6 +21,7 @@ from ..chunks.timeline import OccupiedSteps, Timeline
 from ..chunks.window_input import FOREVER, passed_by_all, passed_by_all_at, passes_for_all_at
 from ..results.answer import Answer, Answers
 from ..results.description import BY_INCREMENTS, OVER_KEPT_ROWS, Description
+from ..sql.window_bounds import bounds_table
 from .cheaper_way import MOST_ROWS, CheaperWay
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class WindowedEvaluation:
     __slots__ = (
         "_amended",
         "_bound",
+        "_bounds_schemas",
         "_chunking",
         "_clock",
         "_current",
@@ -84,6 +86,7 @@ class WindowedEvaluation:
         leaves: Sequence[tuple[tuple[int, ...], LeafEvaluation]],
         finish: Finish,
         whole: Prepared,
+        bounds_schemas: Mapping[str, pa.Schema],
         is_whole: bool | None,
         lateness: int | None,
         bound: Callable[[int], WindowBound],
@@ -96,6 +99,7 @@ class WindowedEvaluation:
         self._leaves = leaves
         self._finish = finish
         self._whole = whole
+        self._bounds_schemas = bounds_schemas
         self._way: CheaperWay | bool | None = is_whole
         """How windows are evaluated: whole, by increments, or whichever is cheaper.
 
@@ -257,7 +261,7 @@ class WindowedEvaluation:
         passed = passed_by_all(self._inputs, now)
         window = None if passed in (None, FOREVER) else self._timeline.newest_ended(passed or 0)
         if window is None:
-            table, error = self._over_no_rows()
+            table, error = self._over_no_rows(self._bounds(None, None))
             return Answer(None, None, now, 0, table, error)
         if self._last is not None and window <= self._last:
             return self._last_answer or self._answer(self._last, None)
@@ -338,9 +342,13 @@ class WindowedEvaluation:
     def _answer(self, window: int, due: float | None) -> Answer:
         first, end = self._timeline.steps_of(window)
         is_occupied = self._is_occupied(window)
-        table, error = self._over_rows(first, end) if is_occupied else self._over_no_rows()
-        failed, failure = self._failing.between(first, end)
         step = self._timeline.step
+        bounds = self._bounds(window * self._timeline.per_slide * step, end * step)
+        if is_occupied:
+            table, error = self._over_rows(first, end, bounds)
+        else:
+            table, error = self._over_no_rows(bounds)
+        failed, failure = self._failing.between(first, end)
         answer = Answer(
             self._bound(window * self._timeline.per_slide * step),
             self._bound(end * step),
@@ -355,29 +363,37 @@ class WindowedEvaluation:
             self._last_answer = answer
         return answer
 
-    def _over_rows(self, first: int, end: int) -> tuple[pa.Table, str | None]:
+    def _bounds(self, start: int | None, end: int | None) -> dict[str, pa.Table]:
+        """Return the bounds of a window as tables."""
+        schemas = self._bounds_schemas.items()
+        return {name: bounds_table(schema, start, end) for name, schema in schemas}
+
+    def _over_rows(
+        self, first: int, end: int, bounds: dict[str, pa.Table]
+    ) -> tuple[pa.Table, str | None]:
         """Evaluate a window, or say why that fails."""
         try:
-            return self._evaluate(first, end), None
+            return self._evaluate(first, end, bounds), None
         except DatabaseError as failure:
             return empty_table(self._finish.schema), self._finish.said(failure)
 
-    def _over_no_rows(self) -> tuple[pa.Table, str | None]:
+    def _over_no_rows(self, bounds: dict[str, pa.Table]) -> tuple[pa.Table, str | None]:
         """Evaluate the query as it is where there are no rows."""
         try:
-            return self._whole.run(), None
+            return self._whole.run(**bounds), None
         except DatabaseError as failure:
             return empty_table(self._finish.schema), self._finish.said(failure)
 
-    def _evaluate(self, first: int, end: int) -> pa.Table:
+    def _evaluate(self, first: int, end: int, bounds: dict[str, pa.Table]) -> pa.Table:
         if self._way is None:
             rows = sum(each.count_between(first, end) for each in self._rows)
             self._way = CheaperWay(window_rows=rows)
         if self._is_whole():
             try:
-                return self._whole.run(
-                    **{f"chunk_{i}": rows.between(first, end) for i, rows in enumerate(self._rows)}
-                )
+                chunks = {
+                    f"chunk_{i}": rows.between(first, end) for i, rows in enumerate(self._rows)
+                }
+                return self._whole.run(**chunks, **bounds)
             except DatabaseError:
                 self._go_by_increments()  # which can leave out the rows that fail
         self._feed(end)
@@ -386,7 +402,7 @@ class WindowedEvaluation:
         else:
             self._advance(first, end)
             merged = [leaf.merged() for _, leaf in self._leaves]
-        return self._finish.run(merged)
+        return self._finish.run(merged, bounds)
 
     def _measured(self, answers: int, seconds: float) -> None:
         """Learn from what the answers cost."""

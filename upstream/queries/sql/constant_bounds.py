@@ -37,9 +37,7 @@ def simplify(source: SourceText, query: exp.Query, duck: Duck | None) -> None:
 class _Block:
     """One SELECT in which bounds were exchanged."""
 
-    def __init__(
-        self, source: SourceText, select: exp.Select, functions: Functions | None
-    ) -> None:
+    def __init__(self, source: SourceText, select: exp.Select, functions: Functions | None) -> None:
         self._source = source
         self._select = select
         self._functions = functions

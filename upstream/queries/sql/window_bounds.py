@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 WINDOW_START: Final = "window_start"
 WINDOW_END: Final = "window_end"
 BOUNDS: Final = (WINDOW_START, WINDOW_END)
-BOUNDED: Final = frozenset(
-    {WindowKind.TUMBLE, WindowKind.HOP, WindowKind.ROWS, WindowKind.SESSION}
-)
+BOUNDED: Final = frozenset({WindowKind.TUMBLE, WindowKind.HOP, WindowKind.ROWS, WindowKind.SESSION})
 """The kinds of windows that have bounds."""
 _PREFIX: Final = "bounds_"
 _MOST_DAYS: Final = (1 << 31) - 1
@@ -43,8 +41,8 @@ def bound_query(name: exp.Identifier, number: int) -> exp.Subquery:
     name = name.copy()
     name.set("this", name.name.lower())
     name.set("quoted", False)
-    column = exp.Column(this=name)
-    return exp.Subquery(this=exp.select(column).from_(exp.to_table(bounds_name(number))))
+    table = exp.Table(this=exp.to_identifier(bounds_name(number)))
+    return exp.Subquery(this=exp.select(exp.Column(this=name)).from_(table))
 
 
 def is_bound(node: exp.Expr) -> bool:
@@ -64,13 +62,17 @@ def bounds_in(tree: exp.Expr) -> frozenset[int]:
     return frozenset(number for number in numbers if number is not None)
 
 
+def is_bounds_name(name: str) -> bool:
+    """Tell whether a table has the bounds of a window."""
+    return name.startswith(_PREFIX) and name.removeprefix(_PREFIX).isdecimal()
+
+
 def _number(node: exp.Expr) -> int | None:
     from sqlglot import exp
 
-    if not isinstance(node, exp.Table) or node.args.get("db"):
+    if not isinstance(node, exp.Table) or node.args.get("db") or not is_bounds_name(node.name):
         return None
-    head, _, number = node.name.partition("_")
-    return int(number) if head + "_" == _PREFIX and number.isdecimal() else None
+    return int(node.name.removeprefix(_PREFIX))
 
 
 def with_one_of_alike(
