@@ -75,6 +75,15 @@ def _number(node: exp.Expr) -> int | None:
     return int(node.name.removeprefix(_PREFIX))
 
 
+def with_plain_bounds(tree: exp.Expr) -> exp.Expr:
+    """Return a copy in which the bounds are called as users call them: for people."""
+
+    def plain(node: exp.Expr) -> exp.Expr:
+        return node.this.expressions[0].copy() if is_bound(node) else node
+
+    return tree.transform(plain)
+
+
 def with_one_of_alike(
     windows: Sequence[WindowClause], definitions: Sequence[StreamDefinition]
 ) -> list[int]:
