@@ -184,7 +184,7 @@ BAD = [
     ("SELECT symbol FROM tumble(ticks, INTERVAL '1 minute')", UnknownStreamError),
     ("SELECT symbol FROM tumble(trades, INTERVAL '0 seconds')", WindowError),
     ("SELECT symbol FROM hop(trades, INTERVAL '1 minute')", WindowError),
-    ("SELECT symbol FROM tumble(trades, INTERVAL '1 month')", WindowError),
+    ("SELECT symbol FROM tumble(trades, INTERVAL '1.5 months')", WindowError),
     ("SELECT count(*) FROM trades", UnboundedQueryError),
     ("SELECT symbol FROM landmark(trades)", UnboundedQueryError),
     ("SELECT a.symbol FROM trades a JOIN trades b USING (symbol)", UnboundedQueryError),

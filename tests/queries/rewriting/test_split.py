@@ -124,3 +124,72 @@ def test_a_table_of_a_schema_is_no_chunk(tables: Duck) -> None:
     sql = "SELECT count(*) FROM chunk_0 s JOIN other.chunk_1 u ON s.k = u.k"
     [leaf] = _split(sql, tables).leaves
     assert leaf.windows == (0,)
+
+
+BOUNDS = pa.schema([("window_start", pa.timestamp("us")), ("window_end", pa.timestamp("us"))])
+_START, _END = "(SELECT window_start FROM bounds_0)", "(SELECT window_end FROM bounds_0)"
+
+
+def _split_with_bounds(sql: str, duck: Duck) -> SplitQuery:
+    query = parse_one(sql.format(start=_START, end=_END), dialect="duckdb")
+    assert isinstance(query, exp.Query)
+    return split(query, (), SCHEMAS | {"bounds_0": BOUNDS}, duck)
+
+
+@pytest.mark.parametrize(
+    ("sql", "rules"),
+    [
+        ("SELECT {start} AS a, g, sum(x) FROM chunk_0 s GROUP BY g", ["synchronous replication"]),
+        (
+            "SELECT g FROM chunk_0 s GROUP BY g HAVING max(t) > {end} ORDER BY sum(x) LIMIT 3",
+            ["synchronous replication"],
+        ),
+        (
+            "SELECT {start}, sum(s.x) FROM chunk_0 s JOIN chunk_1 u ON s.k = u.k",
+            ["concatenation with compensation"],
+        ),
+        ("SELECT x, {end} FROM chunk_0 s", ["kept rows"]),
+        ("SELECT x FROM chunk_0 s WHERE t > {start}", ["kept rows"]),
+        ("SELECT sum(x) FROM chunk_0 s WHERE t > {start}", ["kept rows"]),
+        ("SELECT sum(x) FILTER (WHERE t > {start}) FROM chunk_0 s", ["kept rows"]),
+        ("SELECT count(*) FROM chunk_0 s GROUP BY t > {end}", ["kept rows"]),
+        ("SELECT x FROM chunk_0 s ORDER BY t - {end} LIMIT 3", ["kept rows"]),
+        ("SELECT DISTINCT g, {end} FROM chunk_0 s", ["kept rows"]),
+        ("SELECT DISTINCT {end} FROM chunk_0 s", ["kept rows"]),
+        ("SELECT g, max({end}), histogram(b) FROM chunk_0 s GROUP BY g", ["counted rows"]),
+        ("SELECT count(*) FROM (SELECT x, {end} FROM chunk_0 s)", ["kept rows"]),
+        (
+            "SELECT s.x FROM chunk_0 s JOIN chunk_1 u ON s.k = u.k AND s.t > {end}",
+            ["kept rows", "kept rows"],
+        ),
+        (
+            """SELECT sum(x) FROM (SELECT x FROM chunk_0 s UNION ALL
+                SELECT x FROM chunk_1 u WHERE t > {end})""",
+            ["concatenation", "kept rows"],
+        ),
+    ],
+)
+def test_no_partial_reads_the_bounds_of_the_window(
+    sql: str, rules: list[str], tables: Duck
+) -> None:
+    parts = _split_with_bounds(sql, tables)
+    assert [leaf.rule for leaf in parts.leaves] == rules
+    assert parts.bounds == {0}
+    for leaf in parts.leaves:
+        for part in (leaf.partial, leaf.partial_by_step, *leaf.filters.values()):
+            assert "bounds_0" not in part.sql()
+    assert not parts.row_wise
+
+
+def test_a_rule_that_reads_bounds_in_a_partial_is_not_used(
+    tables: Duck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nested_blocks, "_before_bounds", lambda division: division)
+    parts = _split_with_bounds("SELECT sum(x + epoch({end})) FROM chunk_0 s", tables)
+    [leaf] = parts.leaves
+    assert leaf.rule == "kept rows"
+    assert "known when it has ended" in leaf.reason
+
+
+def test_a_query_without_bounds_needs_none(tables: Duck) -> None:
+    assert _split("SELECT sum(x) FROM chunk_0 s", tables).bounds == frozenset()

@@ -47,6 +47,11 @@ def test_functions_keep_the_names_that_users_give_them(text: str) -> None:
     assert spoken(tree_of(text)) == text
 
 
+def test_bounds_are_called_as_users_call_them() -> None:
+    text = "sum(CASE WHEN t > (SELECT window_end FROM bounds_0) THEN n END)"
+    assert spoken(tree_of(text)) == "sum(CASE WHEN t > window_end THEN n END)"
+
+
 def test_relations_are_named_only_where_there_are_several() -> None:
     tree = tree_of('median("t"."price")')
     assert spoken(tree) == "median(price)"

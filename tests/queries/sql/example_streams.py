@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from upstream.errors import QueryError
+from upstream.queries.sql import read_query
 from upstream.queries.sql.window_clause import WindowClause
 from upstream.rows.stream_definition import StreamDefinition
 
@@ -46,3 +47,8 @@ def shown(caught: pytest.ExceptionInfo[QueryError]) -> str:
 def only_window(windows: tuple[WindowClause, ...]) -> WindowClause:
     [window] = windows
     return window
+
+
+def window_of(call: str) -> WindowClause:
+    """Return the window that a call in FROM asks for."""
+    return only_window(read_query(f"SELECT * FROM {call}", STREAMS).windows)

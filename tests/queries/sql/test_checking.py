@@ -72,7 +72,7 @@ def test_a_query_is_not_evaluated_to_be_checked(duck: Duck) -> None:
         ("SELECT 1 FROM trads", UnknownTableError, "trads", "did you mean trades?"),
         ("FROM companis", UnknownTableError, "companis", "did you mean companies?"),
         ("FROM tumbl(trades, 3)", UnknownFunctionError, "tumbl(", "did you mean tumble?"),
-        ("FROM session(trades, 3)", UnknownFunctionError, "session(", "hop, landmark, latest"),
+        ("FROM cumulate(trades, 3)", UnknownFunctionError, "cumulate(", "hop, landmark, latest"),
         ("FROM ticks, latst(trades)", UnknownFunctionError, "latst(", "did you mean latest?"),
         ("SELECT size, 1 + price + symbol FROM trades", QueryTypeError, "1 + price", "cast"),
         ("SELECT 1 FROM trades WHERE price > 1 AND time > 3", QueryTypeError, "time > 3", "cast"),

@@ -72,7 +72,7 @@ def test_what_is_written_so_here_too_is_no_foreign_form(text: str) -> None:
         ('SELECT * FROM trades WHERE symbol = "IBM"', '"IBM"', "single quotes: 'IBM'"),
         ("SELECT symbol, sum(price) FROM tumble(trades, INTERVAL '1 day')", "symbol", "BY ALL"),
         ("SELECT * FROM tumble(companies, INTERVAL '1 day')", "companies", "companies is a table"),
-        ("SELECT * FROM tumble(trades, INTERVAL '1 month')", "INTERVAL", "'30 days'.*'month'"),
+        ("SELECT * FROM landmark(trades, INTERVAL '1 month')", "INTERVAL", "'30 days'.*'month'"),
     ],
 )
 def test_a_query_that_means_something_else_is_told_what_to_write(

@@ -21,3 +21,14 @@ def test_a_parsed_query_cannot_be_changed() -> None:
     assert parsed == ParsedQuery("SELECT 1", parsed.query, ())
     with pytest.raises(AttributeError):
         parsed.windows = ()  # type: ignore[misc]  # that is the mistake
+
+
+def test_a_parsed_query_says_which_tables_it_is_lent() -> None:
+    text = "SELECT b.window_end FROM rows(news, 3) a JOIN tumble(ticks, 10) b ON true"
+    parsed = read_query(text, STREAMS)
+    assert parsed.bounds == {1}
+    assert {name: schema.names for name, schema in parsed.schemas(STREAMS).items()} == {
+        "chunk_0": ["k", "text"],
+        "chunk_1": ["tick", "sensor"],
+        "bounds_1": ["window_start", "window_end"],
+    }

@@ -125,6 +125,7 @@ def test_a_pivot_that_is_a_statement_is_refused_by_its_name(text: str) -> None:
     [
         ("SELECT * FROM chunk_0", "chunk_0"),
         ("SELECT * FROM trades AS merged_1", "merged_1"),
+        ("SELECT * FROM bounds_0", "bounds_0"),
         ("WITH chunk_3 AS (SELECT 1) SELECT 1", "chunk_3"),
         ("SELECT price AS __s0 FROM trades", "__s0"),
         ("SELECT price FROM trades WHERE symbol = $1", "$1"),

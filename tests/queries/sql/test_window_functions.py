@@ -5,18 +5,15 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from upstream.database.duck import Duck
 from upstream.errors import UnknownColumnError, UnknownStreamError, WindowError
 from upstream.queries.sql import read_query
-from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
+from upstream.queries.sql.window_clause import Axis, Unit, WindowClause, WindowKind
 from upstream.rows.stream_definition import StreamDefinition
 
-from .example_streams import STREAMS, only_window, shown
+from .example_streams import STREAMS, only_window, shown, window_of
 
 MINUTE = 60_000_000
-
-
-def window(call: str) -> WindowClause:
-    return only_window(read_query(f"SELECT * FROM {call}", STREAMS).windows)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +71,63 @@ def window(call: str) -> WindowClause:
             "landmark(ticks, slide => 5)",
             WindowClause(WindowKind.LANDMARK, "ticks", Axis.SOURCE, 0, 5),
         ),
+        ("hop(ticks, 10, 20)", WindowClause(WindowKind.HOP, "ticks", Axis.SOURCE, 10, 20)),
+        (
+            "hop(ticks, 10, 6, offset => 33)",
+            WindowClause(WindowKind.HOP, "ticks", Axis.SOURCE, 10, 6, offset=3),
+        ),
+        (
+            "tumble(trades, INTERVAL '1 hour', Offset := -INTERVAL '1 minute', empty => true)",
+            WindowClause(
+                *(WindowKind.TUMBLE, "trades", Axis.SOURCE, 60 * MINUTE, 60 * MINUTE),
+                offset=59 * MINUTE,
+                answers_empty=True,
+            ),
+        ),
+        (
+            "tumble(news, INTERVAL '1 hour', offset => INTERVAL '1 minute', by => arrival)",
+            WindowClause(
+                *(WindowKind.TUMBLE, "news", Axis.ARRIVAL, 60 * MINUTE, 60 * MINUTE), offset=MINUTE
+            ),
+        ),
+        (
+            "hop(days, INTERVAL '1 week', INTERVAL '7 days', offset => INTERVAL '-3 days')",
+            WindowClause(WindowKind.HOP, "days", Axis.SOURCE, 7, 7, offset=4),
+        ),
+        (
+            "tumble(trades, INTERVAL '1 month', empty => false)",
+            WindowClause(
+                *(WindowKind.TUMBLE, "trades", Axis.SOURCE, 1, 1), unit=Unit.MONTHS, zone="UTC"
+            ),
+        ),
+        (
+            """hop(news, INTERVAL '1 year', INTERVAL '1 quarter', by => arrival,
+                offset => INTERVAL '6 hours', zone => 'Europe/Berlin')""",
+            WindowClause(
+                *(WindowKind.HOP, "news", Axis.ARRIVAL, 12, 3),
+                offset=360 * MINUTE,
+                unit=Unit.MONTHS,
+                zone="Europe/Berlin",
+            ),
+        ),
+        (
+            "tumble(days, 2 * INTERVAL '1 month' + INTERVAL '1 decade')",
+            WindowClause(
+                *(WindowKind.TUMBLE, "days", Axis.SOURCE, 122, 122), unit=Unit.MONTHS, zone="UTC"
+            ),
+        ),
+        (
+            "session(trades, INTERVAL '5 minutes')",
+            WindowClause(WindowKind.SESSION, "trades", Axis.SOURCE, 5 * MINUTE, per=("symbol",)),
+        ),
+        (
+            "SESSION(news, gap => INTERVAL '5 minutes', by => arrival, per => (text, k))",
+            WindowClause(WindowKind.SESSION, "news", Axis.ARRIVAL, 5 * MINUTE, per=("text", "k")),
+        ),
+        (
+            "session(ticks, 3, per => tick)",
+            WindowClause(WindowKind.SESSION, "ticks", Axis.SOURCE, 3, per=("tick",)),
+        ),
         ("rows(trades, 100, 10)", WindowClause(WindowKind.ROWS, "trades", Axis.ROWS, 100, 10)),
         ("ROWS(news, 100)", WindowClause(WindowKind.ROWS, "news", Axis.ROWS, 100, 100)),
         ("landmark(trades)", WindowClause(WindowKind.LANDMARK, "trades", Axis.SOURCE)),
@@ -109,79 +163,51 @@ def window(call: str) -> WindowClause:
     ],
 )
 def test_a_call_is_a_window(call: str, expected: WindowClause) -> None:
-    assert window(call) == expected
+    assert window_of(call) == expected
 
 
 @pytest.mark.parametrize(
     ("call", "place", "reason"),
     [
-        ("tumble(trades)", "tumble(", "tumble needs a size"),
         (
-            "tumble(trades, 1, 2)",
-            "tumble(",
-            "takes a size after the stream, and 2 ",
+            "tumble(trades, INTERVAL '1 month', offset => INTERVAL '28 days')",
+            "INTERVAL '28 days'",
+            "between 0 and 28 days",
         ),
-        ("tumble()", "tumble(", "tumble of what"),
-        ("latest(rows => 3)", "latest(", "latest of what"),
-        ("hop(trades, INTERVAL '1 minute')", "hop(", "hop needs a slide"),
-        ("hop(trades, slide => INTERVAL '1 minute')", "hop(", "hop needs a size"),
-        ("hop(ticks, 1, size => 1, slide => 1)", "size =>", "the argument size twice"),
-        ("hop(ticks, size => 10, slide => 20)", "20)", "slide longer than the size"),
-        ("tumble(ticks, slide => 10)", "slide =>", "has no argument slide"),
-        ("rows(trades)", "rows(", "rows needs a size"),
         (
-            "latest(trades, 3)",
-            "latest(",
-            "takes nothing without a name after the stream, and 1 ",
+            "tumble(trades, INTERVAL '1 month', offset => -INTERVAL '1 hour')",
+            "INTERVAL '1 hour'",
+            "between 0 and 28 days",
         ),
-        ("tumble(trades, 10)", "10)", "is a TIMESTAMP"),
-        ("tumble(ticks, INTERVAL '1 minute')", "INTERVAL", "is a number, not a time"),
-        ("tumble(days, INTERVAL '1 hour')", "INTERVAL", "not a whole number of days"),
-        ("tumble(trades, INTERVAL '0.1 us')", "INTERVAL", "not a whole number of microseconds"),
-        ("tumble(trades, INTERVAL '1 month')", "INTERVAL '1 month'", "a month has no fixed length"),
-        ("tumble(trades, INTERVAL '0 minutes')", "INTERVAL", "greater than zero"),
-        ("tumble(trades, -INTERVAL '1 minute')", "-INTERVAL", "greater than zero"),
-        ("rows(trades, 0)", "0)", "the size of a window has to be greater than zero"),
-        ("rows(trades, 1.5)", "1.5)", "not a whole number"),
-        ("rows(trades, INTERVAL '1 minute')", "INTERVAL", "rows are counted"),
-        ("latest(trades, rows => 0)", "0)", "^rows has to be greater than zero"),
-        ("latest(trades, rows => INTERVAL '1 day')", "INTERVAL", "rows are counted"),
-        ("tumble(trades, price)", "price)", "has to be a constant"),
-        ("tumble(ticks, 10000000000000000000)", "1000", "longer than it can be"),
-        ("hop(ticks, 10, 20)", "20)", "slide longer than the size"),
+        ("tumble(ticks, 10, empty => 1)", "1)", "empty is true or false"),
+        ("session(news, INTERVAL '1 minute')", "session(", "has no time column"),
         ("hop(ticks, 10000001, 2)", "2)", "10,000,001 basic windows"),
         ("tumble(news, INTERVAL '1 minute')", "tumble(", "has no time column"),
         ("landmark(news, INTERVAL '1 minute')", "landmark(", "has no time column"),
         ("tumble(news, 3, by => arrival)", "3,", "arrival is measured in time"),
         ("tumble(trades, INTERVAL '1 day', by => price)", "price)", "by => arrival"),
-        ("tumble(trades, INTERVAL '1 day', at => arrival)", "at =>", "no argument at"),
-        ("rows(trades, 10, by => arrival)", "by =>", "no argument by"),
-        ("latest(trades, rows => 1, rows => 2)", "rows => 2", "the argument rows twice"),
-        ("latest(trades, rows => 1, symbol)", "symbol)", "what has no name"),
         ("latest(trades, per => 3)", "3)", "per is a column"),
         ("latest(trades, per => (symbol, SYMBOL))", "SYMBOL)", "there twice"),
-        ("tumble('trades', 3)", "'trades'", "by its name"),
-        ("tumble((SELECT 1), 3)", "(SELECT", "by its name"),
     ],
 )
 def test_what_is_no_window_is_shown_where_it_is(call: str, place: str, reason: str) -> None:
     with pytest.raises(WindowError, match=reason) as caught:
-        window(call)
+        window_of(call)
     assert shown(caught).startswith(place)
     assert caught.value.hint
 
 
 def test_a_window_over_no_stream_names_the_nearest() -> None:
     with pytest.raises(UnknownStreamError, match="did you mean trades") as caught:
-        window("tumble(trade, INTERVAL '1 minute')")
+        window_of("tumble(trade, INTERVAL '1 minute')")
     assert shown(caught).startswith("trade,")
     with pytest.raises(UnknownStreamError):
-        window("tumble(main.trades, INTERVAL '1 minute')")
+        window_of("tumble(main.trades, INTERVAL '1 minute')")
 
 
 def test_rows_per_no_column_names_the_nearest() -> None:
     with pytest.raises(UnknownColumnError, match="did you mean symbol") as caught:
-        window("latest(trades, per => symbl)")
+        window_of("latest(trades, per => symbl)")
     assert shown(caught) == "symbl)"
 
 
@@ -192,6 +218,29 @@ def test_the_place_is_right_in_the_middle_of_a_query() -> None:
         read_query(text, STREAMS)
     assert caught.value.line == 2
     assert shown(caught).startswith("3) AS t")
+
+
+def test_sessions_of_a_stream_without_a_key_are_of_all_rows() -> None:
+    stream = StreamDefinition("s", pa.schema({"at": pa.int64()}), (), "at")
+    parsed = read_query("SELECT * FROM session(s, 9)", {"s": stream})
+    assert only_window(parsed.windows) == WindowClause(
+        WindowKind.SESSION, "s", Axis.SOURCE, 9, per=()
+    )
+
+
+def test_sessions_per_no_column_name_the_nearest() -> None:
+    with pytest.raises(UnknownColumnError, match="did you mean sensor") as caught:
+        window_of("session(ticks, 3, per => senor)")
+    assert shown(caught) == "senor)"
+
+
+@pytest.mark.parametrize("operator", ["=>", ":="])
+def test_duckdb_reads_an_offset_although_that_is_a_keyword(operator: str, duck: Duck) -> None:
+    text = f"SELECT 'é' AS e, * FROM tumble(ticks, 10, offset {operator} 3) LIMIT 1 OFFSET 2"
+    assert only_window(read_query(text, STREAMS, duck).windows).offset == 3
+    with pytest.raises(WindowError) as caught:
+        read_query(text.replace("offset", "ofset"), STREAMS, duck)
+    assert shown(caught).startswith("ofset")
 
 
 def test_a_column_named_key_is_meant_before_the_key_of_the_stream() -> None:

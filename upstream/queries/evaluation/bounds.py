@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..sql.window_bounds import bounds_name, bounds_table
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -26,11 +28,11 @@ class Bounds:
         self,
         grid: Grid,
         value: Callable[[int], WindowBound],
-        schemas: Mapping[int, pa.Schema] | None = None,
+        schemas: Mapping[int, pa.Schema],
     ) -> None:
         self._grid = grid
         self._value = value
-        self._schemas = schemas or {}
+        self._schemas = schemas
 
     def of(self, spans: Sequence[Span]) -> tuple[WindowBound, WindowBound]:
         """Return where the window of all inputs together starts and ends."""
@@ -39,28 +41,17 @@ class Bounds:
         return self._at(first), self._at(end)
 
     def tables(self, spans: Sequence[Span] | None) -> dict[str, pa.Table]:
-        """Return the tables of bounds that the query reads; empty ones if there is no window."""
-        import pyarrow as pa
+        """Return the tables of bounds that the query reads; of NULLs if there is no window."""
+        return {
+            bounds_name(number): bounds_table(schema, *self._times(spans, number))
+            for number, schema in self._schemas.items()
+        }
 
-        found = {}
-        for number, schema in self._schemas.items():
-            rows = schema.empty_table()
-            if spans is not None:
-                times = [self._grid.start_of(chunk) for chunk in spans[number]]
-                rows = pa.table([as_time(time, schema.field(0).type) for time in times], schema)
-            found[f"bounds_{number}"] = rows
-        return found
+    def _times(self, spans: Sequence[Span] | None, number: int) -> tuple[int | None, int | None]:
+        if spans is None:
+            return None, None
+        first, end = spans[number]
+        return self._grid.start_of(first), self._grid.start_of(end)
 
     def _at(self, chunk: int) -> WindowBound:
         return self._value(self._grid.start_of(chunk))
-
-
-def as_time(time: int, kind: pa.DataType) -> pa.Array:
-    """Return a time in units of its axis as a column of one row."""
-    import pyarrow as pa
-
-    if pa.types.is_floating(kind):
-        return pa.array([time / 1_000_000], kind)
-    if pa.types.is_date32(kind):
-        return pa.array([time], pa.int32()).cast(kind)
-    return pa.array([time], pa.int64()).cast(kind)

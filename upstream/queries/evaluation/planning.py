@@ -25,6 +25,7 @@ from ..rewriting import split
 from ..sql.lending import prepare, renamed_tables
 from ..sql.tables_in_use import tables_read
 from ..sql.unbounded_causes import cause_and_cure
+from ..sql.window_bounds import bounds_name
 from ..sql.window_clause import WindowKind
 from .newest import NewestEvaluation
 from .row_wise import RowWiseEvaluation
@@ -33,6 +34,7 @@ from .unfitting_choices import refuse_choices_of_windows, refuse_leaving_out
 from .window_planning import WindowPlanner
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from sqlglot import exp
 
     from ...clock import Clock
@@ -126,7 +128,7 @@ class Planner:
             failing=self._failing,
         )
         query, side_tables = self._without_side_tables(numbers)
-        split_query = self._split(query, numbers)
+        split_query = self._split(query, numbers, windows.bounds)
         readers = [self._reader(i) for i in numbers]
         evaluation, reset = windows.evaluation(split_query, readers, self._schema.inner)
         return self._plan_of(split_query, evaluation, readers, side_tables, reset)
@@ -219,14 +221,20 @@ class Planner:
             reset,
         )
 
-    def _split(self, query: exp.Query, numbers: list[int]) -> SplitQuery:
+    def _split(
+        self,
+        query: exp.Query,
+        numbers: Sequence[int],
+        bounds: Mapping[str, pa.Schema] | None = None,
+    ) -> SplitQuery:
         windows = tuple(self._parsed.windows[i] for i in numbers)
         schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
-        return split(query, windows, schemas, self._duck)
+        return split(query, windows, {**schemas, **(bounds or {})}, self._duck)
 
     def _without_side_tables(self, numbers: list[int]) -> tuple[exp.Query, tuple[SideTable, ...]]:
         """Make tables of the streams that are read as their newest rows, and number the others."""
         names = {f"chunk_{i}": f"chunk_{new}" for new, i in enumerate(numbers)}
+        names |= {bounds_name(i): bounds_name(new) for new, i in enumerate(numbers)}
         side_tables: list[SideTable] = []
         for i, window in enumerate(self._parsed.windows):
             if i in numbers:

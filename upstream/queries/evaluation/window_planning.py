@@ -16,6 +16,7 @@ from ..pairs.pairing import WindowPairing
 from ..rewriting.early_aggregation import aggregated_early
 from ..sql.lending import prepare
 from ..sql.tables_in_use import reads_tables
+from ..sql.window_bounds import bounds_name, bounds_schema
 from ..sql.window_clause import Axis, WindowKind
 from .bounds import Bounds
 from .chunk_leaf import ChunkLeaf
@@ -79,7 +80,19 @@ class WindowPlanner:
         self._schedule = schedule_of(self._clauses, self._grid)
         if self._schedule is not None:
             check_steps(parsed, parsed.places[numbers[-1]], self._schedule)
+        self._read_bounds = {
+            i: bounds_schema(clause, definition)
+            for i, (clause, definition) in enumerate(
+                zip(self._clauses, self._definitions, strict=True)
+            )
+            if numbers[i] in parsed.bounds
+        }
         self._chunks = {f"chunk_{i}": each.schema for i, each in enumerate(self._definitions)}
+
+    @property
+    def bounds(self) -> dict[str, pa.Schema]:
+        """The tables of the bounds that the query reads."""
+        return {bounds_name(i): schema for i, schema in self._read_bounds.items()}
 
     def evaluation(
         self, split: SplitQuery, readers: Sequence[LogReader], schema: pa.Schema
@@ -95,7 +108,7 @@ class WindowPlanner:
         self, split: SplitQuery, inputs: Sequence[Input], schema: pa.Schema, schedule: Schedule
     ) -> WindowedEvaluation:
         leaves = [self._leaf(split, i, schedule) for i in range(len(split.leaves))]
-        finish = Finish(split, leaves, schema, self._duck, bounds={})
+        finish = Finish(split, leaves, schema, self._duck, bounds=self.bounds)
         is_whole = self._is_whole(split)
         reading = Reading(
             inputs,
@@ -109,10 +122,10 @@ class WindowPlanner:
             Walk(schedule, reading.occupied, answers_empty=answers_empty),
             Increments(leaves, finish, self._failing),
             finish=finish,
-            whole=prepare(self._duck, split.whole, self._chunks),
+            whole=prepare(self._duck, split.whole, {**self._chunks, **self.bounds}),
             is_whole=is_whole,
             lateness=self._lateness(),
-            bounds=Bounds(self._grid, self._value()),
+            bounds=Bounds(self._grid, self._value(), self._read_bounds),
             clock=self._clock,
             stopwatch=self._stopwatch,
             failing=self._failing,

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..sql.trees import chunk_index, chunk_tables, chunks_in, nested_queries, own_nodes
-from .not_incremental import NotIncrementalError
+from ..sql.window_bounds import bounds_in
+from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,6 +125,8 @@ def check_sources(select: exp.Select, functions: Functions) -> None:
         raise NotIncrementalError("rows of a stream meet rows of the same stream")
     if any(chunks_in(query) for query in queries_beside_from(select, _DECIDING)):
         raise NotIncrementalError("a subquery over a stream decides about rows of FROM")
+    if any(bounds_in(query) for query in queries_beside_from(select, _DECIDING)):
+        raise NotIncrementalError(f"rows of FROM are compared with {BOUNDS_COME_LATER}")
     has_stream = bool(chunks_in(source_nodes(select)[0])) if source_nodes(select) else False
     for join in select.args.get("joins") or ():
         _check_join(join, has_stream)
@@ -176,6 +179,8 @@ def check_row_wise(select: exp.Select, functions: Functions) -> None:
             raise NotIncrementalError(f"{words} needs all rows")
     if any(chunks_in(query) for query in queries_beside_from(select)):
         raise NotIncrementalError("a subquery over a stream needs all its rows")
+    if any(bounds_in(item) for item in select.expressions):
+        raise NotIncrementalError(f"its rows have {BOUNDS_COME_LATER}")
     for item in select.expressions:
         check_item(item, functions)
 

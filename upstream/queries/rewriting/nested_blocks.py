@@ -7,10 +7,11 @@ the finish, where it reads merged relations instead of streams.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ...database.failure import DatabaseError
 from ..sql.trees import chunk_index, chunks_in, key, named
+from ..sql.window_bounds import bounds_in
 from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
 from .collations import collation_of
 from .concatenation import concatenation
@@ -19,7 +20,7 @@ from .distinct_rows import distinct_rows
 from .division import Task
 from .kept_rows import kept_rows
 from .leaf_of_division import leaf_of
-from .not_incremental import NotIncrementalError, refusal
+from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, refusal
 from .raw_rows import instead_of, raw_rows
 from .resolution import resolved
 from .retention import conditions_by_source
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .split_query import Leaf
     from .trial import Trial
 
+_Divided = TypeVar("_Divided", "Division", "Division | None")
 _RULES: Final = (concatenation, synchronous_replication, distinct_rows, top_rows)
 
 
@@ -155,7 +157,7 @@ class Splitter:
         reason = _why_not_row_wise(task)
         for rule in _RULES:
             try:
-                division = rule(task)
+                division = _before_bounds(rule(task))
             except NotIncrementalError as error:
                 reason = error.reason
                 break
@@ -169,10 +171,10 @@ class Splitter:
     def _of_rows(self, task: Task, reason: str) -> Division:
         """Keep rows, counted where they are likely to be equal."""
         try:
-            division = counted_rows(task)
+            division = _before_bounds(counted_rows(task))
         except (NotIncrementalError, DatabaseError):
             division = None
-        return division or kept_rows(task, reason)
+        return division or _before_bounds(kept_rows(task, reason))
 
     def _add(self, division: Division, task: Task) -> str:
         """Add the leaf of a division, or find the same leaf; return its relation."""
@@ -192,7 +194,7 @@ class Splitter:
         try:
             for side in sides_of_union(select, self._trial, self._functions) or ():
                 task = replace(self._task(side), is_shared=True)
-                division = synchronous_replication(task)
+                division = _before_bounds(synchronous_replication(task))
                 assert division is not None
                 relations.append((task.relation, self._add(division, task)))
                 finish = finish or division.finish.copy()
@@ -265,6 +267,13 @@ class Splitter:
             node.set("this", self._above(node.this))
         else:
             raise NotIncrementalError(reason)
+
+
+def _before_bounds(division: _Divided) -> _Divided:
+    """Return a division whose partial can be evaluated before the bounds of a window are known."""
+    if division is not None and bounds_in(division.partial):
+        raise NotIncrementalError(f"its rows are combined with {BOUNDS_COME_LATER}")
+    return division
 
 
 def _why_not_row_wise(task: Task) -> str:

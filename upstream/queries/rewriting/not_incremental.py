@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+BOUNDS_COME_LATER: Final = "bounds of the window, which are known when it has ended"
+"""What a partial cannot read."""
+
 
 class NotIncrementalError(Exception):
     """A rule cannot split this; the next one is tried. Never leaves the package."""

@@ -15,11 +15,12 @@ from ...database.failure import DatabaseError
 from ..sql.functions import functions_of
 from ..sql.names import STEP
 from ..sql.trees import cast, chunk_index, chunks_in, key, merged_prefix, named
+from ..sql.window_bounds import bounds_in
 from ..sql.window_clause import WindowKind
 from .collations import may_collate, plain
 from .common_tables import without_common_tables
 from .nested_blocks import Splitter
-from .not_incremental import NotIncrementalError, refusal
+from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, refusal
 from .raw_rows import instead_of, raw_rows
 from .split_query import SplitQuery
 from .trial import Columns, Trial
@@ -172,6 +173,10 @@ def _is_row_wise(query: exp.Query, functions: Functions) -> bool:
 
 def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
     """Return the split if DuckDB runs all of it, with casts where a type had changed."""
+    for leaf in split_query.leaves:
+        parts = (leaf.partial, leaf.partial_by_step)
+        if any(map(bounds_in, (*parts, *leaf.filters.values(), *leaf.filters_by_step.values()))):
+            raise NotIncrementalError(f"its rows are combined with {BOUNDS_COME_LATER}")
     try:
         merged = {leaf.relation: trial.shape(leaf.partial).schema for leaf in split_query.leaves}
         by_step = trial.with_steps()

@@ -101,3 +101,10 @@ class SplitQuery:
     direct: tuple[tuple[str, str], ...] | None
     whole: exp.Query
     row_wise: bool
+
+    @property
+    def bounds(self) -> frozenset[int]:
+        """Of which windows the bounds are lent to `finish` and `whole`, each as `bounds_i`."""
+        from ..sql.window_bounds import bounds_in
+
+        return bounds_in(self.finish) | bounds_in(self.whole)

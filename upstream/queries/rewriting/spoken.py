@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ..sql.trees import chunk_index
+from ..sql.window_bounds import with_plain_bounds
 from .aggregates.aggregate_call import is_call
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def spoken(tree: exp.Expr, *, qualified: bool = False) -> str:
 
     from ..sql.dialect import DIALECT
 
-    copy = tree.copy()
+    copy = with_plain_bounds(tree)
     for name in list(copy.find_all(exp.Identifier)):
         if _PLAIN.fullmatch(name.name):
             name.set("quoted", False)
@@ -55,7 +56,8 @@ def over_streams(query: exp.Query, windows: tuple[WindowClause, ...]) -> exp.Que
     """Return a query that reads streams, by name, where it read chunks."""
     from sqlglot import exp
 
-    copy = query.copy()
+    copy = with_plain_bounds(query)
+    assert isinstance(copy, exp.Query)
     for table in copy.find_all(exp.Table):
         index = chunk_index(table)
         if index is not None and index < len(windows):

@@ -101,9 +101,13 @@ class Trial:
         import pyarrow as pa
 
         from ..sql.names import STEP
+        from ..sql.window_bounds import is_bounds_name
 
         step = pa.field(STEP, pa.int64())
-        schemas = {name: pa.schema([step, *schema]) for name, schema in self.schemas.items()}
+        schemas = {
+            name: schema if is_bounds_name(name) else pa.schema([step, *schema])
+            for name, schema in self.schemas.items()
+        }
         return self._of(schemas)
 
     def lending(self, schemas: Mapping[str, pa.Schema]) -> Trial:

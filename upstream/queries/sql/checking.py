@@ -34,7 +34,7 @@ from .duck_messages import (
 from .finding_places import Trial, place_of_function, place_of_table
 from .names import did_you_mean, found
 from .parsed_query import ParsedQuery
-from .window_functions import FUNCTIONS
+from .window_arguments import FUNCTIONS
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
@@ -45,9 +45,7 @@ def check(
     parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
 ) -> ResultSchema:
     """Return the schema of a query's result; QueryError if DuckDB refuses the query."""
-    schemas = {
-        f"chunk_{i}": definitions[window.stream].schema for i, window in enumerate(parsed.windows)
-    }
+    schemas = parsed.schemas(definitions)
 
     def schema_of(query: exp.Query) -> ResultSchema:
         prepared = prepare(duck, _without_rows(query), schemas)

@@ -49,9 +49,7 @@ def check_constants(
     needed = list(_needed(parsed.query))
     if not needed:
         return
-    schemas = {
-        f"chunk_{i}": definitions[window.stream].schema for i, window in enumerate(parsed.windows)
-    }
+    schemas = parsed.schemas(definitions)
     functions = functions_of(duck)
     trial = _Constants(duck, schemas, functions)
     for select, root in needed:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-RESERVED = re.compile(r"(chunk|merged|lent|prepared)_\d+|__(step|[a-z]+_?\d+)", re.IGNORECASE)
+RESERVED = re.compile(
+    r"(chunk|bounds|merged|lent|prepared)_\d+|__(step|[a-z]+_?\d+)", re.IGNORECASE
+)
 """Names of ours, in the statements that queries are rewritten to."""
 STEP = "__step"
 """The column with the number of the basic window that a row belongs to."""

@@ -44,13 +44,14 @@ def parse(text: str, duck: Duck) -> Statement:
     if isinstance(tree, exp.Insert) and (insert := _insert(source, tree)) is not None:
         return insert
     is_query = isinstance(tree, exp.Query)
-    return OtherStatement(text, tree, is_query, is_query and _is_exact(text, tree, duck))
+    return OtherStatement(text, tree, is_query, is_query and _is_exact(source, tree, duck))
 
 
-def _is_exact(text: str, tree: exp.Expr, duck: Duck) -> bool:
+def _is_exact(source: SourceText, tree: exp.Expr, duck: Duck) -> bool:
     """Tell whether DuckDB reads a text in the same way as sqlglot does."""
     try:
-        return difference(text, tree.sql(DIALECT), duck) is None
+        written = tree.sql(DIALECT)
+        return difference(source.text, written, duck, for_duckdb=source.for_duckdb) is None
     except (SqlglotError, ValueError, RecursionError):
         return False
 

@@ -17,10 +17,12 @@ from .dialect import DIALECT
 from .names import RESERVED, found, reserved
 from .naming_columns import name_columns
 from .parsed_query import ParsedQuery
-from .same_reading import difference
+from .reading_bounds import read_bounds
+from .same_reading import Difference, difference
 from .source_text import SourceText, place_of
+from .window_arguments import FUNCTIONS
 from .window_clause import WindowClause, WindowKind
-from .window_functions import FUNCTIONS, WindowCall
+from .window_functions import window_of_call
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
@@ -46,12 +48,17 @@ def read_query(
         _refuse_statement(source, tree)
     with source.syntax_errors():
         written = tree.sql(DIALECT)
-        if duck is not None and (found := difference(text, written, duck)) is not None:
+        if duck is not None and (found := _difference(source, written, duck)) is not None:
             source.refuse(StatementError, _DUCKDB_ONLY, found.place, _ASK_ONCE)
         name_columns(source, tree)
         taken = [*_take_windows(source, tree, streams, duck)]
-    windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
+        windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
+        read_bounds(source, tree, windows, streams, duck)
     return ParsedQuery(text, tree, windows, places)
+
+
+def _difference(source: SourceText, written: str, duck: Duck) -> Difference | None:
+    return difference(source.text, written, duck, for_duckdb=source.for_duckdb)
 
 
 QUERIES = {"SELECT", "MULTI"}
@@ -102,7 +109,7 @@ def _window_of(
         _check_place(source, node, streams)
     elif isinstance(inner, exp.Anonymous):
         if inner.name.lower() in FUNCTIONS and not node.args.get("db"):
-            return WindowCall(source, inner, streams, duck).clause()
+            return window_of_call(source, inner, streams, duck)
     elif isinstance(node, exp.Table) and isinstance(inner, exp.Identifier) and not node.db:
         name = found(node.name, streams)
         if name is not None and not is_hidden(node):

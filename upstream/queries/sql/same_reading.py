@@ -39,12 +39,16 @@ class Difference:
     place: int | None
 
 
-def difference(text: str, written: str, duck: Duck) -> Difference | None:
+def difference(
+    text: str, written: str, duck: Duck, *, for_duckdb: str | None = None
+) -> Difference | None:
     """Return where DuckDB reads two texts of a query as different ones; None if it does not.
 
-    QuerySyntaxError if DuckDB cannot read the first.
+    QuerySyntaxError if DuckDB cannot read the first. What it reads instead of that may be given as
+    `for_duckdb`, a text of the same length.
     """
-    one, other = _serialized(text, duck), _serialized(written, duck)
+    readable = text if for_duckdb is None else for_duckdb
+    one, other = _serialized(readable, duck), _serialized(written, duck)
     if _LOCATIONS.sub("", one) == _LOCATIONS.sub("", other) and not one.startswith(_ERROR):
         return None
     tree: _Tree = json.loads(one)
@@ -52,11 +56,13 @@ def difference(text: str, written: str, duck: Duck) -> Difference | None:
         return Difference(None)  # it is no single SELECT, as a PIVOT over all values that there are
     if tree["error"]:
         reason = _reason(str(tree["error_message"]))
-        raise QuerySyntaxError(reason, text, _character(text, int(str(tree.get("position", 0)))))
+        raise QuerySyntaxError(
+            reason, text, _character(readable, int(str(tree.get("position", 0))))
+        )
     found = _Comparison(duck).of(tree, json.loads(other), None)
     if found is None or found.place is None:
         return found
-    return Difference(_character(text, found.place))
+    return Difference(_character(readable, found.place))
 
 
 def _serialized(text: str, duck: Duck) -> str:

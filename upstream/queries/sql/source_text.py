@@ -27,6 +27,9 @@ LONGEST = 250_000
 DEEPEST = 1_000
 """So deep DuckDB reads brackets within one another."""
 
+OFFSET_ARGUMENT = "offse_"
+"""What the argument `offset => …` is called in trees: OFFSET is a keyword."""
+
 _SLIPS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What sqlglot may stumble over in a text that is not SQL, besides what it says itself."""
 
@@ -40,7 +43,7 @@ _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 class SourceText:
     """A text that was cut into tokens; QuerySyntaxError if that cannot be done."""
 
-    __slots__ = ("_parser", "text", "tokens")
+    __slots__ = ("_parser", "for_duckdb", "text", "tokens")
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
@@ -50,6 +53,8 @@ class SourceText:
         self._parser = WrittenParser(error_level=ErrorLevel.IMMEDIATE, dialect=DIALECT())
         self.tokens = self._tokenized()
         _name_rows(self.tokens)
+        self.for_duckdb = _with_named_offsets(text, self.tokens)
+        """The text as DuckDB can read it, with every character in its place."""
 
     def statement(self) -> exp.Expr:
         """Parse the only statement of the text."""
@@ -77,7 +82,7 @@ class SourceText:
             depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
             if not 0 <= depth <= DEEPEST:
                 return ""
-        return duck.statement_type(self.text) if depth == 0 else ""
+        return duck.statement_type(self.for_duckdb) if depth == 0 else ""
 
     def one_statement(self) -> list[Token]:
         """Return the tokens of the only statement; StatementError where a second one begins."""
@@ -207,6 +212,15 @@ def _name_rows(tokens: list[Token]) -> None:
         has_arguments = behind[:1] and behind[0] in _NAMES and behind[1:] == [TokenType.COMMA]
         if is_after_table or has_arguments:
             tokens[i].token_type = TokenType.VAR
+
+
+def _with_named_offsets(text: str, tokens: list[Token]) -> str:
+    """Rename arguments called `offset`, which DuckDB allows for no name, in text and tokens."""
+    for token, following in pairwise(tokens):
+        if token.token_type == TokenType.OFFSET and following.text in {"=>", ":="}:
+            token.token_type, token.text = TokenType.VAR, OFFSET_ARGUMENT
+            text = text[: token.start] + OFFSET_ARGUMENT + text[token.end + 1 :]
+    return text
 
 
 def place_of(node: exp.Expr) -> int | None:

@@ -167,7 +167,7 @@ class TableStatements:
     def _refuse_windows(self, text: str) -> None:
         """Refuse windows over streams: what is run once reads the newest rows."""
         from .source_text import SourceText
-        from .window_functions import FUNCTIONS
+        from .window_arguments import FUNCTIONS
 
         tokens = SourceText(text).all_tokens()
         for call, bracket, first in zip(tokens, tokens[1:], tokens[2:], strict=False):

@@ -1,323 +1,202 @@
-"""What the window functions of a query ask for: their arguments, read one by one.
-
-`tumble(stream, size)`, `hop(stream, size, slide)`, `rows(stream, size[, slide])`,
-`latest(stream[, rows => n][, per => columns])`, `landmark(stream[, slide])`. Size and slide may be
-named as well (`size => …`). Those that are measured in time take `by => arrival` to go by when rows
-came instead of the stream's time column.
-"""
+"""What the window functions of a query ask for, in the unit of what each window goes by."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Never
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ...errors import QueryError, UnknownColumnError, UnknownStreamError, WindowError
+from ...errors import UnknownColumnError, UnknownStreamError
 from ...rows.stream_times import is_time_type
-from ...rows.type_names import type_name, unit_name
 from .names import did_you_mean, found
-from .source_text import SourceText, place_of
-from .window_clause import Axis, WindowClause, WindowKind
-from .window_size import (
-    MICROSECONDS,
-    CalendarUnitError,
-    NotConstantError,
-    WindowSize,
-    constant_size,
-)
+from .window_arguments import WindowArguments
+from .window_clause import Axis, Unit, WindowClause, WindowKind
+from .window_lengths import WindowLengths
+from .window_size import FIXED_DAYS, WindowSize
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     import pyarrow as pa
 
     from ...database.duck import Duck
     from ...rows.stream_definition import StreamDefinition
+    from .source_text import SourceText
 
-LONGEST_SIZE = 1 << 60
-"""Beyond this the bounds of windows would not be 64-bit integers any more."""
 MOST_STEPS = 1_000_000
 """So many basic windows a window may have: each is kept by itself."""
 
-FUNCTIONS = {
-    kind.value: kind for kind in WindowKind if kind not in {WindowKind.STREAM, WindowKind.SESSION}
-}
 
-_FORMS = {
-    WindowKind.TUMBLE: "tumble(stream, INTERVAL '1 minute')",
-    WindowKind.HOP: "hop(stream, INTERVAL '10 minutes', INTERVAL '1 minute')",
-    WindowKind.ROWS: "rows(stream, 1000, 100)",
-    WindowKind.LATEST: "latest(stream, rows => 3, per => symbol)",
-    WindowKind.LANDMARK: "landmark(stream) or landmark(stream, INTERVAL '1 hour')",
-}
-_SIZES: dict[WindowKind, tuple[str, ...]] = {  # in the order in which they come
-    WindowKind.TUMBLE: ("size",),
-    WindowKind.HOP: ("size", "slide"),
-    WindowKind.ROWS: ("size", "slide"),
-    WindowKind.LATEST: (),
-    WindowKind.LANDMARK: ("slide",),
-}
-_LEAST = {WindowKind.TUMBLE: 1, WindowKind.HOP: 2, WindowKind.ROWS: 1}
-"""How many of them there have to be."""
-_NAMED = {
-    WindowKind.TUMBLE: ("by",),
-    WindowKind.HOP: ("by",),
-    WindowKind.ROWS: (),
-    WindowKind.LATEST: ("rows", "per"),
-    WindowKind.LANDMARK: ("by",),
-}
+def window_of_call(
+    source: SourceText,
+    call: exp.Anonymous,
+    streams: Mapping[str, StreamDefinition],
+    duck: Duck | None = None,
+) -> WindowClause:
+    """Return the window that a call of a window function asks for; WindowError if there is none.
+
+    With `duck`, a table where a stream is meant is told from what does not exist.
+    """
+    arguments = WindowArguments(source, call)
+    return _WindowCall(arguments, streams[_stream_among(arguments, streams, duck)]).clause()
 
 
-class WindowCall:
-    """A call of a window function, with what is needed to say what is wrong with it."""
+def _stream_among(
+    arguments: WindowArguments, streams: Mapping[str, StreamDefinition], duck: Duck | None
+) -> str:
+    node = arguments.stream
+    if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
+        arguments.refuse("a window is over a stream by its name", node)
+    name = found(node.name, streams) if not node.table else None
+    if name is None:
+        reason = f"there is no stream named {node.sql('duckdb')}"
+        hint = did_you_mean(node.name, streams)
+        if duck is not None and not node.table and duck.has_table(node.name):
+            reason = f"{node.name} is a table, and a window is over a stream"
+            hint = f"write FROM {node.name}, or join it with a window over a stream"
+        arguments.refuse(reason, node, hint, UnknownStreamError)
+    return name
 
-    def __init__(
-        self,
-        source: SourceText,
-        call: exp.Anonymous,
-        streams: Mapping[str, StreamDefinition],
-        duck: Duck | None = None,
-    ) -> None:
-        self._source = source
-        self._duck = duck
-        self._call = call
-        self._kind = FUNCTIONS[call.name.lower()]
-        self._place = place_of(call)
-        self._sizes: dict[str, exp.Expr] = {}
-        self._named: dict[str, exp.Expr] = {}
-        self._read_arguments()
-        self.stream = self._stream_among(streams)
-        self._definition = streams[self.stream]
+
+class _WindowCall:
+    """A call with the stream that it is about."""
+
+    def __init__(self, arguments: WindowArguments, definition: StreamDefinition) -> None:
+        self._arguments = arguments
+        self._definition = definition
+        self._lengths = WindowLengths(arguments, definition)
 
     def clause(self) -> WindowClause:
         """Return the window that is asked for."""
-        if self._kind is WindowKind.LATEST:
+        kind, stream = self._arguments.kind, self._definition.name
+        if kind is WindowKind.LATEST:
             return self._latest()
-        if self._kind is WindowKind.ROWS:
-            size, slide = self._rows()
-            axis = Axis.ROWS
-        elif not self._sizes:
-            axis = self._axis() if self._definition.time or "by" in self._named else Axis.ROWS
-            return WindowClause(self._kind, self.stream, axis)
-        else:
-            axis = self._axis()
-            lengths = [self._length(name, axis) for name in self._sizes_in_order()]
-            size, slide = lengths[0], lengths[-1]
-        if self._kind is WindowKind.LANDMARK:
-            return WindowClause(self._kind, self.stream, axis, 0, slide)
-        clause = WindowClause(self._kind, self.stream, axis, size, slide)
-        self._check_slide(clause)
+        if kind is WindowKind.ROWS:
+            counts = [self._lengths.count(name) for name in self._arguments.sizes()]
+            return self._checked(WindowClause(kind, stream, Axis.ROWS, counts[0], counts[-1]))
+        if not self._arguments.sizes():  # a landmark whose results are asked for
+            is_timed = self._definition.time is not None or self._arguments.get("by") is not None
+            return WindowClause(kind, stream, self._axis() if is_timed else Axis.ROWS)
+        clause = WindowClause(kind, stream, self._axis())
+        if kind is WindowKind.SESSION:
+            gap = self._lengths.length("gap", clause.axis)
+            return replace(clause, size=gap, per=self._per())
+        if kind is WindowKind.LANDMARK:
+            return replace(clause, slide=self._lengths.length("slide", clause.axis))
+        clause = replace(clause, answers_empty=self._answers_empty())
+        if any(self._size(name).is_months for name in self._arguments.sizes()):
+            return self._checked(self._calendar(clause))
+        return self._checked(self._periodic(clause))
+
+    def _size(self, name: str) -> WindowSize:
+        return self._lengths.size(self._arguments[name])
+
+    # Windows that come again and again
+
+    def _periodic(self, clause: WindowClause) -> WindowClause:
+        """Return windows of a fixed length, with where they begin in [0, slide)."""
+        if (zone := self._arguments.get("zone")) is not None:
+            hint = "shift other windows with offset, such as offset => INTERVAL '6 hours'"
+            self._arguments.refuse("a zone is for windows of months and years", zone, hint)
+        lengths = [self._lengths.length(name, clause.axis) for name in self._arguments.sizes()]
+        offset = self._lengths.offset(clause.axis) % lengths[-1]
+        return replace(clause, size=lengths[0], slide=lengths[-1], offset=offset)
+
+    def _calendar(self, clause: WindowClause) -> WindowClause:
+        """Return windows of whole months, which begin at midnight of the first day of a month."""
+        if clause.axis is Axis.SOURCE:
+            self._lengths.check_calendar()
+        months = [self._lengths.months(name) for name in self._arguments.sizes()]
+        offset = self._lengths.offset(clause.axis)
+        if (node := self._arguments.get("offset")) is not None:
+            days = self._lengths.of_days(FIXED_DAYS, clause.axis)
+            if not 0 <= offset < days:
+                self._arguments.refuse(
+                    f"the offset of windows of months is between 0 and {FIXED_DAYS} days",
+                    node,
+                    "write hop(stream, INTERVAL '1 year', INTERVAL '1 month') for years that "
+                    "begin in any month",
+                )
+        zone = self._lengths.zone(clause.axis)
+        return replace(
+            clause, size=months[0], slide=months[-1], offset=offset, unit=Unit.MONTHS, zone=zone
+        )
+
+    def _checked(self, clause: WindowClause) -> WindowClause:
+        steps = clause.size // clause.step
+        if steps > MOST_STEPS:
+            slide = self._arguments[self._arguments.sizes()[-1]]
+            hint = "choose a slide with a greater common divisor with the size"
+            reason = f"a window would consist of {steps:,} basic windows"
+            self._arguments.refuse(reason, slide, hint)
         return clause
 
-    # The arguments
-
-    def _read_arguments(self) -> None:
-        arguments = list(self._call.expressions)
-        if not arguments or _is_named(arguments[0]):
-            self._refuse(f"{self._kind} of what? its first argument is a stream", self._call)
-        self._stream_node = arguments.pop(0)
-        names = _SIZES[self._kind]
-        given = 0
-        while arguments and not _is_named(arguments[0]):
-            if given == len(names):
-                self._refuse_number(given + sum(not _is_named(each) for each in arguments))
-            self._sizes[names[given]] = arguments.pop(0)
-            given += 1
-        for argument in arguments:
-            if not _is_named(argument):
-                self._refuse("what has no name comes before what has one", argument)
-            self._read_named(argument)
-        for name in names[: _LEAST.get(self._kind, 0)]:
-            if name not in self._sizes:
-                self._refuse(f"{self._kind} needs a {name}", self._call)
-
-    def _read_named(self, argument: exp.Expr) -> None:
-        name = argument.this.name.lower()
-        sizes = _SIZES[self._kind]
-        if name not in (*sizes, *_NAMED[self._kind]):
-            self._refuse(f"{self._kind} has no argument {name}", argument)
-        if name in self._named or name in self._sizes:
-            self._refuse(f"{self._kind} has the argument {name} twice", argument)
-        (self._sizes if name in sizes else self._named)[name] = argument.expression
-
-    def _refuse_number(self, given: int) -> Never:
-        takes = " and a ".join(_SIZES[self._kind])
-        takes = f"a {takes}" if takes else "nothing without a name"
-        are = "argument is" if given == 1 else "arguments are"
-        reason = f"{self._kind} takes {takes} after the stream, and {given} {are} given"
-        self._refuse(reason, self._call)
-
-    def _stream_among(self, streams: Mapping[str, StreamDefinition]) -> str:
-        node = self._stream_node
-        if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
-            self._refuse("a window is over a stream by its name", node)
-        name = found(node.name, streams) if not node.table else None
-        if name is None:
-            reason = f"there is no stream named {node.sql('duckdb')}"
-            hint = did_you_mean(node.name, streams)
-            if self._duck is not None and not node.table and self._duck.has_table(node.name):
-                reason = f"{node.name} is a table, and a window is over a stream"
-                hint = f"write FROM {node.name}, or join it with a window over a stream"
-            self._refuse(reason, node, hint, UnknownStreamError)
-        return name
-
-    # Sizes
+    def _answers_empty(self) -> bool:
+        node = self._arguments.get("empty")
+        if node is None:
+            return False
+        if not isinstance(node, exp.Boolean):
+            self._arguments.refuse("empty is true or false", node)
+        return bool(node.this)
 
     def _axis(self) -> Axis:
-        by = self._named.get("by")
+        by, time = self._arguments.get("by"), self._definition.time
         if by is not None:
             name = by.name.lower() if isinstance(by, exp.Column | exp.Literal) else ""
             if name == Axis.ARRIVAL:
                 return Axis.ARRIVAL
-            if name != (self._definition.time or "").lower() or not name:
-                self._refuse("windows go by the stream's time column, or by => arrival", by)
-        if self._definition.time is None:
+            if name != (time or "").lower() or not name:
+                reason = "windows go by the stream's time column, or by => arrival"
+                self._arguments.refuse(reason, by)
+        if time is None:
+            kind, stream = self._arguments.kind, self._definition.name
             hint = (
-                f"create it with {self._time_clause()}, or write {self._kind}({self.stream}, …, "
-                f"by => arrival) or rows({self.stream}, 1000)"
+                f"create it with {self._time_clause()}, or write {kind}({stream}, …, "
+                f"by => arrival) or rows({stream}, 1000)"
             )
-            self._refuse(f"the stream {self.stream} has no time column", self._call, hint)
+            self._arguments.refuse(f"the stream {stream} has no time column", None, hint)
         return Axis.SOURCE
-
-    def _sizes_in_order(self) -> list[str]:
-        return [name for name in _SIZES[self._kind] if name in self._sizes]
 
     def _time_clause(self) -> str:
         """Return the clause that would have given the stream its time."""
         able = [field.name for field in self._definition.schema if is_time_type(field.type)]
         return f"TIME ({found('time', able) or 'column'})"
 
-    def _rows(self) -> tuple[int, int]:
-        counts = []
-        for name in self._sizes_in_order():
-            node = self._sizes[name]
-            size = self._size(node)
-            if size.is_interval:
-                hint = f"for windows in time write hop({self.stream}, size, slide)"
-                self._refuse("rows are counted, not timed", node, hint)
-            counts.append(self._whole(size.amount, node, f"the {name} of a window", "rows"))
-        return counts[0], counts[-1]
-
-    def _length(self, name: str, axis: Axis) -> int:
-        node, what = self._sizes[name], f"the {name} of a window"
-        size = self._size(node)
-        if axis is Axis.ARRIVAL:
-            if not size.is_interval:
-                self._refuse("arrival is measured in time", node, _WRITE_INTERVAL)
-            return self._whole(size.amount * MICROSECONDS, node, what, "microseconds")
-        per_second = self._definition.units_per_second
-        unit = unit_name(self._definition.time_type)
-        if per_second is None:
-            if size.is_interval:
-                hint = f"write the {name} as a number of what the column counts"
-                self._refuse(f"the time of {self.stream} is a number, not a time", node, hint)
-            return self._whole(size.amount, node, what, unit)
-        kind = type_name(self._definition.time_type)
-        if not size.is_interval and kind not in {"DOUBLE", "FLOAT"}:
-            self._refuse(f"the time of {self.stream} is a {kind}", node, _WRITE_INTERVAL)
-        return self._whole(size.amount * per_second, node, what, unit)
-
-    def _size(self, node: exp.Expr) -> WindowSize:
-        try:
-            return constant_size(node)
-        except CalendarUnitError as error:
-            hint = (
-                f"write INTERVAL '30 days', or group by date_trunc('{error.unit}', …) over "
-                f"landmark({self.stream})"
-            )
-            self._refuse(str(error), node, hint)
-        except NotConstantError as error:
-            self._refuse(str(error), node)
-
-    def _whole(self, amount: Fraction, node: exp.Expr, what: str, unit: str) -> int:
-        if amount <= 0:
-            self._refuse(f"{what} has to be greater than zero", node)
-        if amount.denominator != 1:
-            of_unit = f" of {unit}" if unit else ""
-            self._refuse(f"{what} is not a whole number{of_unit}", node)
-        if amount > LONGEST_SIZE:
-            self._refuse(f"{what} is longer than it can be", node)
-        return int(amount)
-
-    def _check_slide(self, clause: WindowClause) -> None:
-        slide = self._sizes[self._sizes_in_order()[-1]]
-        if clause.slide > clause.size:
-            hint = "make the slide no longer than the size, and filter what you do not want"
-            self._refuse(
-                "a slide longer than the size leaves out rows between windows", slide, hint
-            )
-        if clause.size // clause.step > MOST_STEPS:
-            steps = clause.size // clause.step
-            hint = "choose a slide with a greater common divisor with the size"
-            self._refuse(f"a window would consist of {steps:,} basic windows", slide, hint)
-
-    # The latest rows
+    # The latest rows, and groups of rows
 
     def _latest(self) -> WindowClause:
-        rows = 1
-        if (node := self._named.get("rows")) is not None:
-            size = self._size(node)
-            if size.is_interval:
-                self._refuse("rows are counted, not timed", node)
-            rows = self._whole(size.amount, node, "rows", "rows")
-        per = self._definition.key
-        if (node := self._named.get("per")) is not None:
-            per = self._columns(node)
+        rows = 1 if self._arguments.get("rows") is None else self._lengths.count("rows")
         axis = Axis.ROWS if self._definition.time is None else Axis.SOURCE
-        return WindowClause(self._kind, self.stream, axis, rows=rows, per=per)
+        kind, stream = self._arguments.kind, self._definition.name
+        return WindowClause(kind, stream, axis, rows=rows, per=self._per())
 
-    def _columns(self, node: exp.Expr) -> tuple[str, ...]:
+    def _per(self) -> tuple[str, ...]:
+        """Return the columns of the groups: the key of the stream, if none are named."""
+        if (node := self._arguments.get("per")) is None:
+            return self._definition.key
         node = node.unnest()
         if _is_word(node, "key") and self._definition.column_named("key") is None:
             return self._definition.key
         parts = node.expressions if isinstance(node, exp.Tuple | exp.Array) else [node]
         columns: list[str] = []
         for part in parts:
-            part = part.unnest()
-            if not isinstance(part, exp.Column) or not isinstance(part.this, exp.Identifier):
-                self._refuse("per is a column, or several in brackets", part)
-            column = self._definition.column_named(part.name)
-            if column is None:
-                reason = f"the stream {self.stream} has no column {part.name}"
-                hint = did_you_mean(part.name, self._definition.schema.names)
-                self._refuse(reason, part, hint, UnknownColumnError)
+            column = self._column(part.unnest())
             if column in columns:
-                self._refuse(f"{column} is there twice", part)
-            if _is_nested(self._definition.schema.field(column).type):
-                self._refuse(f"rows cannot be grouped by {column}: it has parts", part)
+                self._arguments.refuse(f"{column} is there twice", part.unnest())
             columns.append(column)
         return tuple(columns)
 
-    def _refuse(
-        self,
-        reason: str,
-        node: exp.Expr,
-        hint: str = "",
-        kind: type[QueryError] = WindowError,
-    ) -> Never:
-        hint = hint or f"write it as {_FORMS[self._kind]}"
-        self._source.refuse(kind, reason, self._place_of(node), hint)
-
-    def _place_of(self, node: exp.Expr) -> int | None:
-        """Return where a part begins: an interval does not know it, but its argument does."""
-        if self._place is None or node is self._call:
-            return self._place
-        place = place_of(node)
-        if place is not None and node.parent is not self._call:
-            return place
-        while node.parent is not None and node.parent is not self._call:
-            node = node.parent
-        places = self._source.argument_places(self._place)
-        number = next(i for i, each in enumerate(self._call.expressions) if each is node)
-        return places[number] if number < len(places) else self._place
-
-
-_WRITE_INTERVAL = "write the size as INTERVAL '10 seconds'"
-
-
-def _is_named(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Kwarg | exp.PropertyEQ)
+    def _column(self, part: exp.Expr) -> str:
+        if not isinstance(part, exp.Column) or not isinstance(part.this, exp.Identifier):
+            self._arguments.refuse("per is a column, or several in brackets", part)
+        column = self._definition.column_named(part.name)
+        if column is None:
+            reason = f"the stream {self._definition.name} has no column {part.name}"
+            hint = did_you_mean(part.name, self._definition.schema.names)
+            self._arguments.refuse(reason, part, hint, UnknownColumnError)
+        if _is_nested(self._definition.schema.field(column).type):
+            self._arguments.refuse(f"rows cannot be grouped by {column}: it has parts", part)
+        return column
 
 
 def _is_word(node: exp.Expr, word: str) -> bool:

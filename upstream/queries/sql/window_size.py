@@ -1,7 +1,6 @@
 """Sizes of windows: constants of a query, as whole numbers of a stream's unit of time.
 
-A size is an interval of a fixed length or a mere number. Months have no fixed length, so that
-windows of months would need a calendar; they are refused.
+A size is an interval of a fixed length, a number of months, or a mere number.
 """
 
 from __future__ import annotations
@@ -9,30 +8,30 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 from sqlglot import exp
 
 MICROSECONDS = 1_000_000
+FIXED_DAYS = 28
+"""So many days every month has."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSize:
-    """A constant: seconds if it is an interval, else a number."""
+    """A constant: seconds or months if it is an interval, else a number."""
 
     amount: Fraction
     is_interval: bool
+    is_months: bool = False
+
+    def scaled(self, factor: Fraction) -> WindowSize:
+        """Return a multiple of it."""
+        return WindowSize(self.amount * factor, self.is_interval, self.is_months)
 
 
 class NotConstantError(Exception):
     """A part of a query is not a constant size; the message says what it is."""
-
-
-class CalendarUnitError(NotConstantError):
-    """A unit such as a month is longer at one time than at another."""
-
-    def __init__(self, unit: str) -> None:
-        self.unit = unit
-        super().__init__(f"a {unit} has no fixed length; say how many days")
 
 
 _CONSTANT = "a window's size has to be a constant"
@@ -48,8 +47,7 @@ def constant_size(node: exp.Expr) -> WindowSize:
     if isinstance(node, exp.Cast) and node.to.is_type(exp.DType.INTERVAL):
         return _as_interval(constant_size(node.this))
     if isinstance(node, exp.Neg):
-        size = constant_size(node.this)
-        return WindowSize(-size.amount, size.is_interval)
+        return constant_size(node.this).scaled(Fraction(-1))
     if isinstance(node, exp.Binary):
         return _calculated(node)
     if isinstance(node, exp.Anonymous) and (unit := _FUNCTIONS.get(node.name.lower())):
@@ -60,7 +58,7 @@ def constant_size(node: exp.Expr) -> WindowSize:
 
 def _literal(node: exp.Literal) -> WindowSize:
     if node.is_string:
-        return WindowSize(_seconds(node.this), is_interval=True)
+        return _interval_in(node.this)
     return WindowSize(_number(node.this), is_interval=False)
 
 
@@ -77,7 +75,7 @@ def _in_unit(count: exp.Expr | None, unit: str) -> WindowSize:
         number = size.amount
     else:
         raise NotConstantError(_CONSTANT)
-    return WindowSize(number * _unit_seconds(unit), is_interval=True)
+    return _unit(unit).scaled(number)
 
 
 def _as_interval(size: WindowSize) -> WindowSize:
@@ -93,25 +91,28 @@ def _calculated(node: exp.Binary) -> WindowSize:
     if isinstance(node, exp.Mul):
         if one.is_interval and other.is_interval:
             raise NotConstantError("intervals cannot be multiplied with one another")
-        return WindowSize(one.amount * other.amount, one.is_interval or other.is_interval)
+        return one.scaled(other.amount) if one.is_interval else other.scaled(one.amount)
+    return _sum(one, other if isinstance(node, exp.Add) else other.scaled(Fraction(-1)))
+
+
+def _sum(one: WindowSize, other: WindowSize) -> WindowSize:
     if one.is_interval != other.is_interval:
         raise NotConstantError("an interval and a number cannot be added")
-    sign = 1 if isinstance(node, exp.Add) else -1
-    return WindowSize(one.amount + sign * other.amount, one.is_interval)
+    if one.is_months != other.is_months:
+        raise NotConstantError("months and days together have no fixed length")
+    return WindowSize(one.amount + other.amount, one.is_interval, one.is_months)
 
 
-def _seconds(text: str) -> Fraction:
-    """Return the length of an interval such as `1 hour 30 minutes` or `01:30:00`."""
+def _interval_in(text: str) -> WindowSize:
+    """Return an interval such as `1 hour 30 minutes` or `01:30:00`."""
     if (clock := _CLOCK.fullmatch(text.strip())) is not None:
         hours, minutes, seconds = clock.groups()
-        return Fraction(int(hours) * 3600 + int(minutes) * 60) + Fraction(seconds or 0)
+        length = Fraction(int(hours) * 3600 + int(minutes) * 60) + Fraction(seconds or 0)
+        return WindowSize(length, is_interval=True)
     parts = _PART.findall(text)
     if not parts or _PART.sub("", text).strip():
         raise NotConstantError("an interval is written as in INTERVAL '10 minutes'")
-    total = Fraction(0)
-    for count, unit in parts:
-        total += _number(count) * _unit_seconds(unit)
-    return total
+    return reduce(_sum, (_unit(unit).scaled(_number(count)) for count, unit in parts))
 
 
 _PART = re.compile(r"([+-]?\d{1,30}(?:\.\d{1,30})?)\s*([a-z]+)\s*", re.IGNORECASE | re.ASCII)
@@ -126,13 +127,12 @@ def _number(text: str) -> Fraction:
     return Fraction(plain)
 
 
-def _unit_seconds(unit: str) -> Fraction:
+def _unit(unit: str) -> WindowSize:
     name = unit.lower()
-    seconds = _UNITS.get(name, _UNITS.get(name.removesuffix("s")))
-    if seconds is not None:
-        return seconds
-    if name.removesuffix("s") in _CALENDAR:
-        raise CalendarUnitError(name.removesuffix("s"))
+    for units, is_months in ((_UNITS, False), (_CALENDAR, True)):
+        length = units.get(name, units.get(name.removesuffix("s")))
+        if length is not None:
+            return WindowSize(length, is_interval=True, is_months=is_months)
     raise NotConstantError(f"{unit!r} is no unit of time")
 
 
@@ -148,9 +148,14 @@ _FUNCTIONS = {
     "to_years": "year",
 }
 _CALENDAR = {
-    *("mon", "month", "quarter", "y", "yr", "year", "decade", "dec", "century", "centurie", "c"),
-    *("millennium", "millennia", "mil"),
+    **dict.fromkeys(("mon", "month"), Fraction(1)),
+    "quarter": Fraction(3),
+    **dict.fromkeys(("y", "yr", "year"), Fraction(12)),
+    **dict.fromkeys(("dec", "decade"), Fraction(120)),
+    **dict.fromkeys(("c", "century", "centurie"), Fraction(1200)),
+    **dict.fromkeys(("mil", "millennium", "millennia"), Fraction(12_000)),
 }
+"""Units of months, which are longer at one time than at another."""
 _UNITS = {
     **dict.fromkeys(("microsecond", "us", "usec"), Fraction(1, MICROSECONDS)),
     **dict.fromkeys(("millisecond", "ms", "msec"), Fraction(1, 1000)),

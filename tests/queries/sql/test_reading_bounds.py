@@ -1,0 +1,183 @@
+"""The names of bounds mean what they would if they were columns of the window."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from upstream.database.duck import Duck
+from upstream.errors import QueryError, UnknownColumnError
+from upstream.queries.sql import ParsedQuery, check, check_constants, read_query
+from upstream.rows.stream_definition import StreamDefinition
+
+from .example_streams import STREAMS, shown
+
+OWN = StreamDefinition("own", pa.schema({"t": pa.int64(), "Window_Start": pa.string()}), (), "t")
+"""A stream with a column of that name."""
+START, END = "(SELECT window_start FROM bounds_0)", "(SELECT window_end FROM bounds_0)"
+OTHER = "(SELECT window_start FROM bounds_1)"
+
+
+def read(text: str, duck: Duck | None = None) -> ParsedQuery:
+    return read_query(text, STREAMS | {"own": OWN}, duck)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "SELECT window_start, WINDOW_END AS e FROM tumble(ticks, 10)",
+            f"SELECT {START} AS window_start, {END} AS e FROM chunk_0 AS ticks",
+        ),
+        (
+            "SELECT t.Window_Start, (window_end) FROM hop(ticks, 10, 5) t",
+            f"SELECT {START} AS window_start, {END} AS window_end FROM chunk_0 AS t",
+        ),
+        (
+            "SELECT * FROM tumble(ticks, 10) WHERE tick > window_end - 3",
+            f"SELECT * FROM chunk_0 AS ticks WHERE tick > {END} - 3",
+        ),
+        (
+            "SELECT b.window_start FROM tumble(ticks, 10) a, tumble(ticks, 20) b",
+            f"SELECT {OTHER} AS window_start FROM chunk_0 AS a, chunk_1 AS b",
+        ),
+        (
+            "SELECT b.window_start FROM tumble(ticks, 10) a, tumble(ticks, 10) b",
+            f"SELECT {START} AS window_start FROM chunk_0 AS a, chunk_1 AS b",
+        ),
+        (
+            "SELECT window_start FROM tumble(ticks, 10) a, latest(news) b",
+            f"SELECT {START} AS window_start FROM chunk_0 AS a, chunk_1 AS b",
+        ),
+        (
+            "SELECT window_start FROM tumble(ticks, 10) a, (SELECT k FROM latest(news)) x",
+            f"""SELECT {START} AS window_start
+                FROM chunk_0 AS a, (SELECT k FROM chunk_1 AS news) AS x""",
+        ),
+        (
+            "SELECT window_start FROM tumble(ticks, 10), companies",
+            f"SELECT {START} AS window_start FROM chunk_0 AS ticks, companies",
+        ),
+        (
+            "SELECT window_start FROM (tumble(ticks, 10) JOIN companies ON true)",
+            f"SELECT {START} AS window_start FROM (chunk_0 AS ticks JOIN companies ON TRUE)",
+        ),
+        (
+            """SELECT (SELECT max(k) FROM latest(days) WHERE k > window_start) AS m
+                FROM tumble(ticks, 10)""",
+            f"""SELECT (SELECT MAX(k) FROM chunk_0 AS days WHERE k > {OTHER}) AS m
+                FROM chunk_1 AS ticks""",
+        ),
+        (
+            "SELECT window_start FROM (SELECT window_start FROM tumble(ticks, 10)) x",
+            f"SELECT window_start FROM (SELECT {START} AS window_start FROM chunk_0 AS ticks) AS x",
+        ),
+        (
+            "WITH x AS (SELECT window_end, * FROM tumble(ticks, 10)) SELECT window_end FROM x",
+            f"""WITH x AS (SELECT {END} AS window_end, * FROM chunk_0 AS ticks)
+                SELECT window_end FROM x""",
+        ),
+    ],
+)
+def test_a_bound_is_read_from_the_table_of_its_window(text: str, expected: str, duck: Duck) -> None:
+    parsed = read(text, duck)
+    assert parsed.query.sql("duckdb") == " ".join(expected.split())
+    check(parsed, STREAMS, duck)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT window_start FROM tumble(own, 10)",
+        "SELECT own.window_start FROM tumble(own, 10)",
+        "SELECT window_end FROM tumble(own, 10) AS x(a, window_end)",
+        "SELECT tick % 7 AS window_start FROM tumble(ticks, 10) GROUP BY window_start",
+        "SELECT tick AS window_end FROM tumble(ticks, 10) ORDER BY window_end",
+        "SELECT 1 AS window_end, window_end + 1 AS more FROM tumble(ticks, 10)",
+        "SELECT x.window_start FROM tumble(ticks, 10), (SELECT 1 AS window_start) x",
+        "SELECT list_transform([{'window_end': 1}], lambda x: x.window_end) FROM tumble(ticks, 10)",
+        "SELECT window_end FROM landmark(ticks) AS x(window_end)",
+        "WITH w AS (SELECT 1 AS window_end) SELECT window_end FROM w, landmark(ticks)",
+    ],
+)
+def test_a_column_or_an_alias_of_the_name_comes_first(text: str, duck: Duck) -> None:
+    parsed = read(text, duck)
+    assert parsed.bounds == frozenset()
+    check(parsed, STREAMS | {"own": OWN}, duck)
+
+
+def test_what_an_alias_is_made_of_is_the_bound(duck: Duck) -> None:
+    parsed = read("SELECT window_end + 1 AS window_end FROM tumble(ticks, 10)", duck)
+    assert parsed.query.sql("duckdb") == f"SELECT {END} + 1 AS window_end FROM chunk_0 AS ticks"
+
+
+def test_a_star_leaves_the_bounds_out(duck: Duck) -> None:
+    parsed = read("SELECT * FROM tumble(ticks, 10) WHERE window_end > 3", duck)
+    assert check(parsed, STREAMS, duck).inner.names == ["tick", "sensor"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "reason"),
+    [
+        (
+            "SELECT 1, window_start FROM tumble(ticks, 10) a, tumble(ticks, 10) b",
+            "window_start FROM",
+            r"several relations may have window_start[^$]*write a\.window_start",
+        ),
+        (
+            "SELECT window_end FROM tumble(ticks, 10), (SELECT 1 AS window_end) x",
+            "window_end",
+            "several relations may have window_end",
+        ),
+        (
+            "SELECT window_end FROM tumble(ticks, 10), read_csv('x.csv')",
+            "window_end",
+            "several relations may have window_end",
+        ),
+        (
+            "SELECT window_end FROM tumble(ticks, 10), (SELECT * FROM read_csv('x.csv')) x",
+            "window_end",
+            "several relations may have window_end",
+        ),
+        (
+            "SELECT tick, window_end FROM landmark(ticks)",
+            "window_end",
+            r"landmark\(ticks\) has no window_end[^$]*tumble, hop, rows and session",
+        ),
+        ("SELECT x.window_end FROM landmark(ticks) x", "x.window_end", "has no window_end"),
+    ],
+)
+def test_a_name_that_is_not_clear_is_refused_where_it_is(
+    text: str, place: str, reason: str, duck: Duck
+) -> None:
+    with pytest.raises(UnknownColumnError, match=reason) as caught:
+        read(text, duck)
+    assert shown(caught).startswith(place)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT window_start FROM ticks",
+        "SELECT window_start FROM latest(ticks)",
+        "SELECT x.window_start FROM tumble(ticks, 10) t",
+        "SELECT main.t.window_start FROM tumble(ticks, 10) t",
+        "SELECT window_start FROM companies",
+        "WITH x AS (SELECT window_start) SELECT (SELECT 1 FROM x) AS y FROM tumble(ticks, 10)",
+    ],
+)
+def test_where_there_is_no_window_there_is_no_such_column(text: str, duck: Duck) -> None:
+    parsed = read(text, duck)
+    assert parsed.bounds == frozenset()
+    with pytest.raises(QueryError, match=r"window_start|no source named|table named"):
+        check(parsed, STREAMS, duck)
+
+
+def test_what_is_wrong_with_a_bound_is_shown_where_it_is(duck: Duck) -> None:
+    parsed = read("SELECT tick FROM tumble(trades, '1 day') t(tick) WHERE window_end > 'x'", duck)
+    check(parsed, STREAMS, duck)
+    with pytest.raises(QueryError) as caught:
+        check_constants(parsed, STREAMS, duck)
+    assert shown(caught).startswith("window_end")
+    with pytest.raises(QueryError, match="no column named wndow_end"):
+        check(read("SELECT wndow_end FROM tumble(ticks, 10)", duck), STREAMS, duck)

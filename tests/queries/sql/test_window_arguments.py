@@ -1,0 +1,52 @@
+"""What does not fit between the brackets of a call is shown where it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream.errors import WindowError
+
+from .example_streams import shown, window_of
+
+
+@pytest.mark.parametrize(
+    ("call", "place", "reason"),
+    [
+        ("tumble(trades)", "tumble(", "tumble needs a size"),
+        (
+            "tumble(trades, 1, 2)",
+            "tumble(",
+            "takes a size after the stream, and 2 ",
+        ),
+        ("tumble()", "tumble(", "tumble of what"),
+        ("latest(rows => 3)", "latest(", "latest of what"),
+        ("hop(trades, INTERVAL '1 minute')", "hop(", "hop needs a slide"),
+        ("hop(trades, slide => INTERVAL '1 minute')", "hop(", "hop needs a size"),
+        ("hop(ticks, 1, size => 1, slide => 1)", "size =>", "the argument size twice"),
+        ("tumble(ticks, slide => 10)", "slide =>", "has no argument slide"),
+        ("rows(trades)", "rows(", "rows needs a size"),
+        (
+            "latest(trades, 3)",
+            "latest(",
+            "takes nothing without a name after the stream, and 1 ",
+        ),
+        ("tumble(ticks, 10, offset => 1, offset => 2)", "offset => 2", "the argument offset twice"),
+        ("rows(ticks, 10, offset => 1)", "offset", "rows has no argument offset"),
+        ("rows(ticks, 10, empty => true)", "empty", "a window of rows is never empty"),
+        ("session(ticks, 10, empty => true)", "empty", "a session is never empty"),
+        ("session(trades)", "session(", "session needs a gap"),
+        ("tumble(trades, INTERVAL '1 day', at => arrival)", "at =>", "no argument at"),
+        ("rows(trades, 10, by => arrival)", "by =>", "no argument by"),
+        ("latest(trades, rows => 1, rows => 2)", "rows => 2", "the argument rows twice"),
+        ("latest(trades, rows => 1, symbol)", "symbol)", "what has no name"),
+        ("tumble('trades', 3)", "'trades'", "by its name"),
+        ("tumble((SELECT 1), 3)", "(SELECT", "by its name"),
+    ],
+)
+def test_an_argument_that_does_not_fit_is_shown_where_it_is(
+    call: str, place: str, reason: str
+) -> None:
+    with pytest.raises(WindowError, match=reason) as caught:
+        window_of(call)
+    assert shown(caught).startswith(place)
+    assert caught.value.hint

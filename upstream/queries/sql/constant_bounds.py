@@ -1,0 +1,191 @@
+"""Bounds are constant over a window: queries without those that change nothing.
+
+Grouping and ordering by what is constant is left out, and so are comparisons of bounds that are
+equal. What is left can be evaluated step by step, before the bounds of a window are known. A window
+without rows has no group; where nothing else is left to group by, a HAVING says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Never
+
+from sqlglot import exp
+
+from ...errors import WindowError
+from .functions import functions_of, name_of
+from .source_text import SourceText, place_of
+from .trees import call, conjuncts, is_bare_star, key, nested_queries, own_nodes
+from .window_bounds import bounds_in, is_bound
+
+if TYPE_CHECKING:
+    from ...database.duck import Duck
+    from .functions import Functions
+
+_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
+
+
+def simplify(source: SourceText, query: exp.Query, duck: Duck | None) -> None:
+    """Leave out of a query, in place, what groups, orders or compares by bounds alone.
+
+    WindowError where bounds are in a ROLLUP and the like, whose totals have no bounds.
+    """
+    functions = None if duck is None else functions_of(duck)
+    for select in list(query.find_all(exp.Select)):
+        _Block(source, select, functions).simplify()
+
+
+class _Block:
+    """One SELECT in which bounds were exchanged."""
+
+    def __init__(self, source: SourceText, select: exp.Select, functions: Functions | None) -> None:
+        self._source = source
+        self._select = select
+        self._functions = functions
+
+    def simplify(self) -> None:
+        """Change the block in place."""
+        self._drop_equal_bounds()
+        self._simplify_group()
+        order = self._select.args.get("order")
+        if order is not None:
+            left = [item for item in order.expressions if not self._is_constant(item.this)]
+            _set_list(self._select, "order", order, left)
+
+    def _drop_equal_bounds(self) -> None:
+        where = self._select.args.get("where")
+        if where is not None:
+            left = _unequal(where.this)
+            if left is None:
+                self._select.set("where", None)
+            else:
+                where.set("this", left)
+        for join in self._select.args.get("joins") or ():
+            on = join.args.get("on")
+            if on is not None:
+                join.set("on", _unequal(on) or exp.true())
+
+    def _simplify_group(self) -> None:
+        group = self._select.args.get("group")
+        if group is None:
+            return
+        self._check_sets(group)
+        if group.args.get("all"):
+            self._write_all_out(group)
+        items = group.expressions
+        left = [item for item in items if not self._is_constant(item)]
+        if len(left) == len(items):
+            return
+        _set_list(self._select, "group", group, left)
+        if all(isinstance(item, _SETS) for item in left):
+            self._require_rows()
+
+    def _require_rows(self) -> None:
+        """Let there be no group where there is no row."""
+        some = exp.GT(this=call("count", exp.Star()), expression=exp.Literal.number(0))
+        having = self._select.args.get("having")
+        both = some if having is None else exp.and_(having.this, some, copy=False)
+        self._select.set("having", exp.Having(this=both))
+
+    def _write_all_out(self, group: exp.Group) -> None:
+        """Number what GROUP BY ALL groups by, if bounds are among it and all items are known."""
+        items = self._select.expressions
+        if self._functions is None or any(_is_several(item) for item in items):
+            return
+        numbers = [i for i, item in enumerate(items, 1) if not self._is_above_groups(item)]
+        if any(self._is_constant(items[i - 1].unalias()) for i in numbers):
+            group.set("all", None)
+            group.set("expressions", [exp.Literal.number(i) for i in numbers])
+
+    def _is_above_groups(self, item: exp.Expr) -> bool:
+        assert self._functions is not None
+        return any(
+            isinstance(node, exp.Window) or self._functions.is_aggregate(node)
+            for node in own_nodes(item)
+        )
+
+    def _check_sets(self, group: exp.Group) -> None:
+        for item in group.expressions:
+            parts = item.find_all(exp.Expr) if isinstance(item, _SETS) else ()
+            for part in parts:
+                if is_bound(part) or (_is_name(part) and self._is_constant(part)):
+                    self._refuse_total(item)
+        for node in self._select.find_all(exp.Grouping):
+            if node.parent_select is self._select and bounds_in(node):
+                self._refuse_total(node)
+
+    def _refuse_total(self, node: exp.Expr) -> Never:
+        reason = "a total over several windows: bounds cannot be in ROLLUP, CUBE or GROUPING"
+        hint = "put the other columns into it, as in GROUP BY window_start, ROLLUP (k)"
+        self._source.refuse(WindowError, reason, place_of(node), hint)
+
+    # What is constant
+
+    def _is_constant(self, node: exp.Expr) -> bool:
+        """Tell whether a part of GROUP BY or ORDER BY is the same for all rows of the window."""
+        node = node.unnest() if not is_bound(node) else node
+        meant = self._item_meant(node)
+        if meant is not None:
+            return self._is_of_bounds(meant)
+        return self._is_of_bounds(node)
+
+    def _item_meant(self, node: exp.Expr) -> exp.Expr | None:
+        """Return the select item that a number or an alias stands for."""
+        items = self._select.expressions
+        if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(items):
+            before = items[: int(node.name)]
+            is_known = not any(_is_several(item) for item in before)
+            return before[-1].unalias() if is_known else None
+        if not isinstance(node, exp.Column) or node.table:
+            return None
+        named = [item for item in items if item.alias.lower() == node.name.lower()]
+        return named[0].unalias() if named else None
+
+    def _is_of_bounds(self, value: exp.Expr) -> bool:
+        """Tell whether an expression is made of bounds and constants, and is no aggregate."""
+        value = value if is_bound(value) else value.unnest()
+        if is_bound(value):
+            return True
+        if self._functions is None or not bounds_in(value):
+            return False
+        is_plain = not any(
+            isinstance(node, exp.Column | exp.Star | exp.Window | exp.Lambda)
+            or self._functions.is_aggregate(node)
+            for node in own_nodes(value)
+        )
+        are_bounds = all(is_bound(query) for query in nested_queries(value))
+        return is_plain and are_bounds and not self._functions.volatile_in(value)
+
+
+def _set_list(select: exp.Select, name: str, clause: exp.Expr, left: list[exp.Expr]) -> None:
+    if left:
+        clause.set("expressions", left)
+    else:
+        select.set(name, None)
+
+
+def _unequal(condition: exp.Expr) -> exp.Expr | None:
+    """Return a condition without comparisons of equal bounds; None if nothing is left."""
+    parts = conjuncts(condition)
+    left = [part for part in parts if not _compares_equal_bounds(part)]
+    if len(left) == len(parts):
+        return condition
+    return exp.and_(*left) if left else None
+
+
+def _compares_equal_bounds(part: exp.Expr) -> bool:
+    if not isinstance(part, exp.EQ):
+        return False
+    sides = [side if is_bound(side) else side.unnest() for side in (part.left, part.right)]
+    return all(is_bound(side) for side in sides) and key(sides[0]) == key(sides[1])
+
+
+def _is_several(item: exp.Expr) -> bool:
+    """Tell whether a select item may stand for several columns."""
+    value = item.unalias().unnest()
+    is_star = isinstance(value, exp.Column) and isinstance(value.this, exp.Star)
+    is_several = is_star or is_bare_star(value) or item.find(exp.Columns) is not None
+    return is_several or any(name_of(node) == "unnest" for node in own_nodes(value))
+
+
+def _is_name(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Column | exp.Literal)

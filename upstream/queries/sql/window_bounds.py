@@ -1,0 +1,139 @@
+"""The bounds of a window in a query: `window_start` and `window_end`, read from a table of one row.
+
+Each reference becomes `(SELECT window_start FROM bounds_i)`, where the table `bounds_i` has the
+bounds of the window of `chunk_i`. It is lent beside the chunks when a window is answered. Windows
+that begin and end together have one such table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from .window_clause import Axis, WindowClause, WindowKind
+from .window_size import MICROSECONDS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from sqlglot import exp
+
+    from ...rows.stream_definition import StreamDefinition
+
+WINDOW_START: Final = "window_start"
+WINDOW_END: Final = "window_end"
+BOUNDS: Final = (WINDOW_START, WINDOW_END)
+BOUNDED: Final = frozenset({WindowKind.TUMBLE, WindowKind.HOP, WindowKind.ROWS, WindowKind.SESSION})
+"""The kinds of windows that have bounds."""
+_PREFIX: Final = "bounds_"
+_MOST_DAYS: Final = (1 << 31) - 1
+"""Arrow has no days beyond."""
+
+
+def bounds_name(number: int) -> str:
+    """Return the name of the table with the bounds of a window."""
+    return f"{_PREFIX}{number}"
+
+
+def bound_query(name: exp.Identifier, number: int) -> exp.Subquery:
+    """Return the query that reads a bound of a window; the name says where it was written."""
+    from sqlglot import exp
+
+    name = name.copy()
+    name.set("this", name.name.lower())
+    name.set("quoted", False)
+    table = exp.Table(this=exp.to_identifier(bounds_name(number)))
+    return exp.Subquery(this=exp.select(exp.Column(this=name)).from_(table))
+
+
+def is_bound(node: exp.Expr) -> bool:
+    """Tell whether this is such a query."""
+    from sqlglot import exp
+
+    query = node.this if isinstance(node, exp.Subquery) else None
+    read = query.args.get("from_") if isinstance(query, exp.Select) else None
+    return read is not None and _number(read.this) is not None
+
+
+def bounds_in(tree: exp.Expr) -> frozenset[int]:
+    """Return of which windows the bounds are read anywhere in there."""
+    from sqlglot import exp
+
+    numbers = (_number(table) for table in tree.find_all(exp.Table))
+    return frozenset(number for number in numbers if number is not None)
+
+
+def is_bounds_name(name: str) -> bool:
+    """Tell whether a table has the bounds of a window."""
+    return name.startswith(_PREFIX) and name.removeprefix(_PREFIX).isdecimal()
+
+
+def _number(node: exp.Expr) -> int | None:
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Table) or node.args.get("db") or not is_bounds_name(node.name):
+        return None
+    return int(node.name.removeprefix(_PREFIX))
+
+
+def with_plain_bounds(tree: exp.Expr) -> exp.Expr:
+    """Return a copy in which the bounds are called as users call them: for people."""
+
+    def plain(node: exp.Expr) -> exp.Expr:
+        return node.this.expressions[0].copy() if is_bound(node) else node
+
+    return tree.transform(plain)
+
+
+def with_one_of_alike(
+    windows: Sequence[WindowClause], definitions: Sequence[StreamDefinition]
+) -> list[int]:
+    """Return for each window the first one that begins and ends with it, itself perhaps."""
+    known: dict[object, int] = {}
+    alike: list[int] = []
+    for i, (window, definition) in enumerate(zip(windows, definitions, strict=True)):
+        time = definition.time_type if window.axis is Axis.SOURCE else None
+        measures = (window.size, window.slide, window.offset, window.unit, window.zone)
+        is_alone = window.kind is WindowKind.SESSION  # every session ends for itself
+        alike.append(known.setdefault(i if is_alone else (window.axis, time, *measures), i))
+    return alike
+
+
+def bounds_schema(window: WindowClause, definition: StreamDefinition) -> pa.Schema:
+    """Return the columns of the table with a window's bounds: of the type of what it goes by.
+
+    A bound may lie beyond what a small type can hold, so integers are BIGINT, and FLOAT is DOUBLE.
+    """
+    import pyarrow as pa
+
+    kind = pa.int64()
+    if window.axis is Axis.ARRIVAL:
+        kind = pa.timestamp("us")
+    elif window.axis is Axis.SOURCE and not pa.types.is_integer(definition.time_type):
+        kind = definition.time_type
+    kind = pa.float64() if pa.types.is_floating(kind) else kind
+    return pa.schema([(name, kind) for name in BOUNDS])
+
+
+def bounds_table(schema: pa.Schema, start: int | None, end: int | None) -> pa.Table:
+    """Return the table of a window with these bounds, in the unit of what it goes by.
+
+    They are None where no window has ended yet.
+    """
+    import pyarrow as pa
+
+    columns = [
+        pa.array([_value(bound, field.type)], field.type)
+        for bound, field in zip((start, end), schema, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _value(bound: int | None, kind: pa.DataType) -> int | float | None:
+    """Return what Arrow takes for a number of units."""
+    import pyarrow as pa
+
+    if bound is None:
+        return None
+    if pa.types.is_date32(kind):
+        return min(max(bound, -_MOST_DAYS), _MOST_DAYS)
+    return bound / MICROSECONDS if pa.types.is_floating(kind) else bound
