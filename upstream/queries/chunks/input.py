@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ...rows.stream_definition import StreamDefinition
     from ...tables.log import Batch, LogReader
     from .cutter import Cut
+    from .grid import Grid
     from .progress import Progress
 
 
@@ -29,6 +30,7 @@ class Input:
         "_cutter",
         "_definition",
         "chunk_rows",
+        "grid",
         "late",
         "progress",
         "reader",
@@ -38,16 +40,18 @@ class Input:
         self,
         definition: StreamDefinition,
         reader: LogReader,
+        grid: Grid,
         progress: Progress,
         *,
         lateness: int | None = None,
     ) -> None:
         self.reader = reader
+        self.grid = grid
         self.progress = progress
         self.late = 0
         """How many rows came too late."""
         self._definition = definition
-        self._cutter = Cutter(progress.grid, lateness)
+        self._cutter = Cutter(grid, lateness)
         self._counted_chunk: int | None = None
         self._counted_rows = 0
         self.chunk_rows = 0
@@ -62,7 +66,7 @@ class Input:
     def took(self, batch: Batch, cut: Cut) -> None:
         """Take a batch, which is not read again."""
         self.late += cut.late
-        self.progress.came(cut, batch.arrival)
+        self.progress.came(cut.progress, cut.newest if cut.pieces else None, batch.arrival)
         for chunk, rows in cut.pieces[-2:]:
             self._count(chunk, rows.num_rows)
         self.reader.take(batch.rows.num_rows)
@@ -70,7 +74,7 @@ class Input:
     def open_chunk(self) -> int | None:
         """Return the chunk that rows may still come for without being late."""
         newest = self.progress.newest
-        return None if newest is None else self.progress.grid.chunk_of(newest)
+        return None if newest is None else self.grid.chunk_of(newest)
 
     def expected_rows(self) -> int:
         """Return how many rows the open chunk will have at least, by the one before it."""

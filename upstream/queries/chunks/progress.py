@@ -10,16 +10,21 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from math import inf, nextafter
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..sql.window_clause import Axis
 from .cutter import MICROSECONDS, microseconds
 from .grid import FOREVER
 
-if TYPE_CHECKING:
-    from .cutter import Cut
-    from .grid import Grid
-    from .windows import Schedule
+
+class Ends(Protocol):
+    """When windows end."""
+
+    def after(self, time: int) -> int:
+        """Return the first end after a time."""
+
+    def newest(self, time: int) -> int | None:
+        """Return the newest end by a time, in any numbers that ascend; None if there is none."""
 
 
 def passed_by_all(inputs: Sequence[Progress], now: float) -> int | None:
@@ -48,14 +53,13 @@ class Progress:
 
     __slots__ = (
         "_closings",
+        "_ends",
         "_newest_row",
         "_noted_end",
-        "_schedule",
         "_seconds_per_unit",
         "_since",
         "axis",
         "close_after",
-        "grid",
         "last_arrival",
         "newest",
     )
@@ -63,18 +67,16 @@ class Progress:
     def __init__(
         self,
         axis: Axis,
-        grid: Grid,
-        schedule: Schedule | None,
+        ends: Ends | None,
         *,
         seconds_per_unit: float = 1.0,
         close_after: float | None = None,
         since: float = 0.0,
     ) -> None:
         self.axis = axis
-        self.grid = grid
         self.close_after = close_after
         """After so many seconds without a row time passes by the clock."""
-        self._schedule = schedule
+        self._ends = ends
         self._seconds_per_unit = seconds_per_unit
         self._since = since
         self._closings: list[tuple[int, float]] = []
@@ -86,17 +88,16 @@ class Progress:
         self.last_arrival: float | None = None
         """When the newest batch came that had a row in time."""
 
-    def came(self, cut: Cut, arrival: float) -> None:
-        """Learn that a batch came."""
-        self.newest = cut.progress
-        if not cut.pieces:  # rows that are all too late are as good as silence
+    def came(self, progress: int | None, newest: int | None, arrival: float) -> None:
+        """Learn that a batch came: how far time has come, and the newest row that is in time."""
+        self.newest = progress
+        if newest is None:  # rows that are all too late are as good as silence
             return
-        newest = cut.newest if self._newest_row is None else self._newest_row
-        self._newest_row = max(newest, cut.newest)
+        self._newest_row = newest if self._newest_row is None else max(newest, self._newest_row)
         self.last_arrival = arrival
-        if self._schedule is not None:
+        if self._ends is not None:
             passed = self._passed_by_rows()
-            end = self._schedule.newest_end(self.grid.chunk_of(passed))
+            end = self._ends.newest(passed)
             if end is not None and (self._noted_end is None or end > self._noted_end):
                 self._noted_end = end
                 self._closings.append((passed, arrival))
@@ -165,9 +166,8 @@ class Progress:
     def _open_slide_end(self) -> int:
         """Return the first end of a window after the newest row."""
         assert self._newest_row is not None
-        assert self._schedule is not None
-        end = self._schedule.end_after(self.grid.chunk_of(self._newest_row))
-        return self.grid.start_of(end)
+        assert self._ends is not None
+        return self._ends.after(self._newest_row)
 
     def _passed_in_silence(self, now: float) -> int:
         assert self._newest_row is not None

@@ -13,7 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .grid import Grid
 
 
 class Span(NamedTuple):
@@ -121,3 +124,21 @@ class Schedule:
     def _not_early(self, end: int) -> int:
         """Return an end, or the first at which all inputs have a window."""
         return max([end, *(each.earliest for each in self.windows if each.earliest is not None)])
+
+
+class EndTimes:
+    """The ends of windows as times."""
+
+    __slots__ = ("_grid", "_schedule")
+
+    def __init__(self, grid: Grid, schedule: Schedule) -> None:
+        self._grid = grid
+        self._schedule = schedule
+
+    def after(self, time: int) -> int:
+        """Return the first end after a time."""
+        return self._grid.start_of(self._schedule.end_after(self._grid.chunk_of(time)))
+
+    def newest(self, time: int) -> int | None:
+        """Return the newest end by a time, in any numbers that ascend; None if there is none."""
+        return self._schedule.newest_end(self._grid.chunk_of(time))

@@ -150,7 +150,7 @@ class LandmarkEvaluation:
         self._increments.close()
 
     def _start_of(self, chunk: int) -> int:
-        return self._progress[0].grid.start_of(chunk)
+        return self._inputs[0].grid.start_of(chunk)
 
     def _spans(self, end: int) -> tuple[Span, ...]:
         return (Span(_FIRST, end),) * len(self._inputs)
@@ -177,7 +177,7 @@ class LandmarkEvaluation:
         passed = passed_by_all(self._progress, now)
         if passed is None:
             return [], _FIRST
-        closed = self._progress[0].grid.chunk_of(passed)
+        closed = self._inputs[0].grid.chunk_of(passed)
         found: list[tuple[int, float]] = []
         newest = self._so.end
         for chunk in self._occupied.chunks(_FIRST, closed):

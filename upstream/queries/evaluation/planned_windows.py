@@ -39,6 +39,13 @@ def check_together(
     if len(units) > 1:
         reason, hint = _ALIKE[_axis]
         raise WindowError(reason, parsed.text, parsed.places[numbers[-1]], hint)
+    if len(numbers) > 1 and any(each.kind is WindowKind.SESSION for each in clauses):
+        raise WindowError(
+            "a query has sessions of one stream",
+            parsed.text,
+            parsed.places[numbers[-1]],
+            hint="join them with latest(stream) or a table, or make two queries",
+        )
     if any(each.answers_empty for each in clauses) and len({_slide(each) for each in clauses}) > 1:
         raise WindowError(
             "windows that are answered although nothing came have one slide in one query",

@@ -60,7 +60,11 @@ class Reading:
     def passed(self, now: float) -> int | None:
         """Return before which chunk everything is in, None as long as an input has not begun."""
         passed = passed_by_all(self.progress, now)
-        return None if passed is None else self.progress[0].grid.chunk_of(passed)
+        return None if passed is None else self.inputs[0].grid.chunk_of(passed)
+
+    def start_of(self, chunk: int) -> int:
+        """Return the time at which a chunk begins."""
+        return self.inputs[0].grid.start_of(chunk)
 
     def portion(self, number: int, chunks: int) -> int:
         """Return up to which chunk rows of an input are to be evaluated before they are asked for.
@@ -81,8 +85,7 @@ class Reading:
             self.rows[number].forget(bound)
             self.occupied[number].forget(bound)
             self._forgotten[number] = max(bound, self._forgotten[number])
-            progress = self.progress[number]
-            progress.forget(progress.grid.start_of(passed))
+            self.progress[number].forget(self.start_of(passed))
 
     def late_rows(self) -> int:
         """Return how many rows came too late."""

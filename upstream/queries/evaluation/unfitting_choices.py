@@ -49,6 +49,8 @@ def _is_never_late(clause: WindowClause) -> str:
     """Return why no row is too late for a window; nothing if one can be."""
     if clause.kind is WindowKind.LANDMARK:
         return "a landmark takes late rows in any case"
+    if clause.kind is WindowKind.SESSION:
+        return "a row is of the session that is open, and one that has ended stays as it is"
     if clause.axis is Axis.ROWS:
         return "where rows are counted none is late"
     return "by arrival no row is late" if clause.axis is Axis.ARRIVAL else ""
@@ -56,7 +58,7 @@ def _is_never_late(clause: WindowClause) -> str:
 
 def _closes_anyway(clause: WindowClause) -> str:
     """Return why a window does not wait for a row to close; nothing if it does."""
-    if not clause.slide:
+    if clause.kind is WindowKind.LANDMARK and not clause.slide:
         return "a landmark without one never closes"
     if clause.axis is Axis.ROWS:
         return "these close when they are full"

@@ -10,7 +10,9 @@ from ...errors import UnboundedQueryError
 from ..chunks.grid import FOREVER
 from ..chunks.input import Input
 from ..chunks.progress import Progress
+from ..chunks.sessions import GapEnds, Sessions
 from ..chunks.walk import Walk
+from ..chunks.windows import EndTimes
 from ..pairs.join_leaf import JoinLeaf
 from ..pairs.pairing import WindowPairing
 from ..rewriting.early_aggregation import aggregated_early
@@ -25,6 +27,7 @@ from .increments import Increments
 from .landmark import LandmarkEvaluation
 from .planned_windows import check_steps, check_together, grid_of, schedule_of
 from .reading import Reading
+from .session import SessionEvaluation
 from .unfitting_choices import refuse_unfitting
 from .windowed import MOST_ROWS, WindowedEvaluation
 
@@ -36,11 +39,13 @@ if TYPE_CHECKING:
     from ...rows.stream_definition import StreamDefinition
     from ...rows.window_bound import WindowBound
     from ...tables.log import LogReader
+    from ..chunks.progress import Ends
     from ..chunks.windows import Schedule
     from ..results.answer import Evaluation
     from ..results.failing_rows import FailingRows
     from ..rewriting.split_query import SplitQuery
     from ..sql import ParsedQuery
+    from ..sql.window_clause import WindowClause
     from .increments import Leaf
     from .query_choices import Choices
 
@@ -98,6 +103,8 @@ class WindowPlanner:
         self, split: SplitQuery, readers: Sequence[LogReader], schema: pa.Schema
     ) -> Planned:
         """Return what evaluates a query over these windows, and what resets it if that can be."""
+        if self._clauses[0].kind is WindowKind.SESSION:
+            return self._sessions(split, readers[0], schema), None
         inputs = [self._input(i, reader) for i, reader in enumerate(readers)]
         if self._clauses[0].kind is WindowKind.LANDMARK:
             return self._landmark(split, inputs, schema)
@@ -173,20 +180,44 @@ class WindowPlanner:
         )
         return evaluation, evaluation.reset
 
+    def _sessions(
+        self, split: SplitQuery, reader: LogReader, schema: pa.Schema
+    ) -> SessionEvaluation:
+        [clause], [definition] = self._clauses, self._definitions
+        leaves = [ChunkLeaf(leaf, definition.schema, self._duck) for leaf in split.leaves]
+        finish = Finish(split, leaves, schema, self._duck, bounds=self.bounds)
+        return SessionEvaluation(
+            definition,
+            reader,
+            self._progress(clause, definition, GapEnds(clause.size)),
+            Sessions(definition.schema, clause.per, clause.size),
+            Increments(leaves, finish, self._failing),
+            finish=finish,
+            whole=prepare(self._duck, split.whole, {**self._chunks, **self.bounds}),
+            bounds_schema=self._read_bounds.get(0),
+            value=self._value(),
+            failing=self._failing,
+        )
+
     def _input(self, number: int, reader: LogReader) -> Input:
         clause, definition = self._clauses[number], self._definitions[number]
-        progress = Progress(
+        ends = None if self._schedule is None else EndTimes(self._grid, self._schedule)
+        progress = self._progress(clause, definition, ends)
+        # Nothing leaves a landmark, so nothing is too late for one.
+        is_landmark = clause.kind is WindowKind.LANDMARK
+        lateness = FOREVER if is_landmark else self._lateness()
+        return Input(definition, reader, self._grid, progress, lateness=lateness)
+
+    def _progress(
+        self, clause: WindowClause, definition: StreamDefinition, ends: Ends | None
+    ) -> Progress:
+        return Progress(
             clause.axis,
-            self._grid,
-            self._schedule,
+            ends,
             seconds_per_unit=definition.seconds_per_unit if clause.axis is Axis.SOURCE else 1.0,
             close_after=_seconds(self._choices.close_after),
             since=self._clock.now(),
         )
-        # Nothing leaves a landmark, so nothing is too late for one.
-        is_landmark = clause.kind is WindowKind.LANDMARK
-        lateness = FOREVER if is_landmark else self._lateness()
-        return Input(definition, reader, progress, lateness=lateness)
 
     def _is_whole(self, split: SplitQuery) -> bool | None:
         """Return how windows are evaluated, None if that is a matter of how large they are."""

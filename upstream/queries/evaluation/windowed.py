@@ -165,8 +165,7 @@ class WindowedEvaluation:
         end = self._walk.due_from()
         if end is None:
             return None
-        progress = self._reading.progress
-        return passes_for_all_at(progress, progress[0].grid.start_of(end))
+        return passes_for_all_at(self._reading.progress, self._reading.start_of(end))
 
     def counts(self) -> Counts:
         """Return what became of rows so far."""
@@ -221,9 +220,9 @@ class WindowedEvaluation:
     def _answer(self, walk: Walk, due: Due, now: float) -> Answer:
         if due.amended is not None:
             return self._answer_for(walk, due.end, due.amended)
-        progress = self._reading.progress
-        time = progress[0].grid.start_of(due.end)
-        return self._answer_for(walk, due.end, passed_by_all_at(progress, time, now))
+        time = self._reading.start_of(due.end)
+        moment = passed_by_all_at(self._reading.progress, time, now)
+        return self._answer_for(walk, due.end, moment)
 
     def _answer_for(self, walk: Walk, end: int, due: float) -> Answer:
         spans = walk.schedule.at(end)
@@ -299,7 +298,7 @@ class WindowedEvaluation:
         progress = self._reading.progress
         began = [each.newest for each in progress if each.newest is not None]
         newest = min(began)  # those that never began are not waited for
-        chunk = progress[0].grid.chunk_of(newest - self._lateness)
+        chunk = self._reading.inputs[0].grid.chunk_of(newest - self._lateness)
         schedule = self._walk.schedule
         end = min(schedule.end_covering(i, chunk) for i in range(len(schedule.windows)))
         return schedule.at(end)

@@ -1,0 +1,166 @@
+"""Rows of chunks are fed once, and held for no longer than they can be asked for."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from upstream.queries.chunks.chunk_rows import ChunkRows, together
+
+SCHEMA = pa.schema([("x", pa.int64())])
+
+
+def rows(*numbers: int) -> pa.Table:
+    return pa.table({"x": numbers}, SCHEMA)
+
+
+def unfed(held: ChunkRows, end: int) -> list[tuple[int, list[int]]]:
+    return [(chunk, table["x"].to_pylist()) for chunk, table in held.unfed(end)]
+
+
+def fed(held: ChunkRows, end: int) -> list[tuple[int, list[int]]]:
+    """Feed what is not fed, and return it."""
+    found = unfed(held, end)
+    held.take_as_fed(held.unfed(end))
+    return found
+
+
+def test_rows_are_fed_once_by_chunk_and_in_the_order_in_which_they_came() -> None:
+    held = ChunkRows(SCHEMA, keeps=False)
+    held.add(2, rows(1, 2))
+    held.add(1, rows(3))
+    held.add(2, rows(4))
+    held.add(5, rows(5))
+    assert fed(held, 3) == [(1, [3]), (2, [1, 2, 4])]
+    assert fed(held, 3) == []
+    assert fed(held, 6) == [(5, [5])]
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_was_looked_at_is_not_fed_before_it_is_taken(keeps: bool) -> None:
+    held = ChunkRows(SCHEMA, keeps=keeps)
+    held.add(1, rows(1, 2))
+    assert unfed(held, 9) == unfed(held, 9) == [(1, [1, 2])]
+    assert (held.rows, held.unfed_rows(1)) == (2, 2)
+
+
+def test_what_is_fed_is_let_go_at_once() -> None:
+    held = ChunkRows(SCHEMA, keeps=False)
+    held.add(1, rows(1, 2))
+    held.add(2, rows(3))
+    fed(held, 2)
+    assert held.rows == 1
+    assert held.between(0, 9)["x"].to_pylist() == [3]
+
+
+def test_what_is_kept_is_there_also_when_it_was_fed() -> None:
+    held = ChunkRows(SCHEMA, keeps=True)
+    held.add(2, rows(3))
+    held.add(1, rows(1, 2))
+    assert fed(held, 9) == [(1, [1, 2]), (2, [3])]
+    assert held.between(1, 3)["x"].to_pylist() == [1, 2, 3]
+    assert held.count_between(1, 2) == 2
+    held.add(1, rows(4))
+    assert held.unfed_rows(1) == 1
+    assert fed(held, 9) == [(1, [4])]
+
+
+def test_what_was_kept_is_let_go_when_it_need_not_be_but_for_what_is_not_fed() -> None:
+    held = ChunkRows(SCHEMA, keeps=True)
+    held.add(1, rows(1, 2))
+    fed(held, 9)
+    held.add(1, rows(3))
+    held.add(2, rows(4))
+    held.let_go()
+    assert held.rows == 2
+    assert fed(held, 9) == [(1, [3]), (2, [4])]
+    assert held.rows == 0
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_chunks_that_are_forgotten_are_not_fed_either(keeps: bool) -> None:
+    held = ChunkRows(SCHEMA, keeps=keeps)
+    held.add(1, rows(1))
+    held.add(3, rows(2))
+    held.forget(3)
+    assert held.rows == 1
+    assert fed(held, 9) == [(3, [2])]
+
+
+def test_no_rows_have_the_schema_all_the_same() -> None:
+    assert ChunkRows(SCHEMA, keeps=True).between(0, 9).schema == SCHEMA
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_many_pieces_of_a_chunk_are_put_together_and_what_is_fed_stays_so(keeps: bool) -> None:
+    held = ChunkRows(SCHEMA, keeps=keeps)
+    held.add(1, rows(-1))
+    fed(held, 9)
+    for number in range(1_200):
+        held.add(1, rows(number))
+    assert len(held._ring.of(1)) < 520
+    assert held.rows == 1_200 + keeps
+    assert fed(held, 9) == [(1, [*range(1_200)])]
+    kept = [-1, *range(1_200)] if keeps else []
+    assert held.between(0, 9)["x"].to_pylist() == kept
+
+
+def test_tables_are_put_together_in_one_piece() -> None:
+    table = together([rows(1), rows(2, 3)])
+    assert (table["x"].to_pylist(), table["x"].num_chunks) == ([1, 2, 3], 1)
+
+
+class ChunkRowsMachine(RuleBasedStateMachine):
+    """Chunk rows beside a plain list of (chunk, row, whether it was fed)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = ChunkRows(SCHEMA, keeps=True)
+        self.keeps = True
+        self.model: list[tuple[int, int, bool]] = []
+        self.count = 0
+
+    @rule(chunk=st.integers(-3, 6), count=st.integers(1, 3))
+    def add(self, chunk: int, count: int) -> None:
+        numbers = range(self.count, self.count + count)
+        self.count += count
+        self.held.add(chunk, rows(*numbers))
+        self.model += [(chunk, number, False) for number in numbers]
+
+    @rule(end=st.integers(-4, 8))
+    def feed(self, end: int) -> None:
+        due = [(chunk, number) for chunk, number, is_fed in self.model if chunk < end and not is_fed]
+        found = [(chunk, number) for chunk, numbers in fed(self.held, end) for number in numbers]
+        assert found == sorted(due)
+        self.model = [
+            (chunk, number, is_fed or chunk < end)
+            for chunk, number, is_fed in self.model
+            if self.keeps or not (chunk < end)
+        ]
+
+    @rule(before=st.integers(-4, 4))
+    def forget(self, before: int) -> None:
+        self.held.forget(before)
+        self.model = [each for each in self.model if each[0] >= before]
+
+    @rule()
+    def let_go(self) -> None:
+        self.held.let_go()
+        self.keeps = False
+        self.model = [each for each in self.model if not each[2]]
+
+    @invariant()
+    def what_is_held_is_what_can_be_asked_for(self) -> None:
+        assert self.held.rows == len(self.model)
+        expected = sorted((chunk, number) for chunk, number, _ in self.model if 0 <= chunk < 3)
+        assert self.held.between(0, 3)["x"].to_pylist() == [number for _, number in expected]
+        assert self.held.count_between(0, 3) == len(expected)
+        count = sum(chunk == 1 and not is_fed for chunk, _, is_fed in self.model)
+        assert self.held.unfed_rows(1) == count
+        self.held._window._check()
+        self.held._ring._check()
+
+
+TestChunkRows = ChunkRowsMachine.TestCase

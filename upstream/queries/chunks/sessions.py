@@ -1,0 +1,250 @@
+"""Sessions: rows of one group that are no further apart than a gap.
+
+A row at time t opens a session, or lengthens the one of its group that is open, up to t + gap; so a
+session is `[first row, last row + gap)`. It is closed when time passes its end. A row that would
+open a session which has ended already is late; one that falls into an open session never is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush, heapreplace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...rows.group_places import GroupPlaces
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .grid import Integers
+
+_SPARE_PLACES = 4_096
+
+
+class GapEnds:
+    """When sessions can end: a gap after any row."""
+
+    __slots__ = ("_gap",)
+
+    def __init__(self, gap: int) -> None:
+        self._gap = gap
+
+    def after(self, time: int) -> int:
+        """Return by when all sessions end that are open at a time."""
+        return time + self._gap
+
+    def newest(self, time: int) -> int:
+        """Return the time: a session may end at any."""
+        return time
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """Rows of one group from `start` to `last`. `number` tells which session began before which."""
+
+    number: int
+    place: int
+    start: int
+    last: int
+    pieces: list[pa.Table] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return sum(piece.num_rows for piece in self.pieces)
+
+
+class Growth(NamedTuple):
+    """Rows of a batch that are of one session: one that is open, or else a new one."""
+
+    session: Session | None
+    place: int
+    start: int
+    last: int
+    rows: pa.Table
+
+
+class SessionCut(NamedTuple):
+    """A batch, divided among sessions."""
+
+    growths: list[Growth]
+    progress: int | None
+    newest: int | None
+    late: int
+
+
+class Sessions:
+    """The sessions of a stream that are open, by the columns `per`."""
+
+    __slots__ = ("_by_end", "_gap", "_numbered", "_open", "_per", "_places", "_types", "rows")
+
+    def __init__(self, schema: pa.Schema, per: Sequence[str], gap: int) -> None:
+        self._per = per
+        self._gap = gap
+        self._types = [schema.field(name).type for name in per]
+        self._places = GroupPlaces(self._types)
+        self._open: dict[int, Session] = {}
+        """The open session of each group, by the group's place."""
+        self._by_end: list[tuple[int, int, Session]] = []
+        """A heap of sessions by when they were to end when they were put in: that or later."""
+        self._numbered = 0
+        self.rows = 0
+        """How many rows are held."""
+
+    def cut(self, rows: pa.Table, times: Integers, newest: int | None) -> SessionCut:
+        """Divide rows among sessions. O(rows * log rows); nothing has changed until `take`."""
+        if not len(times):
+            return SessionCut([], newest, None, 0)
+        columns = [rows.column(name).combine_chunks() for name in self._per]
+        places = self._places.places_of([_array(each) for each in columns], rows.num_rows)
+        is_ordered = bool((times[1:] >= times[:-1]).all())
+        if is_ordered and (newest is None or int(times[0]) >= newest):
+            growths = self._growths(rows, times, places)
+            return SessionCut(growths, int(times[-1]), int(times[-1]), 0)
+        return self._cut_unordered(rows, times, places, newest)
+
+    def take(self, cut: SessionCut) -> list[Session]:
+        """Take a batch that was cut; return the sessions that others of their group followed."""
+        followed: list[Session] = []
+        for session, place, start, last, rows in cut.growths:
+            if session is None:
+                before = self._open.get(place)
+                if before is not None:
+                    followed.append(before)
+                self._numbered += 1
+                session = self._open[place] = Session(self._numbered, place, start, last)
+                heappush(self._by_end, (last + self._gap, session.number, session))
+            session.start, session.last = min(start, session.start), max(last, session.last)
+            session.pieces.append(rows)
+            self.rows += rows.num_rows
+        return followed
+
+    def close(self, passed: int) -> list[Session]:
+        """Take out the sessions that have ended by a time, and return them."""
+        closed: list[Session] = []
+        while self._by_end and self._by_end[0][0] <= passed:
+            _, number, session = self._by_end[0]
+            end = session.last + self._gap
+            if end > passed:
+                heapreplace(self._by_end, (end, number, session))
+                continue
+            heappop(self._by_end)
+            if self._open.get(session.place) is session:
+                del self._open[session.place]
+                closed.append(session)
+        self._compact()
+        return closed
+
+    def release(self, sessions: Iterable[Session]) -> None:
+        """Say that the rows of these sessions, which have been closed, are held no more."""
+        self.rows -= sum(session.rows for session in sessions)
+
+    def first_end(self) -> int | None:
+        """Return when the first of the open sessions ends, if no row comes for it."""
+        while self._by_end:
+            known, number, session = self._by_end[0]
+            end = session.last + self._gap
+            if self._open.get(session.place) is not session:
+                heappop(self._by_end)
+            elif end > known:
+                heapreplace(self._by_end, (end, number, session))
+            else:
+                return end
+        return None
+
+    def end_of(self, session: Session) -> int:
+        """Return when a session ends."""
+        return session.last + self._gap
+
+    def _growths(self, rows: pa.Table, times: Integers, places: Integers) -> list[Growth]:
+        """Divide rows that are in order of time, and none before what came."""
+        import pyarrow as pa
+
+        order = np.argsort(places, kind="stable")
+        rows = rows.take(pa.array(order))
+        times, places = times[order], places[order]
+        is_first = np.ones(len(order), dtype=np.bool_)
+        is_first[1:] = (places[1:] != places[:-1]) | (times[1:] - times[:-1] >= self._gap)
+        starts = np.flatnonzero(is_first)
+        ends = np.append(starts[1:], len(order))
+        growths: list[Growth] = []
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            place, first, last = int(places[start]), int(times[start]), int(times[end - 1])
+            session = self._open.get(place)
+            is_new_place = not growths or growths[-1].place != place
+            if session is not None and (not is_new_place or first - session.last >= self._gap):
+                session = None
+            growths.append(Growth(session, place, first, last, rows.slice(start, end - start)))
+        return growths
+
+    def _cut_unordered(
+        self, rows: pa.Table, times: Integers, places: Integers, newest: int | None
+    ) -> SessionCut:
+        """Divide rows one after the other, as time passes with each of them."""
+        import pyarrow as pa
+
+        drafts: list[_Draft] = []
+        open_drafts: dict[int, _Draft] = {}
+        late = 0
+        newest_row: int | None = None
+        for row, (time, place) in enumerate(zip(times.tolist(), places.tolist(), strict=True)):
+            draft = open_drafts.get(place)
+            if draft is None and (session := self._open.get(place)) is not None:
+                draft = _Draft(session, place, session.start, session.last)
+            if draft is None or not self._reaches(draft, time, newest):
+                if newest is not None and time + self._gap <= newest:
+                    late += 1
+                    continue
+                draft = _Draft(None, place, time, time)
+            if open_drafts.get(place) is not draft:
+                open_drafts[place] = draft
+                drafts.append(draft)
+            draft.start, draft.last = min(time, draft.start), max(time, draft.last)
+            draft.rows.append(row)
+            newest = time if newest is None else max(time, newest)
+            newest_row = time if newest_row is None else max(time, newest_row)
+        growths = [
+            Growth(each.session, each.place, each.start, each.last, rows.take(pa.array(each.rows)))
+            for each in drafts
+        ]
+        return SessionCut(growths, newest, newest_row, late)
+
+    def _reaches(self, draft: _Draft, time: int, newest: int | None) -> bool:
+        """Tell whether a row is of a session, which has not ended."""
+        end = draft.last + self._gap
+        is_open = newest is None or newest < end
+        return is_open and draft.start - self._gap < time < end
+
+    def _compact(self) -> None:
+        """Number the places anew when more than half of them have no session."""
+        if len(self._places) < 2 * len(self._open) + _SPARE_PLACES:
+            return
+        used = np.array(list(self._open), np.int64)
+        places = GroupPlaces(self._types)
+        again = places.places_of(self._places.values(used), used.size).tolist()
+        sessions = list(self._open.values())
+        self._places, self._open = places, dict(zip(again, sessions, strict=True))
+        for place, session in self._open.items():
+            session.place = place
+
+
+@dataclass(slots=True, eq=False)
+class _Draft:
+    """A session as it will be after a batch."""
+
+    session: Session | None
+    place: int
+    start: int
+    last: int
+    rows: list[int] = field(default_factory=list)
+
+
+def _array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray):
+        return pa.concat_arrays(column.chunks) if column.num_chunks != 1 else column.chunk(0)
+    return column

@@ -1,0 +1,225 @@
+"""Evaluation over sessions: each session of a group is a window, answered when it has ended.
+
+Rows are kept until their session is closed. Those that close together are evaluated in one
+statement, each a chunk of its own, in the order in which they ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import TYPE_CHECKING
+
+from ...database.failure import DatabaseError
+from ...queues.held_interrupt import HeldInterrupt
+from ...rows.arrow_data import empty_table
+from ..chunks.cutter import microseconds
+from ..chunks.windows import Span
+from ..results.answer import Answer, Answers, Counts
+from ..results.description import Description
+from ..sql.window_bounds import bounds_name, bounds_table
+from ..sql.window_clause import Axis
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ...database.prepared import Prepared
+    from ...rows.stream_definition import StreamDefinition
+    from ...rows.window_bound import WindowBound
+    from ...tables.log import Batch, LogReader
+    from ..chunks.progress import Progress
+    from ..chunks.sessions import Session, SessionCut, Sessions
+    from ..results.failing_rows import FailingRows
+    from .finish import Finish
+    from .increments import Increments
+
+
+class SessionEvaluation:
+    """Evaluate a query over the sessions of one stream."""
+
+    __slots__ = (
+        "_bounds_schema",
+        "_closed",
+        "_definition",
+        "_failing",
+        "_finish",
+        "_increments",
+        "_last",
+        "_last_answer",
+        "_late",
+        "_numbers",
+        "_progress",
+        "_reader",
+        "_sessions",
+        "_value",
+        "_whole",
+    )
+
+    def __init__(
+        self,
+        definition: StreamDefinition,
+        reader: LogReader,
+        progress: Progress,
+        sessions: Sessions,
+        increments: Increments,
+        *,
+        finish: Finish,
+        whole: Prepared,
+        bounds_schema: pa.Schema | None,
+        value: Callable[[int], WindowBound],
+        failing: FailingRows,
+    ) -> None:
+        self._definition = definition
+        self._reader = reader
+        self._progress = progress
+        self._sessions = sessions
+        self._increments = increments
+        self._finish = finish
+        self._whole = whole
+        self._bounds_schema = bounds_schema
+        self._value = value
+        self._failing = failing
+        self._late = 0
+        self._closed: list[Session] = []
+        """The sessions that have ended, and no answer was about."""
+        self._last: Session | None = None
+        """The session that was answered last, or would have been."""
+        self._last_answer: Answer | None = None
+        self._numbers = count()
+        """Each evaluation of a session is a chunk of a number of its own."""
+
+    def take_in(self, now: float) -> None:
+        """Read what waits, and close the sessions that have ended."""
+        for batch in self._reader.peek():
+            passed = self._progress.passed(batch.arrival)
+            if passed is not None:
+                self._close(passed)
+            cut = self._cut(batch)
+            with HeldInterrupt():
+                self._take(batch, cut)
+        passed = self._progress.passed(now)
+        if passed is not None:
+            self._close(passed)
+
+    def answers(self, now: float, keep: int) -> Answers:
+        """Answer for the newest `keep` sessions of those that have ended."""
+        if not self._closed:
+            return Answers()
+        due = sorted(self._closed, key=self._order)
+        left_out = max(0, len(due) - keep)
+        found = self._answered(due[left_out:], now)
+
+        def commit() -> None:
+            self._closed = []
+            self._sessions.release(due[:-1] if self._last is None else [self._last, *due[:-1]])
+            self._last, self._last_answer = due[-1], found[-1] if found else None
+
+        return Answers(found, left_out, commit)
+
+    def current(self, now: float) -> Answer | None:
+        """Answer for the session that ended last; without one, over no rows."""
+        newest = max(self._closed, key=self._order, default=self._last)
+        if newest is None:
+            return self._over_no_rows(now)
+        if newest is self._last and self._last_answer is not None:
+            return self._last_answer
+        [answer] = self._answered([newest], now)
+        if newest is self._last:
+            self._last_answer = answer
+        return answer
+
+    def due_at(self) -> float | None:
+        """Return when the clock alone will end a session, if it will."""
+        end = self._sessions.first_end()
+        return None if end is None else self._progress.passes_at(end)
+
+    def counts(self) -> Counts:
+        """Return what became of rows so far."""
+        return Counts(late=self._late, held=self._sessions.rows + self._increments.rows)
+
+    def describe(self) -> Description:
+        """Return how it is evaluated, in words."""
+        words = "rows are kept until their session ends; those that end together are evaluated so"
+        return Description(words, self._increments.describe())
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        self._whole.close()
+        self._increments.close()
+
+    # Reading
+
+    def _cut(self, batch: Batch) -> SessionCut:
+        import numpy as np
+
+        newest = self._progress.newest
+        if self._progress.axis is Axis.ARRIVAL:
+            time = microseconds(batch.arrival)
+            time = time if newest is None else max(time, newest)
+            times = np.full(batch.rows.num_rows, time, np.int64)
+        else:
+            times = self._definition.times(batch.rows)
+        return self._sessions.cut(batch.rows, times, newest)
+
+    def _take(self, batch: Batch, cut: SessionCut) -> None:
+        self._closed += self._sessions.take(cut)
+        self._late += cut.late
+        self._progress.came(cut.progress, cut.newest, batch.arrival)
+        self._reader.take(batch.rows.num_rows)
+
+    def _close(self, passed: int) -> None:
+        with HeldInterrupt():
+            self._closed += self._sessions.close(passed)
+
+    def _order(self, session: Session) -> tuple[int, int, int]:
+        return session.last, session.start, session.number
+
+    # Answering
+
+    def _answered(self, sessions: Sequence[Session], now: float) -> list[Answer]:
+        """Answer for sessions, which have ended."""
+        import pyarrow as pa
+
+        numbers = [next(self._numbers) for _ in sessions]
+        pieces = [
+            (number, pa.concat_tables(each.pieces))
+            for number, each in zip(numbers, sessions, strict=True)
+        ]
+        if not pieces:
+            return []
+        take = self._increments.prepared(0, pieces)
+        with HeldInterrupt():
+            take()
+        try:
+            pairs = zip(numbers, sessions, strict=True)
+            return [self._answer(number, each, now) for number, each in pairs]
+        finally:
+            self._increments.forget([numbers[-1] + 1])
+
+    def _answer(self, number: int, session: Session, now: float) -> Answer:
+        spans = (Span(number, number + 1),)
+        end = self._sessions.end_of(session)
+        error = None
+        try:
+            self._increments.advance(spans)
+            table = self._increments.table(spans, self._bounds(session.start, end))
+        except DatabaseError as refusal:
+            table, error = empty_table(self._finish.schema), self._finish.said(refusal)
+        failed, failure = self._failing.within(spans)
+        start_and_end = self._value(session.start), self._value(end)
+        due = self._progress.passed_at(end, now)
+        return Answer(*start_and_end, due, 0, table, error, failed, failure)
+
+    def _over_no_rows(self, due: float) -> Answer:
+        """Answer as long as no session has ended."""
+        table, error = empty_table(self._finish.schema), None
+        try:
+            table = self._whole.run(**self._bounds(None, None))
+        except DatabaseError as failure:
+            error = self._finish.said(failure)
+        return Answer(None, None, due, 0, table, error)
+
+    def _bounds(self, start: int | None, end: int | None) -> dict[str, pa.Table]:
+        if self._bounds_schema is None:
+            return {}
+        return {bounds_name(0): bounds_table(self._bounds_schema, start, end)}
