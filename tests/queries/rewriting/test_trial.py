@@ -40,7 +40,7 @@ def test_duckdbs_errors_are_raised_as_they_are(trial: Trial) -> None:
 
 
 def test_chunks_can_have_steps(trial: Trial) -> None:
-    assert trial.with_steps().shape(_query("SELECT * FROM chunk_0")).names == (STEP, "x", "g")
+    assert trial.with_steps().shape(_query("SELECT * FROM chunk_0")).names == ("x", "g", STEP)
 
 
 def test_more_relations_can_be_lent(trial: Trial) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...queries.sql.lending import prepare
 from ..partials.table_merge import PARTIALS
-from .error_text import error_text, state_names
+from ..rewriting.merged_finish import Merged, finish_over
+from ..rewriting.state_names import state_names
+from ..sql.lending import prepare
+from .error_text import error_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,12 +44,12 @@ class Finish:
         self._direct = None
         if split.direct is not None and is_merged:
             self._direct = [column for _, column in split.direct]
-        merges = {
-            leaf.relation: _merged(each.merge, name)
+        relations = {
+            leaf.relation: Merged(name, each.merge)
             for leaf, each, name in zip(split.leaves, merged, self._names, strict=True)
         }
         lent = {name: each.schema for name, each in zip(self._names, merged, strict=True)}
-        self._finish = prepare(duck, _with_merges(split.finish, merges), lent)
+        self._finish = prepare(duck, finish_over(relations, split.finish), lent)
 
     def run(self, merged: Sequence[pa.Table]) -> pa.Table:
         """Make a result of what the leaves give."""
@@ -64,31 +66,3 @@ class Finish:
     def close(self) -> None:
         """Give back what it has of DuckDB."""
         self._finish.close()
-
-
-def _merged(merge: exp.Query | None, name: str) -> exp.Expr:
-    """Return the relation that a leaf is in the finish: a table, or the merge over one."""
-    from sqlglot import exp
-
-    if merge is None:
-        return exp.to_table(name)
-    merge = merge.copy()
-    for table in list(merge.find_all(exp.Table)):
-        table.set("this", exp.to_identifier(name, quoted=True))
-    return exp.Subquery(this=merge)
-
-
-def _with_merges(finish: exp.Query, merges: Mapping[str, exp.Expr]) -> exp.Query:
-    """Return the finish over other relations, which it knows by the names that it has."""
-    from sqlglot import exp
-
-    finish = finish.copy()
-    for table in list(finish.find_all(exp.Table)):
-        if table.name in merges and not table.db:
-            relation = merges[table.name].copy()
-            alias = table.args.get("alias") or exp.TableAlias(
-                this=exp.to_identifier(table.name, quoted=True)
-            )
-            relation.set("alias", alias.copy())
-            table.replace(relation)
-    return finish

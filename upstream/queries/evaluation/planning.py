@@ -27,7 +27,7 @@ from ..chunks.window_input import FOREVER, WindowInput
 from ..pairs.join_leaf import JoinLeaf
 from ..results.emission import Emission
 from ..rewriting import split
-from ..rewriting.early_aggregation import aggregated_early
+from ..rewriting.table_names import reads_tables, renamed_tables
 from ..sql.tables_in_use import tables_read
 from ..sql.unbounded_causes import cause_and_cure
 from ..sql.window_clause import Axis, WindowClause, WindowKind
@@ -222,8 +222,7 @@ class Planner:
                 evaluation: LeafEvaluation = StepLeaf(leaf, schema, self._duck, self._failing)
             else:
                 of_leaf = {i: schemas[i] for i in leaf.windows}
-                early = aggregated_early(leaf, of_leaf, self._duck)
-                evaluation = JoinLeaf(leaf, early, of_leaf, self._duck, self._failing)
+                evaluation = JoinLeaf(leaf, of_leaf, self._duck, self._failing)
             leaves.append((leaf.windows, evaluation))
         clause = inputs[0].clause
         first = 0 if clause.axis is Axis.ROWS else None
@@ -275,14 +274,10 @@ class Planner:
 
     def _is_whole(self, split_query: SplitQuery, clause: WindowClause) -> bool | None:
         """Return how windows are evaluated, None if that is to be measured."""
-        from sqlglot import exp
-
         way = self._choices.way
         if way != "measured":
             return way == "whole"
-        known = {f"chunk_{i}" for i in range(len(split_query.windows))}
-        known |= {each.alias for each in split_query.whole.find_all(exp.CTE)}
-        if any(table.name not in known for table in split_query.whole.find_all(exp.Table)):
+        if reads_tables(split_query):
             return False  # a table may change, and would then be another for the rows of old
         if clause.axis is Axis.ROWS and clause.size > MOST_ROWS:
             return False
@@ -402,19 +397,6 @@ class Planner:
             names[f"chunk_{i}"] = side_table.name
             side_tables.append(side_table)
         return renamed_tables(self._parsed.query, names), tuple(side_tables)
-
-
-def renamed_tables(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
-    """Return a query that reads tables under other names; what it calls them stays."""
-    from sqlglot import exp
-
-    query = query.copy()
-    for table in list(query.find_all(exp.Table)):
-        if table.name in names and not table.db:
-            if not table.alias:
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
-            table.set("this", exp.to_identifier(names[table.name], quoted=True))
-    return query
 
 
 def _seconds(value: float | timedelta | None) -> float | None:

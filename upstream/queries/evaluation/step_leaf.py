@@ -99,7 +99,7 @@ class StepLeaf:
         self._partial = prepare(duck, leaf.partial, {self._relation: schema})
         with_step = schema.append(pa.field(STEP, pa.int64()))
         self._by_step = prepare(duck, leaf.partial_by_step, {self._relation: with_step})
-        self.schema = self._partial.run().schema
+        self.schema = self._partial.schema
         """The schema of its partials, and of what they are merged to."""
         self._new_merge = bind(
             running_merge, leaf.groups, leaf.states, self.schema, duck, cumulative=cumulative

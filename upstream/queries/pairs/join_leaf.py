@@ -47,8 +47,8 @@ _WORTH: Final = 0.5
 class JoinLeaf:
     """Evaluate a leaf over the windows of several streams.
 
-    `early` is the same leaf with each stream aggregated before the join, if it can be. That is
-    taken if the first rows become half as many by it.
+    Streams that can be aggregated before the join (`Leaf.early`) are, if the first rows become half
+    as many by it.
     """
 
     __slots__ = (
@@ -72,7 +72,6 @@ class JoinLeaf:
     def __init__(
         self,
         leaf: Leaf,
-        early: Leaf | None,
         schemas: Mapping[int, pa.Schema],
         duck: Duck,
         failing: FailingRows,
@@ -82,7 +81,7 @@ class JoinLeaf:
         self._failed_pairs: Counter[tuple[int, int]] = Counter()
         """How many pairs were left out by the first and the last of their steps."""
         self.keeps_rows = bool(leaf.reason)
-        leaves = [leaf] if early is None else [early, leaf]
+        leaves = [leaf] if leaf.early is None else [leaf.early, leaf]
         self._forms = [PairStatements(each, schemas, duck) for each in leaves]
         """The ways to join that there are; one, as soon as there were rows to choose by."""
         self.schema = self._forms[0].schema
