@@ -281,6 +281,10 @@ class Engine:
 
     def _plan(self, sql: str, choices: Choices) -> Plan:
         """Plan a standing query; QueryError if it cannot be one."""
+        with self._duck.keeping():
+            return self._planned(sql, choices)
+
+    def _planned(self, sql: str, choices: Choices) -> Plan:
         from .queries.evaluation.planning import Planner
         from .queries.sql import check, check_constants, check_key, read_query
 

@@ -12,27 +12,33 @@ that runs once may run as it was written. No text of a user is ever pasted into 
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from ..clock import SystemClock
 from ..errors import NameTakenError, ParameterError
+from .arrow_results import run_once
 from .engine_clock import EngineClock
-from .lent import Lender, LentRelation
-from .prepared import Prepared, failures, run_once
+from .lent import LentRelations
+from .prepared import Prepared
 from .result_schema import ResultSchema
+from .running import Running
+from .written import Written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     import pyarrow as pa
     from duckdb import DuckDBPyConnection, DuckDBPyRelation, StatementType
-    from duckdb.sqltypes import DuckDBPyType
 
     from ..clock import Clock
+    from .arrow_results import Types
+    from .lent import LentRelation
+    from .written import Write
 
-    Types = Sequence[DuckDBPyType]
+T = TypeVar("T")
 
 _ALWAYS: Final = {
     "autoinstall_known_extensions": False,
@@ -50,6 +56,10 @@ _MAY_DEFINE: Final = re.compile(
 """A statement without any of these words brings in no function, and takes none away."""
 
 
+_READS: Final = ("SELECT ", "(")
+"""How statements begin that change nothing, of those that are written out here."""
+
+
 class Duck:
     """An embedded DuckDB with one thread of its own making: ours.
 
@@ -61,8 +71,10 @@ class Duck:
         "_clock",
         "_connection",
         "_has_own_functions",
-        "_lent_count",
+        "_known",
         "_prepared_count",
+        "_relations",
+        "_running",
     )
 
     def __init__(
@@ -82,8 +94,11 @@ class Duck:
         if not files:
             for setting, value in _LOCKED.items():
                 self._connection.execute(f"SET {setting} = {value}")
+        self._relations = LentRelations(self._connection)
+        self._running = Running(self._connection)
         self._has_own_functions = database != _MEMORY
-        self._lent_count = self._prepared_count = 0
+        self._known: dict[Callable[[Duck], object], object] = {}
+        self._prepared_count = 0
 
     def _silence(self) -> None:
         """Let DuckDB print nothing by itself.
@@ -108,43 +123,43 @@ class Duck:
         """Close the database; what was prepared cannot run any more."""
         self._connection.close()
 
-    @contextmanager
-    def lending(self) -> Iterator[Lender]:
-        """Lend relations to a statement that is being made; if that fails they are taken back."""
-        lender = Lender(self)
-        try:
-            yield lender
-        except BaseException:
-            for relation in lender.relations.values():
-                self.take_back(relation)
-            raise
+    def keeping(self) -> AbstractContextManager[None]:
+        """Keep what statements share lent to the end of a block in which many are tried.
 
-    def prepare(self, sql: str, relations: Mapping[str, LentRelation]) -> Prepared:
-        """Prepare a statement that reads these relations; DatabaseError if it cannot be parsed."""
-        with failures:
-            [statement] = self._connection.extract_statements(sql)
-        self._note_functions(sql)
+        Until then DuckDB is asked about the same query once, so nothing may be changed meanwhile.
+        """
+        return self._relations.keeping()
+
+    def prepare(self, write: Write, lent: Collection[str]) -> Prepared:
+        """Return a statement that can run again and again, on tables for these names.
+
+        DatabaseError, if it cannot be parsed, is raised when it is first needed.
+        """
         self._prepared_count += 1
         name = f"__prepared_{self._prepared_count}"
-        return Prepared(
-            self._connection,
-            statement,
-            dict(relations),
-            name,
-            clock=self._clock,
-            reads_clock=self._clock.may_be_read(sql),
-        )
+        return Prepared(self._connection, partial(self.written, write), frozenset(lent), name)
+
+    def written(self, write: Write) -> Written:
+        """Return a statement with the relations that it is lent; it is to be closed."""
+        written = Written(self._connection, self._relations, self._clock, write)
+        self._note(written.text)
+        return written
+
+    def known(self, ask: Callable[[Duck], T]) -> T:
+        """Return what a question about the database gave, asked anew after it was changed."""
+        if ask not in self._known:
+            self._known[ask] = ask(self)
+        return cast("T", self._known[ask])
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[str, ...]]:
         """Run a statement of ours that answers with texts, and return its rows."""
-        with failures:
+        self._note(sql)
+        with self._running:
             return self._connection.execute(sql, parameters).fetchall()
 
     def take_back(self, relation: LentRelation) -> None:
         """Let DuckDB know a table that was lent no more."""
-        relation.clear()
-        if relation.name:
-            self._connection.unregister(relation.name)
+        self._relations.take_back(relation)
 
     def answer_as_written(self, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
         """Run the text of a statement for a user; QueryTypeError if the answer does not fit.
@@ -166,24 +181,26 @@ class Duck:
     def _run_as_written(
         self, text: str, tables: Mapping[str, pa.Table]
     ) -> tuple[pa.Table, Types, StatementType]:
-        relations = [LentRelation(name, each.schema) for name, each in tables.items()]
+        relations: list[LentRelation] = []
         try:
-            for relation in relations:
-                relation.table = tables[relation.name]
-                self._connection.register(relation.name, relation)
+            for name, table in tables.items():
+                relations.append(self._relations.lend(table.schema, name))
+                relations[-1].table = table
             self._clock.tell_if_read(is_named=self._clock.may_be_read(text))
-            self._note_functions(text)
-            with failures:
+            self._note(text)
+            with self._running:
                 [statement] = self._connection.extract_statements(text)
                 return *run_once(self._connection, statement), statement.type
         finally:
             for relation in relations:
                 self.take_back(relation)
 
-    def _note_functions(self, sql: str) -> None:
-        """Take note of a statement that is about to run if it may define a function."""
+    def _note(self, sql: str) -> None:
+        """Take note of a statement that is about to run, which may change the database."""
         if _MAY_DEFINE.search(sql):
             self._has_own_functions = True
+        if not sql.lstrip().startswith(_READS):
+            self._known.clear()
 
     def statement_type(self, text: str) -> str:
         """Return the kind of the only statement in a text, such as SELECT; "" if it is none."""
@@ -212,7 +229,8 @@ class Duck:
         """Make a table of rows, or of a file by its ending; NameTakenError if there is one."""
         if self.has_table(name):
             raise NameTakenError("table", name)
-        with failures:
+        self._known.clear()
+        with self._running:
             self._relation(data).create(_quoted(name))
 
     def _relation(self, data: pa.Table | str | Path) -> DuckDBPyRelation:
@@ -231,10 +249,7 @@ class Duck:
 
     def lend(self, schema: pa.Schema) -> LentRelation:
         """Give DuckDB a table that can be changed at any time, under a name of its own."""
-        self._lent_count += 1
-        relation = LentRelation(f"__lent_{self._lent_count}", schema)
-        self._connection.register(relation.name, relation)
-        return relation
+        return self._relations.lend(schema)
 
 
 def _quoted(name: str) -> str:

@@ -13,6 +13,7 @@ ACTIONS = st.lists(
         st.tuples(st.just("add"), CHUNKS),
         st.tuples(st.just("forget"), CHUNKS),
         st.tuples(st.just("replace"), CHUNKS),
+        st.tuples(st.just("take_first"), CHUNKS),
     )
 )
 
@@ -29,6 +30,14 @@ def test_a_ring_keeps_what_a_plain_dict_of_lists_keeps(
         elif action == "forget":
             gone = [(each, plain.pop(each)) for each in sorted(plain) if each < chunk]
             assert ring.forget(chunk) == gone
+        elif action == "take_first":
+            items = plain.get(chunk, [])
+            count = min(len(items), number % 3)
+            assert ring.take_first(chunk, count) == items[:count]
+            if count:
+                plain[chunk] = items[count:]
+            if not plain.get(chunk):
+                plain.pop(chunk, None)
         elif chunk in ring:
             ring.replace(chunk, [number])
             plain[chunk] = [number]

@@ -7,7 +7,6 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlglot import exp, parse_one
 
 from tests.queries.setting import append, given, make_streams
 from upstream import (
@@ -17,7 +16,6 @@ from upstream import (
     UpStreamError,
     WindowError,
 )
-from upstream.queries.sql.lending import renamed_tables
 
 
 @pytest.fixture(scope="module")
@@ -204,14 +202,3 @@ def test_bounds_are_of_the_type_of_the_time(engine: Engine) -> None:
     )
     engine.append("readings", {"time": [-0.25, 0.25, 1.0], "k": ["a"] * 3})
     assert given(query.results()) == [(-0.5, 0.0, 1), (0.0, 0.5, 1), (0.5, 1.0, 0)]
-
-
-def test_tables_get_other_names_and_keep_what_the_query_calls_them() -> None:
-    text = "SELECT chunk_1.x, b.y FROM chunk_1, chunk_0 AS b, other, db.chunk_0"
-    query = parse_one(text, dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    renamed = renamed_tables(query, {"chunk_0": "lent_7", "chunk_1": "chunk_0"})
-    assert renamed.sql("duckdb") == (
-        'SELECT chunk_1.x, b.y FROM "chunk_0" AS "chunk_1", "lent_7" AS b, other, db.chunk_0'
-    )
-    assert query.sql("duckdb") == text

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from upstream.database.duck import Duck
-from upstream.queries.pairs.pair_statements import PairStatements, with_last
+from upstream.queries.pairs.pair_statements import PairStatements
 from upstream.queries.rewriting import split
 from upstream.queries.sql.names import STEP
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
@@ -76,25 +76,3 @@ def test_all_pairs_together_are_the_partial(duck: Duck) -> None:
     partial = pairs.partial(picked)
     assert partial.schema == pairs.schema
     assert [value for column in partial.columns for value in column.to_pylist()] == [6]
-
-
-@pytest.mark.parametrize(
-    ("text", "turned"),
-    [
-        ("SELECT * FROM a JOIN b ON a.k = b.k", "SELECT * FROM b JOIN a ON a.k = b.k"),
-        ("SELECT * FROM b JOIN a ON a.k = b.k", None),
-        ("SELECT * FROM a LEFT JOIN b ON a.k = b.k", None),
-        ("SELECT * FROM a SEMI JOIN b ON a.k = b.k", None),
-        ("SELECT * FROM a ASOF JOIN b ON a.k >= b.k", None),
-        ("SELECT * FROM a JOIN b ON a.k = b.k JOIN c ON b.k = c.k", None),
-        ("SELECT * FROM (SELECT 1 AS k) AS d JOIN a ON a.k = d.k", None),
-        ("SELECT 1", None),
-    ],
-)
-def test_two_tables_change_places_where_that_changes_nothing(text: str, turned: str | None) -> None:
-    import sqlglot
-
-    query = sqlglot.parse_one(text, dialect="duckdb")
-    # parse_one is typed wider than the query that it gives
-    assert with_last(query, "a").sql("duckdb") == (turned or text)  # type: ignore[arg-type]
-    assert query.sql("duckdb") == text

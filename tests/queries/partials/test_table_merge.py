@@ -52,6 +52,7 @@ def test_no_tables_are_merged_to_an_empty_one(merge: RelationalMerge) -> None:
 
 def test_the_lent_name_is_given_back(duck: Duck) -> None:
     merge = RelationalMerge(("of a price",), (AMOUNT,), SCHEMA, duck)
+    merge([table((1.0, 1), (1.0, 2))])
     views = "SELECT count(*) FROM duckdb_views() WHERE NOT internal"
     before = duck.rows(views)
     merge.close()

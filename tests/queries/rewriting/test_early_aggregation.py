@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from upstream.database.duck import Duck
 from upstream.queries.rewriting import Leaf, split
-from upstream.queries.rewriting.early_aggregation import aggregated_early
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.names import STEP
 from upstream.queries.sql.window_clause import WindowClause, WindowKind
@@ -97,7 +96,7 @@ def assert_same(one: pa.Table, other: pa.Table) -> None:
 @pytest.mark.parametrize("text", EARLY)
 def test_pairs_of_aggregates_give_the_partials_of_pairs_of_rows(text: str, duck: Duck) -> None:
     leaf = leaf_of(text, duck)
-    early = aggregated_early(leaf, {0: SCHEMA, 1: SCHEMA}, duck)
+    early = leaf.early
     assert early is not None
     assert early.rule.endswith("aggregated before the join")
     generator = random.Random(text)
@@ -119,7 +118,7 @@ def test_pairs_of_aggregates_give_the_partials_of_pairs_of_rows(text: str, duck:
 
 
 def test_there_are_fewer_rows_to_pair(duck: Duck) -> None:
-    early = aggregated_early(leaf_of(EARLY[0], duck), {0: SCHEMA, 1: SCHEMA}, duck)
+    early = leaf_of(EARLY[0], duck).early
     assert early is not None
     chunk = rows(random.Random(1), 200).remove_column(4)
     picked = run(duck, early.filters[0], {"chunk_0": chunk})
@@ -130,4 +129,4 @@ def test_there_are_fewer_rows_to_pair(duck: Duck) -> None:
 @pytest.mark.parametrize("text", AS_IT_IS)
 def test_what_needs_every_pair_of_rows_stays_as_it_is(text: str, duck: Duck) -> None:
     leaf = leaf_of(text, duck)
-    assert aggregated_early(leaf, {0: SCHEMA, 1: SCHEMA}, duck) is None
+    assert leaf.early is None

@@ -40,7 +40,7 @@ def test_duckdbs_errors_are_raised_as_they_are(trial: Trial) -> None:
 
 
 def test_chunks_can_have_steps(trial: Trial) -> None:
-    assert trial.with_steps().shape(_query("SELECT * FROM chunk_0")).names == (STEP, "x", "g")
+    assert trial.with_steps().shape(_query("SELECT * FROM chunk_0")).names == ("x", "g", STEP)
 
 
 def test_bounds_of_windows_have_no_steps(trial: Trial) -> None:

@@ -55,7 +55,7 @@ class ChunkLeaf:
         self._partial = prepare(duck, leaf.partial, {self._relation: schema})
         with_chunk = schema.append(pa.field(STEP, pa.int64()))
         self._by_chunk = prepare(duck, leaf.partial_by_step, {self._relation: with_chunk})
-        self.schema = self._partial.run().schema
+        self.schema = self._partial.schema
         """The schema of its partials, and of what they are merged to."""
         self._new_merge = bind(
             running_merge, leaf.groups, leaf.states, self.schema, duck, cumulative=cumulative

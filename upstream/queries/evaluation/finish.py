@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..partials.table_merge import PARTIALS
-from ..results.error_text import error_text, state_names
-from ..rewriting.merged_finish import with_merges
+from ..results.error_text import error_text
+from ..rewriting.merged_finish import Merged, finish_over
+from ..rewriting.state_names import state_names
 from ..sql.lending import prepare
 
 if TYPE_CHECKING:
@@ -41,11 +42,11 @@ class Finish:
         if split.direct is not None and is_merged:
             self._direct = [column for _, column in split.direct]
         merges = {
-            relation.relation: (leaf.merge_query, name)
+            relation.relation: Merged(name, leaf.merge_query)
             for relation, leaf, name in zip(split.leaves, leaves, self._names, strict=True)
         }
         lent = {name: leaf.schema for name, leaf in zip(self._names, leaves, strict=True)}
-        self._finish = prepare(duck, with_merges(split.finish, merges), {**lent, **bounds})
+        self._finish = prepare(duck, finish_over(merges, split.finish), {**lent, **bounds})
 
     def run(self, merged: Sequence[pa.Table], bounds: Mapping[str, pa.Table]) -> pa.Table:
         """Make a result of what the leaves give."""

@@ -22,7 +22,8 @@ from ...tables.newest_rows import NewestRows
 from ..results.emission import Emission
 from ..results.failing_rows import FailingRows
 from ..rewriting import split
-from ..sql.lending import prepare, renamed_tables
+from ..rewriting.table_names import renamed_tables
+from ..sql.lending import prepare
 from ..sql.tables_in_use import tables_read
 from ..sql.unbounded_causes import cause_and_cure
 from ..sql.window_bounds import bounds_name

@@ -15,9 +15,8 @@ from ..chunks.walk import Walk
 from ..chunks.windows import EndTimes
 from ..pairs.join_leaf import JoinLeaf
 from ..pairs.pairing import WindowPairing
-from ..rewriting.early_aggregation import aggregated_early
+from ..rewriting.table_names import reads_tables
 from ..sql.lending import prepare
-from ..sql.tables_in_use import reads_tables
 from ..sql.window_bounds import bounds_name, bounds_schema
 from ..sql.window_clause import Axis, WindowKind
 from .bounds import Bounds
@@ -145,7 +144,6 @@ class WindowPlanner:
         schemas = {i: self._definitions[i].schema for i in leaf.windows}
         return JoinLeaf(
             leaf,
-            aggregated_early(leaf, schemas, self._duck),
             schemas,
             self._duck,
             pairing=WindowPairing(schedule, leaf.windows),
@@ -223,7 +221,7 @@ class WindowPlanner:
         """Return how windows are evaluated, None if that is a matter of how large they are."""
         if self._choices.way != "measured":
             return self._choices.way == "whole"
-        if reads_tables(split.whole):
+        if reads_tables(split):
             return False  # a table may change, and would then be another for the rows of old
         if self._clauses[0].axis is Axis.ROWS and self._clauses[0].size > MOST_ROWS:
             return False

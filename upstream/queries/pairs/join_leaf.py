@@ -72,7 +72,6 @@ class JoinLeaf:
     def __init__(
         self,
         leaf: Leaf,
-        early: Leaf | None,
         schemas: Mapping[int, pa.Schema],
         duck: Duck,
         *,
@@ -85,7 +84,7 @@ class JoinLeaf:
         self._failed_pairs: Counter[Place] = Counter()
         """How many pairs were left out, by where their rows are."""
         self.keeps_rows = bool(leaf.reason)
-        leaves = [leaf] if early is None else [early, leaf]
+        leaves = [leaf] if leaf.early is None else [leaf.early, leaf]
         self._forms = [PairStatements(each, schemas, duck) for each in leaves]
         """The ways to join; the first is taken, once there were rows to choose by."""
         self._is_chosen = False

@@ -1,22 +1,21 @@
 """The statements by which streams are joined: what is picked of each, and the join of that.
 
-What is lent to DuckDB has no number of rows that it could plan by, and it builds its hash table of
-the last table in FROM. Of the two sides of a join one is short, the rows that came; so there is a
-statement for each stream, in which that stream comes last.
+Of the two sides of a join one is short, the rows that came; so there is a statement for each
+stream, in which that stream comes last (see `rewriting.join_sides`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...queries.sql.lending import prepare
+from ..rewriting.join_sides import plain_columns, with_last
+from ..sql.lending import prepare
 from ..sql.names import STEP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pyarrow as pa
-    from sqlglot import exp
 
     from ...database.duck import Duck
     from ..rewriting.split_query import Leaf
@@ -32,12 +31,12 @@ class PairStatements:
 
         self.rule = leaf.rule
         step = pa.field(STEP, pa.int64())
-        self._columns = {i: _plain_columns(leaf, i) for i in leaf.windows}
+        self._columns = {i: plain_columns(leaf, i) for i in leaf.windows}
         self._picks = {
             i: prepare(duck, leaf.filters_by_step[i], {f"chunk_{i}": schemas[i].append(step)})
             for i in leaf.windows
         }
-        self.picked = {i: self._picks[i].run().schema for i in leaf.windows}
+        self.picked = {i: self._picks[i].schema for i in leaf.windows}
         """What is picked of each stream: the step, and what its rows are joined by and make."""
         lent = {f"chunk_{i}": self.picked[i] for i in leaf.windows}
         self._by_step = {
@@ -46,7 +45,7 @@ class PairStatements:
         }
         without_step = {name: schema.remove(0) for name, schema in lent.items()}
         self._partial = prepare(duck, leaf.partial, without_step)
-        self.schema = self._partial.run().schema
+        self.schema = self._partial.schema if leaf.schema is None else leaf.schema
         """The schema of the partial."""
 
     def close(self) -> None:
@@ -70,36 +69,3 @@ class PairStatements:
         """Return the partial of all these rows together."""
         chunks = {f"chunk_{i}": each.remove_column(0) for i, each in rows.items()}
         return self._partial.run(**chunks)
-
-
-def _plain_columns(leaf: Leaf, window: int) -> tuple[str, ...] | None:
-    """Return the columns that are picked, if that is all that picking does."""
-    from sqlglot import exp
-
-    pick = leaf.filters[window]
-    if not isinstance(pick, exp.Select) or any(pick.args.get(part) for part in ("where", "group")):
-        return None
-    names = [item.name for item in pick.expressions if isinstance(item, exp.Column)]
-    if len(names) < len(pick.expressions) or tuple(names) != leaf.columns[window]:
-        return None
-    return leaf.columns[window]
-
-
-def with_last(query: exp.Query, name: str) -> exp.Query:
-    """Return a join of two tables with this one last, if the other comes last and it can be."""
-    from sqlglot import exp
-
-    start = query.args.get("from_")
-    joins = query.args.get("joins") or []
-    if start is None or len(joins) != 1 or not isinstance(start.this, exp.Table):
-        return query
-    [join] = joins
-    is_inner = not join.method and not join.side and join.kind in ("", "INNER", "CROSS")
-    if not is_inner or start.this.name != name or not isinstance(join.this, exp.Table):
-        return query
-    query = query.copy()
-    [join] = query.args["joins"]
-    first, last = query.args["from_"].this.copy(), join.this.copy()
-    query.args["from_"].set("this", last)
-    join.set("this", first)
-    return query

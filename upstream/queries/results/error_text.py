@@ -12,10 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlglot import exp
-
-    from ..rewriting.split_query import SplitQuery
-
 _OURS: Final = r'"?\b(?:__[a-z]+_?\d*|_*merged_\d+|chunk_\d+)\b"?'
 _NAME: Final = re.compile(_OURS)
 _MERGED: Final = re.compile(rf"\b\w+\(({_OURS})\)")
@@ -36,31 +32,6 @@ def error_text(error: Exception, names: Mapping[str, str] | None = None) -> str:
         part if quoted else _NAME.sub("…", part)
         for quoted, part in _parts(_WHERE.sub(_without_ours, known))
     )
-
-
-def state_names(split: SplitQuery) -> dict[str, str]:
-    """Return the columns of merged relations that are something the user wrote.
-
-    A name that is one thing in one relation and another in the next is left out.
-    """
-    from sqlglot import exp
-
-    found: dict[str, str] = {}
-    for leaf in split.leaves:
-        items = leaf.partial.expressions if isinstance(leaf.partial, exp.Select) else ()
-        written = {*leaf.aggregates, *leaf.grouping}
-        for item in items:
-            text = _written(item.unalias(), written)
-            name = item.alias
-            found[name] = text if found.get(name, text) == text else ""
-    return {name: text for name, text in found.items() if text}
-
-
-def _written(tree: exp.Expr, written: set[str]) -> str:
-    from ..rewriting.spoken import spoken
-
-    texts = spoken(tree), spoken(tree, qualified=True)
-    return next((text for text in texts if text in written), "")
 
 
 def _spoken(line: str, names: Mapping[str, str]) -> str:

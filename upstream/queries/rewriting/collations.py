@@ -29,6 +29,7 @@ _TEXT_OF_TABLE: Final = "SELECT sql FROM duckdb_tables() WHERE temporary AND tab
 _TEXTS: Final = """
     SELECT table_name AS name, sql AS text FROM duckdb_tables()
     UNION ALL SELECT view_name, sql FROM duckdb_views() WHERE NOT internal
+    UNION ALL SELECT '', current_setting('default_collation')
 """
 _TEXTS_OF_MACROS: Final = """
     SELECT function_name, macro_definition FROM duckdb_functions()
@@ -42,17 +43,28 @@ def may_collate(query: exp.Query, duck: Duck) -> bool:
 
     from ..sql.dialect import DIALECT
 
-    if query.find(exp.Collate) or _default(duck):
+    if query.find(exp.Collate):
         return True
+    found = duck.known(_collating)
+    if found is None:
+        return True
+    text = query.sql(DIALECT).lower() if found else ""
+    return any(name in text for name in found)
+
+
+def _collating(duck: Duck) -> frozenset[str] | None:
+    """Return what has a collation in it, or has what does; None if all texts have one."""
     rows = duck.rows(_TEXTS)
     if duck.has_own_functions:
         rows += duck.rows(_TEXTS_OF_MACROS)
     made = [(name.lower(), text.lower()) for name, text in rows]
+    if ("", "") not in made:
+        return None
+    made.remove(("", ""))
     found = {name for name, text in made if "collate" in text}
     while more := {name for name, text in made if any(each in text for each in found)} - found:
         found |= more
-    text = query.sql(DIALECT).lower()
-    return any(name in text for name in found)
+    return frozenset(found)
 
 
 def with_collations(

@@ -16,38 +16,32 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from ...database.failure import DatabaseError
-from ...queries.sql.lending import prepare
 from ..sql.trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
 from .by_step import by_number, by_step
-from .collations import may_collate
 from .split_query import Leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pyarrow as pa
     from sqlglot import exp
 
-    from ...database.duck import Duck
+    from .trial import Trial
 
 _ROWS: Final = "__n"
 _PARTS: Final = {"expressions", "from_", "joins", "where", "group"}
 """What a partial may consist of."""
 
 
-def aggregated_early(leaf: Leaf, schemas: Mapping[int, pa.Schema], duck: Duck) -> Leaf | None:
+def aggregated_early(leaf: Leaf, trial: Trial) -> Leaf | None:
     """Return a leaf over two streams as one that aggregates each before it joins them.
 
     Returns None where that cannot be: outer joins, aggregates over both streams at
     once, or of which the other stream's rows change more than how often a value counts; texts that
     have a collation, which they would lose on the way to the join.
     """
-    if may_collate(leaf.partial, duck):
+    if len(leaf.windows) != 2 or trial.may_collate(leaf.partial):
         return None
     try:
         early = _Division(leaf).divided()
-        _check(leaf, early, schemas, duck)
+        _check(leaf, early, trial)
     except Exception:  # noqa: BLE001 - it is not possible, or a mistake of ours: there is the leaf
         return None
     return early
@@ -248,23 +242,12 @@ def _counted(number: exp.Expr) -> exp.Expr:
     return exp.cast(total, "BIGINT", dialect="duckdb")
 
 
-def _check(leaf: Leaf, early: Leaf, schemas: Mapping[int, pa.Schema], duck: Duck) -> None:
+def _check(leaf: Leaf, early: Leaf, trial: Trial) -> None:
     """Have DuckDB say that it takes all parts, and that the partial has the schema it had."""
-
-    def schema_of(query: exp.Query, lent: Mapping[str, pa.Schema]) -> pa.Schema:
-        prepared = prepare(duck, query, lent)
-        try:
-            return prepared.run().schema
-        finally:
-            prepared.close()
-
-    whole = {f"chunk_{window}": schemas[window] for window in leaf.windows}
-    try:
-        picked = {
-            f"chunk_{window}": schema_of(early.filters[window], whole) for window in leaf.windows
-        }
-        is_same = schema_of(early.partial, picked).equals(schema_of(leaf.partial, whole))
-    except DatabaseError as error:
-        raise _NotPossibleError from error
-    if not is_same:
+    by_step = trial.with_steps()
+    picks = early.filters_by_step.items()
+    picked = {f"chunk_{window}": by_step.shape(pick).schema for window, pick in picks}
+    rows = trial.lending({name: schema.remove(0) for name, schema in picked.items()})
+    trial.lending(picked).columns(early.partial_by_step)
+    if not rows.shape(early.partial).schema.equals(trial.shape(leaf.partial).schema):
         raise _NotPossibleError

@@ -19,11 +19,12 @@ from ..sql.window_bounds import bounds_in
 from ..sql.window_clause import WindowKind
 from .collations import may_collate, plain
 from .common_tables import without_common_tables
+from .early_aggregation import aggregated_early
 from .nested_blocks import Splitter
 from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, refusal
 from .raw_rows import instead_of, raw_rows
 from .split_query import SplitQuery
-from .trial import Columns, Trial
+from .trial import Columns, Shape, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,44 +51,41 @@ def split(
     Raises what DuckDB raises if the query as it is cannot be run.
     """
     trial = Trial(duck, schemas, collates=may_collate(query, duck))
-    query = _with_aliases(_with_names(query))
-    trial.columns(query)
-    functions = functions_of(duck)
-    try:
-        return deep(query, windows, trial, functions)
-    except NotIncrementalError as error:
-        reason = error.reason
-    except Exception as error:  # noqa: BLE001 - of ours; the user's query runs all the same
-        reason = f"{DEFECT} ({type(error).__name__}: {error})"
-    return _shallow(query, windows, trial, functions, reason)
+    query = _prepared(query)
+    with duck.keeping():
+        trial.columns(query)
+        functions = functions_of(duck)
+        try:
+            return deep(query, windows, trial, functions)
+        except NotIncrementalError as error:
+            reason = error.reason
+        except Exception as error:  # noqa: BLE001 - of ours; the user's query runs all the same
+            reason = f"{DEFECT} ({type(error).__name__}: {error})"
+        return _shallow(query, windows, trial, functions, reason)
 
 
-def _with_names(query: exp.Query) -> exp.Query:
-    """Name columns that DuckDB would name after the relations that are lent to it."""
+def _prepared(query: exp.Query) -> exp.Query:
+    """Return a query in which all is named that DuckDB would name, as it would.
+
+    Places in the user's text are left out: nothing asks for them, and copying them takes as long as
+    copying all the rest.
+    """
     from sqlglot import exp
 
-    if not isinstance(query, exp.Select):
-        return query
-    items = [
-        named(item.copy(), key(item)) if _is_nameless(item) and chunks_in(item) else item.copy()
-        for item in query.expressions
-    ]
-    copy = query.copy()
-    copy.set("expressions", items)
-    return copy
-
-
-def _with_aliases(query: exp.Query) -> exp.Query:
-    """Name subqueries in FROM that have no name, as DuckDB does."""
-    from sqlglot import exp
-
-    copy = query.copy()
-    found = [each for each in copy.find_all(exp.Subquery) if not each.alias]
+    query = query.copy()
+    for node in query.walk():
+        node._meta = None
+    if isinstance(query, exp.Select):
+        items = query.expressions
+        for item in [item for item in items if _is_nameless(item) and chunks_in(item)]:
+            name = key(item)
+            item.replace(named(item.copy(), name))
+    found = [each for each in query.find_all(exp.Subquery) if not each.alias]
     relations = [each for each in found if isinstance(each.parent, exp.From | exp.Join)]
     for number, each in enumerate(relations, 1):
         name = "unnamed_subquery" + (str(number) if number > 1 else "")
         each.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
-    return copy
+    return query
 
 
 def _is_nameless(item: exp.Expr) -> bool:
@@ -178,20 +176,29 @@ def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
         if any(map(bounds_in, (*parts, *leaf.filters.values(), *leaf.filters_by_step.values()))):
             raise NotIncrementalError(f"its rows are combined with {BOUNDS_COME_LATER}")
     try:
-        merged = {leaf.relation: trial.shape(leaf.partial).schema for leaf in split_query.leaves}
         by_step = trial.with_steps()
-        for leaf in split_query.leaves:
-            _check_by_step(trial.columns(leaf.partial), by_step.columns(leaf.partial_by_step))
-            for pick in leaf.filters.values():
-                trial.columns(pick)
-            for pick in leaf.filters_by_step.values():
-                by_step.columns(pick)
-        return _of_same_columns(split_query, trial, trial.lending(merged))
+        leaves = tuple(_tried(leaf, trial, by_step) for leaf in split_query.leaves)
+        merged = {leaf.relation: trial.shape(leaf.partial).schema for leaf in leaves}
+        tried = replace(split_query, leaves=leaves)
+        return _of_same_columns(tried, trial, trial.lending(merged))
     except DatabaseError as error:
         raise NotIncrementalError(refusal(error)) from error
 
 
-def _check_by_step(partial: Columns, partial_by_step: Columns) -> None:
+def _tried(leaf: Leaf, trial: Trial, by_step: Trial) -> Leaf:
+    """Have DuckDB say that it takes all parts of a leaf that are run, and what they give."""
+    partial = trial.shape(leaf.partial)
+    _check_by_step(partial, by_step.columns(leaf.partial_by_step))
+    early = None
+    if len(leaf.windows) > 1:  # of which rows are picked before they are joined
+        for pick in leaf.filters_by_step.values():
+            by_step.shape(pick)
+        early = aggregated_early(leaf, trial)
+        early = early and replace(early, schema=partial.schema)
+    return replace(leaf, schema=partial.schema, early=early)
+
+
+def _check_by_step(partial: Shape, partial_by_step: Columns) -> None:
     """Raise if the step is anywhere but in front, such as in a row that is taken as a struct."""
     if partial_by_step != Columns((STEP, *partial.names), ("BIGINT", *partial.types)):
         raise NotIncrementalError("it takes columns without naming them: name the columns instead")

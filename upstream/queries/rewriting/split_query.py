@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pyarrow as pa
     from sqlglot import exp
 
     from ..sql.window_clause import WindowClause
@@ -65,6 +66,9 @@ class Leaf:
     columns; `filters_by_step` does so with `__step` in front. The partial over what is picked is
     the partial over all.
 
+    `early`, for a leaf over two windows, is the same leaf with each stream aggregated before the
+    join, if that can be. `schema` is that of the partial, as DuckDB gave it when it was tried.
+
     For people: `aggregates` and `grouping` are what the leaf is about, as the user wrote them.
     """
 
@@ -79,6 +83,8 @@ class Leaf:
     columns: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     filters: Mapping[int, exp.Query] = field(default_factory=dict)
     filters_by_step: Mapping[int, exp.Query] = field(default_factory=dict)
+    early: Leaf | None = None
+    schema: pa.Schema | None = None
     aggregates: tuple[str, ...] = ()
     grouping: tuple[str, ...] = ()
 

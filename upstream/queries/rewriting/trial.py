@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...queries.sql.lending import prepare
-from ..sql.trees import key
-from .collations import with_collations
+from ..sql.lending import prepare, written
+from .collations import may_collate, with_collations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ...database.duck import Duck
+    from ...database.written import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,11 @@ class Columns:
 class Trial:
     """DuckDB with the relations that queries may read, all empty.
 
-    `collates` says that there are texts that compare by a collation.
+    `collates` says that there are texts that compare by a collation. What DuckDB says of a query it
+    is asked only once as long as the database keeps what is lent (`Duck.keeping`).
     """
 
-    __slots__ = ("_collates", "_columns", "_duck", "_read_back", "_schemas", "schemas")
+    __slots__ = ("_collated", "_duck", "_read_back", "schemas")
 
     def __init__(
         self,
@@ -49,35 +51,38 @@ class Trial:
         schemas: Mapping[str, pa.Schema],
         *,
         collates: bool = False,
-        read_back: dict[bytes, tuple[str, ...]] | None = None,
     ) -> None:
         self._duck = duck
-        self._collates = collates
-        self._read_back = {} if read_back is None else read_back
-        self._columns: dict[str, Columns] = {}
-        self._schemas: dict[str, pa.Schema] = {}
+        self._collated: dict[str, tuple[str, ...]] | None = {} if collates else None
+        """The types with their collations, by the texts of queries; None if there are none."""
+        self._read_back: dict[bytes, tuple[str, ...]] = {}
         self.schemas = dict(schemas)
 
     def shape(self, query: exp.Query) -> Shape:
         """Return all about the columns of a query; raises as DuckDB does."""
-        text = key(query)
-        columns = self._columns_of(query, text)
-        if text not in self._schemas:
-            self._schemas[text] = self._run(query).schema
-        return Shape(columns.names, columns.types, self._schemas[text])
+        with closing(written(self._duck, query, self.schemas)) as statement:
+            schema, _ = statement.result()
+            return Shape(*self._with_collations(query, statement), schema)
 
     def columns(self, query: exp.Query) -> Columns:
         """Return names and types only, for which the query need not run; raises as DuckDB does."""
-        return self._columns_of(query, key(query))
+        with closing(written(self._duck, query, self.schemas)) as statement:
+            return Columns(*self._with_collations(query, statement))
 
-    def _columns_of(self, query: exp.Query, text: str) -> Columns:
-        if text not in self._columns:
-            described = self._run(query, describe=True).to_pydict()
-            names, types = described["column_name"], described["column_type"]
-            if self._collates:
-                types = with_collations(query, types, self._run, self._duck)
-            self._columns[text] = Columns(tuple(names), tuple(types))
-        return self._columns[text]
+    def _with_collations(
+        self, query: exp.Query, statement: Written
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        names, types = statement.columns()
+        if self._collated is None:
+            return names, types
+        text = statement.text
+        if text not in self._collated:
+            self._collated[text] = with_collations(query, types, self._run, self._duck)
+        return names, self._collated[text]
+
+    def may_collate(self, query: exp.Query) -> bool:
+        """Tell whether texts in a query may have a collation."""
+        return self._collated is not None and may_collate(query, self._duck)
 
     def types_read_back(self, schema: pa.Schema) -> tuple[str, ...]:
         """Return the types as which DuckDB reads an Arrow table."""
@@ -89,15 +94,12 @@ class Trial:
             self._read_back[known] = self.lending({"merged": schema}).columns(query).types
         return self._read_back[known]
 
-    def _run(self, query: exp.Expr, *, describe: bool = False) -> pa.Table:
-        prepared = prepare(self._duck, query, self.schemas, describe=describe)
-        try:
+    def _run(self, statement: exp.Expr) -> pa.Table:
+        with closing(prepare(self._duck, statement, self.schemas)) as prepared:
             return prepared.run()
-        finally:
-            prepared.close()
 
     def with_steps(self) -> Trial:
-        """Return a trial in which the chunks have a column of steps as well."""
+        """Return a trial in which the chunks have a column of steps as well, as in evaluation."""
         import pyarrow as pa
 
         from ..sql.names import STEP
@@ -105,7 +107,7 @@ class Trial:
 
         step = pa.field(STEP, pa.int64())
         schemas = {
-            name: schema if is_bounds_name(name) else pa.schema([step, *schema])
+            name: schema if is_bounds_name(name) else schema.append(step)
             for name, schema in self.schemas.items()
         }
         return self._of(schemas)
@@ -115,4 +117,6 @@ class Trial:
         return self._of({**self.schemas, **schemas})
 
     def _of(self, schemas: Mapping[str, pa.Schema]) -> Trial:
-        return Trial(self._duck, schemas, collates=self._collates, read_back=self._read_back)
+        trial = Trial(self._duck, schemas)
+        trial._collated, trial._read_back = self._collated, self._read_back
+        return trial

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Never
 
 from sqlglot import exp
@@ -22,7 +23,6 @@ from ...errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
-from ...queries.sql.lending import prepare
 from .duck_messages import (
     candidates,
     duckdb_hint,
@@ -32,6 +32,7 @@ from .duck_messages import (
     signatures_hint,
 )
 from .finding_places import Trial, place_of_function, place_of_table
+from .lending import written
 from .names import did_you_mean, found
 from .parsed_query import ParsedQuery
 from .window_arguments import FUNCTIONS
@@ -48,11 +49,11 @@ def check(
     schemas = parsed.schemas(definitions)
 
     def schema_of(query: exp.Query) -> ResultSchema:
-        prepared = prepare(duck, _without_rows(query), schemas)
-        try:
-            return ResultSchema.of(prepared.run().schema, prepared.types)
-        finally:
-            prepared.close()
+        with duck.keeping(), closing(written(duck, _without_rows(query), schemas)) as bound:
+            result = bound.result()
+            with closing(written(duck, query, schemas)) as whole:
+                whole.learn(*result)  # which need not be asked again
+        return ResultSchema.of(*result)
 
     try:
         _try_limits(parsed.query, duck)
@@ -118,11 +119,8 @@ def _try_limits(query: exp.Query, duck: Duck) -> None:
         trial = exp.select(exp.Null())
         for name, limit in limits.items():
             trial.set(name, limit.copy())
-        prepared = prepare(duck, trial, {})
-        try:
-            prepared.run()
-        finally:
-            prepared.close()
+        with closing(written(duck, trial, {})) as statement:
+            statement.result()
 
 
 def refuse(

@@ -11,6 +11,7 @@ without them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
@@ -18,8 +19,8 @@ from sqlglot.errors import SqlglotError
 
 from ...database.failure import DatabaseError, DatabaseValueError
 from ...errors import QueryTypeError
-from ...queries.sql.lending import prepare
 from .duck_messages import headline_of
+from .lending import prepare, written
 from .source_text import place_of
 
 if TYPE_CHECKING:
@@ -166,7 +167,9 @@ class _Constants:
         for i, each in enumerate(varying):
             each.replace(exp.column(f"operand_{i}"))
         row = pa.table({"nothing": pa.array([None], pa.string())})
-        self._run(exp.select(exp.alias_(alone, "found")).from_(nulls.subquery("row")), {_ROW: row})
+        query = exp.select(exp.alias_(alone, "found")).from_(nulls.subquery("row"))
+        with closing(prepare(self._duck, query, {_ROW: row.schema})) as prepared:
+            prepared.run(**{_ROW: row})
 
     def _types(self, select: exp.Select, operands: list[exp.Expr]) -> list[str]:
         """Return the types that DuckDB gives to expressions of a block."""
@@ -179,13 +182,5 @@ class _Constants:
             if select.args.get(clause):
                 copied = select.copy().args[clause]
                 block.set(clause, copied)
-        empty = {name: schema.empty_table() for name, schema in self._schemas.items()}
-        found = self._run(exp.Describe(this=block), empty)
-        return [str(kind) for kind in found["column_type"].to_pylist()]
-
-    def _run(self, query: exp.Expr, tables: Mapping[str, pa.Table]) -> pa.Table:
-        prepared = prepare(self._duck, query, {name: each.schema for name, each in tables.items()})
-        try:
-            return prepared.run(**tables)
-        finally:
-            prepared.close()
+        with closing(written(self._duck, block, self._schemas)) as statement:
+            return [*statement.columns()[1]]

@@ -75,7 +75,7 @@ class Functions:
 
 def functions_of(duck: Duck) -> Functions:
     """Return what DuckDB has, macros of the user's included."""
-    return _asked(duck) if duck.has_own_functions else _built_in()
+    return duck.known(_asked) if duck.has_own_functions else _built_in()
 
 
 @cache

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ...database.duck import Duck
     from ...database.prepared import Prepared
+    from ...database.written import NameOf, Write, Written
 
 _CLOCK_WORDS: Mapping[type[exp.Expr], str] = {
     getattr(exp, name): function for name, function in CLOCK_CALLS.items()
@@ -29,29 +30,37 @@ _CLOCK_WORDS: Mapping[type[exp.Expr], str] = {
 """What sqlglot takes words such as `current_date` for, with the functions they call."""
 
 
-def prepare(
-    duck: Duck, query: exp.Expr, lent: Mapping[str, pa.Schema], *, describe: bool = False
-) -> Prepared:
+def prepare(duck: Duck, query: exp.Expr, lent: Mapping[str, pa.Schema]) -> Prepared:
     """Prepare a query in which the tables of these names are lent for each run.
 
-    With `describe`, it answers with DuckDB's description of the query's columns instead. A name
-    that the query does not read may be lent all the same.
+    A name that the query does not read may be lent all the same. The query is written out when the
+    statement is first needed, and must not be changed until then.
     """
-    query = query.copy()
-    with duck.lending() as lender:
-        for node in list(query.find_all(exp.Table, *_CLOCK_WORDS)):
+    return duck.prepare(_writing(query, lent), lent)
+
+
+def written(duck: Duck, query: exp.Query, lent: Mapping[str, pa.Schema]) -> Written:
+    """Write a query out, to ask DuckDB about it; it is to be closed."""
+    return duck.written(_writing(query, lent))
+
+
+def _writing(query: exp.Expr, lent: Mapping[str, pa.Schema]) -> Write:
+    """Return what writes a query, given what DuckDB calls the tables that are lent."""
+
+    def write(name_of: NameOf) -> str:
+        copy = query.copy()
+        for node in list(copy.find_all(exp.Table, *_CLOCK_WORDS)):
             if not isinstance(node, exp.Table):
                 _write_as_call(node)
             elif node.name in lent and not node.db and isinstance(node.this, exp.Identifier):
-                name = lender.name_of(node.name, lent[node.name])
+                name = name_of(node.name, lent[node.name])
                 if not node.alias:
                     alias = exp.to_identifier(node.name, quoted=True)
                     node.set("alias", exp.TableAlias(this=alias))
                 node.set("this", exp.to_identifier(name, quoted=True))
-        if describe:
-            rows = exp.Subquery(this=exp.Describe(this=query))
-            query = exp.select("*").from_(rows, copy=False)
-        return lender.prepared(query.sql(DIALECT, copy=False), lent)
+        return copy.sql(DIALECT, copy=False)
+
+    return write
 
 
 def answer_once(
@@ -79,14 +88,3 @@ def _write_as_call(word: exp.Expr) -> None:
     """
     given = [each.copy() for each in word.iter_expressions()]
     word.replace(exp.Anonymous(this=_CLOCK_WORDS[type(word)], expressions=given))
-
-
-def renamed_tables(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
-    """Return a query that reads tables under other names; what it calls them stays."""
-    query = query.copy()
-    for table in list(query.find_all(exp.Table)):
-        if table.name in names and not table.db:
-            if not table.alias:
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
-            table.set("this", exp.to_identifier(names[table.name], quoted=True))
-    return query

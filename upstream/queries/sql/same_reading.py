@@ -27,6 +27,7 @@ _UNIMPORTANT: Final = {
     "is_operator",  # `a + b` or "+"(a, b)
     "qualified_name",  # said by the name and its schema as well
 }
+_SERIALIZE: Final = "SELECT json_serialize_sql(?::VARCHAR), json_serialize_sql(?::VARCHAR)"
 _ERROR: Final = '{"error":true'
 _NOWHERE: Final = 1 << 63
 """Beyond this, what DuckDB gives for a place is none."""
@@ -48,7 +49,7 @@ def difference(
     `for_duckdb`, a text of the same length.
     """
     readable = text if for_duckdb is None else for_duckdb
-    one, other = _serialized(readable, duck), _serialized(written, duck)
+    [(one, other)] = duck.rows(_SERIALIZE, [readable, written])
     if _LOCATIONS.sub("", one) == _LOCATIONS.sub("", other) and not one.startswith(_ERROR):
         return None
     tree: _Tree = json.loads(one)
@@ -63,11 +64,6 @@ def difference(
     if found is None or found.place is None:
         return found
     return Difference(_character(readable, found.place))
-
-
-def _serialized(text: str, duck: Duck) -> str:
-    rows = duck.rows("SELECT json_serialize_sql(?::VARCHAR)", [text])
-    return str(rows[0][0])
 
 
 def _reason(message: str) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
-
-_CHUNK: Final = re.compile(r"(?:chunk|bounds)_\d+")
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -23,17 +20,6 @@ def tables_read(query: exp.Query) -> frozenset[str]:
     defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
     names = {table.name.lower() for table in query.find_all(exp.Table)}
     return frozenset(name for name in names - defined if name and not is_reserved(name))
-
-
-def reads_tables(query: exp.Query) -> bool:
-    """Tell whether a query over chunks reads anything besides: a table, or newest rows."""
-    from sqlglot import exp
-
-    ours = {each.alias for each in query.find_all(exp.CTE)}
-    return any(
-        table.name not in ours and not _CHUNK.fullmatch(table.name)
-        for table in query.find_all(exp.Table)
-    )
 
 
 def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:

@@ -1,0 +1,56 @@
+"""Results of DuckDB as Arrow tables."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection, Statement
+    from duckdb.sqltypes import DuckDBPyType
+
+    Types = Sequence[DuckDBPyType]
+
+_COPY: Final = "Arrow output on a DB-API result makes an extra copy"
+"""How DuckDB's warning begins. A relation, which it would rather have, costs more than the copy,
+since it cannot be prepared."""
+_HERE: Final = re.escape(__name__) + "$"
+_FILTER: Final = ("ignore", re.compile(_COPY, re.IGNORECASE), UserWarning, re.compile(_HERE), 0)
+"""The filter as `warnings.filters` has it."""
+
+
+def as_arrow(connection: DuckDBPyConnection) -> pa.Table:
+    """Return what is left of the result of the last statement.
+
+    The filter that keeps DuckDB's warning back names this module, so it changes nothing for others.
+    It is set once, and again only after others have set filters of theirs: exchanging all filters
+    for each result, as `warnings.catch_warnings` does, would get in the way of other threads.
+    """
+    if not warnings.filters or warnings.filters[0] != _FILTER:
+        warnings.filterwarnings("ignore", _COPY, UserWarning, _HERE)
+    return connection.to_arrow_table()
+
+
+def run_once(connection: DuckDBPyConnection, statement: Statement) -> tuple[pa.Table, Types]:
+    """Run a statement, and return what types its columns are of in DuckDB as well.
+
+    A table without columns if it has no result.
+    """
+    import duckdb
+    import pyarrow as pa
+
+    if statement.type == duckdb.StatementType.SELECT:
+        return run_query(connection, statement)
+    result = connection.sql(statement)
+    return (pa.table({}), ()) if result is None else (result.to_arrow_table(), result.types)
+
+
+def run_query(connection: DuckDBPyConnection, query: Statement | str) -> tuple[pa.Table, Types]:
+    """Run a query likewise."""
+    connection.execute(query)  # a relation would not heed Ctrl-C
+    types = [column[1] for column in connection.description or ()]
+    return as_arrow(connection), types
