@@ -54,13 +54,3 @@ def test_once_it_is_settled_it_stays() -> None:
     for _ in range(100):
         chunking.responded(0.001)
     assert chunking.chunks == 1
-
-
-@pytest.mark.parametrize(
-    ("step_rows", "chunks", "rows"), [(1_000, 1, 1_000), (1_000, 8, 125), (10, 4, 3), (0, 4, 1)]
-)
-def test_the_chunks_of_a_step_cover_it(step_rows: int, chunks: int, rows: int) -> None:
-    chunking = Chunking()
-    chunking.chunks = chunks
-    assert chunking.rows(step_rows) == rows
-    assert chunks * rows >= step_rows

@@ -193,10 +193,14 @@ def test_of_a_silence_the_newest_are_left_and_all_are_counted(
         expected = both.plain.due(passed)
         found, skipped = both.walk.due(passed, keep)
         assert len(found) + skipped == len(expected)
-        assert found[len(found) - keep :] == expected[max(0, len(expected) - keep) :]
+        assert newest(found, keep) == newest(expected, keep)
         assert [each for each in found if each.is_occupied] == [
             each for each in expected if each.is_occupied
         ]
+
+
+def newest(found: list[Due], keep: int) -> list[Due]:
+    return found[max(0, len(found) - keep) :]
 
 
 @pytest.mark.parametrize("answers_empty", [False, True])
@@ -247,7 +251,7 @@ def test_late_rows_are_known_since_the_first_of_them_came() -> None:
     both = Both(Schedule([Windows(2, 2)]))
     both.add(0, 0, 0.0)
     both.begin(0)
-    both.walk.due(4, MUCH)
+    counted(both.walk, 4, MUCH)
     for moment in (7.0, 8.0):
         both.add(0, 1, moment)
     assert both.walk.due(4, MUCH) == ([Due(2, is_occupied=True, amended=7.0)], 0)

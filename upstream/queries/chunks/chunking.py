@@ -27,10 +27,6 @@ class Chunking:
         self._responses: list[float] = []
         self._is_settled = False
 
-    def rows(self, step_rows: int) -> int:
-        """Return how many rows a chunk has, for steps of so many."""
-        return max(1, -(-step_rows // self.chunks))
-
     def responded(self, seconds: float) -> None:
         """Tell how long after the last row of a step the answer was there."""
         if self._is_settled:

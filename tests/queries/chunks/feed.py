@@ -1,0 +1,72 @@
+"""A log, and an input of a query that reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import gcd
+
+import pyarrow as pa
+
+from upstream.queries.chunks.cutter import Cut
+from upstream.queries.chunks.grid import EvenGrid
+from upstream.queries.chunks.input import Input
+from upstream.queries.chunks.progress import Progress
+from upstream.queries.chunks.windows import Schedule, Windows
+from upstream.queries.sql.window_clause import Axis
+from upstream.rows.stream_definition import StreamDefinition
+from upstream.tables.log import Log
+
+DEFINITION = StreamDefinition("s", pa.schema([("time", pa.int64())]), (), "time")
+INSTANTS = StreamDefinition("s", pa.schema([("time", pa.timestamp("us"))]), (), "time")
+
+
+class Feed:
+    """A log, and windows of this size and slide over it."""
+
+    def __init__(
+        self,
+        size: int = 10,
+        slide: int = 10,
+        *,
+        axis: Axis = Axis.SOURCE,
+        lateness: int | None = None,
+        close_after: float | None = None,
+        since: float = 0.0,
+        definition: StreamDefinition = DEFINITION,
+        log: Log | None = None,
+    ) -> None:
+        self.log = log or Log()
+        self.definition = definition
+        length = gcd(size, slide)
+        self.grid = EvenGrid(length)
+        self.progress = Progress(
+            axis,
+            self.grid,
+            Schedule([Windows(size // length, slide // length)]),
+            seconds_per_unit=definition.seconds_per_unit if axis is Axis.SOURCE else 1.0,
+            close_after=close_after,
+            since=since,
+        )
+        self.input = Input(definition, self.log.reader(), self.progress, lateness=lateness)
+
+    def add(self, arrival: float, *times: object) -> None:
+        """Let rows arrive, and nobody look at them yet."""
+        self.log.add(pa.table({"time": times}, self.definition.schema), arrival)
+
+    def read(self) -> list[Cut]:
+        """Read and take what waits."""
+        found = []
+        for batch, cut in self.input.waiting():
+            self.input.took(batch, cut)
+            found.append(cut)
+        return found
+
+    def take(self, arrival: float, *times: object) -> list[Cut]:
+        """Let rows arrive, and read them at once."""
+        self.add(arrival, *times)
+        return self.read()
+
+
+def pieces(cuts: Iterable[Cut]) -> list[tuple[int, list[int]]]:
+    """Return the times by chunk."""
+    return [(chunk, rows["time"].to_pylist()) for cut in cuts for chunk, rows in cut.pieces]
