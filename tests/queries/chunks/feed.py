@@ -11,7 +11,7 @@ from upstream.queries.chunks.cutter import Cut
 from upstream.queries.chunks.grid import EvenGrid
 from upstream.queries.chunks.input import Input
 from upstream.queries.chunks.progress import Progress
-from upstream.queries.chunks.windows import Schedule, Windows
+from upstream.queries.chunks.windows import EndTimes, Schedule, Windows
 from upstream.queries.sql.window_clause import Axis
 from upstream.rows.stream_definition import StreamDefinition
 from upstream.tables.log import Log
@@ -39,15 +39,17 @@ class Feed:
         self.definition = definition
         length = gcd(size, slide)
         self.grid = EvenGrid(length)
+        schedule = Schedule([Windows(size // length, slide // length)])
         self.progress = Progress(
             axis,
-            self.grid,
-            Schedule([Windows(size // length, slide // length)]),
+            EndTimes(self.grid, schedule),
             seconds_per_unit=definition.seconds_per_unit if axis is Axis.SOURCE else 1.0,
             close_after=close_after,
             since=since,
         )
-        self.input = Input(definition, self.log.reader(), self.progress, lateness=lateness)
+        self.input = Input(
+            definition, self.log.reader(), self.grid, self.progress, lateness=lateness
+        )
 
     def add(self, arrival: float, *times: object) -> None:
         """Let rows arrive, and nobody look at them yet."""

@@ -17,12 +17,12 @@ from ..results.failing_rows import FailedRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from sqlglot import exp
 
     from ..chunks.chunk_rows import ChunkRows
     from ..chunks.cutter import Piece
     from ..chunks.windows import Span
     from ..results.failing_rows import FailingRows
+    from ..sql.trees import Query
     from .finish import Finish
 
 Take = Callable[[], None]
@@ -37,7 +37,7 @@ class Leaf(Protocol):
     """Whether it merges nothing, and all that the query asks is left to the finish."""
 
     @property
-    def merge_query(self) -> exp.Query | None:
+    def merge_query(self) -> Query | None:
         """The query that merges what `merged` gives, if that is left to the finish."""
 
     def reads(self, number: int) -> bool:

@@ -36,7 +36,6 @@ from .window_planning import WindowPlanner
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from sqlglot import exp
 
     from ...clock import Clock
     from ...database.duck import Duck
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from ..results.answer import Evaluation
     from ..rewriting.split_query import SplitQuery
     from ..sql import ParsedQuery
+    from ..sql.trees import Query
     from .query_choices import Choices
 
 
@@ -224,7 +224,7 @@ class Planner:
 
     def _split(
         self,
-        query: exp.Query,
+        query: Query,
         numbers: Sequence[int],
         bounds: Mapping[str, pa.Schema] | None = None,
     ) -> SplitQuery:
@@ -232,7 +232,7 @@ class Planner:
         schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
         return split(query, windows, {**schemas, **(bounds or {})}, self._duck)
 
-    def _without_side_tables(self, numbers: list[int]) -> tuple[exp.Query, tuple[SideTable, ...]]:
+    def _without_side_tables(self, numbers: list[int]) -> tuple[Query, tuple[SideTable, ...]]:
         """Make tables of the streams that are read as their newest rows, and number the others."""
         names = {f"chunk_{i}": f"chunk_{new}" for new, i in enumerate(numbers)}
         names |= {bounds_name(i): bounds_name(new) for new, i in enumerate(numbers)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from .functions import name_of
 from .names import STEP
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sqlglot import exp
+
+    Query: TypeAlias = exp.Query
+    """A query as a tree, for those who only hand it on."""
 
 _CHUNK = "chunk_"
 
