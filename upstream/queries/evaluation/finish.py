@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...queries.sql.lending import prepare
-from ..partials.table_merge import PARTIALS
+from ..rewriting.merge_query import PARTIALS
 from .error_text import error_text, state_names
 
 if TYPE_CHECKING:

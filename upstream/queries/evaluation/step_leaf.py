@@ -26,6 +26,7 @@ _BY_STEP_ROWS: Final = 4_096
 """Steps that are shorter than this are evaluated together, if several wait."""
 _TOGETHER_ROWS: Final = 65_536
 """How many rows are evaluated together at most."""
+_BEFORE_ALL: Final = -(1 << 63)
 
 Piece = tuple[int, "pa.Table"]
 
@@ -74,6 +75,7 @@ class StepLeaf:
         "_merge",
         "_new_merge",
         "_partial",
+        "_position",
         "_relation",
         "keeps_rows",
         "schema",
@@ -105,6 +107,7 @@ class StepLeaf:
             running_merge, leaf.groups, leaf.states, self.schema, duck, cumulative=cumulative
         )
         self._merge = self._new_merge()
+        self._position = (_BEFORE_ALL, _BEFORE_ALL)
 
     def feed(self, window: int, pieces: Iterable[Piece]) -> None:
         """Take rows, by step."""
@@ -119,15 +122,16 @@ class StepLeaf:
 
     def advance(self, first: int, end: int) -> None:
         """Move to the window of the steps `[first, end)`."""
+        self._position = first, end
         self._merge.advance(first, end)
 
     def merged(self) -> pa.Table:
         """Return the merged relation of the window."""
-        return self._merge.merged()
+        return self._merge.merged(*self._position)
 
     def merged_of(self, first: int, end: int) -> pa.Table:
         """Return the merged relation of an earlier window."""
-        return self._merge.merged_of(first, end)
+        return self._merge.merged(first, end)
 
     def forget(self, before: int) -> None:
         """Forget steps that are in no window any more."""
@@ -141,6 +145,7 @@ class StepLeaf:
         """Forget everything."""
         self._merge.close()
         self._merge = self._new_merge()
+        self._position = (_BEFORE_ALL, _BEFORE_ALL)
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""
@@ -150,7 +155,7 @@ class StepLeaf:
 
     def memory_rows(self) -> int:
         """Return how many rows are held."""
-        return self._merge.memory_rows()
+        return self._merge.rows
 
     def describe(self) -> str:
         """Return how it is merged, in words."""

@@ -274,7 +274,7 @@ class JoinLeaf:
             for parts in steps.values()
             for rows in parts
         )
-        return waiting + held + self._merge.memory_rows()
+        return waiting + held + self._merge.rows
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""
