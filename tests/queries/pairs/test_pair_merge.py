@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pyarrow as pa
 import pytest
@@ -11,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from upstream.database.duck import Duck
+from upstream.queries.pairs import pair_merge
 from upstream.queries.pairs.pair_merge import PairMerge
-from upstream.queries.partials.table_merge import PARTIALS
+from upstream.queries.rewriting.merge_query import PARTIALS
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.names import STEP
 
 from ..partials.contract import GREATEST, TUPLES
+from ..partials.interruptions import is_interrupted, lines_of, worth_trying
 
 SCHEMA = pa.schema([("place", pa.string()), ("tuples", pa.int64()), ("greatest", pa.int64())])
 STATES = (TUPLES, GREATEST)
@@ -77,7 +80,7 @@ def test_rows_of_one_step_and_group_are_put_together_when_they_are_many(duck: Du
     for _ in range(40):
         merge.stage(staged([(step, "a", 1, step) for step in range(250)]))
         assert merged(merge, duck)["a"][1] == 249
-    assert merge.memory_rows() <= 4_096 + 2 * 250
+    assert merge.rows <= 4_096 + 2 * 250
     assert merged(merge, duck) == {"a": (40 * 250, 249)}
 
 
@@ -102,6 +105,38 @@ def test_rows_are_put_one_after_the_other(duck: Duck) -> None:
     merge.advance(1)
     assert merge.partials()["place"].to_pylist() == ["b", "b"]
     assert "one after the other" in merge.describe()
+
+
+def test_whatever_line_an_exception_comes_from_all_pairs_are_there_once(
+    duck: Duck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_merge, "_ROWS", 3)
+    monkeypatch.setattr(pair_merge, "_UNASKED_ROWS", 8)
+    merge = PairMerge(("place",), STATES, SCHEMA, duck)
+    places = worth_trying(lines_of(script(merge)))
+    assert merged(merge, duck) == {"a": (8, 7), "b": (6, 6)}
+    for action, tried in enumerate(places):
+        for place in tried:
+            merge = PairMerge(("place",), STATES, SCHEMA, duck)
+            actions = script(merge)
+            for before in actions[:action]:
+                before()
+            assert is_interrupted(actions[action], place)
+            for after in actions[action:]:
+                after()
+            merge._check()
+            assert merged(merge, duck) == {"a": (8, 7), "b": (6, 6)}
+
+
+def script(merge: PairMerge) -> list[Callable[[], object]]:
+    """Return calls that keep pairs of chunks from the first on, which becomes the second."""
+    actions: list[Callable[[], object]] = []
+    for number in range(8):
+        rows = [(chunk, place, 1, number) for chunk in (0, 1) for place in "ab"[: 1 + number % 7]]
+        actions.append(partial(merge.stage, staged(rows)))
+        if number % 3 == 2:
+            actions.append(merge.partials)
+    return [*actions[:7], partial(merge.advance, 1), *actions[7:], merge.partials]
 
 
 def test_the_window_never_goes_back(duck: Duck) -> None:

@@ -5,7 +5,9 @@ The plain merge keeps all that was staged, and merges it anew, in DuckDB, each t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,12 +17,15 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from upstream.database.duck import Duck
-from upstream.queries.partials import RunningMerge
+from upstream.queries.partials import RunningMerge, dense_window
 from upstream.queries.rewriting.split_query import State, StateKind
 from upstream.queries.sql.lending import prepare
 
+from .interruptions import is_interrupted, lines_of, worth_trying
+
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pytest
 
 Row = tuple[Any, ...]
 
@@ -50,6 +55,7 @@ def sum_of(column: str, type_name: str) -> State:
 AMOUNT = sum_of("amount", "DECIMAL(38, 0)")
 TUPLES = sum_of("tuples", "BIGINT")
 LEAST = state(StateKind.MINIMUM, "least", "min")
+TOTAL = sum_of("total", "DOUBLE")
 GREATEST = state(StateKind.MAXIMUM, "greatest", "max")
 
 
@@ -97,16 +103,16 @@ class Partials:
 
 
 class PlainMerge:
-    """Everything that was staged, step by step."""
+    """Everything that was staged, chunk by chunk."""
 
     def __init__(self, partials: Partials) -> None:
         self._partials = partials
-        self._steps: dict[int, list[pa.Table]] = {}
+        self._chunks: dict[int, list[pa.Table]] = {}
         self.first = self.end = self._forgotten = BEFORE_ALL
 
-    def stage(self, step: int, partial: pa.Table) -> None:
-        if step >= self.kept_from():
-            self._steps.setdefault(step, []).append(partial)
+    def stage(self, chunk: int, partial: pa.Table) -> None:
+        if chunk >= self.kept_from():
+            self._chunks.setdefault(chunk, []).append(partial)
 
     def advance(self, first: int, end: int) -> None:
         self.first, self.end = first, end
@@ -117,18 +123,22 @@ class PlainMerge:
     def kept_from(self) -> int:
         return min(self._forgotten, self.first)
 
-    def merged(self) -> pa.Table:
-        return self.merged_of(self.first, self.end)
-
-    def merged_of(self, first: int, end: int) -> pa.Table:
-        steps = sorted(step for step in self._steps if first <= step < end)
-        return self._partials.merge([part for step in steps for part in self._steps[step]])
+    def merged(self, first: int, end: int) -> pa.Table:
+        if first >= self.first and end >= self.end:
+            self.advance(first, end)
+        chunks = sorted(chunk for chunk in self._chunks if first <= chunk < end)
+        return self._partials.merge([part for chunk in chunks for part in self._chunks[chunk]])
 
 
 def rows_of(table: pa.Table) -> list[Row]:
     """Return the rows of a table in an order of their own, with NaN equal to itself."""
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
     return sorted((tuple(map(comparable, row)) for row in rows), key=repr)
+
+
+def answer(table: pa.Table | None) -> list[Row] | None:
+    """Return what a call gave, to be compared."""
+    return None if table is None else rows_of(table)
 
 
 def comparable(value: object) -> object:
@@ -144,6 +154,7 @@ ROW = st.tuples(
     st.integers(1, 9),
     st.one_of(st.none(), st.sampled_from([-1.5, 0.0, 2.5, float("nan"), float("inf")])),
     st.one_of(st.none(), st.sampled_from([-(2**63), 0, 5, 2**63 - 1])),
+    st.one_of(st.none(), st.sampled_from([-1.5, 0.0, 2.5, 1e6, float("nan"), float("inf")])),
 )
 PARTIAL = st.dictionaries(GROUP, ROW, max_size=4).map(
     lambda rows: [(group, *row) for group, row in rows.items()]
@@ -178,9 +189,10 @@ class RunningMergeContract:
                 ("tuples", pa.int64()),
                 ("least", pa.float64()),
                 ("greatest", pa.int64()),
+                ("total", pa.float64()),
             ]
         )
-        states = (AMOUNT, TUPLES, LEAST, GREATEST)
+        states = (AMOUNT, TUPLES, LEAST, GREATEST, TOTAL)
         cls.partials = Partials(("place",), states, schema, Duck())
 
     @classmethod
@@ -188,9 +200,13 @@ class RunningMergeContract:
         cls.partials.duck.close()
         del cls.partials  # DuckDB prints what is still referred to at the end
 
+    def row(self, group: str, amount: int) -> Row:
+        """Return a row of a partial."""
+        return group, Decimal(amount), 1, float(amount), amount % 1_000, amount / 2
+
     def one(self, group: str, amount: int) -> pa.Table:
         """Return a partial of one group."""
-        return self.partials.table([(group, Decimal(amount), 1, float(amount), 1)])
+        return self.partials.table([self.row(group, amount)])
 
     def totals(self, table: pa.Table) -> dict[str, int]:
         """Return the amounts of a merge by group."""
@@ -225,49 +241,84 @@ class RunningMergeContract:
                 merge.forget(plain.first + number)
                 plain.forget(plain.first + number)
             else:
-                self.assert_same(merge, plain)
-                self.assert_same_of(merge, plain, number, detail)
+                self.assert_same(merge, plain, plain.first, plain.end)
+                first = max(plain.kept_from(), plain.end - number)
+                self.assert_same(merge, plain, first, first + detail)
             merge._check()
-        self.assert_same(merge, plain)
+        self.assert_same(merge, plain, plain.first, plain.end)
         merge.close()
 
-    def assert_same(self, merge: CheckedMerge, plain: PlainMerge) -> None:
-        merged = merge.merged()
+    def assert_same(self, merge: CheckedMerge, plain: PlainMerge, first: int, end: int) -> None:
+        merged = merge.merged(first, end)
         assert merged.schema.equals(self.partials.schema)
-        assert rows_of(merged) == rows_of(plain.merged())
+        assert rows_of(merged) == rows_of(plain.merged(first, end))
 
-    def assert_same_of(
-        self, merge: CheckedMerge, plain: PlainMerge, number: int, detail: int
+    def script(self, merge: CheckedMerge) -> list[Callable[[], pa.Table | None]]:
+        """Return calls that slide a window of six chunks, with some late and some in parts."""
+        table = self.partials.table
+        actions: list[Callable[[], pa.Table | None]] = []
+        for chunk in range(16):
+            for part in range(10 if chunk in {3, 9} else 1):
+                rows = [self.row(group, chunk + part) for group in ("a", f"of {chunk}")]
+                actions.append(partial(merge.stage, chunk, table(rows)))
+            if chunk in {6, 11, 14}:
+                late = table([self.row("late", chunk), self.row(f"of {chunk}", 7)])
+                actions.append(partial(merge.stage, chunk - 3, late))
+            first = max(0, chunk - 5) if chunk < 14 else chunk
+            actions.append(partial(merge.advance, first, chunk + 1))
+            if chunk % 3 == 0:
+                actions.append(partial(merge.merged, first, chunk + 1))
+            if chunk == 13:
+                actions.append(partial(merge.merged, first - 1, chunk))
+            actions.append(partial(merge.forget, first - 2))
+        return [*actions, partial(merge.merged, 15, 16)]
+
+    def test_whatever_line_an_exception_comes_from_the_merge_goes_on_as_if_none_had(
+        self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        first = max(plain.kept_from(), plain.end - number)
-        end = first + detail
-        assert rows_of(merge.merged_of(first, end)) == rows_of(plain.merged_of(first, end))
+        """Actions are interrupted at each of their lines in turn, and done again."""
+        monkeypatch.setattr(dense_window, "_SPARE_PLACES", 0)
+        expected = [answer(action()) for action in self.script(self.make(self.partials))]
+        places = worth_trying(lines_of(self.script(self.make(self.partials))))
+        interruptions = 0
+        for attempt in range(max(map(len, places))):
+            merge = self.make(self.partials)
+            for action, tried, result in zip(self.script(merge), places, expected, strict=True):
+                if attempt < len(tried):
+                    if not is_interrupted(action, tried[attempt]):
+                        continue  # done, and otherwise than it was after other interruptions
+                    interruptions += 1
+                assert answer(action()) == result
+                if attempt < len(tried):
+                    merge._check()
+            merge.close()
+        assert interruptions > sum(map(len, places)) / 2
 
-    def test_before_the_first_advance_the_window_is_empty(self) -> None:
+    def test_before_it_moves_the_position_is_empty(self) -> None:
         merge = self.make(self.partials)
         merge.stage(0, self.one("a", 1))
-        assert merge.merged().num_rows == 0
-        assert merge.merged().schema.equals(self.partials.schema)
+        merged = merge.merged(BEFORE_ALL, BEFORE_ALL)
+        assert merged.num_rows == 0
+        assert merged.schema.equals(self.partials.schema)
 
     def test_an_empty_partial_is_as_none(self) -> None:
         merge = self.make(self.partials)
         merge.stage(0, self.partials.table([]))
-        merge.advance(0, 1)
-        assert merge.merged().num_rows == 0
-        assert merge.memory_rows() == 0
+        assert merge.merged(0, 1).num_rows == 0
+        assert merge.rows == 0
 
     def test_steps_wait_until_the_window_reaches_them(self) -> None:
         """Steps 0 1 2 hold 1 10 100; the window ends before 1, 2, 3."""
         merge = self.make(self.partials)
-        for step in range(3):
-            merge.stage(step, self.one("a", 10**step))
+        for chunk in range(3):
+            merge.stage(chunk, self.one("a", 10**chunk))
         seen = []
         for end in (1, 2, 3):
             merge.advance(0, end)
-            seen.append(self.totals(merge.merged()))
+            seen.append(self.totals(merge.merged(0, end)))
         assert seen == [{"a": 1}, {"a": 11}, {"a": 111}]
 
-    def test_a_step_in_many_parts_is_one_step(self) -> None:
+    def test_a_chunk_in_many_parts_is_one_chunk(self) -> None:
         merge = self.make(self.partials)
         for _ in range(30):
             merge.stage(0, self.one("a", 1))
@@ -276,17 +327,16 @@ class RunningMergeContract:
         for _ in range(30):
             merge.stage(0, self.one("a", 10))
             merge._check()
-        assert self.totals(merge.merged()) == {"a": 330}
+        assert self.totals(merge.merged(0, 1)) == {"a": 330}
 
     def test_what_was_handed_out_does_not_change_when_the_window_slides(self) -> None:
         merge = self.make(self.partials)
         merge.stage(0, self.one("a", 1))
         merge.advance(0, 1)
-        table = merge.merged()
+        table = merge.merged(0, 1)
         merge.stage(1, self.one("a", 10))
         merge.stage(1, self.one("b", 10))
-        merge.advance(0, 2)
-        merge.merged()
+        merge.merged(0, 2)
         assert self.totals(table) == {"a": 1}
 
     def test_it_says_how_it_merges(self) -> None:
@@ -294,75 +344,69 @@ class RunningMergeContract:
 
 
 class SlidingMergeContract(RunningMergeContract):
-    """What a running merge does whose window leaves steps behind."""
+    """What a running merge does whose window leaves chunks behind."""
 
-    def test_a_group_leaves_with_the_last_step_that_has_it(self) -> None:
-        """Groups a|ab|b slide through a window of two steps."""
+    def test_a_group_leaves_with_the_last_chunk_that_has_it(self) -> None:
+        """Groups a|ab|b slide through a window of two chunks."""
         merge = self.make(self.partials)
-        for step, groups in enumerate(["a", "ab", "b", "c"]):
+        for chunk, groups in enumerate(["a", "ab", "b", "c"]):
             for group in groups:
-                merge.stage(step, self.one(group, 1 + step))
-        seen = []
-        for end in (2, 3, 4):
-            merge.advance(end - 2, end)
-            seen.append(self.totals(merge.merged()))
+                merge.stage(chunk, self.one(group, 1 + chunk))
+        seen = [self.totals(merge.merged(end - 2, end)) for end in (2, 3, 4)]
         assert seen == [{"a": 3, "b": 2}, {"a": 2, "b": 5}, {"b": 3, "c": 4}]
 
-    def test_a_step_in_the_window_is_amended_by_what_is_staged_later(self) -> None:
+    def test_a_chunk_in_the_window_is_amended_by_what_is_staged_later(self) -> None:
         merge = self.make(self.partials)
         merge.stage(0, self.one("a", 1))
         merge.advance(0, 2)
-        assert self.totals(merge.merged()) == {"a": 1}
+        assert self.totals(merge.merged(0, 2)) == {"a": 1}
         merge.stage(0, self.one("a", 10))
         merge.stage(1, self.one("b", 5))
-        assert self.totals(merge.merged()) == {"a": 11, "b": 5}
-        merge.advance(1, 3)
-        assert self.totals(merge.merged()) == {"b": 5}
+        assert self.totals(merge.merged(0, 2)) == {"a": 11, "b": 5}
+        assert self.totals(merge.merged(1, 3)) == {"b": 5}
 
-    def test_a_step_behind_the_window_is_held_until_it_is_forgotten(self) -> None:
+    def test_a_chunk_behind_the_window_is_held_until_it_is_forgotten(self) -> None:
         merge = self.make(self.partials)
         merge.stage(0, self.one("a", 1))
         merge.advance(1, 2)
         merge.stage(0, self.one("a", 10))
-        assert self.totals(merge.merged_of(0, 1)) == {"a": 11}
+        assert self.totals(merge.merged(0, 1)) == {"a": 11}
         merge.forget(1)
         merge.stage(0, self.one("a", 100))
-        assert merge.merged_of(0, 1).num_rows == 0
-        assert merge.memory_rows() == 0
+        assert merge.merged(0, 1).num_rows == 0
+        assert merge.rows == 0
 
-    def test_a_step_in_the_window_is_not_forgotten(self) -> None:
+    def test_a_chunk_in_the_window_is_not_forgotten(self) -> None:
         merge = self.make(self.partials)
         merge.stage(0, self.one("a", 1))
         merge.advance(0, 1)
         merge.forget(5)
         merge.stage(0, self.one("a", 1))
-        assert self.totals(merge.merged()) == {"a": 2}
+        assert self.totals(merge.merged(0, 1)) == {"a": 2}
 
     def test_a_jump_beyond_everything_leaves_nothing(self) -> None:
         merge = self.make(self.partials)
-        for step in range(100):
-            merge.stage(step, self.one("a", 1))
+        for chunk in range(100):
+            merge.stage(chunk, self.one("a", 1))
         merge.advance(0, 100)
         merge.forget(10**15)
-        merge.advance(10**15, 10**15 + 100)
-        assert merge.merged().num_rows == 0
-        assert merge.memory_rows() == 0
+        assert merge.merged(10**15, 10**15 + 100).num_rows == 0
+        assert merge.rows == 0
 
     def test_a_jump_may_skip_steps_that_were_never_in_a_window(self) -> None:
         merge = self.make(self.partials)
-        for step in range(100):
-            merge.stage(step, self.one("a", 1))
-        merge.advance(90, 95)
-        assert self.totals(merge.merged()) == {"a": 5}
+        for chunk in range(100):
+            merge.stage(chunk, self.one("a", 1))
+        assert self.totals(merge.merged(90, 95)) == {"a": 5}
 
     def test_what_is_held_goes_by_the_groups_in_the_steps_of_the_window(self) -> None:
         merge = self.make(self.partials)
         most = 0
-        for step in range(300):
-            merge.stage(step, self.one("a", 1))
-            merge.advance(max(0, step - 63), step + 1)
-            merge.forget(step - 63)
-            merge.merged()
-            most = max(most, merge.memory_rows())
-        assert self.totals(merge.merged()) == {"a": 64}
+        for chunk in range(300):
+            merge.stage(chunk, self.one("a", 1))
+            merge.advance(max(0, chunk - 63), chunk + 1)
+            merge.forget(chunk - 63)
+            merge.merged(max(0, chunk - 63), chunk + 1)
+            most = max(most, merge.rows)
+        assert self.totals(merge.merged(299 - 63, 300)) == {"a": 64}
         assert most <= 64 * 3

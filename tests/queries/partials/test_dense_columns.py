@@ -5,8 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from upstream.queries.partials.dense_columns import DenseColumns, can_be_dense
+from upstream.queries.partials.dense_columns import DenseColumns, Part, can_be_dense
 from upstream.queries.rewriting.split_query import StateKind
+from upstream.rows.group_places import GroupPlaces
 
 from .contract import AMOUNT, GREATEST, LEAST, TUPLES, state
 
@@ -38,9 +39,15 @@ def test_a_partial_in_several_chunks_is_read_as_one() -> None:
         {"place": ["a"], "least": [1.0], "tuples": [1], "greatest": [1], "amount": [1]}
     )
     table = table.cast(SCHEMA)
-    groups, sums, stacked = columns.read(pa.concat_tables([table, table]))
-    assert len(groups[0]) == stacked[0].present[0].size == 2
-    assert len(sums) == 2
+    part = Part(pa.concat_tables([table, table]))
+    columns.read(part, GroupPlaces(columns.group_types))
+    assert part.places.size == part.stacked[0].arrays[0].size == part.sums[0].words.size == 2
+
+
+def test_doubles_are_stacked_because_adding_and_subtracting_them_would_drift() -> None:
+    schema = pa.schema([("place", pa.string()), ("total", pa.float64())])
+    columns = DenseColumns(("place",), (state(StateKind.SUM, "total", "sum"),), schema)
+    assert (len(columns.sums), len(columns.stacked)) == (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.queries.partials.kernels import CO_MOMENTS, MOMENTS, Kernel, kernel_of
+from upstream.queries.partials.kernels import (
+    CO_MOMENTS,
+    COMPENSATED_SUM,
+    MOMENTS,
+    Kernel,
+    kernel_of,
+)
 from upstream.queries.rewriting.split_query import StateKind
 
 if TYPE_CHECKING:
@@ -68,6 +74,40 @@ def test_co_moments_are_those_of_all_pairs(numbers: list[float], cuts: list[int]
     assert merged(CO_MOMENTS, states) == pytest.approx(moments(x, y), rel=1e-9, abs=1e-3)
 
 
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=20))
+def test_a_sum_of_doubles_is_off_by_one_rounding_and_little_more(numbers: list[float]) -> None:
+    [found] = merged(COMPENSATED_SUM, [[number] for number in numbers])
+    exact = math.fsum(numbers)
+    assert abs(found - exact) <= sum_error(numbers, exact)
+
+
+def sum_error(numbers: list[float], exact: float) -> float:
+    """Return how far a compensated sum may be off: n² 2**-104 of the magnitudes, and a rounding."""
+    magnitudes = sum(abs(number) / 2**104 for number in numbers)
+    return abs(exact) * 2.0**-52 + len(numbers) ** 2 * magnitudes
+
+
+@pytest.mark.parametrize(
+    ("numbers", "total"),
+    [
+        ([1e16, 1.0, -1e16], 1.0),
+        ([1e300, 1e-8, -1e300], 1e-8),
+        ([math.inf, 1.0, math.inf], math.inf),
+        ([1.0, -math.inf], -math.inf),
+        ([math.inf, -math.inf, 1.0], math.nan),
+        ([math.nan, math.inf], math.nan),
+        ([1e308, 1e308, 1.0], math.inf),
+    ],
+    ids=str,
+)
+def test_what_rounding_loses_is_kept_and_infinity_is_no_rounding(
+    numbers: list[float], total: float
+) -> None:
+    with np.errstate(over="ignore"):
+        found = merged(COMPENSATED_SUM, [[number] for number in numbers])
+    assert found == pytest.approx([total], nan_ok=True, rel=1e-15)
+
+
 def test_the_mean_of_equal_values_is_that_value_and_nothing_is_apart() -> None:
     for value in (0.1, 1e200, -3e-300):
         states = [[count, value, 0.0] for count in (3.0, 7.0, 1.0)]
@@ -96,7 +136,8 @@ def test_nan_is_the_greatest_number(kind: StateKind, numbers: list[float], resul
         (StateKind.OTHER, pa.int64()),
         (StateKind.MINIMUM, pa.string()),
         (StateKind.MAXIMUM, pa.uint64()),
-        (StateKind.SUM, pa.float64()),
+        (StateKind.SUM, pa.float32()),
+        (StateKind.SUM, pa.int64()),
         (StateKind.MAXIMUM, pa.bool_()),
     ],
 )

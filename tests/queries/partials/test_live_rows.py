@@ -53,12 +53,3 @@ def test_places_can_be_given_other_numbers() -> None:
     live.renumber(new_places, 2)
     live._check()
     assert live.rows_of(np.array([0, 1])).tolist() == [0, 1]
-
-
-def test_all_rows_can_be_dropped_at_once() -> None:
-    live = LiveRows()
-    live.enter(np.arange(300))
-    live.clear()
-    live._check()
-    assert live.enter(np.array([7])).tolist() == [0]
-    assert live.parts.tolist() == [1]

@@ -9,9 +9,9 @@ import pytest
 
 from upstream.database.duck import Duck
 from upstream.queries.partials import running_merge
+from upstream.queries.partials.chunk_tree import ChunkTree
 from upstream.queries.partials.cumulative_merge import CumulativeMerge
 from upstream.queries.partials.dense_merge import DenseMerge
-from upstream.queries.partials.step_tree import StepTree
 
 from .contract import AMOUNT, GREATEST, TUPLES, rows_of
 
@@ -28,21 +28,20 @@ def duck() -> Iterator[Duck]:
     duck.close()
 
 
-def test_rows_are_put_one_after_the_other_in_the_order_of_the_steps(duck: Duck) -> None:
+def test_rows_are_put_one_after_the_other_in_the_order_of_the_chunks(duck: Duck) -> None:
     merge = running_merge(None, (), ROWS, duck)
-    for step in (1, 0, 2):
-        merge.stage(step, pa.table({"place": ["a"], "amount": [step]}, schema=ROWS))
+    for chunk in (1, 0, 2):
+        merge.stage(chunk, pa.table({"place": ["a"], "amount": [chunk]}, schema=ROWS))
     merge.stage(1, pa.table({"place": ["a"], "amount": [9]}, schema=ROWS))
-    merge.advance(0, 2)
-    assert merge.merged()["amount"].to_pylist() == [0, 1, 9]
+    assert merge.merged(0, 2)["amount"].to_pylist() == [0, 1, 9]
 
 
 def test_rows_of_a_landmark_are_kept_as_they_are(duck: Duck) -> None:
     merge = running_merge(None, (), ROWS, duck, cumulative=True)
-    for step in range(3):
-        merge.stage(step, pa.table({"place": ["a"], "amount": [1]}, schema=ROWS))
-        merge.advance(step, step + 1)
-    assert merge.merged()["amount"].to_pylist() == [1, 1, 1]
+    for chunk in range(3):
+        merge.stage(chunk, pa.table({"place": ["a"], "amount": [1]}, schema=ROWS))
+        merge.advance(chunk, chunk + 1)
+    assert merge.merged(2, 3)["amount"].to_pylist() == [1, 1, 1]
 
 
 def test_a_landmark_is_merged_cumulatively(duck: Duck) -> None:
@@ -52,11 +51,10 @@ def test_a_landmark_is_merged_cumulatively(duck: Duck) -> None:
 
 def test_texts_are_merged_by_a_tree(duck: Duck) -> None:
     merge = running_merge(("place",), (AMOUNT, GREATEST), PARTIALS, duck)
-    assert isinstance(merge, StepTree)
+    assert isinstance(merge, ChunkTree)
     merge.stage(0, pa.table({"place": ["a"], "amount": [1], "greatest": ["x"]}, schema=PARTIALS))
     merge.stage(1, pa.table({"place": ["a"], "amount": [2], "greatest": ["y"]}, schema=PARTIALS))
-    merge.advance(0, 2)
-    assert rows_of(merge.merged()) == [("a", 3, "y")]
+    assert rows_of(merge.merged(0, 2)) == [("a", 3, "y")]
 
 
 def test_numbers_are_merged_in_place(duck: Duck) -> None:
@@ -67,9 +65,7 @@ def test_numbers_are_merged_in_place(duck: Duck) -> None:
 def test_without_groups_the_merge_is_one_row_or_none(duck: Duck) -> None:
     schema = pa.schema([("amount", pa.decimal128(38, 0)), ("tuples", pa.int64())])
     merge = running_merge((), (AMOUNT, TUPLES), schema, duck)
-    for step in range(3):
-        merge.stage(step, pa.table({"amount": [step], "tuples": [1]}, schema=schema))
-    merge.advance(1, 3)
-    assert rows_of(merge.merged()) == [(3, 2)]
-    merge.advance(3, 4)
-    assert rows_of(merge.merged()) == []
+    for chunk in range(3):
+        merge.stage(chunk, pa.table({"amount": [chunk], "tuples": [1]}, schema=schema))
+    assert rows_of(merge.merged(1, 3)) == [(3, 2)]
+    assert rows_of(merge.merged(3, 4)) == []

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from upstream.database.duck import Duck
-from upstream.queries.partials.table_merge import RelationalMerge, RowConcatenation, merge_query
+from upstream.queries.partials.table_merge import RelationalMerge, RowConcatenation
 
 from .contract import AMOUNT, rows_of
 
@@ -57,10 +57,6 @@ def test_the_lent_name_is_given_back(duck: Duck) -> None:
     before = duck.rows(views)
     merge.close()
     assert before != duck.rows(views)
-
-
-def test_names_are_quoted_in_the_query() -> None:
-    assert '"of a price"' in merge_query(("of a price",), (AMOUNT,)).sql("duckdb")
 
 
 def test_large_tables_are_put_together_without_a_copy() -> None:

@@ -15,7 +15,7 @@ def test_rows_are_taken_once() -> None:
     assert touched.take(5).size == 0
 
 
-def test_what_nobody_takes_does_not_pile_up() -> None:
+def test_what_is_not_taken_does_not_pile_up() -> None:
     touched = TouchedRows()
     for _ in range(10_000):
         touched.add(np.arange(100))

@@ -1,116 +1,228 @@
-"""What goes to the front and what to the back."""
+"""What goes to the front, the middle and the back, and how much of it in one slide."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from upstream.queries.chunks.ring import Ring
+from upstream.queries.partials.dense_columns import Part
 from upstream.queries.partials.kernels import GREATEST_INTEGER
 from upstream.queries.partials.live_rows import LiveRows
-from upstream.queries.partials.stacked_state import StackedState
-from upstream.queries.partials.two_stacks import StackedPart, TwoStacks
+from upstream.queries.partials.stacked_state import Stack, StackedState
+from upstream.queries.partials.two_stacks import TwoStacks
+
+if TYPE_CHECKING:
+    from upstream.queries.partials.kernels import Arrays
+    from upstream.rows.arrow_words import Integers
+
+ROW = np.array([0])
+
+
+class CountedState(StackedState):
+    """The greatest integer, and how often something is pushed to a front."""
+
+    __slots__ = ("pushes",)
+
+    def __init__(self) -> None:
+        super().__init__(GREATEST_INTEGER, [pa.int64()])
+        self.pushes = 0
+
+    def push(self, to: Stack, rows: Integers, arrays: Arrays) -> Arrays:
+        self.pushes += 1
+        return super().push(to, rows, arrays)
 
 
 class OneGroup:
-    """The greatest of one group in a window of steps, with the number of rebuilds."""
+    """The greatest of one group in a window of chunks that slides, with what it costs."""
 
     def __init__(self) -> None:
         self.rebuilds = 0
         self.live = LiveRows()
-        self._state = StackedState(GREATEST_INTEGER, [pa.int64()])
-        self.stacks = TwoStacks([self._state])
-        self.steps: list[tuple[int, list[StackedPart]]] = []
+        self.live.enter(ROW)  # so that the group has a row even if the window is empty
+        self.state = CountedState()
+        self.stacks = TwoStacks([self.state])
+        self.ring = Ring[Part]()
+        self.window = (0, 0)
+        self.held: dict[int, list[int]] = {}
 
-    def part(self, value: int) -> StackedPart:
-        return StackedPart(np.array([0]), [self._state.read([pa.array([value])])])
-
-    def enter(self, step: int, value: int) -> None:
+    def stage(self, chunk: int, value: int) -> None:
+        """Add a value to a chunk, which is in the window or will be."""
         part = self.part(value)
+        if self.has(chunk):
+            self.enter(chunk, part)
+        self.ring.add(chunk, part)
+        self.held.setdefault(chunk, []).append(value)
+
+    def part(self, value: int) -> Part:
+        part = Part(pa.table({"x": [value]}))
+        part.places, part.sums, part.before = ROW, [], None
+        part.stacked = [self.state.read([pa.array([value])])]
+        part.is_exact = True
+        return part
+
+    def enter(self, chunk: int, part: Part) -> None:
         rows = self.live.enter(part.places)
-        self.stacks.enter(part, rows, self.live)
-        for held, parts in self.steps:
-            if held == step:
-                parts.append(part)
-                return
-        self.steps.append((step, [part]))
-        self.steps.sort(key=lambda held: held[0])
+        self.stacks.count(part, rows, self.live)
+        self.stacks.enter(chunk, part, rows)
 
-    def leave(self) -> None:
-        _, parts = self.steps.pop(0)
-        for part in parts:
-            self.stacks.leave(part, self.live.leave(part.places))
+    def slide(self, first: int, end: int) -> int:
+        """Move the window, assert that the greatest is right, and return how often it pushed."""
+        before, old = self.state.pushes, self.window
+        self.stacks.build(self.ring, old, first - old[0], self.live)
+        for chunk in self.ring.chunks(max(first, old[1]), end):
+            for part in self.ring.of(chunk):
+                self.enter(chunk, part)
+        for chunk in self.ring.chunks(old[0], min(old[1], first)):
+            for part in self.ring.of(chunk):
+                rows = self.live.leave(part.places)
+                self.stacks.discount(part, rows)
+                self.stacks.leave(chunk, part, rows)
+        self.window = first, end
+        self.ring.forget(first)
+        self.held = {chunk: values for chunk, values in self.held.items() if chunk >= first}
+        self.assert_right()
+        return self.state.pushes - before
 
-    def greatest(self) -> int:
+    def assert_right(self) -> None:
         if self.stacks.is_broken:
             self.rebuilds += 1
-            newest_first = [part for _, parts in reversed(self.steps) for part in reversed(parts)]
-            self.stacks.rebuild(newest_first, self.live)
+            self.stacks.rebuild(self.ring, self.window, self.live)
         [column] = self.stacks.columns(self.live)
-        value: int = column[0].as_py()
-        return value
+        inside = [
+            value for chunk, values in self.held.items() for value in values if self.has(chunk)
+        ]
+        assert column.to_pylist() == [max(inside, default=int(np.iinfo(np.int64).min))]
+        parts = [part for _, part in self.ring.between(*self.window)]
+        self.stacks._check(parts, self.live)
+
+    def has(self, chunk: int) -> bool:
+        return self.window[0] <= chunk < self.window[1]
 
 
-def test_the_stacks_are_rebuilt_once_a_window() -> None:
+@pytest.mark.parametrize("size", [1, 2, 3, 64, 65])
+@pytest.mark.parametrize("first", [0, -1_000], ids=["filled-at-once", "filled-by-slides"])
+def test_a_slide_pushes_one_chunk_and_none_pushes_many(size: int, first: int) -> None:
     group = OneGroup()
-    values = np.random.default_rng(5).integers(0, 100, 1_000).tolist()
-    for step, value in enumerate(values):
-        group.enter(step, value)
-        if step >= 64:
-            group.leave()
-        assert group.greatest() == max(values[max(0, step - 63) : step + 1])
-    assert group.rebuilds <= 1_000 / 64 + 1
+    values = np.random.default_rng(5).integers(0, 100, 2_000).tolist()
+    for chunk in range(size if first == 0 else 1):
+        group.stage(chunk, values[chunk])
+    end = size if first == 0 else 1
+    group.slide(end - size, end)
+    pushes = []
+    for chunk in range(end, 1_000):
+        group.stage(chunk, values[chunk])
+        pushes.append(group.slide(chunk + 1 - size, chunk + 1))
+    assert group.rebuilds == 1
+    assert max(pushes) <= 2
+    assert sum(pushes) <= 1_000
+
+
+@pytest.mark.parametrize("by", [1, 2, 5, 30])
+def test_a_window_that_slides_by_several_chunks_is_built_in_equal_pieces(by: int) -> None:
+    group, size = OneGroup(), 60
+    pushes = []
+    for first in range(-size, 1_000, by):
+        for chunk in range(first + size - by, first + size):
+            group.stage(chunk, -chunk)
+        pushes.append(group.slide(first, first + size))
+    assert group.rebuilds == 1
+    assert max(pushes) <= 2 * by
 
 
 def test_what_leaves_the_front_uncovers_what_came_after_it() -> None:
     group = OneGroup()
-    for step in range(9):
-        group.enter(step, 10 - step)
-    seen = []
-    for _ in range(8):
-        group.leave()
-        seen.append(group.greatest())
-    assert seen == [9, 8, 7, 6, 5, 4, 3, 2]
+    for chunk in range(9):
+        group.stage(chunk, 10 - chunk)
+    for first in range(8):
+        group.slide(first, 9)
     assert group.rebuilds == 1
 
 
-def test_a_late_value_costs_a_rebuild_only_when_it_leaves() -> None:
-    group = OneGroup()
-    for step in range(9):
-        group.enter(step, step)
-    group.leave()
-    assert (group.greatest(), group.rebuilds) == (8, 1)
-    group.enter(3, 70)
-    for _ in range(2):
-        assert group.greatest() == 70
-        group.leave()
-    assert (group.greatest(), group.rebuilds) == (70, 1)
-    group.leave()
-    assert (group.greatest(), group.rebuilds) == (8, 2)
+def test_what_is_late_by_less_than_half_a_window_never_costs_a_rebuild() -> None:
+    group, size = OneGroup(), 64
+    random = np.random.default_rng(3)
+    for chunk in range(1_000):
+        group.stage(chunk, int(random.integers(0, 1_000)))
+        group.slide(chunk + 1 - size, chunk + 1)
+        group.stage(chunk - int(random.integers(0, min(chunk + 1, size // 2))), 500)
+        group.assert_right()
+    assert group.rebuilds == 1
 
 
-def test_parts_that_are_joined_leave_as_one() -> None:
+def test_what_is_late_for_the_front_costs_a_rebuild_only_when_it_leaves() -> None:
     group = OneGroup()
-    for step in (0, 1, 1, 2, 3, 4):
-        group.enter(step, 10 - step)
-    group.leave()
-    assert group.greatest() == 9
-    joined = group.part(9)
-    _, parts = group.steps[0]
-    group.stacks.join(parts, joined)
-    group.live.leave(joined.places)
-    parts[:] = [joined]
-    assert group.greatest() == 9
-    group.leave()
-    assert group.greatest() == 8
+    for chunk in range(9):
+        group.stage(chunk, chunk)
+    group.slide(0, 9)
+    group.stage(1, 70)
+    group.slide(1, 9)
+    assert group.rebuilds == 1
+    group.slide(2, 9)
+    assert group.rebuilds == 2
+
+
+def test_a_chunk_of_the_next_front_that_is_amended_has_it_begun_anew() -> None:
+    group, size = OneGroup(), 16
+    for chunk in range(100):
+        group.stage(chunk, chunk % 7)
+        group.slide(chunk + 1 - size, chunk + 1)
+    group.ring.replace(97, [group.part(6)])  # the same value, in another part
+    group.stacks.amend(97)
+    for chunk in range(100, 150):
+        group.stage(chunk, 0)
+        group.slide(chunk + 1 - size, chunk + 1)
+    assert group.rebuilds == 1
+
+
+ACTIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("stage"), st.integers(-12, 3), st.integers(0, 99)),
+        st.tuples(st.just("slide"), st.integers(0, 3), st.integers(0, 3)),
+        st.tuples(st.just("slide"), st.just(1), st.just(1)),
+    ),
+    max_size=200,
+)
+
+
+@given(ACTIONS)
+def test_the_greatest_is_that_of_the_window_whatever_comes_when(
+    actions: list[tuple[str, int, int]],
+) -> None:
+    group = OneGroup()
+    group.slide(0, 8)
+    for action, number, detail in actions:
+        first, end = group.window
+        if action == "stage":
+            group.stage(max(first, end + number), detail)
+            group.assert_right()
+        else:
+            group.slide(min(first + number, end), max(end + detail, first + number))
 
 
 def test_values_that_do_not_fit_are_counted_while_they_are_in_the_window() -> None:
     group = OneGroup()
-    group.enter(0, 1)
-    group.steps[0][1][0].is_exact = False
-    large = group.part(2)
-    large.is_exact = False
-    group.stacks.enter(large, group.live.enter(large.places), group.live)
+    part = group.part(1)
+    part.is_exact = False
+    group.stacks.count(part, ROW, group.live)
+    group.stacks.count(part, ROW, group.live)
     assert not group.stacks.is_exact
-    group.stacks.leave(large, group.live.leave(large.places))
+    group.stacks.discount(part, ROW)
+    assert not group.stacks.is_exact
+    group.stacks.discount(part, ROW)
     assert group.stacks.is_exact
+
+
+def test_parts_of_one_chunk_leave_together() -> None:
+    group = OneGroup()
+    for chunk, values in enumerate(([9, 8, 7], [1, 2, 3], [6], [5, 5])):
+        for value in values:
+            group.stage(chunk, value)
+    for first, end in pairwise(range(6)):
+        group.slide(first, max(end, 4))

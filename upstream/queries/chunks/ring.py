@@ -2,11 +2,14 @@
 
 Rows, partials, pairs, notes: all that an evaluation keeps by chunk is in rings. Chunks are numbered
 in the order of time, and a chunk that nothing was added to takes no room.
+
+If `add` is interrupted (Ctrl-C), the item is not in, and what `forget` has not dropped by then goes
+with the next. A chunk may be listed without items between the two, and is passed over.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
@@ -44,12 +47,13 @@ class Ring(Generic[Item]):
 
     def add(self, chunk: int, item: Item) -> None:
         """Add an item to a chunk. O(1) for the newest chunk."""
-        items = self._items.get(chunk)
-        if items is None:
-            self._items[chunk] = [item]
-            insort(self._chunks, chunk)
+        if chunk in self._items:
+            self._items[chunk].append(item)
         else:
-            items.append(item)
+            at = bisect_left(self._chunks, chunk)
+            if self._chunks[at : at + 1] != [chunk]:  # or an `add` was interrupted here
+                self._chunks.insert(at, chunk)
+            self._items[chunk] = [item]
 
     def of(self, chunk: int) -> list[Item]:
         """Return the items of a chunk, which may be none."""
@@ -79,7 +83,7 @@ class Ring(Generic[Item]):
     def between(self, first: int, end: int) -> Iterator[tuple[int, Item]]:
         """Yield the items of the chunks in `[first, end)`, with their chunks."""
         for chunk in self.chunks(first, end):
-            for item in self._items[chunk]:
+            for item in self._items.get(chunk, ()):
                 yield chunk, item
 
     def has_any(self, first: int, end: int) -> bool:
@@ -97,7 +101,9 @@ class Ring(Generic[Item]):
         at = bisect_left(self._chunks, before)
         if not at:
             return []
-        gone = [(chunk, self._items.pop(chunk)) for chunk in self._chunks[:at]]
+        gone = [(chunk, self._items[chunk]) for chunk in self._chunks[:at] if chunk in self._items]
+        for chunk in self._chunks[:at]:
+            self._items.pop(chunk, None)
         del self._chunks[:at]
         return gone
 

@@ -34,7 +34,6 @@ class ChunkLeaf:
 
     __slots__ = (
         "_by_chunk",
-        "_first",
         "_merge",
         "_new_merge",
         "_number",
@@ -61,7 +60,6 @@ class ChunkLeaf:
             running_merge, leaf.groups, leaf.states, self.schema, duck, cumulative=cumulative
         )
         self._merge = self._new_merge()
-        self._first = -(1 << 63)
 
     def reads(self, number: int) -> bool:
         """Tell whether it reads an input."""
@@ -78,24 +76,19 @@ class ChunkLeaf:
                 found += self._partials_of(*piece, failed)
         for together in portions(short, _TOGETHER):
             found += self._together(together, failed)
-        return bind(self._take, found)
+        return bind(self._merge.stage, found)
 
     def advance(self, spans: Sequence[Span]) -> None:
         """Move on to a window, so that what comes for it is merged as it comes."""
-        self._first = spans[self._number].first
         self._merge.advance(*spans[self._number])
 
-    def _take(self, found: Sequence[Piece]) -> None:
-        for chunk, partial in found:
-            self._merge.stage(chunk, partial)
+    def settle(self) -> None:
+        """Merge what came, as far as that can be done before it is asked for."""
+        self._merge.settle()
 
     def merged(self, spans: Sequence[Span]) -> pa.Table:
         """Return the merged relation of a window that is not forgotten."""
-        first, end = spans[self._number]
-        if first < self._first:
-            return self._merge.merged_of(first, end)
-        self.advance(spans)
-        return self._merge.merged()
+        return self._merge.merged(*spans[self._number])
 
     def forget(self, before: Sequence[int]) -> None:
         """Say that chunks below are not asked for again once the window has passed them."""
@@ -120,11 +113,11 @@ class ChunkLeaf:
     @property
     def rows(self) -> int:
         """How many rows are held."""
-        return self._merge.memory_rows()
+        return self._merge.rows
 
     def describe(self) -> str:
         """Return how it is merged, in words."""
-        return f"each step is evaluated once; steps are merged by {self._merge.describe()}"
+        return f"each chunk is evaluated once; chunks are merged by {self._merge.describe()}"
 
     def _partials_of(self, chunk: int, rows: pa.Table, failed: FailedRows) -> list[Piece]:
         spared = spare(self._run, rows)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..partials.table_merge import PARTIALS
 from ..results.error_text import error_text
+from ..rewriting.merge_query import PARTIALS
 from ..rewriting.merged_finish import Merged, finish_over
 from ..rewriting.state_names import state_names
 from ..sql.lending import prepare

@@ -49,6 +49,9 @@ class Leaf(Protocol):
         Nothing has changed until what is returned is called.
         """
 
+    def settle(self) -> None:
+        """Merge what came, as far as that can be done before it is asked for."""
+
     def advance(self, spans: Sequence[Span]) -> None:
         """Move on to a window, and merge what came for it; windows never go back."""
 
@@ -105,6 +108,11 @@ class Increments:
             self._failing.add(failed.by_place(), failed.error)
 
         return take
+
+    def settle(self) -> None:
+        """Merge what came, as far as that can be done before it is asked for."""
+        for leaf in self._leaves:
+            leaf.settle()
 
     def advance(self, spans: Sequence[Span]) -> None:
         """Move on to a window, and merge what came for it."""

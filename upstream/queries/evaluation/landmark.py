@@ -102,6 +102,7 @@ class LandmarkEvaluation:
                     take()
                     if cut.pieces:
                         self._note(cut, batch.arrival)
+        self._increments.settle()
 
     def answers(self, now: float, keep: int) -> Answers:
         """Answer for the newest `keep` windows of those that are due."""

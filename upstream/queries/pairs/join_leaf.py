@@ -120,6 +120,10 @@ class JoinLeaf:
         found = [piece for part in spared.results for piece in with_their_chunks(part)]
         return partial(self._take, number, form, [self._keyed(number, *each) for each in found])
 
+    def settle(self) -> None:
+        """Join what waited for the window."""
+        self._join()
+
     def advance(self, spans: Sequence[Span]) -> None:
         """Move on to a window, and join what waited for it."""
         if spans != self._spans:

@@ -1,9 +1,9 @@
 """The merge of pairs of chunks: partials of all chunks of the window together, in one table.
 
-In a join of streams every slide adds to every step of the window, so no merge of several steps
-lasts until the next slide, and all steps are merged for each, as DataCell does ("Merging
-Intermediates", section 3). But they are merged in one statement, over rows that carry the number of
-their step; another statement now and then makes one row of the many of a step and group.
+In a join of streams every slide adds to every chunk of the window, so no merge of several chunks
+lasts until the next slide, and all are merged for each, as DataCell does ("Merging Intermediates",
+section 3). But they are merged in one statement, over rows that carry the number of their chunk;
+another statement now and then makes one row of the many of a chunk and group.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
-from ...queries.sql.lending import prepare
 from ...rows.arrow_data import empty_table
-from ..partials.table_merge import PARTIALS, merge_query
+from ..rewriting.merge_query import PARTIALS, merge_query
+from ..sql.lending import prepare
 from ..sql.names import STEP
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 _ROWS: Final = 4_096
 """So many rows more than after they were put together last, and they are put together again."""
 _UNASKED_ROWS: Final = 65_536
-"""The same where nobody asks for them."""
+"""The same where they are not read in between."""
 _BEFORE_ALL: Final = -(1 << 63)
 
 
 class PairMerge:
     """Keeps partials that come with the key of their pair in front, from the window's first key on.
 
-    `query` merges them, over the relation `partials`; who finishes the query does both at once.
+    `query` merges them, over the relation `partials`; the statement that finishes does so too.
     None where partials are rows.
     """
 
@@ -69,6 +69,7 @@ class PairMerge:
             by_key = merge_query((STEP, *groups), states)
             self._by_key = prepare(duck, by_key, {PARTIALS: self._schema})
         self._tables: list[pa.Table] = []
+        """All that is kept; the rest says when to put it together."""
         self._rows = self._together = 0
         """How many rows there are, and were when they were put together last."""
         self._first = _BEFORE_ALL
@@ -113,6 +114,7 @@ class PairMerge:
         return "and all partials of the window merged by the statement that finishes"
 
     def _rows_of_window(self) -> pa.Table:
+        """Put the rows of the window together, and let them take the place of what is kept."""
         import pyarrow as pa
 
         rows = pa.concat_tables(self._tables) if self._tables else empty_table(self._schema)

@@ -1,4 +1,4 @@
-"""The running merge of a landmark: one cumulative merge, and steps that are not due yet.
+"""The running merge of a landmark: one cumulative merge, and chunks that are not due yet.
 
 "Since data never expires, we do not have to keep individual intermediate results per basic
 windows [...] Instead, we need to keep only one cumulative result" (section 3, "Landmark Window
@@ -11,67 +11,71 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
+from ..chunks.ring import Ring
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
+    from ..chunks.cutter import Piece
     from .table_merge import TableMerge
 
 
 _ROWS: Final = 10_000
 """So many rows wait for the next reader at least before they are merged without one."""
+_BEFORE_ALL: Final = -(1 << 63)
+_AFTER_ALL: Final = (1 << 63) - 1
 
 
 class CumulativeMerge:
-    """Merge everything up to the window's end into one table."""
+    """Merge everything up to the position's end into one table."""
 
-    __slots__ = ("_end", "_merge", "_merge_at", "_parts", "_rows", "_waiting")
+    __slots__ = ("_end", "_merge", "_merge_at", "_ring", "_rows")
 
     def __init__(self, merge: TableMerge) -> None:
         self._merge = merge
-        self._parts: list[pa.Table] = []
+        self._ring = Ring["pa.Table"]()
+        """What was merged, as if it were of the first chunk, and all parts that came since."""
+        self._end = _BEFORE_ALL
         self._rows = 0
+        """How many rows were held when `_merge_at` was set, and were staged since, or more."""
         self._merge_at = _ROWS
-        self._waiting: dict[int, list[pa.Table]] = {}
-        self._end: int | None = None
 
-    def stage(self, step: int, partial: pa.Table) -> None:
-        """Take a part of a step's partial."""
-        if partial.num_rows == 0:
-            return
-        if self._end is not None and step < self._end:
-            self._add(partial)
-        else:
-            self._waiting.setdefault(step, []).append(partial)
+    def stage(self, partials: Sequence[Piece]) -> None:
+        """Take parts of partials, with their chunks. O(1) each."""
+        for chunk, partial in partials:
+            if partial.num_rows:
+                self._rows += partial.num_rows
+                self._ring.add(chunk if chunk >= self._end else self._end - 1, partial)
+
+    def settle(self) -> None:
+        """Merge when twice as many rows are held as the last merge left.
+
+        So memory goes by the groups even if the merge is never read, at O(1) a row.
+        """
+        if self._rows >= self._merge_at:
+            with suppress(DatabaseError):  # the reader of the merge is told
+                self._merged()
+            self._rows = self.rows
+            self._merge_at = max(_ROWS, 2 * self._rows)
 
     def advance(self, first: int, end: int) -> None:
-        """Merge what has waited for `end`; the window's beginning does not matter."""
+        """Move to `end`; where the position begins does not matter."""
         self._end = end
-        due = sorted(step for step in self._waiting if step < end)
-        for step in due:
-            for partial in self._waiting.pop(step):
-                self._add(partial)
 
-    def merged(self) -> pa.Table:
-        """Return the merge of all steps up to the window's end."""
-        if len(self._parts) != 1:
-            merged = self._merge(self._parts)
-            self._parts = [merged]
-            self._rows = merged.num_rows
-            self._merge_at = max(_ROWS, 2 * self._rows)
-        return self._parts[0]
-
-    def merged_of(self, first: int, end: int) -> pa.Table:
-        """Return the merge of all steps up to the window's end: no other is kept."""
-        return self.merged()
+    def merged(self, first: int, end: int) -> pa.Table:
+        """Return the merge of all chunks up to the position's end: no other is kept."""
+        self._end = max(end, self._end)
+        return self._merged()
 
     def forget(self, before: int) -> None:
-        """Do nothing: no step is kept."""
+        """Do nothing: no chunk is kept."""
 
-    def memory_rows(self) -> int:
-        """Return how many rows are held."""
-        waiting = (part for parts in self._waiting.values() for part in parts)
-        return sum(part.num_rows for part in (*self._parts, *waiting))
+    @property
+    def rows(self) -> int:
+        """How many rows are held. O(parts)."""
+        return sum(part.num_rows for _, part in self._ring.between(_BEFORE_ALL, _AFTER_ALL))
 
     def describe(self) -> str:
         """Say in a phrase how it merges."""
@@ -81,20 +85,23 @@ class CumulativeMerge:
         """Give back what it has of DuckDB."""
         self._merge.close()
 
-    def _add(self, partial: pa.Table) -> None:
-        """Add to the parts; they are merged when they are twice what the last merge left.
-
-        So memory goes by the groups even if nobody asks for the merge, at O(1) a row.
-        """
-        self._parts.append(partial)
-        self._rows += partial.num_rows
-        if self._rows >= self._merge_at:
-            self._merge_at = 2 * self._rows
-            with suppress(DatabaseError):  # whoever asks for the merge is told
-                self.merged()
+    def _merged(self) -> pa.Table:
+        """Merge what is due, and let the merge take its place, all at once."""
+        due = [part for _, part in self._ring.between(_BEFORE_ALL, self._end)]
+        if len(due) == 1 and _BEFORE_ALL in self._ring:
+            return due[0]
+        if not due:
+            return self._merge([])
+        merged = self._merge(due)
+        ring = Ring["pa.Table"]()
+        ring.add(_BEFORE_ALL, merged)
+        for chunk, part in self._ring.between(self._end, _AFTER_ALL):
+            ring.add(chunk, part)
+        self._ring = ring
+        return merged
 
     def _check(self) -> None:
         """Assert what always holds."""
-        assert self._rows == sum(part.num_rows for part in self._parts) < self._merge_at
-        assert all(part.num_rows for parts in self._waiting.values() for part in parts)
-        assert self._end is None or all(step >= self._end for step in self._waiting)
+        self._ring._check()
+        assert self.rows <= self._rows
+        assert len(self._ring.of(_BEFORE_ALL)) <= 1

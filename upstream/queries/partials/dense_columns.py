@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ...rows.group_places import has_places
 from ..rewriting.split_query import StateKind
-from .exact_sum import ExactSum
 from .kernels import kernel_of
 from .stacked_state import StackedState
 from .subtracted_sum import SubtractedSum, can_subtract
@@ -16,37 +15,61 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from ...rows.arrow_words import Integers
+    from ...rows.group_places import GroupPlaces
     from ..rewriting.split_query import State
+    from .kernels import Arrays
     from .stacked_state import StateValues
-    from .sum_column import SumColumn, SumPart
+    from .subtracted_sum import SumValues
+
+
+class Part:
+    """A part of a chunk's partial: the table, and what is derived from it to be merged.
+
+    `before` is what was in the front of the stacks when this part was pushed to it.
+    """
+
+    __slots__ = ("before", "is_exact", "places", "stacked", "sums", "table")
+
+    places: Integers
+    sums: list[SumValues]
+    stacked: list[StateValues]
+    is_exact: bool
+    before: list[Arrays] | None
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
 
 
 class DenseColumns:
     """The columns of a schema: groups, then sums that are subtracted, then stacked states."""
 
-    __slots__ = ("_groups", "_schema", "_stacked", "_sums", "group_types", "stacked", "sums")
+    __slots__ = ("_groups", "_stacked", "_sums", "group_types", "schema", "stacked", "sums")
 
     def __init__(self, groups: tuple[str, ...], states: Sequence[State], schema: pa.Schema) -> None:
         self._groups = groups
-        self._schema = schema
+        self.schema = schema
         self.group_types = [schema.field(name).type for name in groups]
         subtracted = [state for state in states if _is_subtracted(state, schema)]
         others = [state for state in states if not _is_subtracted(state, schema)]
         self._sums = [state.columns[0] for state in subtracted]
         self._stacked = [state.columns for state in others]
-        self.sums = [_sum_of(schema.field(name).type) for name in self._sums]
+        self.sums = [SubtractedSum(schema.field(name).type) for name in self._sums]
         self.stacked = [_stacked(state, schema) for state in others]
 
-    def read(self, partial: pa.Table) -> tuple[list[pa.Array], list[SumPart], list[StateValues]]:
-        """Return the group columns of a partial, its sums, and its stacked states."""
-        groups = [_array(partial, name) for name in self._groups]
+    def read(self, part: Part, places: GroupPlaces) -> None:
+        """Derive from a part's table what is merged."""
+        table = part.table
+        groups = [_array(table, name) for name in self._groups]
+        part.places = places.places_of(groups, table.num_rows)
         sums = zip(self.sums, self._sums, strict=True)
+        part.sums = [column.read(_array(table, name)) for column, name in sums]
         stacked = zip(self.stacked, self._stacked, strict=True)
-        return (
-            groups,
-            [column.read(_array(partial, name)) for column, name in sums],
-            [state.read([_array(partial, name) for name in names]) for state, names in stacked],
-        )
+        part.stacked = [
+            state.read([_array(table, each) for each in names]) for state, names in stacked
+        ]
+        part.is_exact = all(values.is_exact for values in part.stacked)
+        part.before = None
 
     def in_order(
         self, groups: Sequence[pa.Array], states: Sequence[pa.Array | None]
@@ -54,7 +77,7 @@ class DenseColumns:
         """Return arrays in the order of the schema: those of groups, of sums, of stacked states."""
         names = [*self._groups, *self._sums, *(name for names in self._stacked for name in names)]
         by_name = dict(zip(names, [*groups, *states], strict=True))
-        return [by_name[name] for name in self._schema.names]
+        return [by_name[name] for name in self.schema.names]
 
 
 def can_be_dense(groups: tuple[str, ...], states: Sequence[State], schema: pa.Schema) -> bool:
@@ -66,18 +89,7 @@ def can_be_dense(groups: tuple[str, ...], states: Sequence[State], schema: pa.Sc
 
 
 def _is_subtracted(state: State, schema: pa.Schema) -> bool:
-    type_ = schema.field(state.columns[0]).type
-    return state.kind is StateKind.SUM and (can_subtract(type_) or _is_double(type_))
-
-
-def _is_double(type_: pa.DataType) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_float64(type_))
-
-
-def _sum_of(type_: pa.DataType) -> SumColumn:
-    return ExactSum(type_) if _is_double(type_) else SubtractedSum(type_)
+    return state.kind is StateKind.SUM and can_subtract(schema.field(state.columns[0]).type)
 
 
 def _stacked(state: State, schema: pa.Schema) -> StackedState:

@@ -90,13 +90,6 @@ class LiveRows:
         self.version += 1
         return moves
 
-    def clear(self) -> None:
-        """Drop all rows. O(rows)."""
-        self._row_of_place[self.places] = _NO_ROW
-        self._parts[: self.count] = 0
-        self.count = 0
-        self.version += 1
-
     def renumber(self, new_places: Integers, size: int) -> None:
         """Take other numbers for the places: `new_places[old]`, all below `size`."""
         self._places[: self.count] = new_places[self.places]

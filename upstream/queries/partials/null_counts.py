@@ -42,10 +42,6 @@ class NullCounts:
             self._counts[moves.targets] = self._counts[moves.sources]
             self._counts[moves.sources] = 0
 
-    def clear(self) -> None:
-        """Forget all rows."""
-        self._counts = None
-
     def present(self, live: LiveRows) -> Present:
         """Return in which rows some part has a value, or None for all."""
         return None if self._counts is None else self._counts[: live.count] < live.parts

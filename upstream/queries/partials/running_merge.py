@@ -4,68 +4,78 @@ DataCell merges the partials of all n steps for each window ("Merging Intermedia
 Here a slide costs about one merge:
 
 - `DenseMerge`, where groups can be numbered and states are sums, minima, maxima or moments of
-  numbers: the step that enters is added to columns in place, and the one that leaves taken away.
-  On 512 steps it is 5 to 50 times as fast as the next, at 20 to 200,000 groups.
-- `StepTree`, for everything else, rows too: merges of eight steps, of 64, and so on are kept, and
+  numbers: the chunk that enters is added to columns in place, and the one that leaves taken away.
+  On 512 chunks it is 5 to 50 times as fast as the next, at 20 to 200,000 groups.
+- `ChunkTree`, for everything else, rows too: merges of eight chunks, of 64, and so on are kept, and
   the few that make up the window merged in one statement.
 - `CumulativeMerge` for a landmark, of which nothing leaves.
 
-A join of streams, of which every slide changes all steps, has `PairMerge`, which is none of these.
+A join of streams, of which every slide changes all chunks, has `PairMerge`, which is none of these.
+
+An exception in any of these (Ctrl-C, no memory, a failing statement) leaves the merge answering
+rightly: to stage partials is to add them to a ring, and whatever is derived from them is let go
+before it changes.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from .chunk_tree import ChunkTree
 from .cumulative_merge import CumulativeMerge
-from .dense_columns import DenseColumns, can_be_dense
+from .dense_columns import can_be_dense
 from .dense_merge import DenseMerge
-from .step_tree import StepTree
 from .table_merge import RelationalMerge, RowConcatenation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from ...database.duck import Duck
+    from ..chunks.cutter import Piece
     from ..rewriting.split_query import State
     from .table_merge import TableMerge
 
 
 class RunningMerge(Protocol):
-    """The merge of the partials of the steps in a window.
+    """The merge of the partials of chunks, which is cheap at a position that moves forward.
 
-    The window is empty until the first `advance`. A step in the window is held, and so is one
-    behind it until it is forgotten; what is staged for a step that is forgotten is ignored. Only
-    `merged` and `merged_of` raise what the data cause (a sum that overflows); the window can move
-    on after that.
+    The position is empty until it first moves. A chunk in it is held, and so is one behind it until
+    it is forgotten; what is staged for a chunk that is forgotten is ignored. Only `merged` raises
+    what the data cause (a sum that overflows); the position can move on after that.
     """
 
-    def stage(self, step: int, partial: pa.Table) -> None:
-        """Take a part of a step's partial.
+    def stage(self, partials: Sequence[Piece]) -> None:
+        """Take parts of partials, with their chunks. Nothing can fail in this.
 
-        A step at or after the window's end waits; one before it is amended.
+        A chunk at or after the position's end waits; one before it is amended.
         """
+
+    def settle(self) -> None:
+        """Merge what was staged, as far as that can be done before it is asked for."""
 
     def advance(self, first: int, end: int) -> None:
-        """Move the window to the steps `[first, end)`, of which neither ever falls.
+        """Move the position to the chunks `[first, end)`, of which neither ever falls.
 
-        Costs by the steps that enter and leave, however far it is.
+        What is staged there is merged as it comes. Costs by the chunks that enter and leave,
+        however far it is.
         """
 
-    def merged(self) -> pa.Table:
-        """Return the merge of the window: one row per group, in the schema of the partials."""
+    def merged(self, first: int, end: int) -> pa.Table:
+        """Return the merge of these chunks: one row per group, in the schema of the partials.
 
-    def merged_of(self, first: int, end: int) -> pa.Table:
-        """Return the merge of any steps that are held, which need not be fast.
-
-        Where the merge is cumulative, that of all steps up to the window's end.
+        Where neither bound is before the position's, the position moves there. Else the chunks are
+        merged beside it, which need not be fast; where the merge is cumulative, it is that of all
+        chunks up to the position's end.
         """
 
     def forget(self, before: int) -> None:
-        """Say that steps below are not asked for again once they have left the window."""
+        """Say that chunks below are not asked for again once the position has passed them."""
 
-    def memory_rows(self) -> int:
-        """Return how many rows are held. O(what is held)."""
+    @property
+    def rows(self) -> int:
+        """How many rows are held. O(what is held)."""
 
     def describe(self) -> str:
         """Say in a phrase how it merges."""
@@ -95,5 +105,5 @@ def running_merge(
     if cumulative:
         return CumulativeMerge(merge)
     if groups is not None and can_be_dense(groups, states, schema):
-        return DenseMerge(DenseColumns(groups, states, schema), merge)
-    return StepTree(merge)
+        return DenseMerge(groups, states, merge)
+    return ChunkTree(merge)

@@ -1,159 +1,172 @@
-"""One state without an inverse, by rows: what is in front, what is at the back, and their merge.
+"""One state without an inverse, by rows: in each of the stacks, and merged.
 
 `TwoStacks` says what goes where.
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from ...rows.arrow_words import column, decimal_words, grown, numbers
+from .null_counts import NullCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
-    from numpy.typing import NDArray
 
     from ...rows.arrow_words import Integers, Numbers, Present
-    from .kernels import Kernel
-    from .live_rows import Moves
-
-    Masks = tuple[NDArray[np.bool_], ...]
+    from .kernels import Arrays, Kernel
+    from .live_rows import LiveRows, Moves
 
 _FIRST: Final = 64
 _SIGN_BITS: Final = 63
 
 
 class StateValues(NamedTuple):
-    """Arrays of a state, and for each of its columns what is there.
+    """The arrays of a state in a part, and for each of its columns what is there.
 
-    `is_exact` says that no value was too large for 64 bits.
+    `is_exact` says that no value was too large to be merged here.
     """
 
-    arrays: tuple[Numbers, ...]
-    present: Masks
-    is_exact: bool = True
+    arrays: Arrays
+    present: tuple[Present, ...]
+    is_exact: bool
+
+
+class Stack(IntEnum):
+    """Which merge of some chunks: `TwoStacks` says which chunks these are."""
+
+    FRONT = 0
+    MIDDLE = 1
+    BACK = 2
+    NEXT = 3
 
 
 class StackedState:
-    """A state in front, at the back, and merged."""
+    """A state in each of the stacks, and what front, middle and back are merged to."""
 
-    __slots__ = ("_back", "_front", "_kernel", "_merged", "_types")
+    __slots__ = ("_kernel", "_merged", "_nulls", "_stacks", "_types")
 
     def __init__(self, kernel: Kernel, types: Sequence[pa.DataType]) -> None:
         self._kernel = kernel
         self._types = types
-        self._front = self._filled(_FIRST)
-        self._back = self._filled(_FIRST)
-        self._merged = self._filled(_FIRST)
+        self._nulls = [NullCounts() for _ in types]
+        self._stacks = [self._filled(_FIRST) for _ in Stack]
+        self._merged = self._filled(_FIRST)[: len(types)]
+        """The values of the columns that are handed out."""
 
     def read(self, columns: Sequence[pa.Array]) -> StateValues:
         """Return what is kept of a part."""
-        length = len(columns[0])
-        arrays = list(self._filled(length).arrays)
+        arrays = list(self._filled(len(columns[0])))
         masks = []
         is_exact = True
         for index, array in enumerate(columns):
             values, present, fits = _values_of(array)
-            is_exact &= fits
-            if present is None:
-                present = np.ones(length, np.bool_)
-            np.copyto(arrays[index], values, where=present, casting="unsafe")
+            is_exact &= fits and not self._has_large(values)
+            where = True if present is None else present
+            np.copyto(arrays[index], values, where=where, casting="unsafe")
             masks.append(present)
         return StateValues(tuple(arrays), tuple(masks), is_exact)
 
-    def reserve(self, count: int) -> None:
-        """Have room for so many rows."""
-        if count > len(self._front.arrays[0]):
-            self._front = self._grown(self._front, count)
-            self._back = self._grown(self._back, count)
-            self._merged = self._grown(self._merged, count)
+    def count(self, rows: Integers, values: StateValues, live: LiveRows) -> None:
+        """Count the NULLs of a part that enters the window, and have room for its rows."""
+        if live.count > len(self._merged[0]):
+            self._stacks = [self._grown(stack, live.count) for stack in self._stacks]
+            self._merged = self._grown(self._merged, live.count)
+        for nulls, present in zip(self._nulls, values.present, strict=True):
+            nulls.enter(rows, present, live)
 
-    def push_back(self, rows: Integers, values: StateValues) -> None:
-        """Merge a part into the back."""
-        _put(self._back, rows, self._combined(_at(self._back, rows), values))
+    def discount(self, rows: Integers, values: StateValues) -> None:
+        """Count the NULLs of a part no more, which leaves the window."""
+        for nulls, present in zip(self._nulls, values.present, strict=True):
+            nulls.leave(rows, present)
 
-    def push_front(self, rows: Integers, values: StateValues) -> StateValues:
-        """Merge a part into the front, and return what was there, to be restored."""
-        before = _at(self._front, rows)
-        _put(self._front, rows, self._combined(values, before))
+    def add(self, to: Stack, rows: Integers, arrays: Arrays) -> None:
+        """Merge a part into a stack, as the newest."""
+        stack = self._stacks[to]
+        _put(stack, rows, self._combined(_at(stack, rows), arrays))
+
+    def push(self, to: Stack, rows: Integers, arrays: Arrays) -> Arrays:
+        """Merge a part into a stack, as the oldest, and return what was there, to be restored."""
+        stack = self._stacks[to]
+        before = _at(stack, rows)
+        _put(stack, rows, self._combined(arrays, before))
         return before
 
-    def restore_front(self, rows: Integers, before: StateValues) -> None:
+    def restore_front(self, rows: Integers, before: Arrays) -> None:
         """Take a part out of the front, which was the last one to be pushed."""
-        _put(self._front, rows, before)
+        _put(self._stacks[Stack.FRONT], rows, before)
+
+    def swap(self, one: Stack, other: Stack) -> None:
+        """Let two stacks change places. O(1)."""
+        stacks = self._stacks
+        stacks[one], stacks[other] = stacks[other], stacks[one]
+
+    def clear(self, which: Stack) -> None:
+        """Forget what is in a stack. O(room)."""
+        for array, fill in zip(self._stacks[which], self._kernel.identity, strict=True):
+            array.fill(fill)
 
     def move(self, moves: Moves) -> None:
-        """Move rows into gaps."""
-        for state in (self._front, self._back, self._merged):
-            _put(state, moves.targets, _at(state, moves.sources))
-            self._clear(state, moves.sources)
-
-    def clear(self) -> None:
-        """Forget everything. O(room)."""
-        for state in (self._front, self._back, self._merged):
-            pairs = zip(state.arrays, self._kernel.identity, strict=True)
-            for array, fill in pairs:
-                array.fill(fill)
-            for mask in state.present:
-                mask.fill(False)
+        """Move rows into gaps; these are to be merged again."""
+        for nulls in self._nulls:
+            nulls.move(moves)
+        for stack in self._stacks:
+            _put(stack, moves.targets, _at(stack, moves.sources))
+            _put(stack, moves.sources, self._kernel.identity)
 
     def merge(self, rows: Integers) -> None:
-        """Merge front and back in these rows."""
-        merged = self._combined(_at(self._front, rows), _at(self._back, rows))
-        _put(self._merged, rows, merged)
+        """Merge front, middle and back in these rows."""
+        front, middle, back, _ = (_at(stack, rows) for stack in self._stacks)
+        merged = self._combined(self._combined(front, middle), back)
+        _put(self._merged, rows, self._kernel.results(merged))
 
-    def columns(self, count: int) -> list[pa.Array]:
-        """Return the columns of the state for the first `count` rows, as merged."""
-        arrays = tuple(array[:count] for array in self._merged.arrays)
-        results = self._kernel.results(arrays)
+    def columns(self, live: LiveRows) -> list[pa.Array]:
+        """Return the columns of the state, as merged."""
         return [
-            _column(type_, values, present[:count])
-            for type_, values, present in zip(
-                self._types, results, self._merged.present, strict=True
-            )
+            _column(type_, values[: live.count], nulls.present(live))
+            for type_, values, nulls in zip(self._types, self._merged, self._nulls, strict=True)
         ]
 
-    def _combined(self, older: StateValues, newer: StateValues) -> StateValues:
-        with np.errstate(invalid="ignore", over="ignore"):
-            arrays = self._kernel.combine(older.arrays, newer.arrays)
-        masks = zip(older.present, newer.present, strict=True)
-        return StateValues(arrays, tuple(left | right for left, right in masks))
+    def _has_large(self, values: Numbers) -> bool:
+        if self._kernel.limit is None:
+            return False
+        magnitudes = np.abs(values)
+        return bool(((magnitudes >= self._kernel.limit) & (magnitudes < np.inf)).any())
 
-    def _filled(self, length: int) -> StateValues:
-        arrays = tuple(self._full(length, value) for value in self._kernel.identity)
-        return StateValues(arrays, tuple(np.zeros(length, np.bool_) for _ in self._types))
+    def _combined(self, older: Arrays, newer: Arrays) -> Arrays:
+        with np.errstate(invalid="ignore", over="ignore"):
+            return self._kernel.combine(older, newer)
+
+    def _filled(self, length: int) -> Arrays:
+        return tuple(self._full(length, value) for value in self._kernel.identity)
 
     def _full(self, length: int, value: float) -> Numbers:
         if self._kernel.is_integer:
             return np.full(length, value, np.int64)
         return np.full(length, value, np.float64)
 
-    def _grown(self, state: StateValues, count: int) -> StateValues:
-        pairs = zip(state.arrays, self._kernel.identity, strict=True)
-        arrays = tuple(grown(array, count, fill) for array, fill in pairs)
-        return StateValues(arrays, tuple(grown(mask, count) for mask in state.present))
+    def _grown(self, arrays: Arrays, count: int) -> Arrays:
+        pairs = zip(arrays, self._kernel.identity, strict=False)  # `_merged` may have fewer
+        return tuple(grown(array, count, fill) for array, fill in pairs)
 
-    def _clear(self, state: StateValues, rows: Integers) -> None:
-        for array, fill in zip(state.arrays, self._kernel.identity, strict=True):
-            array[rows] = fill
-        for mask in state.present:
-            mask[rows] = False
+    def _check(self, live: LiveRows) -> None:
+        """Assert what always holds."""
+        for nulls in self._nulls:
+            nulls._check(live)
 
 
-def _at(state: StateValues, rows: Integers) -> StateValues:
-    arrays = tuple(array[rows] for array in state.arrays)
-    return StateValues(arrays, tuple(mask[rows] for mask in state.present))
+def _at(arrays: Arrays, rows: Integers) -> Arrays:
+    return tuple(array[rows] for array in arrays)
 
 
-def _put(state: StateValues, rows: Integers, values: StateValues) -> None:
-    for array, new in zip(state.arrays, values.arrays, strict=True):
+def _put(arrays: Arrays, rows: Integers, values: Sequence[Numbers | float]) -> None:
+    for array, new in zip(arrays, values, strict=True):
         array[rows] = new
-    for mask, new_mask in zip(state.present, values.present, strict=True):
-        mask[rows] = new_mask
 
 
 def _values_of(array: pa.Array) -> tuple[Numbers, Present, bool]:

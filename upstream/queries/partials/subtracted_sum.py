@@ -29,18 +29,9 @@ _ANY_DECIMAL: Final = 1 << 127
 class SumValues(NamedTuple):
     """The sums of a part: modulo 2**64 with 0 for NULL, which are there, the greatest magnitude."""
 
-    of: SubtractedSum
     words: Integers
     present: Present
     greatest: int
-
-    def enter(self, rows: Integers, live: LiveRows) -> None:
-        """Add this part."""
-        self.of.enter(rows, self, live)
-
-    def leave(self, rows: Integers) -> None:
-        """Subtract this part."""
-        self.of.leave(rows, self)
 
 
 class SubtractedSum:
@@ -64,10 +55,10 @@ class SubtractedSum:
         if not self._is_decimal:
             values, present = numbers(array)
             words = values.astype(np.int64, copy=False)
-            return SumValues(self, words, present, _magnitude(words))
+            return SumValues(words, present, _magnitude(words))
         low, high, present = decimal_words(array)
         fits = bool(np.array_equal(high, low >> _SIGN_BITS))
-        return SumValues(self, low, present, _magnitude(low) if fits else _ANY_DECIMAL)
+        return SumValues(low, present, _magnitude(low) if fits else _ANY_DECIMAL)
 
     def enter(self, rows: Integers, values: SumValues, live: LiveRows) -> None:
         """Add a part."""
@@ -95,12 +86,6 @@ class SubtractedSum:
         self._words[moves.targets] = self._words[moves.sources]
         self._words[moves.sources] = 0
         self._nulls.move(moves)
-
-    def clear(self) -> None:
-        """Forget all rows."""
-        self._words.fill(0)
-        self._nulls.clear()
-        self._bound = 0
 
     def column(self, live: LiveRows) -> pa.Array | None:
         """Return the sums of the rows, or None if they may be too large to be known."""

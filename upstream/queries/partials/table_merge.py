@@ -8,22 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from ...queries.sql.lending import prepare
 from ...rows.arrow_data import empty_table
+from ..rewriting.merge_query import PARTIALS, merge_query
+from ..sql.lending import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
-    from sqlglot import exp
 
     from ...database.duck import Duck
     from ..rewriting.split_query import State
 
-PARTIALS: Final = "partials"
-"""The relation that a merge reads."""
 _SMALL_CHUNK: Final = 2_048
-"""Chunks of fewer rows on average are copied together: each costs whoever reads the table."""
+"""Chunks of fewer rows on average are copied together: each costs the reader of the table."""
 
 
 class TableMerge(Protocol):
@@ -62,7 +60,7 @@ class RelationalMerge:
             return empty_table(self.schema)
         if table.num_rows == 1:
             return table
-        merged = self._prepared.run(partials=table)
+        merged = self._prepared.run(**{PARTIALS: table})
         return merged if merged.schema.equals(self.schema) else merged.cast(self.schema)
 
     def describe(self) -> str:
@@ -72,20 +70,6 @@ class RelationalMerge:
     def close(self) -> None:
         """Give back the name under which the partials were lent."""
         self._prepared.close()
-
-
-def merge_query(groups: tuple[str, ...], states: tuple[State, ...]) -> exp.Select:
-    """Return the query that merges partials: the states' aggregates by the groups."""
-    from sqlglot import exp
-
-    keys = [exp.column(name, quoted=True) for name in groups]
-    merges = [
-        exp.alias_(merge.copy(), name, quoted=True)
-        for state in states
-        for name, merge in zip(state.columns, state.merge, strict=True)
-    ]
-    query = exp.select(*keys, *merges).from_(exp.to_table(PARTIALS))
-    return query.group_by(*(key.copy() for key in keys)) if keys else query
 
 
 class RowConcatenation:

@@ -32,7 +32,7 @@ class TouchedRows:
         """Add rows that changed. Amortised O(rows)."""
         self._rows.append(rows)
         self._added += rows.size
-        if self._added > self._most:  # nobody looks
+        if self._added > self._most:  # they are never taken
             self._rows = [np.unique(np.concatenate(self._rows))]
             self._added = self._rows[0].size
             self._most = 2 * self._added + _ROWS

@@ -1,11 +1,11 @@
-"""The tree of merges over the steps."""
+"""The tree of merges over the chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from upstream.queries.partials.step_tree import StepTree
+from upstream.queries.partials.chunk_tree import ChunkTree
 from upstream.queries.partials.table_merge import RelationalMerge
 
 from .contract import CheckedMerge, Partials, SlidingMergeContract
@@ -38,35 +38,33 @@ class CountedMerge:
         self._merge.close()
 
 
-class TestStepTree(SlidingMergeContract):
+class TestChunkTree(SlidingMergeContract):
     def make(self, partials: Partials) -> CheckedMerge:
-        return StepTree(relational(partials))
+        return ChunkTree(relational(partials))
 
     def test_a_slide_costs_a_statement_and_an_eighth_over_few_tables(self) -> None:
-        """The window has 512 steps, and slides by one."""
+        """The window has 512 chunks, and slides by one."""
         counted = CountedMerge(relational(self.partials))
-        tree = StepTree(counted)
-        for step in range(512):
-            tree.stage(step, self.one("a", 1))
-        tree.advance(0, 512)
-        tree.merged()
+        tree = ChunkTree(counted)
+        for chunk in range(512):
+            tree.stage(chunk, self.one("a", 1))
+        tree.merged(0, 512)
         counted.statements = counted.tables = 0
-        for step in range(512, 1024):
-            tree.stage(step, self.one("a", 1))
-            tree.advance(step - 511, step + 1)
-            tree.forget(step - 511)
-            assert self.totals(tree.merged()) == {"a": 512}
+        for chunk in range(512, 1024):
+            tree.stage(chunk, self.one("a", 1))
+            tree.advance(chunk - 511, chunk + 1)
+            tree.forget(chunk - 511)
+            assert self.totals(tree.merged(chunk - 511, chunk + 1)) == {"a": 512}
         assert counted.statements / 512 < 1.25
         assert counted.tables / 512 < 3 * 14
 
     def test_an_amendment_merges_one_path_of_the_tree_again(self) -> None:
         counted = CountedMerge(relational(self.partials))
-        tree = StepTree(counted)
-        for step in range(512):
-            tree.stage(step, self.one("a", 1))
-        tree.advance(0, 512)
-        tree.merged()
+        tree = ChunkTree(counted)
+        for chunk in range(512):
+            tree.stage(chunk, self.one("a", 1))
+        tree.merged(0, 512)
         counted.statements = 0
         tree.stage(100, self.one("a", 1))
-        assert self.totals(tree.merged()) == {"a": 513}
+        assert self.totals(tree.merged(0, 512)) == {"a": 513}
         assert counted.statements <= 4

@@ -1,0 +1,181 @@
+"""The windows of a query on one grid, beside the windows that their clauses mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upstream import WindowError
+from upstream.queries.chunks.grid import EvenGrid, MonthGrid
+from upstream.queries.chunks.windows import Schedule, Windows
+from upstream.queries.evaluation.planned_windows import (
+    check_steps,
+    check_together,
+    grid_of,
+    schedule_of,
+)
+from upstream.queries.sql import ParsedQuery, read_query
+from upstream.queries.sql.window_clause import Axis, Unit, WindowClause, WindowKind
+from upstream.rows.stream_definition import StreamDefinition
+
+from ..sql.example_streams import STREAMS, shown
+
+TICKS = STREAMS["ticks"]
+MILLISECONDS = StreamDefinition("ms", pa.schema({"at": pa.timestamp("ms")}), (), "at")
+ALL_STREAMS = {**STREAMS, "ms": MILLISECONDS}
+
+clauses = st.builds(
+    WindowClause,
+    st.just(WindowKind.HOP),
+    st.just("ticks"),
+    st.just(Axis.SOURCE),
+    size=st.integers(1, 12),
+    slide=st.integers(1, 12),
+    offset=st.integers(0, 11),
+)
+
+
+@given(several=st.lists(clauses, min_size=1, max_size=3), time=st.integers(-40, 40))
+def test_windows_in_chunks_begin_and_end_where_their_clauses_say(
+    several: list[WindowClause], time: int
+) -> None:
+    grid = grid_of(several, TICKS)
+    schedule = schedule_of(several, grid)
+    assert schedule is not None
+    for clause, windows in zip(several, schedule.windows, strict=True):
+        span = windows.at(windows.end_after(grid.chunk_of(time)))
+        start, end = grid.start_of(span.first), grid.start_of(span.end)
+        assert end - start == clause.size
+        assert (start - clause.offset) % clause.slide == 0
+        assert end - clause.slide <= time < end
+
+
+@given(st.lists(clauses, min_size=2, max_size=3))
+def test_chunks_are_as_long_as_they_can_be(several: list[WindowClause]) -> None:
+    grid = grid_of(several, TICKS)
+    assert isinstance(grid, EvenGrid)
+    edges = {each.offset + extra for each in several for extra in (0, each.size, each.slide)}
+    lengths = range(grid.length + 1, 25)
+    assert all(len({edge % length for edge in edges}) > 1 for length in lengths)
+
+
+def clause(kind: WindowKind, axis: Axis = Axis.SOURCE, **lengths: int) -> WindowClause:
+    return WindowClause(kind, "ticks", axis, **lengths)
+
+
+def test_the_first_window_over_rows_is_full() -> None:
+    several = [clause(WindowKind.ROWS, Axis.ROWS, size=6, slide=4)]
+    schedule = schedule_of(several, grid_of(several, TICKS))
+    assert schedule is not None
+    assert schedule.windows == (Windows(3, 2, 0, 3),)
+
+
+def test_a_landmark_is_answered_at_each_slide_if_it_has_one() -> None:
+    slides, grows = clause(WindowKind.LANDMARK, slide=10), clause(WindowKind.LANDMARK)
+    schedule = schedule_of([slides], grid_of([slides], TICKS))
+    assert schedule is not None
+    assert schedule.windows == (Windows(1, 1),)
+    assert schedule_of([grows], grid_of([grows], TICKS)) is None
+
+
+@pytest.mark.parametrize(
+    ("stream", "axis", "unit"),
+    [
+        ("trades", Axis.SOURCE, "us"),
+        ("ms", Axis.SOURCE, "ms"),
+        ("days", Axis.SOURCE, "D"),
+        ("days", Axis.ARRIVAL, "us"),
+    ],
+)
+def test_months_are_counted_in_the_unit_of_the_axis(stream: str, axis: Axis, unit: str) -> None:
+    months = WindowClause(WindowKind.HOP, stream, axis, 6, 4, unit=Unit.MONTHS, zone="UTC")
+    grid = grid_of([months, replace(months, size=12)], ALL_STREAMS[stream])
+    assert grid == MonthGrid(2, unit, "UTC", 0)
+    schedule = schedule_of([months], grid)
+    assert schedule is not None
+    assert schedule.windows == (Windows(3, 2),)
+
+
+# What one query cannot have together
+
+
+def parsed(*windows: str) -> ParsedQuery:
+    return read_query(f"SELECT 1 FROM {', '.join(windows)}", ALL_STREAMS)
+
+
+def check(query: ParsedQuery) -> None:
+    numbers = range(len(query.windows))
+    definitions = [ALL_STREAMS[window.stream] for window in query.windows]
+    check_together(query, numbers, definitions)
+
+
+@pytest.mark.parametrize(
+    "windows",
+    [
+        ("tumble(ticks, 10)", "hop(ticks, 30, 7)"),
+        ("tumble(ticks, 10)", "hop(ticks, 3, 10, offset => 2)"),
+        ("rows(ticks, 10, 5)", "rows(trades, 3)"),
+        ("tumble(trades, INTERVAL '1 hour')", "tumble(trades, INTERVAL '2 days')"),
+        ("tumble(trades, INTERVAL '1 month')", "hop(trades, INTERVAL '1 year', INTERVAL '1 month')"),
+        ("landmark(ticks, 10)", "landmark(ticks, 10)"),
+        (
+            "tumble(trades, INTERVAL '1 hour', by => arrival)",
+            "tumble(news, INTERVAL '7 minutes', by => arrival)",
+        ),
+        ("tumble(ticks, 10, empty => true)", "hop(ticks, 20, 10)"),
+    ],
+    ids=lambda windows: " and ".join(windows),
+)
+def test_windows_over_times_of_one_kind_go_together(windows: tuple[str, ...]) -> None:
+    check(parsed(*windows))
+
+
+@pytest.mark.parametrize(
+    ("windows", "why"),
+    [
+        (("tumble(ticks, 10)", "landmark(ticks)"), "another window"),
+        (("landmark(ticks)", "rows(ticks, 3)"), "another window"),
+        (("landmark(ticks, 10)", "landmark(ticks, 20)"), "of one slide"),
+        (("landmark(ticks, 10)", "landmark(ticks)"), "of one slide"),
+        (("tumble(ticks, 10)", "rows(ticks, 10)"), "times of one kind"),
+        (
+            ("tumble(trades, INTERVAL '1 hour')", "tumble(ms, INTERVAL '1 hour')"),
+            "times of one kind",
+        ),
+        (
+            ("tumble(ms, INTERVAL '1 s')", "tumble(ms, INTERVAL '1 s', by => arrival)"),
+            "times of one kind",
+        ),
+        (
+            ("tumble(trades, INTERVAL '1 month')", "tumble(trades, INTERVAL '1 day')"),
+            "windows of months",
+        ),
+        (
+            ("tumble(ticks, 10, empty => true)", "tumble(ticks, 20)"),
+            "have one slide",
+        ),
+        (
+            ("tumble(ticks, 10)", "tumble(ticks, 10, offset => 3, empty => true)"),
+            "have one slide",
+        ),
+    ],
+    ids=lambda each: each if isinstance(each, str) else " and ".join(each),
+)
+def test_other_windows_are_refused_where_the_last_of_them_is(
+    windows: tuple[str, ...], why: str
+) -> None:
+    with pytest.raises(WindowError, match=why) as caught:
+        check(parsed(*windows))
+    assert caught.value.hint
+    assert shown(caught) == windows[-1]
+
+
+def test_windows_that_would_be_made_of_too_many_chunks_are_refused() -> None:
+    query = parsed("tumble(ticks, 10)")
+    check_steps(query, query.places[0], Schedule([Windows(1_000_000, 1)]))
+    with pytest.raises(WindowError, match="1,000,001 basic windows"):
+        check_steps(query, query.places[0], Schedule([Windows(1, 1), Windows(1_000_001, 1)]))

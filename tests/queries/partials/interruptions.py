@@ -1,0 +1,92 @@
+"""Exceptions raised inside the running merges, at each of their lines in turn."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import upstream.queries.chunks.ring
+import upstream.queries.pairs.pair_merge
+import upstream.queries.partials
+import upstream.rows
+
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
+
+FILES = (
+    str(Path(str(upstream.queries.partials.__file__)).parent),
+    str(Path(str(upstream.rows.__file__)).parent),
+    str(upstream.queries.chunks.ring.__file__),
+    str(upstream.queries.pairs.pair_merge.__file__),
+)
+
+_SPREAD = 7_919
+"""A prime, so that the places that are tried later lie in all of the actions."""
+
+Line = tuple[str, int]
+
+
+class Interruption(KeyboardInterrupt):
+    """What is raised, which no code expects."""
+
+
+@contextmanager
+def watched(at_line: Callable[[Line], None]) -> Iterator[None]:
+    """Call a function before each line in the merges and in what they are made of."""
+
+    def trace(frame: FrameType, event: str, _argument: object) -> TraceFunction | None:
+        if not frame.f_code.co_filename.startswith(FILES):
+            return None
+        if event == "line":
+            at_line((frame.f_code.co_filename, frame.f_lineno))
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def lines_of(actions: list[Callable[[], object]]) -> list[list[Line]]:
+    """Run actions, and return the lines that each of them executed."""
+    lines: list[list[Line]] = []
+    for action in actions:
+        lines.append([])
+        with watched(lines[-1].append):
+            action()
+    return lines
+
+
+def worth_trying(actions: list[list[Line]]) -> list[list[int]]:
+    """Return, by action, where each line is executed for the first time, and some time later."""
+    places: dict[Line, list[tuple[int, int]]] = {}
+    for number, lines in enumerate(actions):
+        for index, line in enumerate(lines):
+            places.setdefault(line, []).append((number, index))
+    tried = {found[0] for found in places.values()}
+    tried |= {found[_SPREAD * line % len(found)] for (_, line), found in places.items()}
+    return [sorted(index for at, index in tried if at == number) for number in range(len(actions))]
+
+
+def is_interrupted(action: Callable[[], object], index: int) -> bool:
+    """Run an action and raise before one of its lines; return False if there is no such line."""
+    left = index
+
+    def count(_line: Line) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Interruption
+
+    try:
+        with watched(count):
+            action()
+    except Interruption:
+        return True
+    return False
