@@ -1,14 +1,15 @@
 """Which window a `window_start` or `window_end` in a query is a bound of.
 
-The bounds are columns of a window that `*` leaves out. A name is looked up as SQL does it: among
-the relations of FROM, then in the query around. A column of a stream, and what the select list
-calls by such a name, come before the bounds.
+The bounds are columns of a window that `*` does not show, but hands on: a subquery that selects
+`*` from one window has its bounds. A name is looked up as SQL does it: among the relations of FROM,
+then in the query around. A column of a stream, and what the select list calls by such a name, come
+before the bounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Never
 
 from sqlglot import exp
@@ -16,7 +17,7 @@ from sqlglot import exp
 from ...errors import UnknownColumnError
 from .constant_bounds import simplify
 from .source_text import SourceText, place_of
-from .trees import chunk_index, is_bare_star
+from .trees import chunk_index, is_bare_star, is_known
 from .window_bounds import BOUNDED, BOUNDS, bound_query, with_one_of_alike
 from .window_clause import WindowClause, WindowKind
 
@@ -50,17 +51,20 @@ def read_bounds(
         return
     definitions = [streams[window.stream] for window in windows]
     scopes = _Scopes(source, windows, definitions, duck)
-    found = [(each, scopes.window_of(each)) for each in columns]
+    found = [(each, scopes.bound_of(each)) for each in columns]
     alike = with_one_of_alike(windows, definitions)
-    for each, number in found:
-        if number is not None:
-            _exchange(each, alike[number])
-    if any(number is not None for _, number in found):
+    for each, bound in found:
+        if bound is not None:
+            _exchange(each, alike[bound.number], bound.row)
+    if any(bound is not None for _, bound in found):
         simplify(source, query, duck)
 
 
-def _exchange(reference: exp.Column, number: int) -> None:
+def _exchange(reference: exp.Column, number: int, row: exp.Column | None) -> None:
+    """Read a bound from its table; where an outer join has no `row` of the window, it is NULL."""
     new: exp.Expr = bound_query(reference.this, number)
+    if row is not None:
+        new = exp.Case(ifs=[exp.If(this=is_known(row), true=new)])
     top: exp.Expr = reference
     while isinstance(top.parent, exp.Paren):
         top = top.parent
@@ -71,12 +75,24 @@ def _exchange(reference: exp.Column, number: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class _Bound:
+    """The window of a bound, and what is not NULL where an outer join has a row of the window."""
+
+    number: int
+    row: exp.Column | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Source:
-    """A relation in FROM: `names` are its columns in lower case, None if they are not known."""
+    """A relation in FROM: `names` are its columns in lower case, None if they are not known.
+
+    `number` is that of the window that it is, or selects `*` from.
+    """
 
     alias: str
     names: _Names | None
     number: int | None = None
+    node: exp.Expr = field(default_factory=exp.Table)
 
 
 _NO_WINDOW: Final = _Source("", None)
@@ -99,8 +115,8 @@ class _Scopes:
         self._duck = duck
         self._tables: dict[str, _Names | None] = {}
 
-    def window_of(self, reference: exp.Column) -> int | None:
-        """Return the window whose bound is meant; None if it is something else."""
+    def bound_of(self, reference: exp.Column) -> _Bound | None:
+        """Return of which window a bound is meant; None if it is something else."""
         if reference.args.get("db"):
             return None
         select = reference.find_ancestor(exp.Select)
@@ -108,13 +124,35 @@ class _Scopes:
             sources = self._sources(select)
             if reference.table:
                 alias = reference.table.lower()
-                named = [each for each in sources if each.alias == alias]
-                if named:
-                    return self._bound_of(named[0], reference)
-            elif (found := self._unqualified(reference, select, sources)) is not None:
-                return found.number
+                source = next((each for each in sources if each.alias == alias), None)
+                is_bound = source is not None and self._is_bounded_by(source, reference)
+            else:
+                source = self._unqualified(reference, select, sources)
+                is_bound = source is not None
+            if source is not None:
+                number = source.number if is_bound else None
+                row = self._row_of(source, reference, select)
+                return None if number is None else _Bound(number, row)
             select = _around(select)
         return None
+
+    def _row_of(
+        self, source: _Source, reference: exp.Column, select: exp.Select
+    ) -> exp.Column | None:
+        """Return a column that tells rows of a window from those that an outer join makes up."""
+        if source.number is None or source.alias not in _made_up(select, reference):
+            return None
+        definition = self._definitions[source.number]
+        alias = source.node.args.get("alias")
+        renamed = [each.name for each in alias.columns] if alias is not None else []
+        names = [*renamed, *definition.schema.names[len(renamed) :]]
+        known = dict(zip(definition.schema.names, names, strict=False))
+        for required in definition.required:
+            if known[required].lower() in (source.names or ()):
+                return exp.column(known[required], table=source.node.alias_or_name, quoted=True)
+        reason = f"{reference.name.lower()} is NULL where {source.alias} has no row to join"
+        hint = "read the bounds of the other side of the outer join"
+        return self._refuse(reason, reference, hint)
 
     def _unqualified(
         self, reference: exp.Column, select: exp.Select, sources: list[_Source]
@@ -133,12 +171,12 @@ class _Scopes:
             self._refuse_landmark(each, reference)
         return None
 
-    def _bound_of(self, source: _Source, reference: exp.Column) -> int | None:
-        """Return the window if a source is one, and has no column of the name."""
+    def _is_bounded_by(self, source: _Source, reference: exp.Column) -> bool:
+        """Tell whether a source is a window that has no column of the name."""
         if source.names is None or reference.name.lower() in source.names:
-            return None
+            return False
         self._refuse_landmark(source, reference)
-        return source.number if self._has_bounds(source) else None
+        return self._has_bounds(source)
 
     def _has_bounds(self, source: _Source) -> bool:
         return source.number is not None and self._windows[source.number].kind in BOUNDED
@@ -150,8 +188,9 @@ class _Scopes:
             self._refuse(reason, reference, _HAVE)
 
     def _refuse_ambiguous(self, reference: exp.Column, source: _Source) -> Never:
-        reason = f"several relations may have {reference.name.lower()}"
-        self._refuse(reason, reference, f"write {source.alias}.{reference.name.lower()}")
+        name = reference.name.lower()
+        hint = f"write {source.alias or 'relation'}.{name}"
+        self._refuse(f"several relations may have {name}", reference, hint)
 
     def _refuse(self, reason: str, reference: exp.Column, hint: str) -> Never:
         self._text.refuse(UnknownColumnError, reason, place_of(reference), hint)
@@ -162,28 +201,37 @@ class _Scopes:
         return [self._source(node, depth) for node in _relations(select)]
 
     def _source(self, node: exp.Expr, depth: int) -> _Source:
+        alias = node.args.get("alias")
         number = chunk_index(node)
         names: _Names | None = None
+        in_order: list[str] = []
         if number is not None:
-            names = _lowered(self._definitions[number].schema.names)
+            in_order = self._definitions[number].schema.names
+            names = _lowered(in_order)
         elif isinstance(node, exp.Subquery | exp.Lateral):
-            names = self._of_query(node.this, depth)
+            names, number = self._of_query(node.this, depth), self._handed_on(node.this, depth)
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             table = _common_table(node) if not node.db else None
             names = self._of_common(table, depth) if table else self._of_table(node)
-        if node.args.get("pivots"):
-            names = None
-        renamed = _renamed(names, node.args.get("alias"), self._in_order(number))
-        return _Source(node.alias_or_name.lower(), renamed, number)
-
-    def _in_order(self, number: int | None) -> list[str]:
-        return [] if number is None else self._definitions[number].schema.names
+            number = self._handed_on(table.this, depth) if table else None
+        names = _renamed(names, alias, in_order) if not node.args.get("pivots") else None
+        return _Source(node.alias_or_name.lower(), names, number, node)
 
     def _of_common(self, table: exp.CTE, depth: int) -> _Names | None:
         clause = table.parent
         if isinstance(clause, exp.With) and clause.recursive:
             return None
         return _renamed(self._of_query(table.this, depth), table.args.get("alias"), [])
+
+    def _handed_on(self, query: exp.Expr, depth: int) -> int | None:
+        """Return the only window that a query selects `*` from."""
+        if not isinstance(query, exp.Select) or query.args.get("group") or depth > _DEEPEST:
+            return None
+        if not any(_is_star(item) for item in query.expressions):
+            return None
+        sources = [each for each in self._sources(query, depth + 1) if self._has_bounds(each)]
+        is_plain = len(sources) == 1 and sources[0].alias not in _made_up(query)
+        return sources[0].number if is_plain else None
 
     def _of_query(self, query: exp.Expr, depth: int) -> _Names | None:
         """Return the columns of a query; None if a star stands for what is not known."""
@@ -194,9 +242,8 @@ class _Scopes:
         names: set[str] = set()
         for item in query.expressions:
             value = item.unnest()
-            is_star = isinstance(value, exp.Column) and isinstance(value.this, exp.Star)
-            if is_star or is_bare_star(value):
-                table = value.table.lower() if is_star else ""
+            if _is_star(value):
+                table = value.table.lower() if isinstance(value, exp.Column) else ""
                 among = [
                     each
                     for each in self._sources(query, depth + 1)
@@ -239,6 +286,28 @@ def _relations(select: exp.Select) -> Iterator[exp.Expr]:
                 waiting.insert(0, inner)
                 continue
         yield node
+
+
+def _made_up(select: exp.Select, reference: exp.Column | None = None) -> set[str]:
+    """Return the relations of which an outer join may have made up a row of NULLs.
+
+    In the condition of a join only those before it have.
+    """
+    read = select.args.get("from_")
+    before = [read.this.alias_or_name.lower()] if read is not None else []
+    made_up: set[str] = set()
+    for join in select.args.get("joins") or ():
+        if reference is not None and reference.find_ancestor(exp.Join) is join:
+            break
+        if join.side in {"RIGHT", "FULL"}:
+            made_up |= {*before}
+        if join.side in {"LEFT", "FULL"}:
+            made_up.add(join.this.alias_or_name.lower())
+        before.append(join.this.alias_or_name.lower())
+    nested = [each for node in _relations(select) for each in node.args.get("joins") or ()]
+    if any(join.side for join in nested):
+        made_up |= {node.alias_or_name.lower() for node in _relations(select)}
+    return made_up
 
 
 def _around(select: exp.Select) -> exp.Select | None:
@@ -290,6 +359,11 @@ def _renamed(names: _Names | None, alias: object, in_order: Sequence[str]) -> _N
     if in_order:
         return _lowered([*new, *in_order[len(new) :]])
     return None if names is None else names | _lowered(new)
+
+
+def _is_star(item: exp.Expr) -> bool:
+    is_of_table = isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+    return is_of_table or is_bare_star(item)
 
 
 def _renames_to(star: exp.Expr, name: str) -> bool:
