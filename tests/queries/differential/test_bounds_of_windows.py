@@ -158,7 +158,9 @@ def results_of(query: ContinuousQuery, engine: Engine, rows: pa.Table) -> list[R
     return results
 
 
-@pytest.mark.parametrize("window", ["tumble({}, 10)", "hop({}, 12, 4)"])
+@pytest.mark.parametrize(
+    "window", ["tumble({}, 10)", "hop({}, 12, 4)", "hop({}, 5, 8, offset => 3)"]
+)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", [*INCREMENTAL, *KEPT])
 def test_a_query_with_bounds_is_that_over_the_rows_with_numbers(
