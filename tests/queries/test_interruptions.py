@@ -110,7 +110,9 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         enter, leave = HeldInterrupt.__enter__, HeldInterrupt.__exit__
         held.setattr(HeldInterrupt, "__enter__", lambda self: (enter(self), interrupter.hold())[0])
         held.setattr(
-            HeldInterrupt, "__exit__", lambda self, *why: (leave(self, *why), interrupter.let_go())[0]
+            HeldInterrupt,
+            "__exit__",
+            lambda self, *why: (leave(self, *why), interrupter.let_go())[0],
         )
         answers: list[object] = []
         for slide in range(5):

@@ -131,7 +131,9 @@ class ChunkRowsMachine(RuleBasedStateMachine):
 
     @rule(end=st.integers(-4, 8))
     def feed(self, end: int) -> None:
-        due = [(chunk, number) for chunk, number, is_fed in self.model if chunk < end and not is_fed]
+        due = [
+            (chunk, number) for chunk, number, is_fed in self.model if chunk < end and not is_fed
+        ]
         found = [(chunk, number) for chunk, numbers in fed(self.held, end) for number in numbers]
         assert found == sorted(due)
         self.model = [

@@ -35,7 +35,8 @@ def test_portions_are_as_large_as_they_may_be(sizes: list[int], most: int) -> No
 def test_rows_are_taken_apart_by_their_chunks_in_the_order_they_have(chunks: list[int]) -> None:
     table = with_chunk_in_front(chunks)
     expected = [
-        (chunk, [i for i, each in enumerate(chunks) if each == chunk]) for chunk in sorted({*chunks})
+        (chunk, [i for i, each in enumerate(chunks) if each == chunk])
+        for chunk in sorted({*chunks})
     ]
     without, with_them = list(by_chunk(table)), list(with_their_chunks(table))
     assert [(chunk, part["x"].to_pylist()) for chunk, part in without] == expected
@@ -47,9 +48,7 @@ def test_rows_are_taken_apart_by_their_chunks_in_the_order_they_have(chunks: lis
 
 def test_rows_in_the_order_of_their_chunks_are_not_copied() -> None:
     table = with_chunk_in_front([1, 1, 2])
-    addresses = {
-        part["x"].chunk(0).buffers()[1].address for _, part in (*by_chunk(table),)
-    }
+    addresses = {part["x"].chunk(0).buffers()[1].address for _, part in (*by_chunk(table),)}
     assert addresses == {table["x"].chunk(0).buffers()[1].address}
 
 

@@ -13,7 +13,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from upstream import Engine, ManualClock, Result
+from upstream import ContinuousQuery, Engine, ManualClock, Result
+from upstream.queries.choices import Way
 
 from ..setting import WAYS
 
@@ -41,6 +42,11 @@ INCREMENTAL = {
     "join": """SELECT {a_start} AS s, a.k, sum(a.n * b.n) AS n FROM {a} a JOIN {b} b
         ON a.k = b.k AND {a_start} = {b_start} AND {a_end} = {b_end}
         GROUP BY {a_start}, {b_end}, a.k""",
+    "handed on": """SELECT {w_start} AS s, sum(n) AS n FROM (SELECT * FROM {a} WHERE n > 2) w
+        GROUP BY {w_start}""",
+    "joined as handed on": """SELECT {v_start} AS s, v.k, sum(v.n + w.n) AS n
+        FROM (SELECT * FROM {a}) v JOIN (SELECT * FROM {b}) w
+        ON v.k = w.k AND {v_start} = {w_start} AND {v_end} = {w_end} GROUP BY ALL""",
     "outer rows": """SELECT {start} AS s, k, name, count(*) AS c FROM {a} LEFT JOIN names USING (k)
         GROUP BY ALL""",
 }
@@ -65,6 +71,22 @@ KEPT = {
     "beside": """SELECT (SELECT max(n) FROM {a} x WHERE x.t > {end} - 4) AS m, count(*) AS c
         FROM {b} GROUP BY ALL""",
 }
+
+
+AS_COLUMNS = {
+    "left": """SELECT v.k, w.window_start AS s, count(*) AS c FROM {a} v LEFT JOIN {b} w
+        ON v.t = w.t AND w.n > 6 AND v.window_start = w.window_start GROUP BY ALL""",
+    "right": """SELECT v.t, v.window_end, w.window_start FROM (SELECT * FROM {a} WHERE n < 3) v
+        RIGHT JOIN {b} w ON v.t = w.t AND v.k = w.k""",
+    "full": """SELECT coalesce(v.window_start, w.window_start) AS s, v.window_end AS e, count(*)
+        FROM (SELECT * FROM {a} WHERE n < 3) v FULL JOIN (SELECT * FROM {b} WHERE n > 7) w
+        ON v.t = w.t AND v.k = w.k AND v.window_end = w.window_end GROUP BY 1, 2""",
+    "none": """SELECT v.t FROM {a} v LEFT JOIN {b} w ON v.t = w.t AND w.n > 6
+        WHERE w.window_start IS NULL""",
+    "not there": """SELECT v.t FROM {a} v WHERE NOT EXISTS (SELECT 1 FROM {b} w
+        WHERE v.t = w.t AND w.n > 6 AND v.window_start = w.window_start)""",
+}
+"""Queries in which a bound is a column that may be NULL."""
 
 
 @pytest.fixture(scope="module")
@@ -100,16 +122,23 @@ def engine() -> Iterator[Engine]:
 
 
 def expected(text: str, result: Result, plain: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return what DuckDB answers over the rows of a window."""
+    """Return what DuckDB answers over the rows of a window, with numbers for the bounds."""
     start, end = f"{result.window_start}::BIGINT", f"{result.window_end}::BIGINT"
     window = f"(SELECT * FROM rows_of_all WHERE t >= {start} AND t < {end})"
     names = {"start": start, "end": end} | {
         f"{name}_{bound}": value
-        for name in "ab"
+        for name in "abvw"
         for bound, value in (("start", start), ("end", end))
     }
     found = plain.execute(text.format(a=window, b=window, **names)).fetchall()
     return sorted(map(repr, found))
+
+
+def expected_of_columns(text: str, result: Result, plain: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return what DuckDB answers where the bounds are columns of the rows of a window."""
+    window = f"""(SELECT *, {result.window_start} AS window_start, {result.window_end} AS window_end
+        FROM rows_of_all WHERE t >= {result.window_start} AND t < {result.window_end})"""
+    return sorted(map(repr, plain.execute(text.format(a=window, b=window)).fetchall()))
 
 
 def given(result: Result) -> list[str]:
@@ -117,13 +146,27 @@ def given(result: Result) -> list[str]:
     return sorted(repr(tuple(row.values())) for row in result.table.to_pylist())
 
 
-@pytest.mark.parametrize("window", ["tumble({}, 10)", "hop({}, 12, 4)"])
+def results_of(query: ContinuousQuery, engine: Engine, rows: pa.Table) -> list[Result]:
+    """Return the results of a query to which the rows come bit by bit, in both streams."""
+    results = []
+    for start in range(0, rows.num_rows, 25):
+        for stream in "ab":
+            engine.append(stream, rows.slice(start, 25))
+        results += query.results()
+    assert len(results) > 5
+    assert not any(result.error for result in results)
+    return results
+
+
+@pytest.mark.parametrize(
+    "window", ["tumble({}, 10)", "hop({}, 12, 4)", "hop({}, 5, 8, offset => 3)"]
+)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", [*INCREMENTAL, *KEPT])
 def test_a_query_with_bounds_is_that_over_the_rows_with_numbers(
     *,
     name: str,
-    way: str,
+    way: Way,
     window: str,
     engine: Engine,
     rows: pa.Table,
@@ -133,18 +176,24 @@ def test_a_query_with_bounds_is_that_over_the_rows_with_numbers(
     names = {bound: f"window_{bound}" for bound in ("start", "end")}
     if " x " in text:
         names["end"] = "x.window_end"
-    names |= {f"{of}_{bound}": f"{of}.window_{bound}" for of in "ab" for bound in ("start", "end")}
+    names |= {
+        f"{of}_{bound}": f"{of}.window_{bound}" for of in "abvw" for bound in ("start", "end")
+    }
     sql = text.format(a=window.format("a"), b=window.format("b"), **names)
-    query = engine.continuous_query(sql, evaluation="whole" if way == "whole" else "increments")
-    results = []
-    for start in range(0, rows.num_rows, 25):
-        for stream in "ab":
-            engine.append(stream, rows.slice(start, 25))
-        results += query.results()
-    assert len(results) > 5
-    for result in results:
-        assert result.error is None
+    query = engine.continuous_query(sql, evaluation=way)
+    for result in results_of(query, engine, rows):
         assert given(result) == expected(text, result, plain), result.window_start
     if way == "increments":
         is_incremental = query.explain().startswith("by increments")
         assert is_incremental == (name in INCREMENTAL), query.explain()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", AS_COLUMNS)
+def test_a_bound_is_null_where_an_outer_join_makes_up_a_row(
+    name: str, way: Way, engine: Engine, rows: pa.Table, plain: duckdb.DuckDBPyConnection
+) -> None:
+    text = AS_COLUMNS[name]
+    query = engine.continuous_query(text.format(a="hop(a, 8, 4)", b="hop(b, 8, 4)"), evaluation=way)
+    for result in results_of(query, engine, rows):
+        assert given(result) == expected_of_columns(text, result, plain), result.window_start

@@ -27,7 +27,7 @@ MERGE = "SELECT __g0, SUM(__s0) AS __s0 FROM partials GROUP BY __g0"
         (
             "SELECT __s0 FROM merged_0",
             MERGE,
-            f'SELECT __s0 FROM ({MERGE.replace("partials", chr(34) + "p_0" + chr(34))}) '
+            f"SELECT __s0 FROM ({MERGE.replace('partials', chr(34) + 'p_0' + chr(34))}) "
             'AS "merged_0"',
         ),
     ],

@@ -1,7 +1,8 @@
-"""Who writes what other engines read is told what to write here."""
+"""What other engines read is read here too, or it is said what to write instead."""
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from upstream.database.duck import Duck
@@ -9,6 +10,8 @@ from upstream.errors import QueryError, QuerySyntaxError
 from upstream.queries.sql import check, parse, read_query
 from upstream.queries.sql.foreign_forms import foreign_form
 from upstream.queries.sql.source_text import SourceText
+from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
+from upstream.rows.stream_definition import StreamDefinition
 
 from .example_streams import STREAMS, shown
 
@@ -17,19 +20,14 @@ from .example_streams import STREAMS, shown
     ("text", "place", "hint"),
     [
         (
-            "SELECT * FROM TABLE(TUMBLE(TABLE trades, DESCRIPTOR(time), INTERVAL '1' HOUR))",
-            "TUMBLE(",
-            r"FROM tumble\(trades, INTERVAL",
+            "SELECT * FROM TABLE(CUMULATE(TABLE trades, DESCRIPTOR(time), INTERVAL '1' HOUR))",
+            "CUMULATE(",
+            r"FROM landmark\(trades, INTERVAL",
         ),
         (
-            "SELECT * FROM hop(DATA => TABLE trades, TIMECOL => DESCRIPTOR(time))",
-            "hop(",
-            r"FROM hop\(trades, INTERVAL",
-        ),
-        (
-            "SELECT * FROM hop(TABLE trades, DESCRIPTOR(time), INTERVAL '1' HOUR)",
-            "hop(",
-            r"FROM hop\(trades, INTERVAL",
+            "SELECT * FROM cumulate(DATA => TABLE trades, TIMECOL => DESCRIPTOR(time))",
+            "cumulate(",
+            r"FROM landmark\(trades, INTERVAL",
         ),
         (
             "SELECT symbol FROM trades WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY symbol EMIT CHANGES",
@@ -40,6 +38,11 @@ from .example_streams import STREAMS, shown
             "SELECT symbol FROM trades WINDOW HOPPING (SIZE 2 DAYS, ADVANCE BY 1 DAY)",
             "WINDOW",
             r"FROM hop\(trades, INTERVAL",
+        ),
+        (
+            "SELECT symbol FROM trades WINDOW SESSION (5 MINUTES) GROUP BY symbol",
+            "WINDOW",
+            r"FROM session\(trades, INTERVAL",
         ),
         ("SELECT symbol FROM trades EMIT CHANGES", "EMIT", r"continuous_query\(\)"),
         ("SELECT symbol FROM trades GROUP BY symbol EMIT FINAL", "EMIT", "leave it out"),
@@ -54,6 +57,202 @@ def test_what_other_engines_read_is_recognised(
         with pytest.raises(QuerySyntaxError, match=hint) as caught:
             read(text, duck)
         assert shown(caught).startswith(place)
+
+
+BID = StreamDefinition(
+    "bid",
+    pa.schema(
+        {
+            "bidtime": pa.timestamp("us"),
+            "price": pa.decimal128(10, 2),
+            "item": pa.string(),
+            "supplier_id": pa.string(),
+        }
+    ),
+    ("item",),
+    "bidtime",
+)
+"""The table of the examples in Flink's documentation."""
+TRIPS = StreamDefinition(
+    "taxi_trips",
+    pa.schema({"id": pa.int64(), "completed_at": pa.timestamp("us"), "distance": pa.float64()}),
+    ("id",),
+    "completed_at",
+)
+"""That of RisingWave's."""
+EXAMPLES = {"bid": BID, "taxi_trips": TRIPS}
+MINUTE = 60_000_000
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (
+            "TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES)",
+            WindowClause(WindowKind.TUMBLE, "bid", Axis.SOURCE, 10 * MINUTE, 10 * MINUTE),
+        ),
+        (
+            """TABLE(
+                TUMBLE(
+                    DATA => TABLE Bid,
+                    TIMECOL => DESCRIPTOR(bidtime),
+                    SIZE => INTERVAL '10' MINUTES))""",
+            WindowClause(WindowKind.TUMBLE, "bid", Axis.SOURCE, 10 * MINUTE, 10 * MINUTE),
+        ),
+        (
+            "TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '1' HOUR, INTERVAL '9' MINUTE))",
+            WindowClause(
+                *(WindowKind.TUMBLE, "bid", Axis.SOURCE, 60 * MINUTE, 60 * MINUTE),
+                offset=9 * MINUTE,
+            ),
+        ),
+        (
+            "HOP(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES)",
+            WindowClause(WindowKind.HOP, "bid", Axis.SOURCE, 10 * MINUTE, 5 * MINUTE),
+        ),
+        (
+            """HOP(DATA => TABLE Bid, TIMECOL => DESCRIPTOR(bidtime),
+                SLIDE => INTERVAL '5' MINUTES, SIZE => INTERVAL '10' MINUTES,
+                OFFSET => INTERVAL '1' MINUTE)""",
+            WindowClause(
+                WindowKind.HOP, "bid", Axis.SOURCE, 10 * MINUTE, 5 * MINUTE, offset=MINUTE
+            ),
+        ),
+        (
+            "SESSION(TABLE Bid PARTITION BY item, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES)",
+            WindowClause(WindowKind.SESSION, "bid", Axis.SOURCE, 5 * MINUTE, per=("item",)),
+        ),
+        (
+            """SESSION(DATA => TABLE Bid PARTITION BY (item, supplier_id),
+                TIMECOL => DESCRIPTOR(bidtime), GAP => INTERVAL '5' MINUTES)""",
+            WindowClause(
+                *(WindowKind.SESSION, "bid", Axis.SOURCE, 5 * MINUTE), per=("item", "supplier_id")
+            ),
+        ),
+        (
+            "SESSION(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES)",
+            WindowClause(WindowKind.SESSION, "bid", Axis.SOURCE, 5 * MINUTE),
+        ),
+        (
+            "TUMBLE (taxi_trips, completed_at, INTERVAL '2 MINUTES')",
+            WindowClause(WindowKind.TUMBLE, "taxi_trips", Axis.SOURCE, 2 * MINUTE, 2 * MINUTE),
+        ),
+        (
+            "HOP (taxi_trips, completed_at, INTERVAL '1 MINUTE', INTERVAL '2 MINUTES')",
+            WindowClause(WindowKind.HOP, "taxi_trips", Axis.SOURCE, 2 * MINUTE, MINUTE),
+        ),
+        (
+            "tumble(taxi_trips, completed_at, INTERVAL '1 day', INTERVAL '-1 minute')",
+            WindowClause(
+                *(WindowKind.TUMBLE, "taxi_trips", Axis.SOURCE, 1440 * MINUTE, 1440 * MINUTE),
+                offset=1439 * MINUTE,
+            ),
+        ),
+    ],
+)
+def test_windows_of_flink_and_risingwave_are_read(
+    call: str, expected: WindowClause, duck: Duck
+) -> None:
+    for alias in ("", " AS w"):
+        parsed = read_query(f"SELECT * FROM {call}{alias} WHERE 'é' = 'é'", EXAMPLES, duck)
+        assert parsed.windows == (expected,)
+        assert check(parsed, EXAMPLES, duck).inner == EXAMPLES[expected.stream].schema
+
+
+TUMBLING = "TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES))"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        (
+            f"""SELECT window_start, window_end, SUM(price) AS total_price FROM {TUMBLING}
+                GROUP BY window_start, window_end""",
+            ["window_start", "window_end", "total_price"],
+        ),
+        (
+            f"""SELECT window_start, window_end, supplier_id, SUM(price) AS price FROM {TUMBLING}
+                GROUP BY window_start, window_end, GROUPING SETS ((supplier_id), ())""",
+            ["window_start", "window_end", "supplier_id", "price"],
+        ),
+        (
+            f"""SELECT * FROM (SELECT *, ROW_NUMBER() OVER (
+                    PARTITION BY window_start, window_end ORDER BY price DESC) AS rownum
+                FROM (SELECT window_start, window_end, supplier_id, SUM(price) AS price
+                    FROM {TUMBLING} GROUP BY window_start, window_end, supplier_id))
+                WHERE rownum <= 3""",
+            ["window_start", "window_end", "supplier_id", "price", "rownum"],
+        ),
+        (
+            f"""SELECT L.item AS L_Num, R.item AS R_Num,
+                COALESCE(L.window_start, R.window_start) AS window_start,
+                COALESCE(L.window_end, R.window_end) AS window_end
+                FROM (SELECT * FROM {TUMBLING}) L FULL JOIN (SELECT * FROM {TUMBLING}) R
+                ON L.item = R.item AND L.window_start = R.window_start
+                AND L.window_end = R.window_end""",
+            ["L_Num", "R_Num", "window_start", "window_end"],
+        ),
+        (
+            f"""SELECT * FROM (SELECT * FROM {TUMBLING}) L WHERE NOT EXISTS (
+                SELECT * FROM (SELECT * FROM {TUMBLING}) R WHERE L.item = R.item
+                AND L.window_start = R.window_start AND L.window_end = R.window_end)""",
+            BID.schema.names,
+        ),
+        (
+            """SELECT id, completed_at, window_start, window_end
+                FROM TUMBLE (taxi_trips, completed_at, INTERVAL '2 MINUTES')
+                ORDER BY window_start ASC""",
+            ["id", "completed_at", "window_start", "window_end"],
+        ),
+    ],
+    ids=["aggregation", "grouping sets", "top-n", "join", "anti join", "RisingWave"],
+)
+def test_documented_examples_are_read_as_they_stand(
+    text: str, columns: list[str], duck: Duck
+) -> None:
+    parsed = read_query(text, EXAMPLES, duck)
+    assert check(parsed, EXAMPLES, duck).inner.names == columns
+
+
+@pytest.mark.parametrize(
+    ("call", "place", "reason"),
+    [
+        (
+            "TUMBLE(TABLE Bid, DESCRIPTOR(price), INTERVAL '10' MINUTES)",
+            "price",
+            "the time column of bid is bidtime",
+        ),
+        ("tumble(Bid, item, INTERVAL '10 minutes')", "item", "the time column of bid is bidtime"),
+        (
+            "hop(DATA => TABLE Bid, TIMECOL => DESCRIPTOR(item), SIZE => '9 d', SLIDE => '1 day')",
+            "item",
+            "the time column of bid is bidtime",
+        ),
+        ("TUMBLE(TABLE Bid, DESCRIPTOR(bidtime))", "TUMBLE(", "tumble needs a size"),
+        ("TUMBLE(TABLE Bid, DESCRIPTOR(), '1 day')", "DESCRIPTOR", "time column of bid is bidtime"),
+        (
+            "HOP(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '0' MINUTES, INTERVAL '1' MINUTE)",
+            "INTERVAL '0'",
+            "the slide of a window has to be greater than zero",
+        ),
+        (
+            "SESSION(TABLE Bid PARTITION BY itm, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES)",
+            "itm,",
+            "no column itm",
+        ),
+        (
+            "TUMBLE(TABLE Bid PARTITION BY item, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES)",
+            "PARTITION",
+            "expected",
+        ),
+    ],
+)
+def test_what_is_wrong_in_the_form_of_another_engine_is_shown_where_it_is(
+    call: str, place: str, reason: str, duck: Duck
+) -> None:
+    with pytest.raises(QueryError, match=reason) as caught:
+        read_query(f"SELECT 1 FROM {call}", EXAMPLES, duck)
+    assert shown(caught).startswith(place)
 
 
 @pytest.mark.parametrize(

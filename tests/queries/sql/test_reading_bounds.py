@@ -73,6 +73,16 @@ def read(text: str, duck: Duck | None = None) -> ParsedQuery:
             f"SELECT window_start FROM (SELECT {START} AS window_start FROM chunk_0 AS ticks) AS x",
         ),
         (
+            "SELECT x.window_end FROM (SELECT * FROM tumble(ticks, 10) WHERE tick > 3) x",
+            f"SELECT {END} AS window_end FROM (SELECT * FROM chunk_0 AS ticks WHERE tick > 3) AS x",
+        ),
+        (
+            """WITH x AS (SELECT t.* EXCLUDE (sensor) FROM tumble(ticks, 10) t, companies)
+                SELECT window_end FROM x""",
+            f"""WITH x AS (SELECT t.* EXCLUDE (sensor) FROM chunk_0 AS t, companies)
+                SELECT {END} AS window_end FROM x""",
+        ),
+        (
             "WITH x AS (SELECT window_end, * FROM tumble(ticks, 10)) SELECT window_end FROM x",
             f"""WITH x AS (SELECT {END} AS window_end, * FROM chunk_0 AS ticks)
                 SELECT window_end FROM x""",
@@ -104,6 +114,46 @@ def test_a_column_or_an_alias_of_the_name_comes_first(text: str, duck: Duck) -> 
     parsed = read(text, duck)
     assert parsed.bounds == frozenset()
     check(parsed, STREAMS | {"own": OWN}, duck)
+
+
+@pytest.mark.parametrize(
+    ("join", "start", "end"),
+    [
+        ("a LEFT JOIN tumble(ticks, 10) b", START, ("b", "sensor")),
+        ("a RIGHT JOIN tumble(ticks, 10) b", ("a", "sensor"), END),
+        ("a FULL JOIN tumble(ticks, 10) AS b(x, y)", ("a", "sensor"), ("b", "y")),
+        ("a FULL JOIN (SELECT * FROM tumble(ticks, 10)) b", ("a", "sensor"), ("b", "sensor")),
+        ("a JOIN companies ON true LEFT JOIN tumble(ticks, 10) b", START, ("b", "sensor")),
+        ("a LEFT JOIN companies ON true JOIN tumble(ticks, 10) b", START, END),
+    ],
+)
+def test_a_bound_is_null_where_an_outer_join_has_no_row(
+    join: str, start: str | tuple[str, str], end: str | tuple[str, str], duck: Duck
+) -> None:
+    def value(bound: str, found: str | tuple[str, str]) -> str:
+        if isinstance(found, str):
+            return bound
+        return f'CASE WHEN NOT "{found[0]}"."{found[1]}" IS NULL THEN {bound} END'
+
+    text = f"SELECT a.window_start, b.window_end FROM tumble(ticks, 10) {join}"
+    parsed = read(f"{text} ON a.window_start = b.window_start", duck)
+    items = [item.unalias().sql("duckdb") for item in parsed.query.selects]
+    assert items == [value(START, start), value(END, end)]
+    assert parsed.query.sql("duckdb").endswith("ON TRUE")
+    check(parsed, STREAMS, duck)
+
+
+def test_rows_in_brackets_may_be_made_up_too(duck: Duck) -> None:
+    text = """SELECT window_end FROM (companies LEFT JOIN tumble(ticks, 10) b ON true)"""
+    assert "CASE WHEN" in read(text, duck).query.sql("duckdb")
+
+
+def test_a_stream_of_which_all_may_be_null_has_no_bounds_in_an_outer_join(duck: Duck) -> None:
+    stream = StreamDefinition("s", pa.schema({"n": pa.int64()}), (), None)
+    text = "SELECT s.window_end FROM companies LEFT JOIN rows(s, 3) ON true"
+    with pytest.raises(UnknownColumnError, match="is NULL where s has no row") as caught:
+        read_query(text, {"s": stream}, duck)
+    assert shown(caught).startswith("s.window_end")
 
 
 def test_what_an_alias_is_made_of_is_the_bound(duck: Duck) -> None:
@@ -164,12 +214,15 @@ def test_a_name_that_is_not_clear_is_refused_where_it_is(
         "SELECT main.t.window_start FROM tumble(ticks, 10) t",
         "SELECT window_start FROM companies",
         "WITH x AS (SELECT window_start) SELECT (SELECT 1 FROM x) AS y FROM tumble(ticks, 10)",
+        "SELECT window_end FROM (SELECT tick FROM tumble(ticks, 10))",
+        "SELECT window_start FROM (SELECT tick FROM tumble(ticks, 10) GROUP BY tick)",
+        "SELECT window_start FROM (SELECT u.* FROM tumble(ticks, 10) t, tumble(ticks, 10) u)",
     ],
 )
 def test_where_there_is_no_window_there_is_no_such_column(text: str, duck: Duck) -> None:
     parsed = read(text, duck)
     assert parsed.bounds == frozenset()
-    with pytest.raises(QueryError, match=r"window_start|no source named|table named"):
+    with pytest.raises(QueryError, match=r"window_(start|end)|no source named|table named"):
         check(parsed, STREAMS, duck)
 
 
@@ -179,5 +232,7 @@ def test_what_is_wrong_with_a_bound_is_shown_where_it_is(duck: Duck) -> None:
     with pytest.raises(QueryError) as caught:
         check_constants(parsed, STREAMS, duck)
     assert shown(caught).startswith("window_end")
+    with pytest.raises(QueryError, match=r"window_end[^$]*in the select list where the window is"):
+        check(read("SELECT window_end FROM (SELECT 1 FROM tumble(ticks, 10))", duck), STREAMS, duck)
     with pytest.raises(QueryError, match="no column named wndow_end"):
         check(read("SELECT wndow_end FROM tumble(ticks, 10)", duck), STREAMS, duck)

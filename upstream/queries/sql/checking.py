@@ -36,6 +36,7 @@ from .lending import written
 from .names import did_you_mean, found
 from .parsed_query import ParsedQuery
 from .window_arguments import FUNCTIONS
+from .window_bounds import BOUNDED, BOUNDS
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
@@ -150,7 +151,8 @@ def refuse(
         if at is None:
             at = trial.place()
         if kind is UnknownColumnError:
-            hint = quoted_text(parsed.text, at) or did_you_mean(name, known.columns(message))
+            hint = quoted_text(parsed.text, at) or _hint_of_bounds(parsed, name)
+            hint = hint or did_you_mean(name, known.columns(message))
             headline = f"there is no column named {name}"
         elif kind is UnknownFunctionError:
             headline = f"there is no function named {name}"
@@ -164,6 +166,14 @@ def refuse(
         elif kind is QueryTypeError:
             hint = signatures_hint(message) or "cast the values to types that go together"
     raise kind(headline, parsed.text, place if at is None else at, hint) from None
+
+
+def _hint_of_bounds(parsed: ParsedQuery, name: str) -> str:
+    """Return how a bound comes out of a subquery over a window; "" if there is none."""
+    bound = name.lower()
+    has_bounds = any(window.kind in BOUNDED for window in parsed.windows)
+    hint = f"name {bound} in the select list where the window is read"
+    return hint if bound in BOUNDS and has_bounds else ""
 
 
 def _is_filter(query: exp.Query, name: str) -> bool:

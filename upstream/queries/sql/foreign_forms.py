@@ -1,6 +1,8 @@
-"""Forms of other engines, and slips: what is wrong there, and what to write instead.
+"""Forms of other engines, and slips: those that are read, and what to write instead of others.
 
-They are looked for only where a text does not parse, so nothing that DuckDB can read is refused.
+`in_words_of_duckdb` makes a text readable that differs from DuckDB's SQL in words only; what such
+a call then means, `window_arguments` and `windows_as_values` know. The others are looked for only
+where a text does not parse, so nothing that DuckDB can read is refused.
 """
 
 from __future__ import annotations
@@ -10,12 +12,77 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from sqlglot import Token
+from sqlglot import Token, TokenType
 
 _BEGINNINGS: Final = (
     *("SELECT", "WITH", "FROM", "CREATE", "DROP", "INSERT", "UPDATE", "DELETE", "ALTER", "COPY"),
     *("DESCRIBE", "SUMMARIZE", "SHOW", "EXPLAIN", "PIVOT", "UNPIVOT"),
 )
+
+
+OFFSET_ARGUMENT: Final = "offse_"
+"""How a text calls the argument `offset => …` to DuckDB, which allows no keyword there."""
+WINDOW_NAME: Final = "windo_"
+"""How a text calls a column `window` to DuckDB, for which that is a keyword."""
+_WINDOWS: Final = {"TUMBLE", "HOP", "SESSION"}
+_PER: Final = ", per =>"
+"""How Flink's PARTITION BY is written here."""
+
+
+def in_words_of_duckdb(text: str, tokens: Sequence[Token]) -> str:
+    """Return a text that DuckDB can read, with every other character in its place.
+
+    Flink's `TABLE` and `PARTITION BY` in the arguments of a window, and `offset` and `window` as
+    names, are other words there.
+    """
+    words = [token.text.upper() for token in tokens]
+    for i, word in enumerate(words):
+        following = words[i + 1 : i + 3]
+        if word == "OFFSET" and following[:1] in (["=>"], [":="]):
+            text = _exchanged(text, tokens[i], OFFSET_ARGUMENT)
+        elif word in _WINDOWS and following == ["(", "INTERVAL"]:
+            text = _with_window_as_name(text, tokens, words)
+        elif word in _WINDOWS and following[:1] == ["("]:
+            text = _without_table(text, tokens, words, i)
+    return text
+
+
+def _exchanged(text: str, token: Token, new: str = "") -> str:
+    length = token.end + 1 - token.start
+    return text[: token.start] + new.ljust(length) + text[token.end + 1 :]
+
+
+def _without_table(text: str, tokens: Sequence[Token], words: Sequence[str], i: int) -> str:
+    """Read `TABLE(TUMBLE(TABLE trades PARTITION BY symbol, …))` as a call with plain arguments."""
+    at = i + (4 if words[i + 2 : i + 4] == ["DATA", "=>"] else 2)
+    if words[at : at + 1] != ["TABLE"] or at + 2 >= len(words):
+        return text
+    text = _exchanged(text, tokens[at])
+    if words[i] == "SESSION" and words[at + 2] == "PARTITION BY":
+        text = _exchanged(text, tokens[at + 2], _PER)
+    close = _closing(words, i + 1)
+    if words[max(i - 2, 0) : i] == ["TABLE", "("] and words[close + 1 : close + 2] == [")"]:
+        for each in (tokens[i - 2], tokens[i - 1], tokens[close + 1]):
+            text = _exchanged(text, each)
+    return text
+
+
+def _closing(words: Sequence[str], opening: int) -> int:
+    """Return which word closes a bracket; the last one if none does."""
+    depth = 0
+    for i in range(opening, len(words)):
+        depth += (words[i] == "(") - (words[i] == ")")
+        if depth == 0:
+            return i
+    return len(words) - 1
+
+
+def _with_window_as_name(text: str, tokens: Sequence[Token], words: Sequence[str]) -> str:
+    """Read `window` as a name where it does not begin the clause WINDOW."""
+    for i, token in enumerate(tokens):
+        if token.token_type == TokenType.WINDOW and words[i + 2 : i + 3] != ["AS"]:
+            text = _exchanged(text, token, WINDOW_NAME)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +114,7 @@ def _misspelt(tokens: Sequence[Token], words: Sequence[str], i: int) -> ForeignF
 
 
 def _table_function(tokens: Sequence[Token], words: Sequence[str], i: int) -> ForeignForm | None:
-    """Find Flink's `TUMBLE(TABLE trades, DESCRIPTOR(time), …)`, with `DATA =>` before it or not."""
+    """Find Flink's `CUMULATE(TABLE trades, …)`, with `DATA =>` before it or not."""
     form = _FUNCTIONS.get(words[i])
     at = i + (4 if words[i + 1 : i + 4] == ["(", "DATA", "=>"] else 2)
     if form is None or words[i + 1 : i + 2] != ["("] or words[at : at + 1] != ["TABLE"]:
@@ -80,14 +147,9 @@ def _emit(tokens: Sequence[Token], words: Sequence[str], i: int) -> ForeignForm 
 
 _TUMBLE: Final = "tumble({stream}, INTERVAL '1 minute')"
 _HOP: Final = "hop({stream}, INTERVAL '10 minutes', INTERVAL '1 minute')"
-_SILENCE: Final = "tumble({stream}, INTERVAL '1 minute'): there are no sessions"
-_FUNCTIONS: Final = {
-    "TUMBLE": _TUMBLE,
-    "HOP": _HOP,
-    "CUMULATE": "landmark({stream}, INTERVAL '1 minute')",
-    "SESSION": _SILENCE,
-}
-_CLAUSES: Final = {"TUMBLING": _TUMBLE, "HOPPING": _HOP, "SESSION": _SILENCE}
+_SESSION: Final = "session({stream}, INTERVAL '5 minutes')"
+_FUNCTIONS: Final = {"CUMULATE": "landmark({stream}, INTERVAL '1 minute')"}
+_CLAUSES: Final = {"TUMBLING": _TUMBLE, "HOPPING": _HOP, "SESSION": _SESSION}
 _RULES: Final[tuple[Callable[[Sequence[Token], Sequence[str], int], ForeignForm | None], ...]] = (
     _table_function,
     _window_clause,

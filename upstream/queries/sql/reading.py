@@ -23,6 +23,7 @@ from .source_text import SourceText, place_of
 from .window_arguments import FUNCTIONS
 from .window_clause import WindowClause, WindowKind
 from .window_functions import window_of_call
+from .windows_as_values import read_windows_as_values
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
@@ -51,6 +52,7 @@ def read_query(
         if duck is not None and (found := _difference(source, written, duck)) is not None:
             source.refuse(StatementError, _DUCKDB_ONLY, found.place, _ASK_ONCE)
         name_columns(source, tree)
+        read_windows_as_values(source, tree, streams)
         taken = [*_take_windows(source, tree, streams, duck)]
         windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
         read_bounds(source, tree, windows, streams, duck)
@@ -167,6 +169,7 @@ def _replace(node: exp.Expr, number: int) -> None:
     chunk = exp.to_identifier(f"chunk_{number}")
     if not node.alias:
         named = node.this.expressions[0] if isinstance(node.this, exp.Anonymous) else node
+        named = named.expression if isinstance(named, exp.Kwarg | exp.PropertyEQ) else named
         alias = exp.TableAlias(this=named.this.copy())
         if isinstance(node.args.get("alias"), exp.TableAlias):
             alias.set("columns", [column.copy() for column in node.args["alias"].columns])

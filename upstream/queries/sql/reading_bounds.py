@@ -1,13 +1,13 @@
 """Which window a `window_start` or `window_end` in a query is a bound of.
 
-The bounds are columns of a window that `*` leaves out. A name is looked up as SQL does it: among
+The bounds are columns of a window that `*` does not show. A name is looked up as SQL does it: among
 the relations of FROM, then in the query around. A column of a stream, and what the select list
 calls by such a name, come before the bounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Never
 
@@ -15,19 +15,19 @@ from sqlglot import exp
 
 from ...errors import UnknownColumnError
 from .constant_bounds import simplify
+from .from_relations import FromRelations, Relation, made_up
 from .source_text import SourceText, place_of
-from .trees import chunk_index, is_bare_star
-from .window_bounds import BOUNDED, BOUNDS, bound_query, with_one_of_alike
+from .trees import is_known
+from .window_bounds import BOUNDS, bound_query, with_one_of_alike
 from .window_clause import WindowClause, WindowKind
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
     from ...rows.stream_definition import StreamDefinition
 
-_Names = frozenset[str]
 _HAVE: Final = "only the windows of tumble, hop, rows and session have bounds"
-_DEEPEST: Final = 60
-"""So deep subqueries are followed to see which columns they have."""
+_NO_WINDOW: Final = Relation("", None)
+"""What is found where a name is not that of a bound."""
 
 
 def read_bounds(
@@ -49,196 +49,115 @@ def read_bounds(
     if not columns:
         return
     definitions = [streams[window.stream] for window in windows]
-    scopes = _Scopes(source, windows, definitions, duck)
-    found = [(each, scopes.window_of(each)) for each in columns]
+    scopes = _Scopes(source, windows, FromRelations(windows, definitions, duck))
+    found = [(each, scopes.bound_of(each)) for each in columns]
     alike = with_one_of_alike(windows, definitions)
-    for each, number in found:
-        if number is not None:
-            _exchange(each, alike[number])
-    if any(number is not None for _, number in found):
+    for each, bound in found:
+        if bound is not None:
+            _exchange(each, alike[bound.number], bound.row)
+    if any(bound is not None for _, bound in found):
         simplify(source, query, duck)
 
 
-def _exchange(reference: exp.Column, number: int) -> None:
+def _exchange(reference: exp.Column, number: int, row: exp.Column | None) -> None:
+    """Read a bound from its table; where an outer join has no `row` of the window, it is NULL."""
     new: exp.Expr = bound_query(reference.this, number)
+    if row is not None:
+        new = exp.Case(ifs=[exp.If(this=is_known(row), true=new)])
     top: exp.Expr = reference
     while isinstance(top.parent, exp.Paren):
         top = top.parent
     if isinstance(top.parent, exp.Select) and top.arg_key == "expressions":
-        new = exp.Alias(this=new, alias=exp.to_identifier(reference.name.lower()))
-        reference = top  # type: ignore[assignment]  # brackets around a column
-    reference.replace(new)
+        named = exp.Alias(this=new, alias=exp.to_identifier(reference.name.lower()))
+        top.replace(named)
+    else:
+        reference.replace(new)
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
-    """A relation in FROM: `names` are its columns in lower case, None if they are not known."""
+class _Bound:
+    """The window of a bound, and what is not NULL where an outer join has a row of the window."""
 
-    alias: str
-    names: _Names | None
-    number: int | None = None
-
-
-_NO_WINDOW: Final = _Source("", None)
-"""What is found where a name is not that of a bound."""
+    number: int
+    row: exp.Column | None = None
 
 
 class _Scopes:
-    """Looks names up in the scopes of one query."""
+    """Looks the names of bounds up in the scopes of one query."""
 
     def __init__(
-        self,
-        source: SourceText,
-        windows: Sequence[WindowClause],
-        definitions: Sequence[StreamDefinition],
-        duck: Duck | None,
+        self, source: SourceText, windows: Sequence[WindowClause], relations: FromRelations
     ) -> None:
-        self._text = source
+        self._source = source
         self._windows = windows
-        self._definitions = definitions
-        self._duck = duck
-        self._tables: dict[str, _Names | None] = {}
+        self._relations = relations
 
-    def window_of(self, reference: exp.Column) -> int | None:
-        """Return the window whose bound is meant; None if it is something else."""
+    def bound_of(self, reference: exp.Column) -> _Bound | None:
+        """Return of which window a bound is meant; None if it is something else."""
         if reference.args.get("db"):
             return None
         select = reference.find_ancestor(exp.Select)
         while isinstance(select, exp.Select):
-            sources = self._sources(select)
-            if reference.table:
-                alias = reference.table.lower()
-                named = [each for each in sources if each.alias == alias]
-                if named:
-                    return self._bound_of(named[0], reference)
-            elif (found := self._unqualified(reference, select, sources)) is not None:
-                return found.number
-            select = _around(select)
+            relations = self._relations.of(select)
+            find = self._qualified if reference.table else self._unqualified
+            found = find(reference, select, relations)
+            if found is not None and found.number is not None:
+                return _Bound(found.number, self._row_of(found, reference, select))
+            select = _around(select) if found is None else None
         return None
 
+    def _qualified(
+        self, reference: exp.Column, _: exp.Select, relations: list[Relation]
+    ) -> Relation | None:
+        """Return the relation of the name if it has the bound, and no column of its name."""
+        named = [each for each in relations if each.alias == reference.table.lower()]
+        if not named:
+            return None
+        [relation, *_others] = named
+        if relation.names is None or reference.name.lower() in relation.names:
+            return _NO_WINDOW
+        self._refuse_landmark(relation, reference)
+        return relation if self._relations.has_bounds(relation) else _NO_WINDOW
+
     def _unqualified(
-        self, reference: exp.Column, select: exp.Select, sources: list[_Source]
-    ) -> _Source | None:
-        """Return the source whose bound is meant; None if the query around has to be asked."""
+        self, reference: exp.Column, select: exp.Select, relations: list[Relation]
+    ) -> Relation | None:
+        """Return the relation whose bound is meant; None if the query around has to be asked."""
         name = reference.name.lower()
-        having = [each for each in sources if each.names is None or name in each.names]
-        windowed = [each for each in sources if each not in having and self._has_bounds(each)]
+        having = [each for each in relations if each.names is None or name in each.names]
+        has_bounds = self._relations.has_bounds
+        windowed = [each for each in relations if each not in having and has_bounds(each)]
         if _is_alias(reference, select) or (having and not windowed):
             return _NO_WINDOW
         if len(windowed) + len(having) > 1:
-            self._refuse_ambiguous(reference, windowed[0])
+            hint = f"write {windowed[0].alias or 'relation'}.{name}"
+            self._refuse(f"several relations may have {name}", reference, hint)
         if windowed:
             return windowed[0]
-        for each in sources:
+        for each in relations:
             self._refuse_landmark(each, reference)
         return None
 
-    def _bound_of(self, source: _Source, reference: exp.Column) -> int | None:
-        """Return the window if a source is one, and has no column of the name."""
-        if source.names is None or reference.name.lower() in source.names:
+    def _row_of(
+        self, relation: Relation, reference: exp.Column, select: exp.Select
+    ) -> exp.Column | None:
+        """Return a column that tells rows of a window from those that an outer join makes up."""
+        if relation.alias not in made_up(select, reference):
             return None
-        self._refuse_landmark(source, reference)
-        return source.number if self._has_bounds(source) else None
+        if relation.filled:
+            return exp.column(relation.filled[0], table=relation.alias, quoted=True)
+        reason = f"{reference.name.lower()} is NULL where {relation.alias} has no row to join"
+        hint = "read the bounds of the other side of the outer join"
+        return self._refuse(reason, reference, hint)
 
-    def _has_bounds(self, source: _Source) -> bool:
-        return source.number is not None and self._windows[source.number].kind in BOUNDED
-
-    def _refuse_landmark(self, source: _Source, reference: exp.Column) -> None:
-        window = None if source.number is None else self._windows[source.number]
+    def _refuse_landmark(self, relation: Relation, reference: exp.Column) -> None:
+        window = None if relation.number is None else self._windows[relation.number]
         if window is not None and window.kind is WindowKind.LANDMARK:
             reason = f"landmark({window.stream}) has no {reference.name.lower()}"
             self._refuse(reason, reference, _HAVE)
 
-    def _refuse_ambiguous(self, reference: exp.Column, source: _Source) -> Never:
-        reason = f"several relations may have {reference.name.lower()}"
-        self._refuse(reason, reference, f"write {source.alias}.{reference.name.lower()}")
-
     def _refuse(self, reason: str, reference: exp.Column, hint: str) -> Never:
-        self._text.refuse(UnknownColumnError, reason, place_of(reference), hint)
-
-    # What the relations of a FROM have
-
-    def _sources(self, select: exp.Select, depth: int = 0) -> list[_Source]:
-        return [self._source(node, depth) for node in _relations(select)]
-
-    def _source(self, node: exp.Expr, depth: int) -> _Source:
-        number = chunk_index(node)
-        names: _Names | None = None
-        if number is not None:
-            names = _lowered(self._definitions[number].schema.names)
-        elif isinstance(node, exp.Subquery | exp.Lateral):
-            names = self._of_query(node.this, depth)
-        elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            table = _common_table(node) if not node.db else None
-            names = self._of_common(table, depth) if table else self._of_table(node)
-        if node.args.get("pivots"):
-            names = None
-        renamed = _renamed(names, node.args.get("alias"), self._in_order(number))
-        return _Source(node.alias_or_name.lower(), renamed, number)
-
-    def _in_order(self, number: int | None) -> list[str]:
-        return [] if number is None else self._definitions[number].schema.names
-
-    def _of_common(self, table: exp.CTE, depth: int) -> _Names | None:
-        clause = table.parent
-        if isinstance(clause, exp.With) and clause.recursive:
-            return None
-        return _renamed(self._of_query(table.this, depth), table.args.get("alias"), [])
-
-    def _of_query(self, query: exp.Expr, depth: int) -> _Names | None:
-        """Return the columns of a query; None if a star stands for what is not known."""
-        while isinstance(query, exp.SetOperation | exp.Subquery):
-            query = query.this
-        if not isinstance(query, exp.Select) or depth > _DEEPEST:
-            return None
-        names: set[str] = set()
-        for item in query.expressions:
-            value = item.unnest()
-            is_star = isinstance(value, exp.Column) and isinstance(value.this, exp.Star)
-            if is_star or is_bare_star(value):
-                table = value.table.lower() if is_star else ""
-                among = [
-                    each
-                    for each in self._sources(query, depth + 1)
-                    if not table or each.alias == table
-                ]
-                if not among or any(each.names is None for each in among):
-                    return None
-                names |= {name for each in among for name in each.names or ()}
-                names |= {name for name in BOUNDS if _renames_to(value, name)}
-            elif value.find(exp.Columns, exp.Star) is not None and not item.alias:
-                return None
-            else:
-                names.add(item.alias_or_name.lower())
-        return frozenset(names)
-
-    def _of_table(self, node: exp.Table) -> _Names | None:
-        """Return the columns of a table of DuckDB; None if it knows none of the name."""
-        if self._duck is None:
-            return None
-        if node.name.lower() not in self._tables:
-            ask = "SELECT column_name FROM duckdb_columns() WHERE lower(table_name) = ?"
-            rows = self._duck.rows(ask, [node.name.lower()])
-            names = _lowered(str(name) for (name,) in rows)
-            self._tables[node.name.lower()] = names or None
-        return self._tables[node.name.lower()]
-
-
-def _relations(select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield what stands in FROM, with joins in brackets taken apart."""
-    read = select.args.get("from_")
-    joins = [*(select.args.get("joins") or ()), *(select.args.get("laterals") or ())]
-    waiting = [read.this] if read is not None else []
-    waiting += [each.this if isinstance(each, exp.Join) else each for each in joins]
-    while waiting:
-        node = waiting.pop(0)
-        waiting[:0] = [join.this for join in node.args.get("joins") or ()]
-        if isinstance(node, exp.Subquery | exp.Paren) and isinstance(node.this, exp.Table):
-            inner = node.this
-            if not node.alias:
-                waiting.insert(0, inner)
-                continue
-        yield node
+        self._source.refuse(UnknownColumnError, reason, place_of(reference), hint)
 
 
 def _around(select: exp.Select) -> exp.Select | None:
@@ -259,43 +178,7 @@ def _is_alias(reference: exp.Column, select: exp.Select) -> bool:
         if item is inside:
             return False
         if isinstance(item, exp.Alias) and item.alias.lower() == name:
-            return not _is_of_same_name(item.this, name)
+            value = item.this.unnest()
+            is_itself = isinstance(value, exp.Column) and not value.table
+            return not (is_itself and value.name.lower() == name)
     return False
-
-
-def _is_of_same_name(value: exp.Expr, name: str) -> bool:
-    value = value.unnest()
-    return isinstance(value, exp.Column) and not value.table and value.name.lower() == name
-
-
-def _common_table(table: exp.Table) -> exp.CTE | None:
-    """Return the common table expression that a name stands for."""
-    name = table.name.lower()
-    node: exp.Expr | None = table
-    while node is not None:
-        clause = node.args.get("with_")
-        for each in clause.expressions if isinstance(clause, exp.With) else ():
-            if each.alias.lower() == name and each is not table.find_ancestor(exp.CTE):
-                assert isinstance(each, exp.CTE)
-                return each
-        node = node.parent
-    return None
-
-
-def _renamed(names: _Names | None, alias: object, in_order: Sequence[str]) -> _Names | None:
-    """Return the columns under an alias such as `t(a, b)`."""
-    new = [each.name for each in alias.columns] if isinstance(alias, exp.TableAlias) else []
-    if not new:
-        return names
-    if in_order:
-        return _lowered([*new, *in_order[len(new) :]])
-    return None if names is None else names | _lowered(new)
-
-
-def _renames_to(star: exp.Expr, name: str) -> bool:
-    inner = star.this if isinstance(star, exp.Column) else star
-    return any(each.alias.lower() == name for each in inner.args.get("rename") or ())
-
-
-def _lowered(names: Iterable[str]) -> _Names:
-    return frozenset(name.lower() for name in names)

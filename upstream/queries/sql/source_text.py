@@ -17,7 +17,7 @@ from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError
 
 from ...errors import ParameterError, QueryError, QuerySyntaxError, StatementError
 from .dialect import DIALECT, WrittenParser
-from .foreign_forms import ForeignForm, foreign_form
+from .foreign_forms import ForeignForm, foreign_form, in_words_of_duckdb
 
 if TYPE_CHECKING:
     from ...database.duck import Duck
@@ -26,9 +26,6 @@ LONGEST = 250_000
 """So many characters a statement may have: to parse more takes seconds."""
 DEEPEST = 1_000
 """So deep DuckDB reads brackets within one another."""
-
-OFFSET_ARGUMENT = "offse_"
-"""What the argument `offset => …` is called in trees: OFFSET is a keyword."""
 
 _SLIPS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What sqlglot may stumble over in a text that is not SQL, besides what it says itself."""
@@ -51,10 +48,12 @@ class SourceText:
         self.text = text
         self._check_characters()
         self._parser = WrittenParser(error_level=ErrorLevel.IMMEDIATE, dialect=DIALECT())
-        self.tokens = self._tokenized()
-        _name_rows(self.tokens)
-        self.for_duckdb = _with_named_offsets(text, self.tokens)
+        self.tokens = self._tokenized(text)
+        self.for_duckdb = in_words_of_duckdb(text, self.tokens)
         """The text as DuckDB can read it, with every character in its place."""
+        if self.for_duckdb != text:
+            self.tokens = self._tokenized(self.for_duckdb)
+        _name_rows(self.tokens)
 
     def statement(self) -> exp.Expr:
         """Parse the only statement of the text."""
@@ -100,7 +99,7 @@ class SourceText:
     def parse(self, tokens: list[Token]) -> exp.Expr:
         """Parse some of the tokens as one statement."""
         with self.syntax_errors():
-            trees = self._parser.parse(tokens, self.text)
+            trees = self._parser.parse(tokens, self.for_duckdb)
         tree = trees[0] if trees else None
         if tree is None:
             self.refuse(QuerySyntaxError, "there is no statement here", 0)
@@ -161,13 +160,13 @@ class SourceText:
             sign = ascii(found.group())
             self.refuse(QuerySyntaxError, f"{sign} cannot be in a text", found.start())
 
-    def _tokenized(self) -> list[Token]:
+    def _tokenized(self, text: str) -> list[Token]:
         try:
-            return list(DIALECT().tokenize(self.text))
+            return list(DIALECT().tokenize(text))
         except TokenError as error:
             reason = str(error.__cause__ or error)
             at = re.search(r" from \d+:(\d+)$", reason)
-            place = int(at.group(1)) if at else len(self.text)
+            place = int(at.group(1)) if at else len(text)
             reason = reason[: at.start()] if at else "this cannot be read as SQL"
             if reason.startswith("Missing "):
                 reason = f"what begins here has no end: {reason.removeprefix('Missing ')}"
@@ -199,8 +198,7 @@ def lowered(reason: str) -> str:
 def _name_rows(tokens: list[Token]) -> None:
     """Make names of the ROWS that are called as a table function, and leave those of frames.
 
-    `ROWS (` begins a frame as well, in which there is no name with a comma behind. A `session(…)`
-    is none of ours, but the name that people know of other engines.
+    `ROWS (` begins a frame as well, in which there is no name with a comma behind, nor an interval.
     """
     for i in range(len(tokens) - 1):
         if tokens[i].token_type not in _KEYWORDS:
@@ -208,19 +206,11 @@ def _name_rows(tokens: list[Token]) -> None:
         if tokens[i + 1].token_type != TokenType.L_PAREN:
             continue
         behind = [token.token_type for token in tokens[i + 2 : i + 4]]
+        is_value = tokens[i].token_type == TokenType.SESSION and behind[:1] == [TokenType.INTERVAL]
         is_after_table = i > 0 and tokens[i - 1].token_type in _TABLE_COMES
         has_arguments = behind[:1] and behind[0] in _NAMES and behind[1:] == [TokenType.COMMA]
-        if is_after_table or has_arguments:
+        if is_after_table or has_arguments or is_value:
             tokens[i].token_type = TokenType.VAR
-
-
-def _with_named_offsets(text: str, tokens: list[Token]) -> str:
-    """Rename arguments called `offset`, which DuckDB allows for no name, in text and tokens."""
-    for token, following in pairwise(tokens):
-        if token.token_type == TokenType.OFFSET and following.text in {"=>", ":="}:
-            token.token_type, token.text = TokenType.VAR, OFFSET_ARGUMENT
-            text = text[: token.start] + OFFSET_ARGUMENT + text[token.end + 1 :]
-    return text
 
 
 def place_of(node: exp.Expr) -> int | None:

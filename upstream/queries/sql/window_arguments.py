@@ -8,6 +8,10 @@
     landmark(stream[, slide][, by => arrival])
 
 What has a place may be named as well (`size => …`).
+
+Other engines name the time column behind the stream: Flink's `TUMBLE(TABLE trades,
+DESCRIPTOR(time), size)`, of which `TABLE` is gone here, and RisingWave's `tumble(trades, time,
+size)`. The sizes are then in their order, the slide before the size.
 """
 
 from __future__ import annotations
@@ -17,7 +21,8 @@ from typing import Final, Never
 from sqlglot import exp
 
 from ...errors import QueryError, WindowError
-from .source_text import OFFSET_ARGUMENT, SourceText, place_of
+from .foreign_forms import OFFSET_ARGUMENT
+from .source_text import SourceText, place_of
 from .window_clause import WindowKind
 
 FUNCTIONS: Final = {kind.value: kind for kind in WindowKind if kind is not WindowKind.STREAM}
@@ -39,6 +44,12 @@ _PLACED: Final[dict[WindowKind, tuple[str, ...]]] = {  # in the order in which t
     WindowKind.LANDMARK: ("slide",),
     WindowKind.SESSION: ("gap",),
 }
+_PLACED_ELSEWHERE: Final[dict[WindowKind, tuple[str, ...]]] = {
+    WindowKind.TUMBLE: ("size", "offset"),
+    WindowKind.HOP: ("slide", "size", "offset"),
+    WindowKind.SESSION: ("gap",),
+}
+"""The order of other engines, behind the time column."""
 _LEAST: Final = {
     WindowKind.TUMBLE: 1,
     WindowKind.HOP: 2,
@@ -47,12 +58,12 @@ _LEAST: Final = {
 }
 """How many of them there have to be."""
 _NAMED: Final[dict[WindowKind, tuple[str, ...]]] = {
-    WindowKind.TUMBLE: ("by", "offset", "zone", "empty"),
-    WindowKind.HOP: ("by", "offset", "zone", "empty"),
+    WindowKind.TUMBLE: ("by", "timecol", "offset", "zone", "empty"),
+    WindowKind.HOP: ("by", "timecol", "offset", "zone", "empty"),
     WindowKind.ROWS: (),
     WindowKind.LATEST: ("rows", "per"),
     WindowKind.LANDMARK: ("by",),
-    WindowKind.SESSION: ("by", "per"),
+    WindowKind.SESSION: ("by", "timecol", "per"),
 }
 _NEVER_EMPTY: Final = {
     WindowKind.ROWS: "a window of rows is never empty: it ends when it has its rows",
@@ -81,6 +92,13 @@ class WindowArguments:
         """Return the argument of this name, if it was given."""
         return self._values.get(name)
 
+    def time(self) -> exp.Expr | None:
+        """Return the time column that was named as other engines want it."""
+        node = self._values.get("timecol")
+        if node is not None and _is_descriptor(node) and len(node.expressions) == 1:
+            node = node.expressions[0]
+        return node
+
     def sizes(self) -> list[str]:
         """Return which sizes were given, in their order."""
         return [name for name in _PLACED[self.kind] if name in self._values]
@@ -88,10 +106,26 @@ class WindowArguments:
     def _read(self) -> exp.Expr:
         """Read all, and return the first, which says what the window is over."""
         arguments = list(self._call.expressions)
-        if not arguments or _is_named(arguments[0]):
+        if arguments and _name_of(arguments[0]) == "data":
+            arguments[0] = arguments[0].expression
+        if not arguments or _name_of(arguments[0]):
             self.refuse(f"{self.kind} of what? its first argument is a stream", self._call)
-        stream = arguments.pop(0)
+        stream: exp.Expr = arguments.pop(0)
         names = _PLACED[self.kind]
+        if (time := self._time_among(arguments)) is not None:
+            names = _PLACED_ELSEWHERE[self.kind]
+            self._values["timecol"] = time
+            arguments = sorted((each for each in arguments if each is not time), key=_is_named)
+        self._read_sizes(arguments, names)
+        for name in _PLACED[self.kind][: _LEAST.get(self.kind, 0)]:
+            if name not in self._values:
+                self.refuse(f"{self.kind} needs a {name}", self._call)
+        if self.kind is WindowKind.SESSION and "timecol" in self._values:
+            self._values.setdefault("per", exp.Tuple())  # other engines have no key of a stream
+        return stream
+
+    def _read_sizes(self, arguments: list[exp.Expr], names: tuple[str, ...]) -> None:
+        """Read what comes in an order, and what has a name behind it."""
         given = 0
         while arguments and not _is_named(arguments[0]):
             if given == len(names):
@@ -102,15 +136,18 @@ class WindowArguments:
             if not _is_named(argument):
                 self.refuse("what has no name comes before what has one", argument)
             self._read_named(argument)
-        for name in names[: _LEAST.get(self.kind, 0)]:
-            if name not in self._values:
-                self.refuse(f"{self.kind} needs a {name}", self._call)
-        assert isinstance(stream, exp.Expr)
-        return stream
+
+    def _time_among(self, arguments: list[exp.Expr]) -> exp.Expr | None:
+        """Return the argument that names the time column, as other engines want it."""
+        if self.kind not in _PLACED_ELSEWHERE:
+            return None
+        if (found := next((each for each in arguments if _is_descriptor(each)), None)) is not None:
+            return found
+        is_column = arguments and isinstance(arguments[0], exp.Column)
+        return arguments[0] if is_column and len(arguments) > 1 else None
 
     def _read_named(self, argument: exp.Expr) -> None:
-        name = argument.this.name.lower()
-        name = "offset" if name == OFFSET_ARGUMENT else name
+        name = _name_of(argument)
         if name not in (*_PLACED[self.kind], *_NAMED[self.kind]):
             reason = _NEVER_EMPTY.get(self.kind) if name == "empty" else None
             self.refuse(reason or f"{self.kind} has no argument {name}", argument)
@@ -152,3 +189,12 @@ class WindowArguments:
 
 def _is_named(node: exp.Expr) -> bool:
     return isinstance(node, exp.Kwarg | exp.PropertyEQ)
+
+
+def _name_of(node: exp.Expr) -> str:
+    name = node.this.name.lower() if _is_named(node) else ""
+    return "offset" if name == OFFSET_ARGUMENT else name
+
+
+def _is_descriptor(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.lower() == "descriptor"

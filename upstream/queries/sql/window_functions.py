@@ -141,6 +141,7 @@ class _WindowCall:
 
     def _axis(self) -> Axis:
         by, time = self._arguments.get("by"), self._definition.time
+        self._check_time_column()
         if by is not None:
             name = by.name.lower() if isinstance(by, exp.Column | exp.Literal) else ""
             if name == Axis.ARRIVAL:
@@ -156,6 +157,17 @@ class _WindowCall:
             )
             self._arguments.refuse(f"the stream {stream} has no time column", None, hint)
         return Axis.SOURCE
+
+    def _check_time_column(self) -> None:
+        """Refuse a time column, named as in other engines, that is not that of the stream."""
+        node, time = self._arguments.time(), self._definition.time
+        if node is None or time is None:
+            return
+        if not isinstance(node, exp.Column) or node.name.lower() != time.lower():
+            stream = self._definition.name
+            reason = f"the time column of {stream} is {time}, and windows go by no other"
+            hint = f"write {time} there, or create the stream with TIME ({node.name or 'column'})"
+            self._arguments.refuse(reason, node, hint)
 
     def _time_clause(self) -> str:
         """Return the clause that would have given the stream its time."""
