@@ -7,7 +7,6 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlglot import exp, parse_one
 
 from tests.queries.setting import append, given, make_streams
 from upstream import (
