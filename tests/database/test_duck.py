@@ -1,4 +1,4 @@
-"""Statements run on tables that they are lent, and leave nothing behind."""
+"""The database of an engine: tables, statements as they were written, and what is locked."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-import sqlglot
-from sqlglot import exp
 
 from upstream import Engine
 from upstream.database.duck import Duck
@@ -21,7 +19,6 @@ from upstream.errors import (
     StatementError,
     UnknownTableError,
 )
-from upstream.queries.sql.lending import answer_once, prepare
 
 SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
 
@@ -33,128 +30,12 @@ def duck() -> Iterator[Duck]:
     duck.close()
 
 
-def tree(text: str) -> exp.Expr:
-    return sqlglot.parse_one(text, dialect="duckdb")
-
-
 def table(*values: int) -> pa.Table:
     return pa.table({"k": ["a"] * len(values), "v": values}, schema=SCHEMA)
 
 
 def views(duck: Duck) -> list[tuple[str, ...]]:
     return duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
-
-
-def test_a_statement_reads_what_it_is_lent_each_time(duck: Duck) -> None:
-    total = prepare(duck, tree("SELECT sum(v)::BIGINT AS s FROM chunk"), {"chunk": SCHEMA})
-    for values in ((1, 2), (10,), (3, 4, 5), ()):
-        expected = sum(values) if values else None
-        assert total.run(chunk=table(*values)).to_pylist() == [{"s": expected}]
-
-
-def test_what_is_not_lent_is_empty(duck: Duck) -> None:
-    both = prepare(
-        duck,
-        tree("SELECT (SELECT count(*) FROM a) AS a, (SELECT count(*) FROM b) AS b"),
-        {"a": SCHEMA, "b": SCHEMA},
-    )
-    assert both.run(a=table(1), b=table(1, 2)).to_pylist() == [{"a": 1, "b": 2}]
-    assert both.run(b=table(3)).to_pylist() == [{"a": 0, "b": 1}]
-    assert both.run().to_pylist() == [{"a": 0, "b": 0}]
-
-
-def test_nothing_that_was_lent_is_held(duck: Duck) -> None:
-    import gc
-    import weakref
-
-    first = prepare(duck, tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
-    for _ in range(3):
-        rows = table(1, 2, 3)
-        watch = weakref.ref(rows)
-        first.run(chunk=rows)
-        del rows
-        gc.collect()
-        assert watch() is None
-
-
-def test_a_lent_table_has_its_name_in_the_query(duck: Duck) -> None:
-    named = prepare(
-        duck,
-        tree("SELECT chunk.v, c.k FROM chunk, chunk AS c WHERE chunk.v < c.v"),
-        {"chunk": SCHEMA},
-    )
-    assert named.run(chunk=table(1, 2)).to_pylist() == [{"v": 1, "k": "a"}]
-
-
-def test_the_query_itself_is_left_as_it_is(duck: Duck) -> None:
-    query = tree("SELECT v FROM chunk")
-    before = query.copy()
-    prepare(duck, query, {"chunk": SCHEMA})
-    assert query == before
-
-
-def test_a_table_of_another_schema_is_no_lent_one(duck: Duck) -> None:
-    duck.rows("CREATE TABLE chunk AS SELECT 7 AS v")
-    query = tree("SELECT a.v AS a, b.v AS b FROM main.chunk AS a, chunk AS b")
-    assert prepare(duck, query, {"chunk": SCHEMA}).run(chunk=table(1)).to_pylist() == [
-        {"a": 7, "b": 1}
-    ]
-
-
-def test_a_table_may_be_lent_that_is_not_read(duck: Duck) -> None:
-    one = prepare(duck, tree("SELECT 1 AS one"), {"chunk": SCHEMA})
-    assert one.run(chunk=table(1)).to_pylist() == [{"one": 1}]
-    one.close()
-
-
-def test_statements_do_not_get_into_one_anothers_way(duck: Duck) -> None:
-    texts = ("SELECT v FROM chunk", "SELECT v + 1 AS v FROM chunk")
-    prepared = [prepare(duck, tree(text), {"chunk": SCHEMA}) for text in texts]
-    for i in range(3):
-        for plus, each in enumerate(prepared):
-            assert each.run(chunk=table(i)).to_pylist() == [{"v": i + plus}]
-
-
-def test_results_stay_when_other_statements_run(duck: Duck) -> None:
-    same = prepare(duck, tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
-    results = [same.run(chunk=table(i)) for i in range(4)]
-    assert [each["v"].to_pylist() for each in results] == [[0], [1], [2], [3]]
-
-
-def test_a_row_that_fails_does_not_keep_others_from_running(duck: Duck) -> None:
-    strict = prepare(duck, tree("SELECT CAST(k AS INT) AS i FROM chunk"), {"chunk": SCHEMA})
-    good = pa.table({"k": ["7"], "v": [0]}, schema=SCHEMA)
-    for _ in range(2):
-        with pytest.raises(Exception, match=r"(?i)conver"):
-            strict.run(chunk=table(1))
-        assert strict.run(chunk=good).to_pylist() == [{"i": 7}]
-
-
-def test_what_is_closed_takes_its_names_back(duck: Duck) -> None:
-    prepared = prepare(duck, tree("SELECT v FROM chunk"), {"chunk": SCHEMA})
-    prepared.run()
-    prepared.run()
-    assert len(views(duck)) == 1
-    prepared.close()
-    assert views(duck) == []
-
-
-def test_a_statement_may_be_run_just_once(duck: Duck) -> None:
-    answer = answer_once(duck, tree("SELECT max(v) AS m FROM t"), "", {"t": table(1, 5)})
-    assert answer.to_pylist() == [{"m": 5}]
-    assert views(duck) == []
-
-
-def test_a_statement_that_answers_nothing_gives_no_rows(duck: Duck) -> None:
-    assert answer_once(duck, tree("CREATE TABLE x (a INT)"), "", {}).num_rows == 0
-    assert duck.has_table("x")
-
-
-def test_a_statement_that_fails_once_is_an_error_with_its_text(duck: Duck) -> None:
-    with pytest.raises(QueryError) as caught:
-        answer_once(duck, tree("SELECT w FROM t"), "SELECT w\nFROM t", {"t": table(1)})
-    assert caught.value.text == "SELECT w\nFROM t"
-    assert views(duck) == []
 
 
 def test_tables_are_found_by_their_names(duck: Duck) -> None:
@@ -262,6 +143,23 @@ def test_a_locked_engine_makes_tables_of_rows_and_says_why_not_of_files(tmp_path
             engine.create_table("files", str(path))
     with Engine() as engine:
         engine.create_table("files", str(path))
+
+
+def test_an_answer_is_known_until_the_database_changes(duck: Duck) -> None:
+    asked = []
+
+    def tables(duck: Duck) -> int:
+        asked.append(1)
+        return len(duck.rows("SELECT table_name FROM duckdb_tables()"))
+
+    assert (duck.known(tables), duck.known(tables), len(asked)) == (0, 0, 1)
+    duck.run_as_written("SELECT 1", {})
+    assert (duck.known(tables), len(asked)) == (0, 1)
+    duck.run_as_written("CREATE TABLE one (a INT)", {})
+    assert duck.known(tables) == 1
+    duck.run_as_written("WITH x AS (SELECT 1) INSERT INTO one FROM x", {})
+    duck.create_table("two", table(1))
+    assert (duck.known(tables), len(asked)) == (2, 3)
 
 
 def test_python_variables_are_no_tables() -> None:

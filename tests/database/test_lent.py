@@ -100,7 +100,11 @@ def test_what_is_known_is_known_within_a_block_only(lent: LentRelations) -> None
 def test_a_block_that_fails_keeps_nothing(
     connection: duckdb.DuckDBPyConnection, lent: LentRelations
 ) -> None:
-    with pytest.raises(ValueError, match="in it"), lent.keeping():
-        lent.shared(SCHEMA, 0)
-        raise ValueError("in it")
+    def failing() -> None:
+        with lent.keeping():
+            assert lent.shared(SCHEMA, 0).table.num_rows == 0
+            raise ValueError("in it")
+
+    with pytest.raises(ValueError, match="in it"):
+        failing()
     assert views(connection) == []

@@ -50,8 +50,8 @@ def test_what_duckdb_says_of_ctrl_c_is_an_interrupt(
 def test_other_errors_stay_as_they_are_and_the_result_is_dropped(
     connection: duckdb.DuckDBPyConnection, error: BaseException
 ) -> None:
+    connection.execute("SELECT * FROM range(10)")
     with pytest.raises(type(error)) as caught, Running(connection):
-        connection.execute("SELECT * FROM range(10)")
         raise error
     assert caught.value is error
     assert connection.fetchall() == []

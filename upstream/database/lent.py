@@ -12,6 +12,8 @@ import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from .running import Running
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -88,10 +90,11 @@ class Kept:
 class LentRelations:
     """The relations of one connection."""
 
-    __slots__ = ("_connection", "_count", "_kept", "_lent", "_shared")
+    __slots__ = ("_connection", "_count", "_kept", "_lent", "_running", "_shared")
 
     def __init__(self, connection: DuckDBPyConnection) -> None:
         self._connection = connection
+        self._running = Running(connection)
         self._count = 0
         self._lent: dict[str, weakref.ref[LentRelation]] = {}
         """What may be registered with DuckDB, by name."""
@@ -105,7 +108,8 @@ class LentRelations:
         self._count += 1
         relation = LentRelation(name or f"__lent_{self._count}", schema)
         self._lent[relation.name] = weakref.ref(relation)
-        self._connection.register(relation.name, relation.rows)
+        with self._running:
+            self._connection.register(relation.name, relation.rows)
         return relation
 
     def shared(self, schema: pa.Schema, number: int) -> LentRelation:

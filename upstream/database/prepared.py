@@ -91,16 +91,14 @@ class Prepared:
                 self._written.clear()
 
     def close(self) -> None:
-        """Take the lent names back."""
-        try:
-            if self._is_named:
-                self._connection.execute(f"DEALLOCATE {self._name}")
-                self._is_named = False
-        finally:
-            self._execute = None
-            if self._written is not None:
-                self._written.close()
-                self._written = None
+        """Take the lent names back; if that is interrupted, it may be closed again, or run."""
+        self._execute = None
+        if self._is_named:
+            self._connection.execute(f"DEALLOCATE {self._name}")
+            self._is_named = False
+        written, self._written = self._written, None
+        if written is not None:
+            written.close()
 
     def _now_written(self) -> Written:
         if self._written is None:

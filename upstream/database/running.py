@@ -1,10 +1,13 @@
 """What is around every statement that DuckDB runs: its errors by our names, and nothing left open.
 
-Where DuckDB says in its own words that Ctrl-C ended a statement, that is KeyboardInterrupt.
+Where DuckDB says in its own words that Ctrl-C ended a statement, that is KeyboardInterrupt. So it
+does of what Python raises while it asks for the rows of a relation.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from .failure import DatabaseError, DatabaseValueError
@@ -14,6 +17,12 @@ if TYPE_CHECKING:
 
 _INTERRUPTED: Final = "Query interrupted"
 """What DuckDB says, in a bare RuntimeError, when Ctrl-C has ended a statement."""
+_RAISED: Final = re.compile(r".* the object registered as '.*' failed: (\w+):\s*", re.DOTALL)
+_IN_PYTHON: Final[Mapping[str, type[BaseException]]] = {
+    "KeyboardInterrupt": KeyboardInterrupt,
+    "MemoryError": MemoryError,
+}
+"""What may be raised at any time, by the name that DuckDB tells."""
 
 
 class Running:
@@ -40,6 +49,10 @@ class Running:
             type(error) is RuntimeError and str(error) == _INTERRUPTED
         ):
             raise KeyboardInterrupt from error
+        if isinstance(error, duckdb.InvalidInputException):
+            raised = _RAISED.fullmatch(str(error))
+            if raised is not None and raised[1] in _IN_PYTHON:
+                raise _IN_PYTHON[raised[1]] from error
         if isinstance(error, duckdb.ConversionException | duckdb.OutOfRangeException):
             raise DatabaseValueError(str(error)) from error
         if isinstance(error, duckdb.Error):

@@ -142,4 +142,4 @@ def test_it_says_what_it_reads_and_how_it_merges(duck: Duck) -> None:
     leaf = Feed(duck).leaf
     assert (leaf.reads(0), leaf.reads(1), leaf.keeps_rows) == (True, False, False)
     assert leaf.merge_query is None
-    assert "steps are merged" in leaf.describe()
+    assert "chunks are merged" in leaf.describe()

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
 
 import pyarrow as pa
 import pytest
+import sqlglot
+from sqlglot import exp
 
 from tests.queries.setting import append, content, given
 from upstream import Engine
 from upstream.database.duck import Duck
-from upstream.queries.evaluation.finish import Finish, MergedSchema
+from upstream.database.failure import DatabaseError
+from upstream.database.prepared import Prepared
+from upstream.queries.evaluation.finish import Finish
+from upstream.queries.evaluation.increments import Leaf
+from upstream.queries.partials.table_merge import merge_query
 from upstream.queries.rewriting import split
+from upstream.queries.rewriting.split_query import SplitQuery
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 
 SCHEMA = pa.schema([("k", pa.string()), ("x", pa.int64())])
+BOUNDS = pa.schema([("window_start", pa.int64()), ("window_end", pa.int64())])
 WINDOW = WindowClause(WindowKind.TUMBLE, "s", Axis.SOURCE, 10, 10)
 
 
@@ -26,43 +36,92 @@ def duck() -> Iterator[Duck]:
     duck.close()
 
 
-def finish_of(text: str, schema: pa.Schema, duck: Duck) -> tuple[Finish, pa.Schema]:
-    """Return the finish of a query, and the schema of what it finishes."""
-    import sqlglot
+@dataclass
+class MergedLeaf:
+    """What a finish has to know of a leaf."""
 
+    schema: pa.Schema
+    merge_query: exp.Query | None = None
+
+
+def split_of(text: str, duck: Duck) -> tuple[SplitQuery, Prepared]:
+    """Return the parts of a query, and the statement of its only partial."""
     query = sqlglot.parse_one(text, dialect="duckdb")
-    parts = split(query, (WINDOW,), {"chunk_0": SCHEMA}, duck)  # type: ignore[arg-type]  # a query
-    partial = prepare(duck, parts.leaves[0].partial, {"chunk_0": SCHEMA}).run().schema
-    return Finish(parts, [MergedSchema(partial)], schema, duck), partial
+    schemas = {"chunk_0": SCHEMA, "bounds_0": BOUNDS}
+    parts = split(query, (WINDOW,), schemas, duck)  # type: ignore[arg-type]  # a query
+    return parts, prepare(duck, parts.leaves[0].partial, {"chunk_0": SCHEMA})
+
+
+def finish_of(text: str, schema: pa.Schema, duck: Duck, *, merges: bool = False) -> Finish:
+    """Return the finish of a query, which merges by itself if that is left to it."""
+    parts, partial = split_of(text, duck)
+    [leaf] = parts.leaves
+    merge = merge_query(leaf.groups or (), leaf.states) if merges else None
+    leaves = cast("list[Leaf]", [MergedLeaf(partial.schema, merge)])
+    return Finish(parts, leaves, schema, duck, bounds={"bounds_0": BOUNDS})
 
 
 def test_where_there_is_nothing_to_finish_columns_only_get_their_names(duck: Duck) -> None:
     schema = pa.schema([("x", pa.int64()), ("key", pa.string())])
     text = "SELECT max(x) AS x, k AS key FROM chunk_0 GROUP BY k"
-    finish, partial = finish_of(text, schema, duck)
-    assert partial.names != schema.names
+    _, partial = split_of(text, duck)
+    assert partial.schema.names != schema.names
+    finish = finish_of(text, schema, duck)
     duck.close()  # no statement can run
-    result = finish.run([pa.table([["a", "b"], [3, 4]], schema=partial)])
+    result = finish.run([pa.table([["a", "b"], [3, 4]], schema=partial.schema)], {})
     assert result.schema == schema
     assert result.to_pylist() == [{"x": 3, "key": "a"}, {"x": 4, "key": "b"}]
 
 
+AVERAGE = "SELECT avg(x) + 1 AS x FROM chunk_0"
+
+
 def test_an_average_is_finished_of_its_states(duck: Duck) -> None:
-    schema = pa.schema([("x", pa.float64())])
-    finish, partial = finish_of("SELECT avg(x) + 1 AS x FROM chunk_0", schema, duck)
-    chunk = pa.table({"k": ["a", "b"], "x": [2, 4]}, SCHEMA)
-    merged = finish_input("SELECT avg(x) + 1 AS x FROM chunk_0", chunk, duck)
-    assert merged.schema == partial
-    assert finish.run([merged]).to_pylist() == [{"x": 4.0}]
+    finish = finish_of(AVERAGE, pa.schema([("x", pa.float64())]), duck)
+    assert finish.run([merged(AVERAGE, [2, 4], duck)], {}).to_pylist() == [{"x": 4.0}]
 
 
-def finish_input(text: str, chunk: pa.Table, duck: Duck) -> pa.Table:
+def test_the_finish_merges_what_is_left_to_it(duck: Duck) -> None:
+    finish = finish_of(AVERAGE, pa.schema([("x", pa.float64())]), duck, merges=True)
+    partials = pa.concat_tables([merged(AVERAGE, [2, 4], duck), merged(AVERAGE, [9], duck)])
+    assert finish.run([partials], {}).to_pylist() == [{"x": 6.0}]
+
+
+def test_what_only_has_to_be_named_is_merged_by_a_statement_where_that_is_left_to_it(
+    duck: Duck,
+) -> None:
+    text = "SELECT k, max(x) AS x FROM chunk_0 GROUP BY k"
+    schema = pa.schema([("k", pa.string()), ("x", pa.int64())])
+    finish = finish_of(text, schema, duck, merges=True)
+    partials = pa.concat_tables([merged(text, [2, 4], duck), merged(text, [9], duck)])
+    assert finish.run([partials], {}).to_pylist() == [{"k": "a", "x": 9}]
+
+
+def test_the_finish_reads_the_bounds_of_its_window(duck: Duck) -> None:
+    text = "SELECT max(x) AS x, (SELECT window_end FROM bounds_0) AS until FROM chunk_0"
+    schema = pa.schema([("x", pa.int64()), ("until", pa.int64())])
+    finish = finish_of(text, schema, duck)
+    for end in (10, 20):
+        bounds = pa.table({"window_start": [0], "window_end": [end]}, BOUNDS)
+        result = finish.run([merged(text, [1, 2], duck)], {"bounds_0": bounds})
+        assert result.to_pylist() == [{"x": 2, "until": end}]
+
+
+def test_what_went_wrong_is_said_in_the_words_of_the_query(duck: Duck) -> None:
+    text = "SELECT CAST(max(k) AS INT) AS x FROM chunk_0"
+    finish = finish_of(text, pa.schema([("x", pa.int32())]), duck)
+    with pytest.raises(DatabaseError) as caught:
+        finish.run([merged(text, [1], duck)], {})
+    assert finish.said(caught.value) == (
+        "Conversion Error: Could not convert string 'a' to INT32"
+        " when casting from source column max(k)"
+    )
+
+
+def merged(text: str, numbers: list[int], duck: Duck) -> pa.Table:
     """Return the partial over one chunk, which is what would be merged of it alone."""
-    import sqlglot
-
-    query = sqlglot.parse_one(text, dialect="duckdb")
-    parts = split(query, (WINDOW,), {"chunk_0": SCHEMA}, duck)  # type: ignore[arg-type]  # a query
-    return prepare(duck, parts.leaves[0].partial, {"chunk_0": SCHEMA}).run(chunk_0=chunk)
+    _, partial = split_of(text, duck)
+    return partial.run(chunk_0=pa.table({"k": ["a"] * len(numbers), "x": numbers}, SCHEMA))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ def query(text: str) -> exp.Query:
 
 
 MERGE = "SELECT __g0, SUM(__s0) AS __s0 FROM partials GROUP BY __g0"
+OVER_P_0 = MERGE.replace("partials", '"p_0"')
 
 
 @pytest.mark.parametrize(
@@ -27,8 +28,7 @@ MERGE = "SELECT __g0, SUM(__s0) AS __s0 FROM partials GROUP BY __g0"
         (
             "SELECT __s0 FROM merged_0",
             MERGE,
-            f"SELECT __s0 FROM ({MERGE.replace('partials', chr(34) + 'p_0' + chr(34))}) "
-            'AS "merged_0"',
+            f'SELECT __s0 FROM ({OVER_P_0}) AS "merged_0"',
         ),
     ],
     ids=["a table", "with an alias", "another table", "of a schema", "with its merge"],

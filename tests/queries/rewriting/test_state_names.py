@@ -33,8 +33,7 @@ def duck() -> Iterator[Duck]:
         ),
         ("SELECT avg(x) AS mean FROM chunk_0", {}),
         (
-            "SELECT a.m, b.n FROM (SELECT max(x) AS m FROM chunk_0) a, "
-            "(SELECT min(x) AS n FROM chunk_1) b",
+            "SELECT m, n FROM (SELECT max(x) AS m FROM chunk_0), (SELECT min(x) AS n FROM chunk_1)",
             {},
         ),
     ],

@@ -1,0 +1,163 @@
+"""An exception at any line of the database's leaves nothing lent, and what was asked can go on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import duckdb
+import pyarrow as pa
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import upstream.database
+from upstream.clock import ManualClock
+from upstream.database.duck import Duck
+from upstream.database.prepared import Prepared
+from upstream.queries.rewriting.trial import Trial
+from upstream.queries.sql.lending import prepare
+
+FOLDER = str(Path(upstream.database.__file__).parent)
+SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
+PAIRS = "SELECT a.k, a.v + b.v AS v, now() AS at FROM a JOIN b USING (k) ORDER BY v"
+MOST_LINES = 5_000
+
+
+class Tracer:
+    """Raises KeyboardInterrupt at one of the lines of the database that are run."""
+
+    def __init__(self, at: int | None = None) -> None:
+        self.lines = 0
+        self._at = at
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> Tracer | None:
+        if not frame.f_code.co_filename.startswith(FOLDER):
+            return None
+        if event == "line":
+            if self.lines == self._at:
+                self._at = None
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            self.lines += 1
+        return self
+
+
+@contextmanager
+def traced(tracer: Tracer) -> Iterator[None]:
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+@pytest.fixture
+def duck() -> Iterator[Duck]:
+    duck = Duck(clock=ManualClock())
+    yield duck
+    duck.close()
+
+
+def tree(text: str) -> exp.Query:
+    query = sqlglot.parse_one(text, dialect="duckdb")
+    assert isinstance(query, exp.Query)
+    return query
+
+
+def rows(count: int) -> pa.Table:
+    return pa.table({"k": ["x"] * count, "v": range(count)}, SCHEMA)
+
+
+def views(duck: Duck) -> list[tuple[str, ...]]:
+    return duck.rows("SELECT view_name FROM duckdb_views() WHERE NOT internal")
+
+
+def open_rows(duck: Duck) -> list[tuple[object, ...]]:
+    """Return what is left of a result that nobody fetched."""
+    try:
+        return duck._connection.fetchall()
+    except duckdb.InvalidInputException:  # there is none
+        return []
+
+
+def run(statement: Prepared, *counts: int) -> None:
+    for count in counts:
+        found = statement.run(a=rows(count), b=rows(1))
+        assert found["v"].to_pylist() == [*range(count)]
+
+
+def close(statement: Prepared) -> None:
+    """Close it; where that is interrupted it can run, and is closed again."""
+    try:
+        statement.close()
+    except KeyboardInterrupt:
+        run(statement, 2)
+        statement.close()
+        raise
+
+
+def prepared_statement(duck: Duck) -> None:
+    statement = prepare(duck, tree(PAIRS), {"a": SCHEMA, "b": SCHEMA})
+    try:
+        run(statement, 1, 2, 100, 2, 3)  # at first, prepared, longer than expected, and short again
+        assert statement.schema.names == ["k", "v", "at"]
+    except KeyboardInterrupt:
+        assert open_rows(duck) == [], "a result was left open"
+        run(statement, 2, 3)
+        raise
+    finally:
+        close(statement)
+
+
+def tried_queries(duck: Duck) -> None:
+    trial = Trial(duck, {"a": SCHEMA, "b": SCHEMA})
+    with duck.keeping():
+        assert trial.columns(tree(PAIRS)).names == ("k", "v", "at")
+        assert trial.shape(tree("SELECT sum(v) AS s FROM a")).types == ("HUGEINT",)
+        assert trial.with_steps().columns(tree("SELECT v FROM b")).types == ("BIGINT",)
+        assert trial.types_read_back(SCHEMA) == ("VARCHAR", "BIGINT")
+
+
+def statement_as_written(duck: Duck) -> None:
+    answer = duck.answer_as_written("SELECT max(v) AS v, now() AS at FROM t", {"t": rows(3)})
+    assert answer["v"].to_pylist() == [2]
+
+
+def lent_table(duck: Duck) -> None:
+    relation = duck.lend(SCHEMA)
+    relation.table = rows(2)
+    assert duck.rows(f"SELECT count(*)::TEXT FROM {relation.name}") == [("2",)]
+    duck.take_back(relation)
+
+
+USES: list[Callable[[Duck], None]] = [
+    *(prepared_statement, tried_queries, statement_as_written, lent_table),
+]
+
+
+@pytest.mark.parametrize("use", USES, ids=lambda use: use.__name__)
+def test_an_interrupt_at_any_line_leaves_nothing_lent(
+    use: Callable[[Duck], None], duck: Duck
+) -> None:
+    use(duck)  # what is done once in a process is done
+    counted = Tracer()
+    with traced(counted):
+        use(duck)
+    assert 10 < counted.lines < MOST_LINES
+    interrupted = 0
+    for at in range(counted.lines):
+        try:
+            with traced(Tracer(at)):
+                use(duck)
+        except KeyboardInterrupt:
+            interrupted += 1
+        lent_table(duck)  # the next use of the database
+        assert views(duck) == [], f"at line {at}"
+    assert interrupted == counted.lines
+    use(duck)
+    assert duck.rows("SELECT name FROM duckdb_prepared_statements()") == []
