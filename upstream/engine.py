@@ -295,7 +295,7 @@ class Engine:
             schema,
             choices,
             definitions=definitions,
-            baskets={each: entry.basket for each, entry in self._streams.items()},
+            logs={each: entry.log for each, entry in self._streams.items()},
             duck=self._duck,
             clock=self._clock,
             stopwatch=self._stopwatch,

@@ -24,7 +24,7 @@ def rows(*of: tuple[int, str, int]) -> pa.Table:
 
 def test_rows_are_stored_once_with_their_arrival() -> None:
     entry = stream()
-    one, other = entry.basket.reader(), entry.basket.reader()
+    one, other = entry.log.reader(), entry.log.reader()
     assert entry.append(rows((1, "a", 1), (2, "b", 2))) == 2
     [batch] = one.peek()
     [same] = other.peek()
@@ -36,7 +36,7 @@ def test_rows_that_do_not_fit_are_not_stored() -> None:
     entry = stream()
     with pytest.raises(StreamTypeError):
         entry.append(rows((1, "a", 1)).drop_columns(["k"]))
-    assert entry.basket.rows == 0
+    assert entry.log.rows == 0
 
 
 def test_the_newest_rows_are_those_by_time() -> None:
@@ -50,9 +50,9 @@ def test_what_is_read_is_not_kept() -> None:
     entry = stream()
     for number in range(10_000):
         entry.append(rows((number, "a", number)))
-    assert entry.basket.stored_batches <= 4_097
+    assert entry.log.stored_batches <= 4_097
     assert entry.newest_rows()["n"].to_pylist() == [9_999]
-    assert entry.basket.stored_rows == 0
+    assert entry.log.stored_rows == 0
 
 
 def test_plans_read_rows_as_updates_in_seconds() -> None:
@@ -78,4 +78,4 @@ def test_a_closed_stream_lets_go_what_it_had() -> None:
     entry = stream()
     entry.append(rows((1, "a", 1)))
     entry.close()
-    assert entry.basket.stored_rows == 0
+    assert entry.log.stored_rows == 0

@@ -6,50 +6,50 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from upstream.tables.log import Basket, BasketReader
+from upstream.tables.log import Log, LogReader
 
 
 def rows(*numbers: int) -> pa.Table:
     return pa.table({"x": pa.array(numbers, pa.int64())})
 
 
-def waiting(reader: BasketReader) -> list[int]:
+def waiting(reader: LogReader) -> list[int]:
     """Return what a reader would take, row by row."""
     return [x for batch in reader.peek() for x in batch.rows["x"].to_pylist()]
 
 
-def test_a_basket_that_nobody_reads_keeps_nothing() -> None:
-    basket = Basket()
-    basket.add(rows(1, 2, 3), 1.0)
-    assert (basket.stored_rows, basket.rows) == (0, 3)
+def test_a_log_that_nobody_reads_keeps_nothing() -> None:
+    log = Log()
+    log.add(rows(1, 2, 3), 1.0)
+    assert (log.stored_rows, log.rows) == (0, 3)
 
 
 def test_a_reader_sees_only_what_comes_after_it() -> None:
-    basket = Basket()
-    early = basket.reader()
-    basket.add(rows(1, 2), 1.0)
-    late = basket.reader()
-    basket.add(rows(3), 2.0)
+    log = Log()
+    early = log.reader()
+    log.add(rows(1, 2), 1.0)
+    late = log.reader()
+    log.add(rows(3), 2.0)
     assert (waiting(early), waiting(late)) == ([1, 2, 3], [3])
     assert (late.origin, late.position) == (2, 2)
 
 
 def test_a_batch_is_stored_until_its_slowest_reader_has_passed_it() -> None:
-    basket = Basket()
-    fast, slow = basket.reader(), basket.reader()
-    basket.add(rows(1, 2), 1.0)
-    basket.add(rows(3), 2.0)
+    log = Log()
+    fast, slow = log.reader(), log.reader()
+    log.add(rows(1, 2), 1.0)
+    log.add(rows(3), 2.0)
     fast.take(3)
-    assert basket.stored_rows == 3
+    assert log.stored_rows == 3
     slow.take(2)
-    assert basket.stored_rows == 1
+    assert log.stored_rows == 1
     assert (waiting(fast), waiting(slow)) == ([], [3])
 
 
 def test_a_batch_that_is_taken_in_part_keeps_its_numbers_and_its_arrival() -> None:
-    basket = Basket()
-    reader = basket.reader()
-    basket.add(rows(1, 2, 3), 7.0)
+    log = Log()
+    reader = log.reader()
+    log.add(rows(1, 2, 3), 7.0)
     reader.take(1)
     [batch] = reader.peek()
     assert (batch.first, batch.end, batch.arrival) == (1, 3, 7.0)
@@ -57,11 +57,11 @@ def test_a_batch_that_is_taken_in_part_keeps_its_numbers_and_its_arrival() -> No
 
 
 def test_the_first_that_waits_is_the_oldest_that_was_not_taken() -> None:
-    basket = Basket()
-    reader, other = basket.reader(), basket.reader()
+    log = Log()
+    reader, other = log.reader(), log.reader()
     assert reader.first_waiting() is None
-    basket.add(rows(1, 2), 1.0)
-    basket.add(rows(3), 2.0)
+    log.add(rows(1, 2), 1.0)
+    log.add(rows(3), 2.0)
     reader.take(1)
     assert reader.first_waiting() == 1.0
     reader.take(1)
@@ -72,33 +72,33 @@ def test_the_first_that_waits_is_the_oldest_that_was_not_taken() -> None:
 
 
 def test_a_batch_without_rows_is_nothing_to_read() -> None:
-    basket = Basket()
-    reader = basket.reader()
-    basket.add(rows(), 3.0)
+    log = Log()
+    reader = log.reader()
+    log.add(rows(), 3.0)
     assert (list(reader.peek()), reader.first_waiting()) == ([], None)
 
 
 def test_what_only_a_reader_that_closes_had_to_read_is_let_go() -> None:
-    basket = Basket()
-    reader, other = basket.reader(), basket.reader()
-    basket.add(rows(1, 2), 1.0)
+    log = Log()
+    reader, other = log.reader(), log.reader()
+    log.add(rows(1, 2), 1.0)
     other.take(2)
     reader.close()
-    assert basket.stored_rows == 0
+    assert log.stored_rows == 0
     other.close()
-    basket.add(rows(3), 2.0)
-    assert basket.stored_rows == 0
+    log.add(rows(3), 2.0)
+    assert log.stored_rows == 0
 
 
 def test_what_a_slow_reader_has_still_to_read_is_not_looked_at_by_others() -> None:
-    basket = Basket()
-    _slow, fast = basket.reader(), basket.reader()
+    log = Log()
+    _slow, fast = log.reader(), log.reader()
     seen = CountingRows(rows(1))
     for _ in range(1_000):
-        basket.add(seen.table, 1.0)
+        log.add(seen.table, 1.0)
         fast.take(1)
-    basket.add(rows(2), 2.0)
-    assert basket.stored_rows == 1_001
+    log.add(rows(2), 2.0)
+    assert log.stored_rows == 1_001
     seen.count = 0
     assert waiting(fast) == [2]
     assert seen.count <= 2 * 10  # bisection over 1,001 batches
@@ -119,15 +119,15 @@ class CountingRows:
         return int(self._table.num_rows)
 
 
-class BasketMachine(RuleBasedStateMachine):
-    """A basket, beside a list of all rows and the place of each reader in it."""
+class LogMachine(RuleBasedStateMachine):
+    """A log, beside a list of all rows and the place of each reader in it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.basket = Basket()
+        self.log = Log()
         self.all_rows: list[int] = []
         self.arrivals: list[float] = []
-        self.places: dict[BasketReader, int] = {}
+        self.places: dict[LogReader, int] = {}
 
     @rule(count=st.integers(0, 4))
     def add(self, count: int) -> None:
@@ -135,11 +135,11 @@ class BasketMachine(RuleBasedStateMachine):
         self.all_rows.extend(numbers)
         arrival = float(len(self.arrivals))
         self.arrivals.extend(arrival for _ in numbers)
-        self.basket.add(rows(*numbers), arrival)
+        self.log.add(rows(*numbers), arrival)
 
     @rule()
     def open(self) -> None:
-        self.places[self.basket.reader()] = len(self.all_rows)
+        self.places[self.log.reader()] = len(self.all_rows)
 
     @precondition(lambda self: self.places)
     @rule(data=st.data())
@@ -156,7 +156,7 @@ class BasketMachine(RuleBasedStateMachine):
         reader.close()
         del self.places[reader]
 
-    def chosen(self, data: st.DataObject) -> BasketReader:
+    def chosen(self, data: st.DataObject) -> LogReader:
         return data.draw(st.sampled_from(list(self.places)))
 
     @invariant()
@@ -173,8 +173,8 @@ class BasketMachine(RuleBasedStateMachine):
         slowest = min(self.places.values(), default=len(self.all_rows))
         of_its_batch = self.arrivals[slowest:]
         whole = sum(arrival >= of_its_batch[0] for arrival in self.arrivals) if of_its_batch else 0
-        assert self.basket.stored_rows <= whole
-        assert self.basket.rows == len(self.all_rows)
+        assert self.log.stored_rows <= whole
+        assert self.log.rows == len(self.all_rows)
 
 
-TestBasket = BasketMachine.TestCase
+TestLog = LogMachine.TestCase

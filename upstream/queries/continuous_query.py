@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..clock import Clock
-    from ..tables.log import BasketReader
+    from ..tables.log import LogReader
     from .choices import Semantics
     from .evaluation.planning import Choices, Plan
     from .results.answer import Answer
@@ -300,7 +300,7 @@ class ContinuousQuery:
             moments.append(now)
         return min((moment for moment in moments if moment is not None), default=None)
 
-    def _readers(self) -> Iterator[BasketReader]:
+    def _readers(self) -> Iterator[LogReader]:
         yield from self._plan.readers
         for side_table in self._plan.side_tables:
             yield side_table.reader

@@ -1,6 +1,6 @@
 """A stream of an engine: what came is stored once, for all that read it.
 
-append -> conform -> basket -> standing queries, each from where it has got to
+append -> conform -> log -> standing queries, each from where it has got to
 |         `-> the newest row of each key, for one-time queries
 `-> a `Stream` of the library, for Python plans, if there are any
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..queues import Stream
-from .log import Basket
+from .log import Log
 from .newest_rows import NewestRows
 
 if TYPE_CHECKING:
@@ -27,21 +27,21 @@ _BACKLOG_BATCHES: Final = 4_096
 class EngineStream:
     """Stores what is appended to one stream."""
 
-    __slots__ = ("_clock", "_newest", "_plans", "_reader", "basket", "definition")
+    __slots__ = ("_clock", "_newest", "_plans", "_reader", "log", "definition")
 
     def __init__(self, definition: StreamDefinition, clock: Clock) -> None:
         self.definition = definition
-        self.basket = Basket()
+        self.log = Log()
         self._clock = clock
         self._newest = NewestRows(definition)
-        self._reader = self.basket.reader()
+        self._reader = self.log.reader()
         self._plans: Stream | None = None
 
     def append(self, data: pa.Table | pa.RecordBatch) -> int:
         """Store rows, and return how many; StreamTypeError if they do not fit, and none is."""
         rows = self.definition.conform(data)
         arrival = self._clock.now()
-        self.basket.add(rows, arrival)
+        self.log.add(rows, arrival)
         if self._plans is not None:
             self._feed(self._plans, rows)
         if self.is_crowded():
@@ -50,9 +50,7 @@ class EngineStream:
 
     def is_crowded(self) -> bool:
         """Tell whether so much is stored that whoever has not read it should."""
-        return (
-            self.basket.stored_rows > _BACKLOG_ROWS or self.basket.stored_batches > _BACKLOG_BATCHES
-        )
+        return self.log.stored_rows > _BACKLOG_ROWS or self.log.stored_batches > _BACKLOG_BATCHES
 
     def newest_rows(self) -> pa.Table:
         """Return the newest row of each key. O(keys + what came since this was last asked)."""

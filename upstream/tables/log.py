@@ -1,7 +1,7 @@
-"""The basket of a stream: batches that came and that some standing query has yet to read.
+"""The log of a stream: batches that came and that some standing query has yet to read.
 
 A batch is stored once, however many queries read the stream; each has a reader with a place of its
-own. What all readers have passed is let go, and a basket that nobody reads keeps nothing (DataCell,
+own. What all readers have passed is let go, and a log that nobody reads keeps nothing (DataCell,
 section 2).
 """
 
@@ -30,25 +30,25 @@ class Batch:
         return self.first + int(self.rows.num_rows)
 
 
-class Basket:
+class Log:
     """The batches of one stream that its readers have not read yet."""
 
     __slots__ = ("_batches", "_readers", "rows")
 
     def __init__(self) -> None:
         self._batches: list[Batch] = []
-        self._readers: list[BasketReader] = []
+        self._readers: list[LogReader] = []
         self.rows = 0
         """How many rows ever came."""
 
     @property
     def stored_rows(self) -> int:
-        """How many rows are in the basket."""
+        """How many rows are in the log."""
         return self.rows - self._batches[0].first if self._batches else 0
 
     @property
     def stored_batches(self) -> int:
-        """How many batches are in the basket."""
+        """How many batches are in the log."""
         return len(self._batches)
 
     def add(self, rows: pa.Table, arrival: float) -> None:
@@ -58,9 +58,9 @@ class Basket:
         if self._readers and rows.num_rows:
             self._batches.append(batch)
 
-    def reader(self) -> BasketReader:
+    def reader(self) -> LogReader:
         """Return a new reader, of what comes from now on."""
-        reader = BasketReader(self, self.rows)
+        reader = LogReader(self, self.rows)
         self._readers.append(reader)
         return reader
 
@@ -96,7 +96,7 @@ class Basket:
         if passed:
             del self._batches[:passed]
 
-    def leave(self, reader: BasketReader) -> None:
+    def leave(self, reader: LogReader) -> None:
         """Forget a reader."""
         self._readers.remove(reader)
         self.trim()
@@ -106,33 +106,33 @@ def _end_of(batch: Batch) -> int:
     return batch.end
 
 
-class BasketReader:
-    """One query's place in a basket."""
+class LogReader:
+    """One query's place in a log."""
 
-    __slots__ = ("_basket", "origin", "position")
+    __slots__ = ("_log", "origin", "position")
 
-    def __init__(self, basket: Basket, position: int) -> None:
-        self._basket = basket
+    def __init__(self, log: Log, position: int) -> None:
+        self._log = log
         self.origin = self.position = position
 
     @property
     def waiting(self) -> int:
         """How many rows are there that were not taken."""
-        return self._basket.rows - self.position
+        return self._log.rows - self.position
 
     def peek(self) -> Iterator[Batch]:
         """Return the batches that were not taken, and leave them."""
-        return self._basket.batches_from(self.position)
+        return self._log.batches_from(self.position)
 
     def first_waiting(self) -> float | None:
         """Return the arrival of the first row that was not taken. O(log batches)."""
-        return self._basket.arrival_of(self.position)
+        return self._log.arrival_of(self.position)
 
     def take(self, rows: int) -> None:
         """Take so many rows: they need not be kept for this reader."""
         assert rows <= self.waiting
         self.position += rows
-        self._basket.trim()
+        self._log.trim()
 
     def take_rows(self) -> pa.Table | None:
         """Take everything, as one table; None if there is nothing."""
@@ -146,4 +146,4 @@ class BasketReader:
 
     def close(self) -> None:
         """Read no more."""
-        self._basket.leave(self)
+        self._log.leave(self)

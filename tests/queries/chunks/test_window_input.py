@@ -14,14 +14,14 @@ from upstream.queries.chunks.cutting import Cut
 from upstream.queries.chunks.window_input import FOREVER, WindowInput
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 from upstream.rows.stream_definition import StreamDefinition
-from upstream.tables.log import Basket
+from upstream.tables.log import Log
 
 SCHEMA = pa.schema([("time", pa.int64())])
 DEFINITION = StreamDefinition("s", SCHEMA, (), "time")
 
 
 class Feed:
-    """A basket, and a window function that reads it."""
+    """A log, and a window function that reads it."""
 
     def __init__(
         self,
@@ -34,15 +34,15 @@ class Feed:
         close_after: float | None = None,
         definition: StreamDefinition = DEFINITION,
     ) -> None:
-        self.basket = Basket()
+        self.log = Log()
         clause = WindowClause(kind, "s", axis, size, slide)
         self.input = WindowInput(
-            clause, definition, self.basket.reader(), lateness=lateness, close_after=close_after
+            clause, definition, self.log.reader(), lateness=lateness, close_after=close_after
         )
 
     def add(self, arrival: float, *times: object) -> None:
         """Let rows arrive, and nobody look at them yet."""
-        self.basket.add(pa.table({"time": times}, self.input._definition.schema), arrival)
+        self.log.add(pa.table({"time": times}, self.input._definition.schema), arrival)
 
     def read(self, now: float) -> list[Cut]:
         return list(self.input.take_in(now))
@@ -78,7 +78,7 @@ def test_what_was_read_is_not_read_again() -> None:
     feed.add(2.0, 2)
     assert steps(feed.read(3.0)) == [(0, [1]), (0, [2])]
     assert feed.read(4.0) == []
-    assert feed.basket.stored_rows == 0
+    assert feed.log.stored_rows == 0
 
 
 def test_rows_that_are_too_late_are_counted() -> None:
@@ -90,12 +90,12 @@ def test_rows_that_are_too_late_are_counted() -> None:
 
 
 def test_along_rows_time_is_how_many_came_since_the_query_was_made() -> None:
-    basket = Basket()
-    basket.reader()
-    basket.add(pa.table({"time": [7, 7]}), 0.0)
+    log = Log()
+    log.reader()
+    log.add(pa.table({"time": [7, 7]}), 0.0)
     clause = WindowClause(WindowKind.ROWS, "s", Axis.ROWS, 4, 2)
-    window_input = WindowInput(clause, DEFINITION, basket.reader())
-    basket.add(pa.table({"time": [1, 2, 3]}), 1.0)
+    window_input = WindowInput(clause, DEFINITION, log.reader())
+    log.add(pa.table({"time": [1, 2, 3]}), 1.0)
     assert steps(window_input.take_in(1.0)) == [(0, [1, 2]), (1, [3])]
     assert window_input.passed(1.0) == 3
     assert window_input.passes_at(4) is None

@@ -164,7 +164,7 @@ def assert_nothing_is_stored(engine: Engine) -> None:
     for stream in ("bids", "asks"):
         append(engine, stream, (1,), (2,))
         engine.sql(f"SELECT * FROM {stream}")
-        assert engine._streams[stream].basket.stored_rows == 0
+        assert engine._streams[stream].log.stored_rows == 0
 
 
 def test_lateness_is_in_seconds_whatever_the_unit_of_time(engine: Engine) -> None:

@@ -62,11 +62,11 @@ def test_what_it_read_is_let_go_by_the_stream(engine: Engine) -> None:
         append(engine, "asks", (time, time))
     query.results()
     engine.sql("SELECT * FROM asks")  # its own reader takes part in what is kept
-    assert engine._streams["asks"].basket.stored_rows == 0
+    assert engine._streams["asks"].log.stored_rows == 0
     append(engine, "asks", (11, 11))
     query.close()
     engine.sql("SELECT * FROM asks")
-    assert engine._streams["asks"].basket.stored_rows == 0
+    assert engine._streams["asks"].log.stored_rows == 0
 
 
 def test_all_rows_of_a_stream_cannot_be_met_by_an_append_query(engine: Engine) -> None:

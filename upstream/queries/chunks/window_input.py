@@ -17,7 +17,7 @@ from .timeline import ClosingLog
 
 if TYPE_CHECKING:
     from ...rows.stream_definition import StreamDefinition
-    from ...tables.log import BasketReader, Batch
+    from ...tables.log import Batch, LogReader
     from ..sql.window_clause import WindowClause
 
 FOREVER: Final = 1 << 62
@@ -71,7 +71,7 @@ class WindowInput:
         self,
         clause: WindowClause,
         definition: StreamDefinition,
-        reader: BasketReader,
+        reader: LogReader,
         *,
         lateness: int | None = None,
         close_after: float | None = None,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...database.prepared import Prepared
-    from ...tables.log import BasketReader
+    from ...tables.log import LogReader
     from ...tables.newest_rows import NewestRows
     from .failing_rows import FailingRows
 
@@ -46,7 +46,7 @@ class NewestEvaluation:
 
     def __init__(
         self,
-        readers: Sequence[BasketReader],
+        readers: Sequence[LogReader],
         newest: Sequence[NewestRows],
         *,
         whole: Prepared,

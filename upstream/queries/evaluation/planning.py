@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ...database.result_schema import ResultSchema
     from ...rows.stream_definition import StreamDefinition
     from ...rows.window_bound import WindowBound
-    from ...tables.log import Basket, BasketReader
+    from ...tables.log import Log, LogReader
     from ..results.answer import Evaluation
     from ..rewriting.split_query import SplitQuery
     from ..sql import ParsedQuery
@@ -88,7 +88,7 @@ class Plan:
 
     split: SplitQuery
     evaluation: Evaluation
-    readers: tuple[BasketReader, ...]
+    readers: tuple[LogReader, ...]
     schema: ResultSchema
     streams: frozenset[str]
     tables: frozenset[str]
@@ -109,7 +109,7 @@ class Planner:
         choices: Choices,
         *,
         definitions: Mapping[str, StreamDefinition],
-        baskets: Mapping[str, Basket],
+        logs: Mapping[str, Log],
         duck: Duck,
         clock: Clock,
         stopwatch: Clock,
@@ -118,12 +118,12 @@ class Planner:
         self._schema = schema
         self._choices = choices
         self._definitions = [definitions[window.stream] for window in parsed.windows]
-        self._baskets = [baskets[window.stream] for window in parsed.windows]
+        self._logs = [logs[window.stream] for window in parsed.windows]
         self._duck = duck
         self._clock = clock
         self._stopwatch = stopwatch
         self._failing = FailingRows()
-        self._readers: list[BasketReader] = []
+        self._readers: list[LogReader] = []
 
     def plan(self) -> Plan:
         """Plan the query; QueryError if it cannot be evaluated in bounded memory."""
@@ -192,8 +192,8 @@ class Planner:
     def _unit(self, number: int) -> object:
         return self._definitions[number].units_per_second
 
-    def _reader(self, number: int) -> BasketReader:
-        reader = self._baskets[number].reader()
+    def _reader(self, number: int) -> LogReader:
+        reader = self._logs[number].reader()
         self._readers.append(reader)
         return reader
 
@@ -366,7 +366,7 @@ class Planner:
     # Parts
 
     def _plan_of(
-        self, split_query: SplitQuery, evaluation: Evaluation, readers: Sequence[BasketReader]
+        self, split_query: SplitQuery, evaluation: Evaluation, readers: Sequence[LogReader]
     ) -> Plan:
         return Plan(
             split_query,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...database.prepared import Prepared
-    from ...tables.log import BasketReader, Batch
+    from ...tables.log import Batch, LogReader
     from .failing_rows import FailingRows
 
 _ROWS: Final = 131_072
@@ -32,7 +32,7 @@ class RowWiseEvaluation:
 
     def __init__(
         self,
-        readers: Sequence[BasketReader],
+        readers: Sequence[LogReader],
         *,
         whole: Prepared,
         schema: pa.Schema,

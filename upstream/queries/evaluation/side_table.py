@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...database.duck import Duck
-    from ...tables.log import BasketReader
+    from ...tables.log import LogReader
     from ...tables.newest_rows import NewestRows
 
 
@@ -22,7 +22,7 @@ class SideTable:
     __slots__ = ("_duck", "_newest", "_relation", "reader")
 
     def __init__(
-        self, reader: BasketReader, newest: NewestRows, schema: pa.Schema, duck: Duck
+        self, reader: LogReader, newest: NewestRows, schema: pa.Schema, duck: Duck
     ) -> None:
         self.reader = reader
         self._duck = duck
