@@ -409,13 +409,13 @@ class Engine:
 
         from .queries.sql import rows_to_insert
 
-        entry = self._streams[name]
-        newest = {each: stream.newest_rows() for each, stream in self._streams.items()}
-        rows = rows_to_insert(statement, entry.definition, self._duck, newest)
+        definition = self._streams[name].definition
+        rows = rows_to_insert(statement, definition, self._duck, self._streams)
         return pa.table({"Count": pa.array([self.append(name, rows)], pa.int64())})
 
     def _answer(self, text: str) -> pa.Table:
         """Answer a query once, over the newest rows of streams."""
+        from .queries.rewriting.retention import columns_read
         from .queries.sql import check, read_query
         from .queries.sql.lending import answer_once
         from .queries.sql.window_clause import WindowKind
@@ -434,20 +434,17 @@ class Engine:
                     hint=f"write FROM {window.stream}, or use continuous_query()",
                 )
         check(parsed, definitions, self._duck)
-        streams = [self._streams[window.stream] for window in parsed.windows]
-        names = [f"chunk_{i}" for i in range(len(streams))]
-        rows = [stream.newest_rows() for stream in streams]
-        tables = dict(zip(names, rows, strict=True))
+        tables: dict[str, pa.Table] = {}
+        for i, window in enumerate(parsed.windows):
+            columns = columns_read(parsed.query, definitions[window.stream].schema)
+            tables[f"chunk_{i}"] = self._streams[window.stream].scan(columns)
         return answer_once(self._duck, parsed.query, text, tables)
 
     def _execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
         """Have DuckDB run a statement about its tables; it may read streams."""
         from .queries.sql.table_statements import TableStatements
 
-        def newest_rows(name: str) -> pa.Table:
-            return self._streams[name].newest_rows()
-
-        return TableStatements(self._duck, self._streams, newest_rows).run(statement)
+        return TableStatements(self._duck, self._streams).run(statement)
 
     # Names
 

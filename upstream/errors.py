@@ -132,6 +132,19 @@ class NameTakenError(UpStreamError, ValueError):
         super().__init__(f"a {kind} named {name!r} exists already; drop it, or choose another name")
 
 
+class PositionNotKeptError(UpStreamError, LookupError):
+    """A reader was to be opened at a position whose rows are not kept any more, or never came."""
+
+    def __init__(self, position: int, *, first: int, end: int) -> None:
+        self.position = position
+        self.first = first
+        self.end = end
+        super().__init__(
+            f"no reader can begin at row {position}: rows {first} to {end} are kept; begin at one "
+            "of these, or at the end"
+        )
+
+
 class NotInProcessError(UpStreamError, LookupError):
     """An update was delivered or given back that this queue has not handed out."""
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
+
 import pyarrow as pa
 import pytest
 
+from tests.interrupted import Held, interrupt_everywhere
 from upstream import ManualClock, StreamTypeError
 from upstream.rows.stream_definition import StreamDefinition
+from upstream.tables import log, newest_rows
 from upstream.tables.engine_stream import EngineStream
 
 SCHEMA = pa.schema([("time", pa.timestamp("us")), ("k", pa.string()), ("n", pa.int64())])
@@ -43,7 +50,7 @@ def test_the_newest_rows_are_those_by_time() -> None:
     entry = stream()
     entry.append(rows((3, "a", 3), (2, "b", 2)))
     entry.append(rows((1, "a", 1), (4, "b", 4)))
-    assert sorted(entry.newest_rows()["n"].to_pylist()) == [3, 4]
+    assert sorted(entry.scan()["n"].to_pylist()) == [3, 4]
 
 
 def test_what_is_read_is_not_kept() -> None:
@@ -51,8 +58,87 @@ def test_what_is_read_is_not_kept() -> None:
     for number in range(10_000):
         entry.append(rows((number, "a", number)))
     assert entry.log.stored_batches <= 4_097
-    assert entry.newest_rows()["n"].to_pylist() == [9_999]
+    assert entry.scan()["n"].to_pylist() == [9_999]
     assert entry.log.stored_rows == 0
+
+
+def test_newest_rows_are_brought_up_to_date_when_asked_for_or_when_much_waits() -> None:
+    """A query that lags keeps the log crowded, for which no append pays."""
+    entry = stream()
+    entry.log.reader()  # of a query that reads nothing
+    for number in range(4_097):
+        assert entry._newest.version == 0
+        entry.append(rows((number, "a", number)))
+    assert entry._newest.version == 1
+    for number in range(4_096):
+        entry.append(rows((number, "b", number)))
+    assert entry.is_crowded()
+    assert entry._newest.version == 1
+    entry.append(rows((1, "c", 1)))
+    assert entry._newest.version == 2
+    assert entry.scan(["k"])["k"].to_pylist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("event", ["line", "c_call"])
+def test_an_exception_while_rows_are_read_loses_none_and_counts_none_twice(
+    event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not raised is where a lock is released, at which Python raises nothing either."""
+    monkeypatch.setattr(newest_rows, "HeldInterrupt", Held)
+    monkeypatch.setattr(log, "Lock", nullcontext)
+
+    def make() -> EngineStream:
+        entry = stream()
+        entry.append(rows((1, "a", 1), (2, "b", 2)))
+        entry.scan()
+        entry.append(rows((3, "a", 3)))
+        entry.append(rows((2, "b", 5), (1, "c", 4)))
+        return entry
+
+    def check(entry: EngineStream) -> None:
+        assert entry.scan()["n"].to_pylist() == [3, 5, 4]
+        assert entry._newest.statistics().came == 5
+        entry.append(rows((9, "a", 6)))
+        assert entry.scan()["n"].to_pylist() == [5, 4, 6]
+        assert entry.log.stored_rows == 0
+
+    assert interrupt_everywhere(make, EngineStream._read, check, event=event) > 50
+
+
+def run_together(actions: list[Callable[[], None]]) -> None:
+    """Run each action in a thread of its own, and raise what one of them raised."""
+    with ThreadPoolExecutor(len(actions)) as pool:
+        for done in [pool.submit(action) for action in actions]:
+            done.result()
+
+
+def test_threads_append_while_others_scan() -> None:
+    """What each thread appended last is the newest row of its key; nothing is lost or doubled."""
+    entry, last = stream(), 6_000
+
+    def append(key: str) -> None:
+        for number in range(0, last, 3):
+            entry.append(rows(*((number + i, key, number + i) for i in range(3))))
+
+    def scan() -> None:
+        newest = {"a": -1, "b": -1}
+        while [*newest.values()] != [last - 1, last - 1]:
+            for row in entry.scan(["k", "n"]).to_pylist():
+                assert row["n"] >= newest[row["k"]]
+                newest[row["k"]] = row["n"]
+
+    run_together([scan, scan, partial(append, "a"), partial(append, "b")])
+    statistics = entry._newest.statistics()
+    assert (statistics.came, statistics.late, statistics.kept) == (2 * last, 0, 2)
+
+
+def test_to_append_does_not_wait_for_a_scan() -> None:
+    entry = stream()
+    with entry._newest_lock:
+        for number in range(5_000):
+            entry.append(rows((number, "a", number)))
+    assert entry.log.stored_batches == 5_000
+    assert entry.scan()["n"].to_pylist() == [4_999]
 
 
 def test_plans_read_rows_as_updates_in_seconds() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pyarrow as pa
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from upstream import PositionNotKeptError
 from upstream.tables.log import Log, LogReader
 
 
@@ -18,7 +22,7 @@ def waiting(reader: LogReader) -> list[int]:
     return [x for batch in reader.peek() for x in batch.rows["x"].to_pylist()]
 
 
-def test_a_basket_that_nobody_reads_keeps_nothing() -> None:
+def test_a_log_that_nobody_reads_keeps_nothing() -> None:
     log = Log()
     log.add(rows(1, 2, 3), 1.0)
     assert (log.stored_rows, log.rows) == (0, 3)
@@ -69,6 +73,80 @@ def test_the_first_that_waits_is_the_oldest_that_was_not_taken() -> None:
     assert other.first_waiting() == 1.0
     reader.take(1)
     assert reader.first_waiting() is None
+
+
+def test_batches_are_numbered_also_those_that_are_not_stored() -> None:
+    log = Log()
+    log.add(rows(1, 2), 1.0)
+    reader = log.reader()
+    log.add(rows(), 2.0)
+    log.add(rows(3), 3.0)
+    log.add(rows(4, 5), 4.0)
+    assert [(batch.number, batch.first) for batch in reader.peek()] == [(1, 2), (2, 3)]
+    reader.take(2)
+    assert [(batch.number, batch.first) for batch in reader.peek()] == [(2, 4)]
+    assert (reader.waiting_batches, log.batches) == (1, 3)
+
+
+def test_a_reader_begins_at_a_position_that_was_saved() -> None:
+    log = Log()
+    reader = log.reader()
+    log.add(rows(1, 2), 1.0)
+    log.add(rows(3), 2.0)
+    reader.take(1)
+    again = log.reader(reader.position)
+    assert waiting(again) == waiting(reader) == [2, 3]
+    assert waiting(log.reader(3)) == []
+
+
+@pytest.mark.parametrize("position", [-1, 1, 5])
+def test_a_position_that_is_not_kept_is_an_error_that_names_what_is(position: int) -> None:
+    log = Log()
+    reader = log.reader()
+    log.add(rows(1, 2), 1.0)
+    log.add(rows(3, 4), 2.0)
+    reader.take(3)
+    with pytest.raises(PositionNotKeptError, match="rows 2 to 4 are kept") as caught:
+        log.reader(position)
+    assert (caught.value.position, caught.value.first, caught.value.end) == (position, 2, 4)
+    reader.close()
+    with pytest.raises(PositionNotKeptError, match="rows 4 to 4 are kept"):
+        log.reader(2)
+
+
+def test_arrivals_never_go_back() -> None:
+    """A thread that read the clock first may add its batch last."""
+    log = Log()
+    reader = log.reader()
+    log.add(rows(1), 5.0)
+    log.add(rows(2), 4.0)
+    assert [batch.arrival for batch in reader.peek()] == [5.0, 5.0]
+
+
+def test_threads_add_while_each_reader_takes_what_comes() -> None:
+    log, count = Log(), 3_000
+    readers = [log.reader() for _ in range(2)]
+    read: list[list[int]] = [[], []]
+
+    def adding() -> None:
+        for number in range(count):
+            log.add(rows(number, number), 0.0)
+
+    def reading(reader: LogReader, taken: list[int]) -> None:
+        while len(taken) < 4 * count:
+            table = reader.take_rows()
+            if table is not None:
+                taken += table["x"].to_pylist()
+                log.reader(reader.position).close()
+
+    with ThreadPoolExecutor(4) as pool:
+        actions = [pool.submit(adding) for _ in range(2)]
+        actions += [pool.submit(reading, readers[i], read[i]) for i in range(2)]
+        for done in actions:
+            done.result()
+    assert read[0] == read[1]
+    assert sorted(read[0]) == sorted([*range(count)] * 4)
+    assert log.stored_rows == 0
 
 
 def test_a_batch_without_rows_is_nothing_to_read() -> None:

@@ -10,8 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.interrupted import Held, interrupt_everywhere
+from tests.rows.test_group_codes import VALUES, comparable
 from upstream.rows.stream_definition import StreamDefinition
+from upstream.tables import newest_rows
 from upstream.tables.newest_rows import NewestRows, NewestRowsStatistics
+from upstream.tables.row_blocks import BLOCK_ROWS
 
 SCHEMA = pa.schema({"time": pa.int64(), "k": pa.string(), "g": pa.float64(), "id": pa.int64()})
 STREAM = StreamDefinition("s", SCHEMA, ("k",), "time")
@@ -225,21 +229,158 @@ def test_memory_is_that_of_the_rows_that_are_kept(rows: int) -> None:
     for i in range(200):
         batch = {"time": [i] * 100, "k": keys, "g": [0.0] * 100, "id": [i] * 100}
         newest.add(pa.table(batch, schema=SCHEMA))
-        assert newest._store.rows <= 2 * 100 * rows + 1024 + 100
-        assert len(newest._times) <= 2 * (2 * 100 * rows + 1024 + 100)
+        newest._check()
+        assert newest._stored.rows <= 2 * (100 * rows + 1024) + 100
     assert newest.table().num_rows == 100 * rows
-    assert newest._store.rows == 100 * rows
+    assert newest._stored.rows == 100 * rows
 
 
-def test_a_batch_touches_only_its_own_groups() -> None:
-    groups = 20_000
+def many(groups: int) -> NewestRows:
+    """Return newest rows of so many keys, of which each has come."""
     newest = NewestRows(STREAM)
     keys = [f"k{i}" for i in range(groups)]
     columns = {"time": np.zeros(groups, np.int64), "k": keys, "g": np.zeros(groups)}
     newest.add(pa.table(columns | {"id": np.arange(groups)}, schema=SCHEMA))
+    return newest
+
+
+def test_a_batch_touches_only_its_own_groups() -> None:
+    newest = many(20_000)
     newest.take_changed()
-    first = newest._store._tables[0]
+    first = newest._stored._blocks[0]
     for i in range(100):
         newest.add(quick((i, "k7")))
         assert times_and_keys(newest.take_changed()) == [(i, "k7")]
-    assert newest._store._tables[0] is first, "the rows of the other groups were not copied"
+    assert newest._stored._blocks[0] is first, "the rows of the other groups were not copied"
+
+
+def addresses(rows: pa.Table) -> set[int]:
+    return {chunk.buffers()[1].address for chunk in rows["id"].chunks}
+
+
+def test_asking_copies_only_the_blocks_in_which_rows_were_superseded() -> None:
+    newest = many(10 * BLOCK_ROWS)
+    before = addresses(newest.table())
+    assert len(before) == 10
+    for i in range(20):
+        newest.add(quick((i, "k7")))
+        after = addresses(newest.table())
+        assert len(before & after) >= 9, "one block lost a row, and the new row is in another"
+        assert len(after) <= 12
+    assert newest.table() is newest.table()
+    newest._check()
+
+
+def test_the_version_grows_when_rows_change() -> None:
+    newest = NewestRows(STREAM)
+    versions = [newest.version]
+    for batch in (quick((5, "a")), quick((6, "b")), quick((6, "b"))):
+        newest.add(batch)
+        newest.table()
+        versions.append(newest.version)
+    assert versions == sorted(set(versions)), "each change counts"
+    newest.add(quick((1, "a")))
+    newest.add(quick())
+    assert newest.version == versions[-1], "late rows change nothing"
+
+
+@pytest.mark.parametrize("type_", sorted({*VALUES} - {pa.string_view()}, key=str), ids=str)
+@pytest.mark.parametrize("rows", [1, 2])
+def test_groups_may_be_of_any_type_that_is_not_nested(type_: pa.DataType, rows: int) -> None:
+    schema = pa.schema([("v", type_), ("id", pa.int64())])
+    definition = StreamDefinition("s", schema, (), None)
+
+    @given(st.lists(st.lists(st.one_of(st.none(), VALUES[type_]), max_size=6), max_size=4))
+    @settings(max_examples=25, deadline=None)
+    def check(batches: list[list[object]]) -> None:
+        newest = NewestRows(definition, rows, per=("v",))
+        model: dict[object, list[int]] = {}
+        for number, values in enumerate(batches):
+            ids = [100 * number + i for i in range(len(values))]
+            batch = pa.table([pa.array(values, type_), ids], schema=schema)
+            newest.add(batch)
+            for value, each in zip(batch["v"].to_pylist(), ids, strict=True):
+                model[comparable(value)] = [*model.get(comparable(value), []), each][-rows:]
+        expected = sorted(each for group in model.values() for each in group)
+        assert newest.table()["id"].to_pylist() == expected
+        assert newest.statistics().groups == len(model)
+
+    check()
+
+
+PREPARED = [
+    [(i % 7, f"k{i % 50}") for i in range(120)],
+    [(i % 11, f"k{i % 70}") for i in range(90)],
+]
+DISORDERED = [(30 - i % 13, f"k{i % 90}") for i in range(150)]
+ORDERED = [(20 + i, f"k{i % 60} which is longer than others") for i in range(100)]
+
+
+@pytest.mark.parametrize("event", ["line", "c_call"])
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize(
+    ("definition", "batch"),
+    [
+        pytest.param(STREAM, DISORDERED, id="in any order"),
+        pytest.param(STREAM, ORDERED, id="new keys"),
+        pytest.param(UNTIMED, DISORDERED, id="without a time"),
+    ],
+)
+def test_an_exception_anywhere_in_add_leaves_everything_as_it_was(
+    definition: StreamDefinition,
+    batch: list[tuple[int, str]],
+    rows: int,
+    event: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is swapped in at the end is all or nothing: Ctrl-C is held back there."""
+    monkeypatch.setattr(newest_rows, "HeldInterrupt", Held)
+    monkeypatch.setattr(newest_rows, "_SLACK", 0)
+    groups = np.arange(40)
+
+    def make() -> NewestRows:
+        newest = NewestRows(definition, rows)
+        for prepared in PREPARED:
+            newest.add(quick(*prepared))
+        return newest
+
+    def seen(newest: NewestRows) -> tuple[object, ...]:
+        newest._check()
+        rows_of = newest.rows_of(groups).to_pylist()
+        return newest.version, newest.statistics(), rows_of, listed(newest.table())
+
+    def added(newest: NewestRows) -> tuple[object, ...]:
+        newest.add(quick(*batch))
+        return *seen(newest), listed(newest.take_changed())
+
+    before, after = seen(make()), added(make())
+
+    def check(newest: NewestRows) -> None:
+        assert seen(newest) == before
+        assert added(newest) == after
+
+    moments = interrupt_everywhere(
+        make, lambda newest: newest.add(quick(*batch)), check, event=event
+    )
+    assert moments > (100 if event == "line" else 40)
+
+
+@pytest.mark.parametrize("event", ["line", "c_call"])
+def test_an_exception_anywhere_in_table_loses_no_row(
+    event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newest_rows, "HeldInterrupt", Held)
+
+    def make() -> NewestRows:
+        newest = NewestRows(STREAM)
+        for prepared in PREPARED:
+            newest.add(quick(*prepared))
+        return newest
+
+    expected = listed(make().table())
+
+    def check(newest: NewestRows) -> None:
+        assert listed(newest.table()) == expected
+        newest._check()
+
+    assert interrupt_everywhere(make, NewestRows.table, check, event=event) > 3

@@ -80,6 +80,15 @@ def column(type_: pa.DataType, values: Numbers, present: Present) -> pa.Array:
     return pa.Array.from_buffers(type_, len(values), [validity, pa.py_buffer(values)])
 
 
+def one_array(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array; copies nothing if it is of one piece."""
+    import pyarrow as pa
+
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+
+
 def grown(array: _Array, size: int, fill: float = 0) -> _Array:
     """Return the array, or a larger one that begins with it. Amortised O(1) an element."""
     if size <= len(array):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StreamTypeError
+from .arrow_words import numbers, one_array
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,12 +67,10 @@ def times_of(column: pa.ChunkedArray, stream: str, name: str) -> Integers:
     if pa.types.is_floating(kind):
         return _from_seconds(_array(column).astype(np.float64, copy=False), stream, name)
     if pa.types.is_uint64(kind):
-        numbers = _array(column)
-        _check(numbers <= FARTHEST, numbers, stream, name)
-        return numbers.astype(np.int64, copy=False)
-    if pa.types.is_date32(kind):
-        column = column.cast(pa.int32())
-    times = _array(column.cast(pa.int64())).astype(np.int64, copy=False)
+        unsigned = _array(column)
+        _check(unsigned <= FARTHEST, unsigned, stream, name)
+        return unsigned.astype(np.int64, copy=False)
+    times = numbers(one_array(column))[0].astype(np.int64, copy=False)
     if len(times) and max(int(times.max()), -int(times.min())) > FARTHEST:
         _check((times <= FARTHEST) & (times >= -FARTHEST), times, stream, name)
     return times
@@ -79,8 +78,7 @@ def times_of(column: pa.ChunkedArray, stream: str, name: str) -> Integers:
 
 def _array(column: pa.ChunkedArray) -> Numbers:
     """Return a column without NULLs as an array, which is the same memory if it is one chunk."""
-    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    values: Numbers = array.to_numpy(zero_copy_only=False)
+    values: Numbers = one_array(column).to_numpy(zero_copy_only=False)
     return values
 
 

@@ -49,14 +49,17 @@ class TextWords:
         return words
 
     def _walk(self, starts: Integers, lengths: Integers, data: Bytes) -> Integers:
-        """Return the node that each text that is not long leads to."""
-        nodes = np.zeros(starts.size, np.int64)
-        going = np.flatnonzero(lengths <= _LONGEST)
-        done = 0
+        """Return the node that each text that is not long leads to.
+
+        Nodes of the first piece have odd numbers, and those below them even ones.
+        """
+        nodes = self._pieces.codes_of(_pieces(starts, lengths, data)) * 2 + 1
+        done = _PIECE
+        going = np.flatnonzero((lengths > done) & (lengths <= _LONGEST))
         while going.size:
             pieces = _pieces(starts[going] + done, lengths[going] - done, data)
             pairs = (nodes[going] << _HALF) | self._pieces.codes_of(pieces)
-            nodes[going] = self._nodes.codes_of(pairs) + 1
+            nodes[going] = self._nodes.codes_of(pairs) * 2 + 2
             done += _PIECE
             going = going[lengths[going] > done]
         return nodes

@@ -7,6 +7,7 @@ append -> conform -> log -> standing queries, each from where it has got to
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from ..queues import Stream
@@ -14,10 +15,13 @@ from .log import Log
 from .newest_rows import NewestRows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from ..clock import Clock
     from ..rows.stream_definition import StreamDefinition
+    from .relation import Condition, TimeRange
 
 _BACKLOG_ROWS: Final = 1_048_576
 _BACKLOG_BATCHES: Final = 4_096
@@ -25,37 +29,52 @@ _BACKLOG_BATCHES: Final = 4_096
 
 
 class EngineStream:
-    """Stores what is appended to one stream."""
+    """Stores what is appended to one stream; as a `Relation`, the newest row of each key.
 
-    __slots__ = ("_clock", "_newest", "_plans", "_reader", "definition", "log")
+    Any thread may append, and any may scan. To append never waits for a scan.
+    """
+
+    __slots__ = ("_clock", "_newest", "_newest_lock", "_plans", "_reader", "definition", "log")
 
     def __init__(self, definition: StreamDefinition, clock: Clock) -> None:
         self.definition = definition
         self.log = Log()
         self._clock = clock
         self._newest = NewestRows(definition)
+        self._newest_lock = Lock()
+        """Held by the thread that brings the newest rows up to date; none waits to append."""
         self._reader = self.log.reader()
         self._plans: Stream | None = None
 
     def append(self, data: pa.Table | pa.RecordBatch) -> int:
         """Store rows, and return how many; StreamTypeError if they do not fit, and none is."""
         rows = self.definition.conform(data)
-        arrival = self._clock.now()
-        self.log.add(rows, arrival)
+        self.log.add(rows, self._clock.now())
         if self._plans is not None:
             self._feed(self._plans, rows)
         if self.is_crowded():
-            self._read()
+            self._relieve()
         return int(rows.num_rows)
 
     def is_crowded(self) -> bool:
-        """Tell whether so much is stored that whoever has not read it should."""
-        return self.log.stored_rows > _BACKLOG_ROWS or self.log.stored_batches > _BACKLOG_BATCHES
+        """Tell whether so much is stored that the readers which are behind should read it."""
+        return self.log.stored_batches > _BACKLOG_BATCHES or self.log.stored_rows > _BACKLOG_ROWS
 
-    def newest_rows(self) -> pa.Table:
-        """Return the newest row of each key. O(keys + what came since this was last asked)."""
-        self._read()
-        return self._newest.table()
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        conditions: Sequence[Condition] = (),
+        between: TimeRange | None = None,
+    ) -> pa.Table:
+        """Return the newest row of each key, in the order of arrival.
+
+        Costs by what came since the last scan: see `NewestRows.table`. Nothing is left out by
+        `conditions` and `between`.
+        """
+        with self._newest_lock:
+            self._read()
+            rows = self._newest.table()
+        return rows if columns is None else rows.select([*columns])
 
     def for_plans(self) -> Stream:
         """Return a stream that what is appended from now on goes to, row by row.
@@ -64,7 +83,7 @@ class EngineStream:
         """
         if self._plans is None:
             self._plans = Stream(clock=self._clock)
-            self._feed(self._plans, self.newest_rows())
+            self._feed(self._plans, self.scan())
         return self._plans
 
     def close(self) -> None:
@@ -73,11 +92,33 @@ class EngineStream:
         if self._plans is not None:
             self._plans.close()
 
+    def _relieve(self) -> None:
+        """Take what waits into the newest rows, if it is much and no other thread does so."""
+        is_much = (
+            self._reader.waiting > _BACKLOG_ROWS or self._reader.waiting_batches > _BACKLOG_BATCHES
+        )
+        if is_much and self._newest_lock.acquire(blocking=False):
+            try:
+                self._read()
+            finally:
+                self._newest_lock.release()
+
     def _read(self) -> None:
-        rows = self._reader.waiting_rows()
+        """Take what waits into the newest rows.
+
+        They count what they have taken in, so an exception at any point loses no row and has none
+        read twice.
+        """
+        self._pass_what_was_read()
+        rows = self._reader.peek_rows()
         if rows is not None:
             self._newest.add(rows)
-            self._reader.take(rows.num_rows)
+            self._pass_what_was_read()
+
+    def _pass_what_was_read(self) -> None:
+        read = self._reader.origin + self._newest.statistics().came
+        if read > self._reader.position:
+            self._reader.take(read - self._reader.position)
 
     def _feed(self, stream: Stream, rows: pa.Table) -> None:
         """Enqueue rows as updates: the key as a value or a tuple, the row as a dict."""

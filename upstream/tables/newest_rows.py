@@ -4,34 +4,35 @@ This is an update queue for whole tables: what is older than the newest n rows o
 and dropped, what becomes so later is superseded, and both are counted. Newest is by the stream's
 time column, for equal times by arrival, and without a time column by arrival alone.
 
-Each group is a chain of stored rows from the newest to the oldest: `_newest` has its first row,
-and `_older` the one behind each row.
+Each row that is kept has a number, which ascends with the order of arrival and never changes. Rows
+that were superseded are only noted, and left out when the rows are asked for, or become too many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .group_numbers import GroupNumbers
-from .row_store import RowStore
+from ..queues.held_interrupt import HeldInterrupt
+from ..rows.arrow_words import grown, one_array
+from ..rows.group_codes import GroupCodes
+from .newest_chains import NewestChains
+from .newest_of_group import NewestOfGroup
+from .row_blocks import RowBlocks
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..rows.stream_definition import StreamDefinition
+    from .row_change import NewestNumbers, RowChange
 
 Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
-Number = TypeVar("Number", np.int64, np.bool_)
-
-_NO_ROW = -1
-_SLACK = 1024
+_SLACK: Final = 1024
 """So many rows that count no more are kept without a thought."""
 
 
@@ -50,99 +51,101 @@ class NewestRows:
     """The newest `rows` rows of each group; groups are by the columns `per`, or by the key.
 
     To add a batch costs as much as it is long, and as there are rows in the groups that it is of.
+    An exception in the middle of it leaves everything as it was. One thread at a time may use it.
     """
 
     __slots__ = (
+        "_added",
         "_came",
         "_changed",
+        "_codes",
         "_columns",
         "_definition",
-        "_groups",
         "_is_changed",
-        "_kept",
         "_late",
         "_newest",
-        "_older",
-        "_rows",
-        "_store",
-        "_times",
+        "_stored",
+        "_superseded",
+        "version",
     )
 
     def __init__(
         self, definition: StreamDefinition, rows: int = 1, per: Sequence[str] | None = None
     ) -> None:
         self._definition = definition
-        self._rows = rows
         self._columns = tuple(definition.key if per is None else per)
-        self._groups = GroupNumbers()
-        self._store = RowStore(definition.schema)
-        self._newest = np.empty(0, dtype=np.int64)  # by group
+        self._codes = GroupCodes([definition.schema.field(name).type for name in self._columns])
+        self._newest: NewestNumbers = NewestOfGroup() if rows == 1 else NewestChains(rows)
+        self._stored = RowBlocks(definition.schema)
+        self._superseded = _Noted()
+        """The numbers of rows that are stored and do not count."""
+        self._changed = _Noted()
         self._is_changed = np.empty(0, dtype=np.bool_)  # by group
-        self._older = np.empty(0, dtype=np.int64)  # by stored row
-        self._times = np.empty(0, dtype=np.int64)  # by stored row
-        self._changed: list[Integers] = []
-        self._came = self._late = self._kept = 0
+        self._added = 0
+        """How many rows were ever stored, which is the number of the next one."""
+        self._came = self._late = 0
+        self.version = 0
+        """Grows whenever the rows change, so that what was made of them can be kept until then."""
 
     def add(self, rows: pa.Table) -> None:
         """Add rows that conform to the definition, in the order in which they came."""
         if not rows.num_rows:
             return
-        self._came += rows.num_rows
-        if not self._columns and self._rows == 1:
-            rows = self._newest_of(rows)
-        codes, groups = self._groups_of(rows)
-        self._make_room(self._group_count())
-        times = self._times_of(rows)
-        add = self._add_one if self._rows == 1 else self._add_several
-        add(rows, codes, groups, times)
-        if self._store.rows > 2 * self._kept + _SLACK:
-            self._compact()
+        rows = rows.combine_chunks()
+        times = None if self._definition.time is None else self._definition.times(rows)
+        groups = self._groups_of(rows)
+        change = self._newest.change(groups, times)
+        stored = self._stored.with_rows(rows, change.chosen, self._added)
+        superseded = self._superseded.with_more(change.superseded)
+        if superseded.count > stored.rows // 2 + _SLACK:
+            stored, superseded = stored.without(superseded.ascending()), _Noted()
+        changed = change.groups[~self._is_changed[change.groups]]
+        self._swap_in(change, stored, superseded, self._changed.with_more(changed), rows.num_rows)
 
-    def _newest_of(self, rows: pa.Table) -> pa.Table:
-        """Return the newest of rows that are all one group; the others count at once."""
-        if self._definition.time is None:
-            return rows.slice(rows.num_rows - 1)
-        times = self._times_of(rows)
-        newest_before = np.maximum.accumulate(times)
-        if self._kept:
-            known = self._times[self._newest[0]]
-            newest_before = np.maximum(newest_before, known)
-        place = len(times) - 1 - int(np.argmax(times[::-1]))
-        is_late = times < newest_before
-        self._late += int(is_late.sum()) - int(is_late[place])
-        return rows.slice(place, 1)
+    def _groups_of(self, rows: pa.Table) -> Integers:
+        """Return the group of each row, for which there is room then."""
+        columns = [one_array(rows.column(name)) for name in self._columns]
+        groups = self._codes.codes_of(columns, rows.num_rows)
+        self._newest.make_room(len(self._codes))
+        self._is_changed = grown(self._is_changed, len(self._codes))
+        return groups
 
-    def _times_of(self, rows: pa.Table) -> Integers:
-        if self._definition.time is None:
-            return np.zeros(rows.num_rows, dtype=np.int64)
-        return self._definition.times(rows)
-
-    def _group_count(self) -> int:
-        return len(self._groups) if self._columns else 1
-
-    def _groups_of(self, rows: pa.Table) -> tuple[Integers, Integers]:
-        if self._columns:
-            return self._groups.of([rows.column(name) for name in self._columns])
-        return np.zeros(rows.num_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    def _swap_in(
+        self, change: RowChange, stored: RowBlocks, superseded: _Noted, changed: _Noted, came: int
+    ) -> None:
+        """Make a change that was computed; nothing here can fail."""
+        with HeldInterrupt():
+            change.swap_in(self._added)
+            self._is_changed[change.groups] = True
+            self._stored, self._superseded, self._changed = stored, superseded, changed
+            self._added += change.chosen.size
+            self._came += came
+            self._late += change.late
+            self.version += change.chosen.size > 0
 
     def table(self) -> pa.Table:
-        """Return the newest rows of all groups, in the order in which they came."""
-        return self._compact()
+        """Return the newest rows of all groups, in the order in which they came.
+
+        Without a copy, but for the blocks in which rows were superseded since this was last asked.
+        """
+        if self._superseded.count:
+            stored = self._stored.without(self._superseded.ascending())
+            self._stored, self._superseded = stored, _Noted()
+        return self._stored.table()
 
     def changed_groups(self) -> Integers:
         """Return the numbers of the groups that changed since changes were forgotten."""
-        return np.concatenate(self._changed) if self._changed else np.empty(0, dtype=np.int64)
+        return self._changed.values()
 
     def forget_changes(self) -> None:
         """Say that the changes so far are known."""
-        self._is_changed[self.changed_groups()] = False
-        self._changed.clear()
+        with HeldInterrupt():
+            self._is_changed[self._changed.values()] = False
+            self._changed = _Noted()
 
     def rows_of(self, groups: Integers) -> pa.Table:
         """Return the newest rows of these groups, in the order in which they came."""
-        chains, _ = self._chains_of(groups)
-        chains.sort()
-        return self._store.take(chains)
+        return self._stored.take(self._newest.numbers_of(groups))
 
     def statistics(self) -> NewestRowsStatistics:
         """Return what became of the rows so far.
@@ -150,170 +153,45 @@ class NewestRows:
         With several rows per group, late are those that are older than all that were known before
         their batch; with one, those that are older than any row before them.
         """
+        kept = self._newest.kept
         return NewestRowsStatistics(
             came=self._came,
-            superseded=self._came - self._late - self._kept,
+            superseded=self._came - self._late - kept,
             late=self._late,
-            kept=self._kept,
-            groups=len(self._groups) if self._columns else min(self._kept, 1),
+            kept=kept,
+            groups=self._newest.groups,
         )
 
-    # One row per group
-
-    def _add_one(self, rows: pa.Table, codes: Integers, groups: Integers, times: Integers) -> None:
-        newest = self._newest[groups]
-        is_known = newest != _NO_ROW
-        if self._definition.time is None:  # each row is newer than all before it
-            accepted = np.arange(len(codes))
-        else:
-            known = np.full(len(groups), np.iinfo(np.int64).min)
-            known[is_known] = self._times[newest[is_known]]
-            accepted = _accepted(codes, times, known)
-        self._late += len(codes) - len(accepted)
-        self._kept += len(groups) - int(is_known.sum())
-        last = np.full(len(groups), _NO_ROW)
-        last[codes[accepted]] = accepted  # of several assignments to one element the last one stays
-        changed = np.flatnonzero(last != _NO_ROW)
-        changed = changed[np.argsort(last[changed])]
-        self._newest[groups[changed]] = self._stored(rows, last[changed], times)
-        self._note_changed(groups[changed])
-
-    # Several rows per group
-
-    def _add_several(
-        self, rows: pa.Table, codes: Integers, groups: Integers, times: Integers
-    ) -> None:
-        stored, stored_codes = self._chains_of(groups)
-        order = np.argsort(stored)  # older rows have smaller numbers
-        stored, stored_codes = stored[order], stored_codes[order]
-        stored_times = self._times[stored]
-        self._late += self._count_late(codes, times, stored_codes, stored_times, len(groups))
-
-        all_codes = np.concatenate((stored_codes, codes))
-        order = np.lexsort((np.concatenate((stored_times, times)), all_codes))
-        counts = np.bincount(all_codes, minlength=len(groups))
-        to_the_end = np.cumsum(counts)[all_codes[order]] - np.arange(len(order))
-        chained = order[to_the_end <= self._rows]
-        is_new = chained >= len(stored)
-        new = np.sort(chained[is_new]) - len(stored)
-        numbers = np.concatenate((stored, np.full(len(codes), _NO_ROW)))
-        numbers[new + len(stored)] = self._stored(rows, new, times)
-
-        self._chain(numbers[chained], all_codes[chained], groups)
-        self._kept += len(chained) - len(stored)
-        self._note_changed(groups[np.unique(codes[new])])
-
-    def _count_late(
-        self,
-        codes: Integers,
-        times: Integers,
-        stored_codes: Integers,
-        stored_times: Integers,
-        groups: int,
-    ) -> int:
-        """Count rows that are older than all that are stored of a group that is full."""
-        oldest = np.full(groups, np.iinfo(np.int64).max)
-        np.minimum.at(oldest, stored_codes, stored_times)
-        is_full = np.bincount(stored_codes, minlength=groups) == self._rows
-        return int((is_full[codes] & (times < oldest[codes])).sum())
-
-    def _chain(self, numbers: Integers, codes: Integers, groups: Integers) -> None:
-        """Chain rows that are by group, and from the oldest to the newest within it."""
-        is_first = np.ones(len(numbers), dtype=np.bool_)
-        np.not_equal(codes[1:], codes[:-1], out=is_first[1:])
-        older = np.roll(numbers, 1)
-        older[is_first] = _NO_ROW
-        self._older[numbers] = older
-        self._newest[groups[codes]] = numbers  # the last of each group stays
-
-    def _chains_of(self, groups: Integers) -> tuple[Integers, Integers]:
-        """Return the rows of these groups, and to which place in `groups` each belongs."""
-        places = np.arange(len(groups))
-        rows = self._newest[groups]
-        found: list[tuple[Integers, Integers]] = []
-        while True:
-            is_there = rows != _NO_ROW
-            rows, places = rows[is_there], places[is_there]
-            if not len(rows):
-                break
-            found.append((rows, places))
-            rows = self._older[rows]
-        if not found:
-            return rows, places
-        return np.concatenate([each for each, _ in found]), np.concatenate([at for _, at in found])
-
-    # What both have in common
-
-    def _stored(self, rows: pa.Table, chosen: Integers, times: Integers) -> Integers:
-        """Store some of the rows, and return their numbers."""
-        import pyarrow as pa
-
-        first = self._store.rows
-        if len(chosen) < rows.num_rows:
-            rows = rows.take(pa.array(chosen))
-        self._store.add(rows)
-        self._times = _with_room(self._times, self._store.rows)
-        self._older = _with_room(self._older, self._store.rows)
-        self._times[first : self._store.rows] = times[chosen]
-        self._older[first : self._store.rows] = _NO_ROW
-        return np.arange(first, self._store.rows)
-
-    def _note_changed(self, groups: Integers) -> None:
-        groups = groups[~self._is_changed[groups]]
-        self._is_changed[groups] = True
-        self._changed.append(groups)
-
-    def _make_room(self, groups: int) -> None:
-        known = len(self._newest)
-        if groups > known:
-            self._newest = _with_room(self._newest, groups)
-            self._newest[known:] = _NO_ROW
-            self._is_changed = _with_room(self._is_changed, groups)
-            self._is_changed[known:] = False
-
-    def _compact(self) -> pa.Table:
-        """Let go the rows that count no more, and return the others."""
-        if self._store.rows == self._kept:
-            return self._store.compact(np.arange(self._kept))
-        newest = self._newest[: self._group_count()]
-        numbers, _ = self._chains_of(np.arange(len(newest)))
-        numbers.sort()
-        again = np.empty(self._store.rows, dtype=np.int64)
-        again[numbers] = np.arange(len(numbers))
-        older = self._older[numbers]
-        is_last = older == _NO_ROW
-        older = again[older]
-        older[is_last] = _NO_ROW
-        self._older, self._times = older, self._times[numbers]
-        newest[:] = again[newest]
-        return self._store.compact(numbers)
+    def _check(self) -> None:
+        """Assert what always holds."""
+        self._stored._check()
+        assert self._stored.rows == self._newest.kept + self._superseded.count
+        assert np.flatnonzero(self._is_changed).size == self._changed.count
+        groups = np.arange(len(self._codes))
+        self._newest.make_room(groups.size)
+        assert self._newest.numbers_of(groups).size == self._newest.kept
 
 
-def _accepted(codes: Integers, times: Integers, known: Integers) -> Integers:
-    """Return the rows that are no older than any before them of their code, by code or in order."""
-    if bool((times[1:] >= times[:-1]).all()):
-        return np.flatnonzero(times >= known[codes])
-    order = np.argsort(codes, kind="stable")
-    return order[_newest_so_far(codes[order], times[order], known)]
+class _Noted:
+    """Integers that are noted one after the other; what is added is seen in what is returned."""
 
+    __slots__ = ("_values", "count")
 
-def _newest_so_far(codes: Integers, times: Integers, known: Integers) -> Flags:
-    """Tell, of rows by code, which are older than none before them of their code, nor than known.
+    def __init__(self, values: Integers | None = None, count: int = 0) -> None:
+        self._values = np.empty(0, dtype=np.int64) if values is None else values
+        self.count = count
 
-    One running maximum does for all codes, since the numbers of a greater code are all greater.
-    Times are replaced by their ranks: the product would not fit otherwise.
-    """
-    _, ranks = np.unique(np.concatenate((known, times)), return_inverse=True)
-    known_ranks, ranks = ranks[: len(known)], ranks[len(known) :]
-    floor = codes * (len(known) + len(times))
-    maximum = np.maximum.accumulate(floor + np.maximum(ranks, known_ranks[codes]))
-    return np.asarray(floor + ranks == maximum)
+    def with_more(self, more: Integers) -> _Noted:
+        """Return these and more; the memory is the same where there is room. Amortised O(more)."""
+        end = self.count + more.size
+        values = grown(self._values, end)
+        values[self.count : end] = more
+        return _Noted(values, end)
 
+    def values(self) -> Integers:
+        """Return them."""
+        return self._values[: self.count]
 
-def _with_room(array: NDArray[Number], size: int) -> NDArray[Number]:
-    """Return an array that has at least this size, at twice the length if it must grow."""
-    if len(array) >= size:
-        return array
-    longer = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
+    def ascending(self) -> Integers:
+        """Return them in ascending order."""
+        return np.sort(self.values())

@@ -54,7 +54,7 @@ class Sides:
         for definition in DEFINITIONS.values():
             self.engine.sql(definition)
         self.engine.create_table("listed", LISTED)
-        # Others read the same baskets, which keep what these have not read.
+        # Others read the same logs, which keep what these have not read.
         self.engine.continuous_query("SELECT count(*) FROM landmark(trades)")
         self.engine.continuous_query("SELECT max(lots) FROM rows(quotes, 3)", "update")
         self.connection = duckdb.connect(config={"threads": 1})

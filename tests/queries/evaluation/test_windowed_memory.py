@@ -251,13 +251,3 @@ def test_polling_after_each_row_of_the_first_step_costs_no_statement_a_row(
     assert statements <= 2
     append(engine, "bids", (20,))
     assert given(query.results()) == [(-10, 10, 100), (0, 20, 100)]
-
-
-def test_dbg(engine):
-    query = engine.continuous_query("SELECT sum(x) AS x FROM rows(bids, 60000, 30000)")
-    print(query.explain())
-    print(is_whole(query), query.statistics())
-    engine.append("bids", {"time": range(30_000), "k": ["a"] * 30_000, "x": [1] * 30_000})
-    print(query.explain())
-    print(is_whole(query), query.statistics())
-    assert 0

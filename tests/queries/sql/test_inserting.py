@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import pyarrow as pa
@@ -17,6 +18,8 @@ from upstream.errors import (
     UnknownTableError,
 )
 from upstream.queries.sql import InsertInto, parse, rows_to_insert
+from upstream.rows.stream_definition import StreamDefinition
+from upstream.tables.relation import Condition, Relation, TimeRange
 
 from .example_streams import STREAMS, shown
 
@@ -24,11 +27,29 @@ MIDNIGHT = datetime(2026, 1, 1)
 QUOTES = pa.table({"s": ["IBM"], "n": pa.array([7], pa.int64())})
 
 
-def inserted(text: str, duck: Duck) -> list[dict[str, object]]:
+class Quotes:
+    """A stream of these rows, which counts how often it is scanned."""
+
+    definition = StreamDefinition("quotes", QUOTES.schema, (), None)
+    scans = 0
+
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        conditions: Sequence[Condition] = (),
+        between: TimeRange | None = None,
+    ) -> pa.Table:
+        self.scans += 1
+        return QUOTES if columns is None else QUOTES.select([*columns])
+
+
+def inserted(
+    text: str, duck: Duck, streams: Mapping[str, Relation] | None = None
+) -> list[dict[str, object]]:
     statement = parse(text, duck)
     assert isinstance(statement, InsertInto)
     trades = STREAMS["trades"]
-    rows = rows_to_insert(statement, trades, duck, {"quotes": QUOTES})
+    rows = rows_to_insert(statement, trades, duck, streams or {"quotes": Quotes()})
     assert rows.schema == trades.schema
     listed: list[dict[str, object]] = rows.to_pylist()
     return listed
@@ -65,6 +86,17 @@ def test_rows_are_read_as_the_types_of_the_stream(
     text: str, rest: dict[str, object], duck: Duck
 ) -> None:
     assert inserted(text, duck) == [ROW | rest]
+
+
+def test_only_streams_that_the_query_names_are_scanned(duck: Duck) -> None:
+    named, other = Quotes(), Quotes()
+    streams = {"quotes": named, "trades": other}
+    inserted("INSERT INTO trades VALUES ('2026-01-01 00:00:00', 'quotes', 1.5, 3)", duck, streams)
+    inserted("INSERT INTO trades VALUES ('2026-01-01', upper('ibm'), 1.5, 3)", duck, streams)
+    assert (named.scans, other.scans) == (0, 0)
+    text = "INSERT INTO trades (time, symbol) SELECT '2026-01-01', s FROM quotes"
+    inserted(text, duck, streams)
+    assert (named.scans, other.scans) == (1, 0)
 
 
 def test_several_rows_are_several_rows(duck: Duck) -> None:

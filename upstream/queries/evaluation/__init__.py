@@ -1,1 +1,1 @@
-"""How standing queries are evaluated: from the basket of a stream to the table of a result."""
+"""How standing queries are evaluated: from the log of a stream to the table of a result."""

@@ -70,7 +70,7 @@ class NewestEvaluation:
         """Read what waits; of each key only the newest rows are kept."""
         for reader, newest in zip(self._readers, self._newest, strict=True):
             arrival = reader.first_waiting()
-            rows = reader.waiting_rows()
+            rows = reader.peek_rows()
             if rows is None or arrival is None:
                 continue
             with HeldInterrupt():

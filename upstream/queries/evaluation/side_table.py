@@ -40,7 +40,7 @@ class SideTable:
 
     def refresh(self) -> None:
         """Read what waits. O(what changed) if anything does."""
-        rows = self.reader.waiting_rows()
+        rows = self.reader.peek_rows()
         if rows is not None:
             with HeldInterrupt():
                 self._newest.add(rows)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...database.result_schema import ResultSchema
     from ...errors import QueryError
     from ...rows.stream_definition import StreamDefinition
+    from ...tables.relation import Relation
 
 __all__ = [
     "CreateStream",
@@ -117,9 +118,9 @@ def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
 
 
 def rows_to_insert(
-    insert: InsertInto, definition: StreamDefinition, duck: Duck, tables: Mapping[str, pa.Table]
+    insert: InsertInto, definition: StreamDefinition, duck: Duck, streams: Mapping[str, Relation]
 ) -> pa.Table:
-    """Return the rows of an INSERT, conformed; `tables` are streams that its query may read."""
+    """Return the rows of an INSERT, conformed; `streams` are those that its query may read."""
     from . import inserting
 
-    return inserting.rows_to_insert(insert, definition, duck, tables)
+    return inserting.rows_to_insert(insert, definition, duck, streams)

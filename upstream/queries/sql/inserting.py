@@ -22,6 +22,7 @@ from ...queries.sql.lending import prepare
 from ...rows.conforming import may_become
 from .checking import KnownNames, refuse
 from .defining import types_of
+from .literal_rows import rows_of_literals
 from .names import did_you_mean, found
 from .parsed_query import ParsedQuery
 from .reading import is_hidden
@@ -35,15 +36,19 @@ if TYPE_CHECKING:
 
     from ...database.duck import Duck
     from ...rows.stream_definition import StreamDefinition
+    from ...tables.relation import Relation
 
 _REFUSED = ("alternative", "conflict", "returning", "overwrite", "ignore", "where", "default")
 
 
 def rows_to_insert(
-    insert: InsertInto, definition: StreamDefinition, duck: Duck, tables: Mapping[str, pa.Table]
+    insert: InsertInto, definition: StreamDefinition, duck: Duck, streams: Mapping[str, Relation]
 ) -> pa.Table:
-    """Return the rows of an INSERT, conformed; `tables` are streams that its query may read."""
-    rows = _rows_of(insert, _query_of(insert), duck, tables)
+    """Return the rows of an INSERT, conformed; `streams` are those that its query may read."""
+    plain = rows_of_literals(insert, definition)
+    if plain is not None:
+        return plain
+    rows = _rows_of(insert, _query_of(insert), duck, streams)
     names = _columns_of(insert, definition, rows)
     columns = []
     fields = [definition.schema.field(name) for name in names]
@@ -84,8 +89,11 @@ def _query_of(insert: InsertInto) -> exp.Query:
 
 
 def _rows_of(
-    insert: InsertInto, query: exp.Query, duck: Duck, tables: Mapping[str, pa.Table]
+    insert: InsertInto, query: exp.Query, duck: Duck, streams: Mapping[str, Relation]
 ) -> pa.Table:
+    text = text_of_query(insert)
+    words = words_of(text)
+    tables = {name: each.scan() for name, each in streams.items() if name.lower() in words}
     chunks: dict[str, pa.Table] = {}
     for table in [*query.find_all(exp.Table)]:
         name = found(table.name, tables) if not table.db else None
@@ -105,10 +113,8 @@ def _rows_of(
             prepared.close()
 
     parsed = ParsedQuery(insert.text, query, ())
-    text, words = text_of_query(insert), words_of(insert.text)
     try:
-        named = {name: rows for name, rows in tables.items() if name.lower() in words}
-        return duck.run_as_written(text, named)
+        return duck.run_as_written(text, tables)
     except DatabaseError as error:
         refuse(parsed, str(error), answer, KnownNames({}, parsed, duck), insert.place)
 

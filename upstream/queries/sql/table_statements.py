@@ -8,11 +8,12 @@ wants a table is refused. What runs is the text as it was written.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Never
 
 from ...database.failure import DatabaseError
 from ...errors import QuerySyntaxError, StatementError
+from ...rows.arrow_data import empty_table
 from .tables_in_use import words_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ...database.duck import Duck
-    from ...tables.engine_stream import EngineStream
+    from ...tables.relation import Relation
     from . import InsertInto, OtherStatement
 
 _OPTION = r"(?:ANALYZE|FORMAT\s+(?:TEXT|JSON|HTML|YAML|GRAPHVIZ|MERMAID))"
@@ -47,19 +48,13 @@ _DOWNLOADS = {
 
 
 class TableStatements:
-    """Runs statements about tables; `newest_rows` gives those of the stream of a name."""
+    """Runs statements about tables, which may read streams."""
 
-    __slots__ = ("_by_lower", "_duck", "_newest_rows", "_streams")
+    __slots__ = ("_by_lower", "_duck", "_streams")
 
-    def __init__(
-        self,
-        duck: Duck,
-        streams: Mapping[str, EngineStream],
-        newest_rows: Callable[[str], pa.Table],
-    ) -> None:
+    def __init__(self, duck: Duck, streams: Mapping[str, Relation]) -> None:
         self._duck = duck
         self._streams = streams
-        self._newest_rows = newest_rows
         self._by_lower = {name.lower(): name for name in streams}
 
     def run(self, statement: InsertInto | OtherStatement) -> pa.Table:
@@ -106,7 +101,7 @@ class TableStatements:
         from . import error_of
 
         try:
-            rows = {name: self._newest_rows(name) for name in streams}
+            rows = {name: self._streams[name].scan() for name in streams}
             return self._duck.answer_as_written(text, rows)
         except DatabaseError as error:
             tables = self._duck.rows("SHOW TABLES")
@@ -133,9 +128,9 @@ class TableStatements:
         from .lending import answer_once
 
         query = exp.select("*").from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
-        rows = {name: self._newest_rows(name)}
-        columns = answer_once(self._duck, exp.Describe(this=query), text, rows)
         definition = self._streams[name].definition
+        rows = {name: empty_table(definition.schema)}
+        columns = answer_once(self._duck, exp.Describe(this=query), text, rows)
         keys = dict.fromkeys(definition.key, "KEY")
         roles = ({definition.time: "TIME"} if definition.time is not None else {}) | keys
         names = columns["column_name"].to_pylist()

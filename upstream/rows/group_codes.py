@@ -1,0 +1,174 @@
+"""Dense numbers for the groups that the values of some columns make, from 0 on.
+
+Values of fixed width and texts are 64-bit words, which a hash table of NumPy arrays gives numbers
+to; others go through a dict. Several columns are numbered one by one, and then pairs of their
+numbers. All of this is exact: no two groups ever share a code. NULL is a value of its own, NaN
+equals itself, and -0.0 equals 0.0, as they do for GROUP BY.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from .arrow_words import numbers, presence, stored_as
+from .integer_codes import IntegerCodes
+from .text_words import TextWords
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    import pyarrow as pa
+
+    from .arrow_words import Integers
+
+_NULL: Final = 0
+"""The number of NULL in each column."""
+_PAIR_BITS: Final = 32
+
+
+class ColumnCodes(Protocol):
+    """Dense numbers for the values of a column, NULL being 0."""
+
+    def __len__(self) -> int: ...
+
+    def codes_of(self, array: pa.Array) -> Integers:
+        """Return the number of each value; one that is new gets the next."""
+
+
+class GroupCodes:
+    """The groups seen so far and their codes.
+
+    Of a single column, code 0 is that of NULL, whether there is one or not. An exception leaves all
+    codes as they were, as in `IntegerCodes`.
+    """
+
+    __slots__ = ("_columns", "_pairs")
+
+    def __init__(self, types: Sequence[pa.DataType]) -> None:
+        self._columns = [_column_codes(type_) for type_ in types]
+        self._pairs = [IntegerCodes() for _ in types[1:]]
+
+    def __len__(self) -> int:
+        """Return how many codes were given; without columns there is one group."""
+        if self._pairs:
+            return len(self._pairs[-1])
+        return len(self._columns[0]) if self._columns else 1
+
+    def codes_of(self, columns: Sequence[pa.Array], length: int) -> Integers:
+        """Return the code of each row; a new group gets the next. O(length), amortised."""
+        if not columns:
+            return np.zeros(length, np.int64)
+        places = self._columns[0].codes_of(columns[0])
+        for codes, pairs, column in zip(self._columns[1:], self._pairs, columns[1:], strict=True):
+            places = pairs.codes_of((places << _PAIR_BITS) | codes.codes_of(column))
+        return places
+
+    def _check(self) -> None:
+        """Assert what always holds."""
+        for codes in self._pairs:
+            codes._check()
+
+
+def is_text(type_: pa.DataType) -> bool:
+    """Tell whether values are texts or bytes that Arrow keeps with offsets."""
+    from pyarrow import types
+
+    tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return any(test(type_) for test in tests)
+
+
+def _column_codes(type_: pa.DataType) -> ColumnCodes:
+    from pyarrow import types
+
+    if types.is_dictionary(type_):
+        return DictionaryCodes(_column_codes(type_.value_type))
+    if types.is_boolean(type_):
+        return WordCodes(_words_of_flags)
+    if stored_as(type_) is not None:
+        return WordCodes(_words_of_numbers)
+    if is_text(type_):
+        return WordCodes(TextWords().words_of)
+    if types.is_decimal(type_) or types.is_fixed_size_binary(type_):
+        return DictionaryCodes(ObjectCodes())
+    return ObjectCodes()  # among them intervals, which Arrow does not hash
+
+
+def _words_of_flags(array: pa.Array) -> Integers:
+    import pyarrow as pa
+
+    return _words_of_numbers(array.cast(pa.int8()))
+
+
+def _words_of_numbers(array: pa.Array) -> Integers:
+    values, _ = numbers(array)
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, and one zero
+    return np.ascontiguousarray(values).view(np.int64)
+
+
+class WordCodes:
+    """Numbers for values that are words of 64 bits, or can be made such."""
+
+    __slots__ = ("_codes", "_words_of")
+
+    def __init__(self, words_of: Callable[[pa.Array], Integers]) -> None:
+        self._codes = IntegerCodes()
+        self._words_of = words_of
+
+    def __len__(self) -> int:
+        return len(self._codes) + 1
+
+    def codes_of(self, array: pa.Array) -> Integers:
+        """Return the number of each value."""
+        words = self._words_of(array)
+        if array.null_count == 0:
+            return self._codes.codes_of(words) + 1
+        present = presence(array)
+        codes = np.full(words.size, _NULL, np.int64)
+        codes[present] = self._codes.codes_of(words[present]) + 1
+        return codes
+
+
+class DictionaryCodes:
+    """Numbers for values that are looked up once for each different value of an array."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: ColumnCodes) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def codes_of(self, array: pa.Array) -> Integers:
+        """Return the number of each value."""
+        import pyarrow as pa
+
+        if not isinstance(array, pa.DictionaryArray):
+            array = array.dictionary_encode()
+        codes = np.append(self._values.codes_of(array.dictionary), _NULL)
+        places = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        if array.indices.null_count:
+            places = np.where(presence(array.indices), places, codes.size - 1)
+        found: Integers = codes[places]
+        return found
+
+
+class ObjectCodes:
+    """Numbers for values that Python can hash."""
+
+    __slots__ = ("_codes",)
+
+    def __init__(self) -> None:
+        self._codes: dict[Hashable, int] = {None: _NULL}
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def codes_of(self, array: pa.Array) -> Integers:
+        """Return the number of each value."""
+        codes = self._codes
+        found = [codes.setdefault(value, len(codes)) for value in array.to_pylist()]
+        return np.array(found, np.int64)

@@ -1,0 +1,160 @@
+"""Which rows are the newest n of each group, by numbers; the rows are kept elsewhere.
+
+Each group is a chain from its newest row to its oldest. A row that counts has a slot, which is used
+again once the row is superseded: `_newest` has the first slot of each group, and `_older` the slot
+behind each slot.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..rows.arrow_words import grown
+from .row_change import RowChange
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+
+_NONE: Final = -1
+
+
+class NewestChains:
+    """The numbers and the times of the newest `rows` rows of each group."""
+
+    __slots__ = (
+        "_codes",
+        "_free",
+        "_newest",
+        "_numbers",
+        "_older",
+        "_rows",
+        "_times",
+        "groups",
+        "kept",
+    )
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._newest = np.empty(0, dtype=np.int64)  # by group
+        self._codes = np.empty(0, dtype=np.int64)  # by group, with a meaning within one call only
+        self._older = np.empty(0, dtype=np.int64)  # by slot, as what follows
+        self._numbers = np.empty(0, dtype=np.int64)
+        self._times = np.empty(0, dtype=np.int64)
+        self._free = np.empty(0, dtype=np.int64)
+        """The slots below `kept` + so many that have no row."""
+        self.groups = self.kept = 0
+
+    def make_room(self, groups: int) -> None:
+        """Learn that groups have numbers below this one."""
+        self._newest = grown(self._newest, groups, _NONE)
+        self._codes = grown(self._codes, groups)
+
+    def change(self, groups: Integers, times: Integers | None) -> RowChange:
+        """Return what a batch changes; without times each row is newer than all before it."""
+        if times is None:
+            times = np.zeros(groups.size, dtype=np.int64)
+        known, codes = self._numbered(groups)
+        stored, stored_codes = self._chains_of(known)
+        order = np.argsort(self._numbers[stored])  # older rows have smaller numbers
+        stored, stored_codes = stored[order], stored_codes[order]
+        stored_times = self._times[stored]
+        all_codes = np.concatenate((stored_codes, codes))
+        chained = self._newest_of(all_codes, np.concatenate((stored_times, times)), known.size)
+        is_new = chained >= stored.size
+        chosen = np.sort(chained[is_new]) - stored.size
+        is_dropped = np.ones(stored.size, dtype=np.bool_)
+        is_dropped[chained[~is_new]] = False
+        dropped = stored[is_dropped]
+        slots, free = self._slots_for(chosen.size)
+        all_slots = np.concatenate((stored, np.full(codes.size, _NONE)))
+        all_slots[chosen + stored.size] = slots
+        chain = all_slots[chained]
+        chain_codes = all_codes[chained]
+        older = _older_in(chain, chain_codes)
+        group_count = self.groups + int((self._newest[known] == _NONE).sum())
+        chosen_times = times[chosen]
+        free = np.concatenate((free, dropped))
+
+        def swap_in(first: int) -> None:
+            self._numbers[slots] = np.arange(first, first + slots.size)
+            self._times[slots] = chosen_times
+            self._older[chain] = older
+            self._newest[known[chain_codes]] = chain  # the last of each group stays
+            self._free = free
+            self.kept += chosen.size - dropped.size
+            self.groups = group_count
+
+        late = self._count_late(codes, times, stored_codes, stored_times, known.size)
+        changed = known[np.bincount(codes[chosen], minlength=known.size) > 0]
+        return RowChange(chosen, changed, self._numbers[dropped], late, swap_in)
+
+    def numbers_of(self, groups: Integers) -> Integers:
+        """Return the numbers of the newest rows of these groups, ascending."""
+        slots, _ = self._chains_of(groups)
+        return np.sort(self._numbers[slots])
+
+    def _numbered(self, groups: Integers) -> tuple[Integers, Integers]:
+        """Return the different groups of a batch, and which of them each row is of."""
+        rows = np.arange(groups.size)
+        self._codes[groups] = rows  # of several assignments to a place the last stays
+        known = groups[self._codes[groups] == rows]
+        self._codes[known] = rows[: known.size]
+        return known, self._codes[groups]
+
+    def _newest_of(self, codes: Integers, times: Integers, groups: int) -> Integers:
+        """Return which rows are the newest of each code, by code and from the oldest on."""
+        order = np.lexsort((times, codes))
+        counts = np.bincount(codes, minlength=groups)
+        to_the_end = np.cumsum(counts)[codes[order]] - np.arange(order.size)
+        return order[to_the_end <= self._rows]
+
+    def _slots_for(self, count: int) -> tuple[Integers, Integers]:
+        """Return slots without a row, and those that are left then."""
+        used = self.kept + self._free.size
+        more = max(count - self._free.size, 0)
+        self._numbers = grown(self._numbers, used + more)
+        self._times = grown(self._times, used + more)
+        self._older = grown(self._older, used + more)
+        slots = np.concatenate((self._free[:count], np.arange(used, used + more)))
+        return slots, self._free[count:]
+
+    def _count_late(
+        self,
+        codes: Integers,
+        times: Integers,
+        stored_codes: Integers,
+        stored_times: Integers,
+        groups: int,
+    ) -> int:
+        """Count rows that are older than all that are stored of a group that is full."""
+        oldest = np.full(groups, np.iinfo(np.int64).max)
+        np.minimum.at(oldest, stored_codes, stored_times)
+        is_full = np.bincount(stored_codes, minlength=groups) == self._rows
+        return int((is_full[codes] & (times < oldest[codes])).sum())
+
+    def _chains_of(self, groups: Integers) -> tuple[Integers, Integers]:
+        """Return the slots of these groups, and to which place in `groups` each belongs."""
+        places = np.arange(groups.size)
+        slots = self._newest[groups]
+        found: list[tuple[Integers, Integers]] = []
+        while True:
+            is_there = slots != _NONE
+            slots, places = slots[is_there], places[is_there]
+            if not slots.size:
+                break
+            found.append((slots, places))
+            slots = self._older[slots]
+        if not found:
+            return slots, places
+        return np.concatenate([each for each, _ in found]), np.concatenate([at for _, at in found])
+
+
+def _older_in(chain: Integers, codes: Integers) -> Integers:
+    """Return the slot behind each, of slots by code and from the oldest to the newest of it."""
+    is_first = np.ones(chain.size, dtype=np.bool_)
+    np.not_equal(codes[1:], codes[:-1], out=is_first[1:])
+    return np.where(is_first, _NONE, np.roll(chain, 1))

@@ -1,0 +1,177 @@
+"""Rows under numbers that ascend in the order of arrival, in blocks that share no memory.
+
+The blocks are never changed: each change returns new `RowBlocks`, which have all blocks in common
+that it did not touch. So whoever holds the old ones may go on reading, an exception in the middle
+leaves nothing half done, and the whole is put together without a copy.
+
+Rows are added at the end, where blocks of like size are merged, so that each row is copied a number
+of times that is at most logarithmic. A block from which rows are taken out is copied, and merged
+with a neighbour if both fit into one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..rows.arrow_data import empty_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+
+BLOCK_ROWS: Final = 16_384
+"""How long a block gets. Copying one takes 0.1 ms; scans of blocks half as long are 3 % slower."""
+_FEW: Final = 8
+"""So few rows are cut out of a block sooner than they are filtered out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Rows and their numbers, which ascend."""
+
+    rows: pa.Table
+    numbers: Integers
+
+    def without(self, numbers: Integers) -> _Block:
+        """Return the block without the rows of these numbers, which ascend."""
+        import pyarrow as pa
+
+        places = np.searchsorted(self.numbers, numbers)
+        left = np.delete(self.numbers, places)
+        if places.size > _FEW:
+            is_left = np.ones(self.numbers.size, np.bool_)
+            is_left[places] = False
+            return _Block(self.rows.filter(pa.array(is_left)), left)
+        ends = [*places.tolist(), self.numbers.size]
+        starts = [0, *(place + 1 for place in ends[:-1])]
+        parts = [self.rows.slice(a, b - a) for a, b in zip(starts, ends, strict=True)]
+        return _Block(_together(parts), left)
+
+
+class RowBlocks:
+    """Rows of one schema; `rows` is how many there are."""
+
+    __slots__ = ("_blocks", "_schema", "_table", "rows")
+
+    def __init__(self, schema: pa.Schema, blocks: tuple[_Block, ...] = (), rows: int = 0) -> None:
+        self._schema = schema
+        self._blocks = blocks
+        self._table: pa.Table | None = None
+        self.rows = rows
+
+    def table(self) -> pa.Table:
+        """Return all rows in their order, without a copy. O(blocks), the first time."""
+        if self._table is None:
+            self._table = _concatenated([block.rows for block in self._blocks], self._schema)
+        return self._table
+
+    def take(self, numbers: Integers) -> pa.Table:
+        """Return the rows of these numbers, which ascend and are there."""
+        import pyarrow as pa
+
+        parts = []
+        for at, of_block in self._by_block(numbers):
+            block = self._blocks[at]
+            places = np.searchsorted(block.numbers, of_block)
+            parts.append(block.rows.take(pa.array(places)))
+        return _concatenated(parts, self._schema)
+
+    def with_rows(self, rows: pa.Table, chosen: Integers, first: int) -> RowBlocks:
+        """Add the chosen of these rows, under numbers from `first` on.
+
+        Amortised, each costs the logarithm of how many rows a block has.
+        """
+        if not chosen.size:
+            return self
+        blocks = [*self._blocks]
+        for start in range(0, chosen.size, BLOCK_ROWS):
+            part = chosen[start : start + BLOCK_ROWS]
+            number = first + start
+            table = rows if part.size == rows.num_rows else _taken(rows, part)
+            _append(blocks, _Block(table, np.arange(number, number + part.size)))
+        return RowBlocks(self._schema, tuple(blocks), self.rows + chosen.size)
+
+    def without(self, numbers: Integers) -> RowBlocks:
+        """Leave out the rows of these numbers, which ascend and are there.
+
+        O(blocks that they are in × length of a block + blocks).
+        """
+        blocks = [*self._blocks]
+        touched = [*self._by_block(numbers)]
+        for at, of_block in touched:
+            blocks[at] = blocks[at].without(of_block)
+        for at, _ in reversed(touched):
+            _merge_around(blocks, at)
+        return RowBlocks(self._schema, tuple(blocks), self.rows - numbers.size)
+
+    def _by_block(self, numbers: Integers) -> Iterator[tuple[int, Integers]]:
+        """Return in which blocks these numbers are, and which are there."""
+        if not numbers.size:
+            return
+        firsts = [block.numbers[0] for block in self._blocks[1:]]
+        places = np.searchsorted(np.array(firsts, np.int64), numbers, side="right")
+        starts = np.flatnonzero(np.diff(places, prepend=-1))
+        for start, part in zip(starts.tolist(), np.split(numbers, starts[1:]), strict=True):
+            yield int(places[start]), part
+
+    def _check(self) -> None:
+        """Assert what always holds."""
+        assert self.rows == sum(block.numbers.size for block in self._blocks)
+        for block in self._blocks:
+            assert 0 < block.numbers.size == block.rows.num_rows <= BLOCK_ROWS
+            assert all(column.num_chunks == 1 for column in block.rows.columns)
+        numbers = [block.numbers for block in self._blocks]
+        assert not numbers or bool((np.diff(np.concatenate(numbers)) > 0).all())
+
+
+def _append(blocks: list[_Block], block: _Block) -> None:
+    """Add a block at the end, merged with those before it that are not much longer."""
+    merged, size = [block], block.numbers.size
+    while blocks and blocks[-1].numbers.size <= min(2 * size, BLOCK_ROWS - size):
+        merged.append(blocks.pop())
+        size += merged[-1].numbers.size
+    blocks.append(_merged(merged[::-1]))
+
+
+def _merge_around(blocks: list[_Block], at: int) -> None:
+    """Merge a block with one of its neighbours if both fit into one."""
+    if not blocks[at].numbers.size:
+        del blocks[at]
+        return
+    for first in (at - 1, at):
+        pair = blocks[first : first + 2] if first >= 0 else []
+        if len(pair) == 2 and sum(block.numbers.size for block in pair) <= BLOCK_ROWS:
+            blocks[first : first + 2] = [_merged(pair)]
+            return
+
+
+def _merged(blocks: list[_Block]) -> _Block:
+    rows = _together([block.rows for block in blocks])
+    numbers = [block.numbers for block in blocks]
+    return _Block(rows, np.concatenate(numbers) if len(blocks) > 1 else numbers[0])
+
+
+def _taken(rows: pa.Table, places: Integers) -> pa.Table:
+    import pyarrow as pa
+
+    return rows.take(pa.array(places))
+
+
+def _together(tables: list[pa.Table]) -> pa.Table:
+    """Return tables as one whose columns are of one piece."""
+    import pyarrow as pa
+
+    return (pa.concat_tables(tables) if len(tables) > 1 else tables[0]).combine_chunks()
+
+
+def _concatenated(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.concat_tables(tables) if tables else empty_table(schema)
