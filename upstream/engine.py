@@ -22,6 +22,7 @@ from .errors import (
     ParameterError,
     QueryError,
     StatementError,
+    StreamFullError,
     UnknownNameError,
     UnknownStreamError,
 )
@@ -36,6 +37,7 @@ from .queries.choices import (
 )
 from .queries.scheduling import make_query_scheduler, serve
 from .rows.arrow_data import as_arrow, no_rows
+from .tables.streams import Streams
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from .queries.evaluation.planning import Plan
     from .queries.evaluation.query_choices import Choices
     from .queries.scheduling import Runnable
-    from .queries.sql import CreateStream, DropStream, InsertInto, OtherStatement
+    from .queries.sql import CreateStream, DropStream, InsertInto
     from .queues import Stream
     from .rows.stream_definition import StreamDefinition
     from .tables.engine_stream import EngineStream
@@ -112,7 +114,7 @@ class Engine:
         self._stopwatch: Clock = Stopwatch() if stopwatch is None else stopwatch
         self._scheduler = make_query_scheduler(scheduler)
         self._duck = Duck(threads=threads, files=files, clock=self._clock)
-        self._streams: dict[str, EngineStream] = {}
+        self._streams = Streams()
         self._queries: dict[str, ContinuousQuery] = {}
         self._plans: dict[str, PlanQuery] = {}
         self._numbered = 0
@@ -149,27 +151,30 @@ class Engine:
         has one of several TIMESTAMPs. A stream without a time has no windows but over arrival and
         rows.
         """
+        self._check_open()
+        with self._lock:
+            return self._run(text)
+
+    def _run(self, text: str) -> pa.Table:
         from .queries import sql as statements
+        from .queries.one_time import OneTimeSql
         from .queries.sql.settings_in_use import check_settings
         from .queries.sql.tables_in_use import changed_tables
 
-        self._check_open()
         statement = statements.parse(text, self._duck)
-        if isinstance(statement, statements.OtherStatement):
-            self._check_unused(changed_tables(statement, self._duck), text)
-            check_settings(statement, self._duck, standing=self._queries)
+        once = OneTimeSql(self._duck, self._streams)
         match statement:
             case statements.CreateStream():
                 self._create_stream(statement)
             case statements.DropStream():
                 self._drop_stream(statement)
             case statements.InsertInto():
-                name = self._find(statement.stream)
-                if name is None:
-                    return self._execute(statement)
-                return self._insert(statement, name)
+                name = self._streams.found(statement.stream)
+                return once.execute(statement) if name is None else self._insert(statement, name)
             case statements.OtherStatement():
-                return self._answer(text) if statement.is_exact else self._execute(statement)
+                self._check_unused(changed_tables(statement, self._duck), text)
+                check_settings(statement, self._duck, standing=self._queries)
+                return once.answer(text) if statement.is_exact else once.execute(statement)
         return no_rows()
 
     def append(self, stream: str, data: object) -> int:
@@ -178,18 +183,33 @@ class Engine:
         `data` is an Arrow table or record batch, a DataFrame of pandas or polars, a mapping of
         names to columns, or a list of mappings. Times may be texts such as
         2026-01-02 09:30:00. Rows that do not fit are an error, and then none
-        is taken. Standing queries read them when they are asked for results.
+        is taken. Standing queries read them when they are asked for results. Any thread may append,
+        also while another evaluates a query, and never waits for that; if it lasts so long that
+        millions of rows wait, StreamFullError is raised and no row taken.
         """
         from .rows.appending import rows_to_append
 
         self._check_open()
-        entry = self._stream(stream)
-        rows = entry.append(rows_to_append(data, entry.definition))
+        entry = self._streams.named(stream)
+        rows = rows_to_append(data, entry.definition)
+        if entry.is_full() and not self._relieve(entry):
+            raise StreamFullError(entry.definition.name, entry.log.stored_rows)
+        count = entry.append(rows)
         if entry.is_crowded():
-            for query in [*self._queries.values()]:
+            self._relieve(entry)
+        return count
+
+    def _relieve(self, entry: EngineStream) -> bool:
+        """Have what waits for queries read, unless another thread evaluates: it may take long."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            for query in self.queries:
                 if entry.definition.name in query.streams:
                     query.evaluate()
-        return rows
+        finally:
+            self._lock.release()
+        return True
 
     def create_table(self, name: str, data: object) -> None:
         """Make an ordinary table of data: Arrow, pandas, polars, or the path of a file.
@@ -201,7 +221,7 @@ class Engine:
         from .queries.sql.duck_messages import headline_of
 
         self._check_open()
-        if self._find(name) is not None:
+        if self._streams.found(name) is not None:
             raise NameTakenError("stream", name)
         if not name:
             raise ParameterError("name", name, "a name that is not empty")
@@ -259,25 +279,28 @@ class Engine:
         from .queries.results.emission import Emission
 
         self._check_open()
-        name = self._free_name(name)
         check_reader(keep=keep, callback=callback, weight=weight)
         emission = Emission.checked(emit, emit_every, keep)
         choices = Choices(
             semantics, evaluation, allowed_lateness, close_after, emission, on_error
         ).checked()
-        query = self._queries[name] = ContinuousQuery(
-            sql,
-            self._plan(sql, choices),
-            name=name,
-            choices=choices,
-            callback=callback,
-            weight=weight,
-            clock=self._clock,
-            stopwatch=self._stopwatch,
-            on_close=self._forget,
-            lock=self._lock,
-        )
-        return query
+        with self._lock:
+            name = self._free_name(name)
+            plan = self._plan(sql, choices)
+            query = ContinuousQuery(
+                sql,
+                plan,
+                name=name,
+                choices=choices,
+                callback=callback,
+                weight=weight,
+                clock=self._clock,
+                stopwatch=self._stopwatch,
+                on_close=self._forget,
+                lock=self._lock,
+            )
+            self._queries = {**self._queries, name: query}
+            return query
 
     def _plan(self, sql: str, choices: Choices) -> Plan:
         """Plan a standing query; QueryError if it cannot be one."""
@@ -288,7 +311,7 @@ class Engine:
         from .queries.evaluation.planning import Planner
         from .queries.sql import check, check_constants, check_key, read_query
 
-        definitions = self._definitions()
+        definitions = self._streams.definitions()
         parsed = read_query(sql, definitions, self._duck)
         schema = check(parsed, definitions, self._duck)  # first of all: names that do not exist
         if not parsed.windows:
@@ -317,13 +340,15 @@ class Engine:
         Its keys are the key's values, its values the rows as dicts.
         """
         self._check_open()
-        return self._stream(name).for_plans()
+        with self._lock:
+            return self._streams.named(name).for_plans()
 
     def add_plan(self, plan: PlanQuery) -> None:
         """Have `run` serve a Python plan too, beside the standing queries, until it is closed."""
         self._check_open()
-        self._free_name(plan.name)
-        self._plans[plan.name] = plan
+        with self._lock:
+            self._free_name(plan.name)
+            self._plans[plan.name] = plan
 
     def run(self, seconds: float | timedelta) -> int:
         """Serve all queries, whichever is the most worth it, and return how many runs there were.
@@ -337,16 +362,17 @@ class Engine:
 
     def close(self) -> None:
         """Close all queries and plans, and the database."""
-        if self._is_closed:
-            return
-        for plan in self._plans.values():
-            plan.close()
-        for query in [*self._queries.values()]:
-            query.close()
-        for entry in self._streams.values():
-            entry.close()
-        self._is_closed = True
-        self._duck.close()
+        with self._lock:
+            if self._is_closed:
+                return
+            for plan in self._plans.values():
+                plan.close()
+            for query in self.queries:
+                query.close()
+            for entry in self._streams.values():
+                entry.close()
+            self._is_closed = True
+            self._duck.close()
 
     @property
     def queries(self) -> tuple[ContinuousQuery, ...]:
@@ -362,7 +388,7 @@ class Engine:
     @property
     def streams(self) -> Mapping[str, StreamDefinition]:
         """The definitions of the streams, by name."""
-        return {entry.definition.name: entry.definition for entry in self._streams.values()}
+        return self._streams.definitions()
 
     # Statements over streams
 
@@ -370,7 +396,7 @@ class Engine:
         from .queries.sql import definition_of
         from .tables.engine_stream import EngineStream
 
-        known = self._find(statement.name)
+        known = self._streams.found(statement.name)
         if known is not None and statement.if_not_exists:
             return
         if known is not None and not statement.or_replace:
@@ -380,12 +406,12 @@ class Engine:
         definition = definition_of(statement, self._duck)
         if known is not None:
             self._drop(known, statement)
-        self._streams[definition.name] = EngineStream(definition, self._clock)
+        self._streams.add(EngineStream(definition, self._clock, self._lock))
 
     def _drop_stream(self, statement: DropStream) -> None:
         from .queries.sql import did_you_mean
 
-        known = self._find(statement.name)
+        known = self._streams.found(statement.name)
         if known is not None:
             self._drop(known, statement)
         elif not statement.if_exists:
@@ -402,64 +428,18 @@ class Engine:
                 statement.place,
                 hint="close them first",
             )
-        self._streams.pop(name).close()
+        self._streams.remove(name).close()
 
     def _insert(self, statement: InsertInto, name: str) -> pa.Table:
         import pyarrow as pa
 
-        from .queries.sql import rows_to_insert
+        from .queries.one_time import OneTimeSql
 
-        definition = self._streams[name].definition
-        rows = rows_to_insert(statement, definition, self._duck, self._streams)
+        once = OneTimeSql(self._duck, self._streams)
+        rows = once.rows_of(statement, self._streams[name].definition)
         return pa.table({"Count": pa.array([self.append(name, rows)], pa.int64())})
 
-    def _answer(self, text: str) -> pa.Table:
-        """Answer a query once, over the newest rows of streams."""
-        from .queries.rewriting.retention import columns_read
-        from .queries.sql import check, read_query
-        from .queries.sql.lending import answer_once
-        from .queries.sql.window_clause import WindowKind
-
-        definitions = self._definitions()
-        parsed = read_query(text, definitions)
-        for window, place in zip(parsed.windows, parsed.places, strict=True):
-            key = definitions[window.stream].key
-            is_latest = window.kind is WindowKind.LATEST and window.rows == 1
-            if not (window.kind is WindowKind.STREAM or (is_latest and {*window.per} == {*key})):
-                raise StatementError(
-                    f"{window.kind}(…) is for standing queries: a query that is answered once "
-                    "reads the newest row of each key",
-                    text,
-                    place,
-                    hint=f"write FROM {window.stream}, or use continuous_query()",
-                )
-        check(parsed, definitions, self._duck)
-        tables: dict[str, pa.Table] = {}
-        for i, window in enumerate(parsed.windows):
-            columns = columns_read(parsed.query, definitions[window.stream].schema)
-            tables[f"chunk_{i}"] = self._streams[window.stream].scan(columns)
-        return answer_once(self._duck, parsed.query, text, tables)
-
-    def _execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
-        """Have DuckDB run a statement about its tables; it may read streams."""
-        from .queries.sql.table_statements import TableStatements
-
-        return TableStatements(self._duck, self._streams).run(statement)
-
     # Names
-
-    def _definitions(self) -> dict[str, StreamDefinition]:
-        return {name: entry.definition for name, entry in self._streams.items()}
-
-    def _find(self, name: str) -> str | None:
-        """Return a stream's name as it was defined; names are found in any case, as in SQL."""
-        return next((each for each in self._streams if each.lower() == name.lower()), None)
-
-    def _stream(self, name: str) -> EngineStream:
-        known = self._find(name)
-        if known is None:
-            raise UnknownNameError("stream", name)
-        return self._streams[known]
 
     def _free_name(self, name: str | None) -> str:
         """Return a name for a query that no other has."""
@@ -485,7 +465,7 @@ class Engine:
             )
 
     def _forget(self, query: ContinuousQuery) -> None:
-        del self._queries[query.name]
+        self._queries = {name: each for name, each in self._queries.items() if each is not query}
 
     def _runnables(self) -> Sequence[Runnable]:
         plans = [plan for plan in self._plans.values() if not plan.is_closed]

@@ -145,6 +145,22 @@ class PositionNotKeptError(UpStreamError, LookupError):
         )
 
 
+class StreamFullError(UpStreamError):
+    """A stream of an engine takes no more rows until those that wait for queries are read.
+
+    That is while another thread evaluates for long. No row of the batch was taken; `stream` and
+    `rows`, how many wait, say more.
+    """
+
+    def __init__(self, stream: str, rows: int) -> None:
+        self.stream = stream
+        self.rows = rows
+        super().__init__(
+            f"{rows:,} rows of {stream} wait for an evaluation by another thread; append again "
+            "when it is done, or evaluate queries more often"
+        )
+
+
 class NotInProcessError(UpStreamError, LookupError):
     """An update was delivered or given back that this queue has not handed out."""
 
@@ -315,20 +331,6 @@ class QueryTypeError(QueryError):
 
 class StatementError(QueryError):
     """A statement of this kind is not for this place."""
-
-
-class InterruptedQueryError(UpStreamError, RuntimeError):
-    """A standing query was interrupted while it was evaluated, so that it cannot be right any more.
-
-    It reads nothing since. `name` is the query's; the exception that interrupted it is the cause.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(
-            f"the query {name!r} was interrupted while it was evaluated, and would answer falsely; "
-            "close it and make it anew"
-        )
 
 
 class StreamTypeError(UpStreamError, ValueError):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
+from threading import RLock
 
 import pyarrow as pa
 import pytest
@@ -20,7 +21,7 @@ SCHEMA = pa.schema([("time", pa.timestamp("us")), ("k", pa.string()), ("n", pa.i
 
 
 def stream(key: tuple[str, ...] = ("k",)) -> EngineStream:
-    return EngineStream(StreamDefinition("s", SCHEMA, key, "time"), ManualClock(5.0))
+    return EngineStream(StreamDefinition("s", SCHEMA, key, "time"), ManualClock(5.0), RLock())
 
 
 def rows(*of: tuple[int, str, int]) -> pa.Table:

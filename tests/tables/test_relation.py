@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from tests.tables.relation_contract import DEFINITION, RelationContract
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 class TestNewestRowsOfAStream(RelationContract):
     def relation(self, rows: pa.Table) -> Relation:
-        stream = EngineStream(DEFINITION, ManualClock())
+        stream = EngineStream(DEFINITION, ManualClock(), RLock())
         for start in range(0, rows.num_rows, 7):
             stream.append(rows.slice(start, 7))
         return stream

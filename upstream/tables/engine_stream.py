@@ -16,6 +16,7 @@ from .newest_rows import NewestRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     import pyarrow as pa
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _BACKLOG_ROWS: Final = 1_048_576
 _BACKLOG_BATCHES: Final = 4_096
 """How much waits for readers, each of which can take it at any time, before they have to."""
+_MOST_ROWS: Final = 16 * _BACKLOG_ROWS
+"""How much waits at most, while another thread evaluates."""
 
 
 class EngineStream:
@@ -34,9 +37,20 @@ class EngineStream:
     Any thread may append, and any may scan. To append never waits for a scan.
     """
 
-    __slots__ = ("_clock", "_newest", "_newest_lock", "_plans", "_reader", "definition", "log")
+    __slots__ = (
+        "_clock",
+        "_newest",
+        "_newest_lock",
+        "_plans",
+        "_plans_lock",
+        "_reader",
+        "definition",
+        "log",
+    )
 
-    def __init__(self, definition: StreamDefinition, clock: Clock) -> None:
+    def __init__(
+        self, definition: StreamDefinition, clock: Clock, plans_lock: AbstractContextManager[bool]
+    ) -> None:
         self.definition = definition
         self.log = Log()
         self._clock = clock
@@ -45,13 +59,16 @@ class EngineStream:
         """Held by the thread that brings the newest rows up to date; none waits to append."""
         self._reader = self.log.reader()
         self._plans: Stream | None = None
+        self._plans_lock = plans_lock
+        """Held while Python plans run, and so while what they read is fed."""
 
     def append(self, data: pa.Table | pa.RecordBatch) -> int:
         """Store rows, and return how many; StreamTypeError if they do not fit, and none is."""
         rows = self.definition.conform(data)
         self.log.add(rows, self._clock.now())
         if self._plans is not None:
-            self._feed(self._plans, rows)
+            with self._plans_lock:
+                self._feed(self._plans, rows)
         if self.is_crowded():
             self._relieve()
         return int(rows.num_rows)
@@ -59,6 +76,10 @@ class EngineStream:
     def is_crowded(self) -> bool:
         """Tell whether so much is stored that the readers which are behind should read it."""
         return self.log.stored_batches > _BACKLOG_BATCHES or self.log.stored_rows > _BACKLOG_ROWS
+
+    def is_full(self) -> bool:
+        """Tell whether so much is stored that no more is to be taken before it is read."""
+        return self.log.stored_rows > _MOST_ROWS
 
     def scan(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import Literal
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.queries.setting import WAYS, append, given, held, make_streams, revised
 from upstream import Engine, ManualClock
-from upstream.queries.pairs.join_leaf import in_steps
+from upstream.queries.chunks.windows import Schedule, Windows
 
 Way = Literal["measured", "increments", "whole"]
 COUNTS = """SELECT count(*) AS n, sum(b.x * a.x) AS x
@@ -203,12 +204,87 @@ def test_rows_that_met_all_they_can_meet_are_held_no_more(engine: Engine) -> Non
     assert held(query) <= 6
 
 
-def test_rows_are_picked_by_their_steps() -> None:
-    pa = pytest.importorskip("pyarrow")
-    rows = pa.table({"__step": [3, 1, 2, 3], "x": [0, 1, 2, 3]})
-    assert in_steps(rows, 2, 3)["x"].to_pylist() == [2]
-    assert in_steps(rows, 4, 9).num_rows == 0
-    assert in_steps(rows, 1, 4) is rows
+UNEVEN = """SELECT count(*) AS n, sum(b.x * a.x) AS x
+            FROM hop(bids, {0}, {1}, offset => {2}) b JOIN hop(asks, {3}, {4}, offset => {5}) a
+            ON a.k = b.k"""
+
+
+@every_way
+def test_rows_meet_those_of_the_newest_window_of_the_other_stream(engine: Engine, way: Way) -> None:
+    # time     0    5    10   15   20
+    # bids       1    2    3     4   |      tumble 5: at each end 5, 10, 15, 20
+    # asks       5         7         |      tumble 10: of [-10, 0), [0, 10), [0, 10), [10, 20)
+    query = engine.continuous_query(
+        """SELECT b.x AS bid, a.x AS ask FROM tumble(bids, 5) b JOIN tumble(asks, 10) a
+           ON a.k = b.k""",
+        evaluation=way,
+    )
+    append(engine, "bids", (2, 1), (7, 2), (11, 3), (18, 4), (20, 0))
+    append(engine, "asks", (2, 5), (12, 7), (20, 0))
+    assert given(query.results()) == [
+        (-10, 5, []),
+        (0, 10, [(2, 5)]),
+        (0, 15, [(3, 5)]),
+        (10, 20, [(4, 7)]),
+    ]
+
+
+lengths = st.sampled_from([2, 4, 6, 10, 14])
+
+
+@settings(max_examples=10)
+@given_that(
+    feed=feeds,
+    lateness=st.none() | st.integers(0, 40),
+    measures=st.tuples(lengths, lengths, lengths, lengths),
+    offsets=st.tuples(st.integers(0, 3), st.integers(0, 3)),
+)
+def test_windows_of_any_sizes_and_slides_count_their_pairs(
+    feed: list[tuple[str, list[tuple[int, int]]]],
+    lateness: int | None,
+    measures: tuple[int, int, int, int],
+    offsets: tuple[int, int],
+) -> None:
+    size, slide, other_size, other_slide = measures
+    one, other = (2 * (offset % 2) for offset in offsets)
+    text = UNEVEN.format(size, slide, one, other_size, other_slide, other)
+    step = gcd(*measures, one - other)
+    schedule = {"bids": Windows(size, slide, one), "asks": Windows(other_size, other_slide, other)}
+    both = Schedule(list(schedule.values()))
+    with Engine(clock=ManualClock()) as engine:
+        make_streams(engine)
+        queries = [
+            engine.continuous_query(text, evaluation=way, allowed_lateness=lateness)
+            for way in ("increments", "whole")
+        ]
+        rows: dict[str, list[tuple[int, int]]] = {"bids": [], "asks": []}
+        newest: dict[str, int] = {}
+        answers: list[dict[object, object]] = [{}, {}]
+        for moment, (stream, batch) in enumerate(feed):
+            batch = [(time + 8 * moment, x) for time, x in batch]
+            append(engine, stream, *batch)
+            for time, x in batch:
+                known = newest.setdefault(stream, time)
+                phase = one % step
+                is_behind = (time - phase) // step < (known - phase) // step
+                if not is_behind or (lateness is not None and time >= known - lateness):
+                    newest[stream] = max(known, time)
+                    rows[stream].append((time, x))
+            for query, found in zip(queries, answers, strict=True):
+                found.update({end: content for _, end, content in given(query.results())})
+        assert answers[0] == answers[1]
+    closed = min(newest.values()) if len(newest) == 2 else -1_000
+    end, was_occupied = both.end_after(-200), False
+    while end <= 300:
+        spans = dict(zip(rows, both.at(end), strict=True))
+        inside = {s: [x for t, x in rows[s] if spans[s].first <= t < spans[s].end] for s in rows}
+        is_occupied = any(inside.values())
+        if end > closed or not (is_occupied or was_occupied):
+            assert end not in answers[0]
+        else:
+            products = [bid * ask for bid in inside["bids"] for ask in inside["asks"]]
+            assert answers[0][end] == [(len(products), sum(products) if products else None)]
+        end, was_occupied = both.end_after(end), is_occupied
 
 
 def test_a_row_that_fails_takes_none_of_the_pairs_of_others_with_it(engine: Engine) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Literal
 
 import pyarrow as pa
@@ -17,6 +17,11 @@ Kind = tuple[str, Literal["append", "update"]]
 KINDS: dict[str, Kind] = {
     "windows": ("SELECT sum(x) AS x FROM tumble(bids, 10)", "append"),
     "windows over rows": ("SELECT sum(x) AS x FROM rows(bids, 1, 1)", "append"),
+    "windows of two streams": (
+        "SELECT count(*) AS n FROM (FROM tumble(bids, 10) UNION ALL FROM hop(bids, 4, 2))",
+        "append",
+    ),
+    "sessions": ("SELECT k, sum(x) AS x FROM session(bids, 5) GROUP BY k", "append"),
     "landmark": ("SELECT sum(x) AS x FROM landmark(bids)", "append"),
     "landmark with a slide": ("SELECT sum(x) AS x FROM landmark(bids, 10)", "append"),
     "latest": ("SELECT sum(x) AS x FROM latest(bids)", "append"),
@@ -59,6 +64,39 @@ def test_an_answer_is_a_value() -> None:
     with pytest.raises(FrozenInstanceError):
         answer.error = "changed"  # type: ignore[misc]  # on purpose
     assert (Answers().answers, Answers().skipped) == ((), 0)
+    Answers().commit()  # of nothing
+
+
+def test_an_answer_without_some_rows_is_an_error_if_that_is_wanted() -> None:
+    table = pa.table({"x": [1]})
+    whole = Answer(0, 10, 1.0, 0, table)
+    assert whole.or_failed() is whole
+    for rows, said in ((1, "1 row fails: bad"), (3, "3 rows fail: bad")):
+        failed = replace(whole, rows_failed=rows, failure="bad").or_failed()
+        assert (failed.error, failed.table, failed.rows_failed) == (said, table.slice(1), rows)
+    failing = replace(whole, error="no sum", rows_failed=1)
+    assert failing.or_failed() is failing
+
+
+@every_kind
+@pytest.mark.parametrize("keep", [0, 1, 1_000])
+def test_answers_are_given_again_until_they_are_committed(
+    engine: Engine, clock: ManualClock, kind: str, keep: int
+) -> None:
+    query = make(engine, kind)
+    append(engine, "bids", (1, 1), (2, 2), (10, 4), (20, 1))
+    evaluation, now = query._evaluation, clock.now()
+    evaluation.take_in(now)
+    before = evaluation.counts()
+    found = [evaluation.answers(now, keep) for _ in range(3)]
+    told = [[(each.start, each.end, each.due, each.table) for each in a.answers] for a in found]
+    assert told[0] == told[1] == told[2]
+    assert len({each.skipped for each in found}) == 1
+    assert (len(found[0].answers) + found[0].skipped > 0) and len(found[0].answers) <= keep
+    assert evaluation.counts()[:2] == before[:2]
+    found[-1].commit()
+    after = evaluation.answers(now, keep)
+    assert (list(after.answers), after.skipped) == ([], 0)
 
 
 @every_kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from upstream.queries.choices import Emit
+from upstream.queries.choices import Emit, Semantics
 from upstream.queries.results.answer import Answer, Answers
 from upstream.queries.results.emission import Emission, Emitter, is_same_relation
 
@@ -17,19 +17,38 @@ def answers(*of: tuple[int, pa.Table], skipped: int = 0) -> Answers:
     return Answers([Answer(end - 10, end, 0.0, 0, table) for end, table in of], skipped)
 
 
+def give(emitter: Emitter, found: Answers, now: float) -> None:
+    """Decide which answers become results, and make them."""
+    emitter.prepared(found, now)()
+
+
 @pytest.mark.parametrize(("emit", "unchanged"), [("slide", 0), ("changed", 2)])
 def test_answers_as_the_one_before_are_left_out_if_that_was_asked_for(
     emit: Emit, unchanged: int
 ) -> None:
     emitter = Emitter(Emission(emit), "append")
-    emitter.give(answers((10, ONE), (20, ONE), (30, ONE), (40, TWO)), 1.0)
+    give(emitter, answers((10, ONE), (20, ONE), (30, ONE), (40, TWO)), 1.0)
     assert (emitter.due, emitter.unchanged, len(emitter.backlog)) == (4, unchanged, 4 - unchanged)
+
+
+@pytest.mark.parametrize("semantics", ["append", "update"])
+def test_until_results_are_made_nothing_has_changed(semantics: Semantics) -> None:
+    emitter = Emitter(Emission("changed", every=5.0), semantics)
+    for _ in range(3):
+        make = emitter.prepared(answers((10, ONE), (20, ONE), (30, TWO), skipped=4), 1.0)
+        assert (emitter.due, emitter.unchanged, len(emitter.backlog)) == (0, 0, 0)
+        assert (emitter.skipped, emitter.held_until(2.0)) == (0, None)
+    make()
+    assert (emitter.due, emitter.unchanged, emitter.held_until(2.0)) == (7, 1, 6.0)
+    newest = emitter.backlog.take(1.0)
+    assert newest is not None
+    assert newest.missed == (4 if semantics == "append" else 5)
 
 
 def test_nothing_is_given_too_soon() -> None:
     emitter = Emitter(Emission(every=5.0), "append")
     assert (emitter.keep, emitter.held_until(0.0)) == (1, None)
-    emitter.give(answers((10, ONE), skipped=3), 1.0)
+    give(emitter, answers((10, ONE), skipped=3), 1.0)
     assert emitter.held_until(5.9) == 6.0
     assert emitter.held_until(6.0) is None
     assert (emitter.skipped, emitter.dropped) == (3, 0)
@@ -38,24 +57,24 @@ def test_nothing_is_given_too_soon() -> None:
 def test_what_is_left_of_append_results_is_dropped_and_of_update_results_skipped() -> None:
     append, update = Emitter(Emission(keep=2), "append"), Emitter(Emission(keep=2), "update")
     for emitter in (append, update):
-        emitter.give(answers((10, ONE), (20, ONE), (30, ONE), skipped=4), 1.0)
+        give(emitter, answers((10, ONE), (20, ONE), (30, ONE), skipped=4), 1.0)
     assert (append.keep, append.dropped, append.skipped) == (2, 5, 0)
     assert (update.keep, update.dropped, update.skipped) == (1, 0, 6)
 
 
 def test_who_only_asks_is_given_nothing() -> None:
     emitter = Emitter(Emission("asked"), "append")
-    emitter.give(answers(skipped=7), 1.0)
+    give(emitter, answers(skipped=7), 1.0)
     assert (emitter.keep, emitter.due, len(emitter.backlog)) == (0, 0, 0)
 
 
 def test_after_a_new_beginning_windows_may_end_earlier() -> None:
     emitter = Emitter(Emission(), "update")
-    emitter.give(answers((30, ONE)), 1.0)
-    emitter.give(answers((20, TWO)), 1.0)
+    give(emitter, answers((30, ONE)), 1.0)
+    give(emitter, answers((20, TWO)), 1.0)
     assert (emitter.skipped, len(emitter.backlog)) == (1, 1)
     emitter.begin_anew()
-    emitter.give(answers((10, TWO)), 1.0)
+    give(emitter, answers((10, TWO)), 1.0)
     newest = emitter.backlog.oldest()
     assert newest is not None
     assert newest.end == 10
