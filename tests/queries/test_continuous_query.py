@@ -11,7 +11,6 @@ from upstream import (
     ClosedError,
     ContinuousQuery,
     Engine,
-    InterruptedQueryError,
     ManualClock,
     Result,
     StatementError,
@@ -331,30 +330,6 @@ def test_news_that_were_not_taken_are_in_the_next_result(engine: Engine) -> None
     assert result.missed == 2
     append(engine, (4, "HP", 4))
     assert query.results()[0].table.to_pylist() == [{"symbol": "HP", "size": 4}]
-
-
-def test_a_query_that_was_interrupted_says_so_instead_of_answering_falsely(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    query = engine.continuous_query(SUMS, evaluation="increments")
-    other = engine.continuous_query(SUMS)
-    append(engine, (1, "IBM", 1), (11, "IBM", 2))
-
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("upstream.database.duck.Prepared.run", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            query.results()
-    assert query.is_interrupted
-    assert not query.is_due()
-    with pytest.raises(InterruptedQueryError, match="make it anew") as caught:
-        query.results()
-    assert isinstance(caught.value.__cause__, KeyboardInterrupt)
-    assert seconds(*other.results()) == [0]
-    query.close()
-    assert engine.queries == (other,)
 
 
 def test_held_results_become_due_by_the_clock(engine: Engine, clock: ManualClock) -> None:

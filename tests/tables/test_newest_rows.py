@@ -24,7 +24,7 @@ UNTIMED = StreamDefinition("s", SCHEMA, ("k",), None)
 Row = tuple[int, str, float | None, int]
 
 
-def changed(newest: NewestRows) -> pa.Table:
+def taken_changes(newest: NewestRows) -> pa.Table:
     """Return the newest rows of the groups that changed since this was last asked."""
     rows = newest.rows_of(newest.changed_groups())
     newest.forget_changes()
@@ -105,20 +105,20 @@ def test_groups_may_be_of_other_columns_than_the_key() -> None:
 def test_only_groups_that_changed_are_taken() -> None:
     newest = NewestRows(STREAM)
     newest.add(quick((1, "a"), (1, "b")))
-    assert times_and_keys(changed(newest)) == [(1, "a"), (1, "b")]
-    assert times_and_keys(changed(newest)) == []
+    assert times_and_keys(taken_changes(newest)) == [(1, "a"), (1, "b")]
+    assert times_and_keys(taken_changes(newest)) == []
     newest.add(quick((2, "a"), (3, "a"), (0, "b")))
-    assert times_and_keys(changed(newest)) == [(3, "a")]
+    assert times_and_keys(taken_changes(newest)) == [(3, "a")]
     several = NewestRows(STREAM, rows=2)
     several.add(quick((1, "a"), (1, "b")))
-    changed(several)
+    taken_changes(several)
     several.add(quick((2, "a")))
-    assert times_and_keys(changed(several)) == [(1, "a"), (2, "a")]
+    assert times_and_keys(taken_changes(several)) == [(1, "a"), (2, "a")]
 
 
 def test_nothing_is_a_table_too() -> None:
     newest = NewestRows(STREAM)
-    assert listed(newest.table()) == listed(changed(newest)) == []
+    assert listed(newest.table()) == listed(taken_changes(newest)) == []
     newest.add(quick())
     assert listed(newest.table()) == []
     assert newest.statistics().came == 0
@@ -202,7 +202,7 @@ def test_newest_rows_are_those_of_a_list_per_group(
             assert listed(newest.table()) == model.kept(set(model.groups))
         elif then == "changed":
             # In a batch a row may come and go, which changes nothing that is kept.
-            taken = listed(changed(newest))
+            taken = listed(taken_changes(newest))
             changed = {model.key(row) for row in taken}
             assert changed <= model.changed
             assert taken == model.kept(changed)
@@ -225,7 +225,7 @@ def test_rows_that_come_one_by_one_change_what_a_batch_of_them_changes(
         together.add(quick(*batch))
         for pair in batch:
             alone.add(quick(pair))
-        assert times_and_keys(changed(together)) == times_and_keys(changed(alone))
+        assert times_and_keys(taken_changes(together)) == times_and_keys(taken_changes(alone))
     assert together.statistics() == alone.statistics()
 
 
@@ -253,11 +253,11 @@ def many(groups: int) -> NewestRows:
 
 def test_a_batch_touches_only_its_own_groups() -> None:
     newest = many(20_000)
-    changed(newest)
+    taken_changes(newest)
     first = newest._stored._blocks[0]
     for i in range(100):
         newest.add(quick((i, "k7")))
-        assert times_and_keys(changed(newest)) == [(i, "k7")]
+        assert times_and_keys(taken_changes(newest)) == [(i, "k7")]
     assert newest._stored._blocks[0] is first, "the rows of the other groups were not copied"
 
 
@@ -358,7 +358,7 @@ def test_an_exception_anywhere_in_add_leaves_everything_as_it_was(
 
     def added(newest: NewestRows) -> tuple[object, ...]:
         newest.add(quick(*batch))
-        return *seen(newest), listed(changed(newest))
+        return *seen(newest), listed(taken_changes(newest))
 
     before, after = seen(make()), added(make())
 
