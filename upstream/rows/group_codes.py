@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _NULL: Final = 0
 """The number of NULL in each column."""
 _PAIR_BITS: Final = 32
+_AT_ONCE: Final = 32_768
+"""So many rows are coded together: a batch of a million would not fit into the processor's cache,
+and make the tables as large as if all of its rows were different groups."""
 
 
 class ColumnCodes(Protocol):
@@ -60,6 +63,13 @@ class GroupCodes:
         """Return the code of each row; a new group gets the next. O(length), amortised."""
         if not columns:
             return np.zeros(length, np.int64)
+        if length <= _AT_ONCE:
+            return self._codes_of(columns)
+        starts = range(0, length, _AT_ONCE)
+        parts = [[column.slice(start, _AT_ONCE) for column in columns] for start in starts]
+        return np.concatenate([self._codes_of(part) for part in parts])
+
+    def _codes_of(self, columns: Sequence[pa.Array]) -> Integers:
         places = self._columns[0].codes_of(columns[0])
         for codes, pairs, column in zip(self._columns[1:], self._pairs, columns[1:], strict=True):
             places = pairs.codes_of((places << _PAIR_BITS) | codes.codes_of(column))

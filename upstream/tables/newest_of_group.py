@@ -22,13 +22,15 @@ _BEFORE_ALL: Final = np.iinfo(np.int64).min
 class NewestOfGroup:
     """The number and the time of the newest row of each group."""
 
-    __slots__ = ("_chosen", "_numbers", "_times", "groups", "kept")
+    __slots__ = ("_chosen", "_latest", "_numbers", "_times", "groups", "kept")
 
     def __init__(self) -> None:
         self._numbers = np.empty(0, dtype=np.int64)
         self._times = np.empty(0, dtype=np.int64)
         self._chosen = np.empty(0, dtype=np.int64)
         """Which row of a batch was chosen; it has a meaning only within one call."""
+        self._latest = _BEFORE_ALL
+        """No group has a row of a later time, so that rows from then on need no look at it."""
         self.groups = self.kept = 0
 
     def make_room(self, groups: int) -> None:
@@ -39,13 +41,11 @@ class NewestOfGroup:
 
     def change(self, groups: Integers, times: Integers | None) -> RowChange:
         """Return what a batch changes; without times each row is newer than all before it."""
-        accepted = np.arange(groups.size)
-        if times is not None:
-            accepted = _accepted(groups, times, self._times)
-        groups_accepted = groups[accepted]
+        accepted = self._accepted(groups, times)
+        groups_accepted = groups if accepted.size == groups.size else groups[accepted]
         self._chosen[groups_accepted] = accepted  # of several assignments to a place the last stays
         chosen = accepted[self._chosen[groups_accepted] == accepted]
-        chosen.sort()
+        latest = self._latest if times is None else max(self._latest, int(times.max()))
         changed = groups[chosen]
         numbers = self._numbers[changed]
         superseded = numbers[numbers != _NO_ROW]
@@ -55,23 +55,28 @@ class NewestOfGroup:
             self._numbers[changed] = np.arange(first, first + chosen.size)
             if times is not None:
                 self._times[changed] = times[chosen]
+            self._latest = latest
             self.groups = self.kept = kept
 
         return RowChange(chosen, changed, superseded, groups.size - accepted.size, swap_in)
+
+    def _accepted(self, groups: Integers, times: Integers | None) -> Integers:
+        """Return the rows that are no older than any before them of their group."""
+        if times is None:
+            return np.arange(groups.size)
+        if bool((times[1:] >= times[:-1]).all()):
+            if times[0] >= self._latest:
+                return np.arange(groups.size)
+            return np.flatnonzero(times >= self._times[groups])
+        order = np.argsort(groups, kind="stable")
+        by_group = groups[order]
+        is_accepted = _newest_so_far(by_group, times[order], self._times[by_group])
+        return np.sort(order[is_accepted])
 
     def numbers_of(self, groups: Integers) -> Integers:
         """Return the numbers of the newest rows of these groups, ascending."""
         numbers = self._numbers[groups]
         return np.sort(numbers[numbers != _NO_ROW])
-
-
-def _accepted(groups: Integers, times: Integers, known: Integers) -> Integers:
-    """Return the rows that are no older than any before them of their group, in any order."""
-    if bool((times[1:] >= times[:-1]).all()):
-        return np.flatnonzero(times >= known[groups])
-    order = np.argsort(groups, kind="stable")
-    by_group = groups[order]
-    return order[_newest_so_far(by_group, times[order], known[by_group])]
 
 
 def _newest_so_far(groups: Integers, times: Integers, known: Integers) -> Flags:

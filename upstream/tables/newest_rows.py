@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int64]
 
 _SLACK: Final = 1024
-"""So many rows that count no more are kept without a thought."""
+"""How many superseded rows may be stored beside as many as there are newest rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,6 @@ class NewestRows:
         """Add rows that conform to the definition, in the order in which they came."""
         if not rows.num_rows:
             return
-        rows = rows.combine_chunks()
         times = None if self._definition.time is None else self._definition.times(rows)
         groups = self._groups_of(rows)
         change = self._newest.change(groups, times)
