@@ -64,7 +64,7 @@ def test_the_merge_is_that_of_all_partials_from_the_first_step_on(
     for rows, forward in slides:
         first += forward
         merge.advance(first)
-        merge.stage(staged(rows))
+        merge.stage(merge.conformed([staged(rows)]))
         came += rows
         expected: dict[str, tuple[int, int]] = defaultdict(lambda: (0, -1))
         for step, place, tuples, greatest in came:
@@ -78,7 +78,7 @@ def test_the_merge_is_that_of_all_partials_from_the_first_step_on(
 def test_rows_of_one_step_and_group_are_put_together_when_they_are_many(duck: Duck) -> None:
     merge = PairMerge(("place",), STATES, SCHEMA, duck)
     for _ in range(40):
-        merge.stage(staged([(step, "a", 1, step) for step in range(250)]))
+        merge.stage(merge.conformed([staged([(step, "a", 1, step) for step in range(250)])]))
         assert merged(merge, duck)["a"][1] == 249
     assert merge.rows <= 4_096 + 2 * 250
     assert merged(merge, duck) == {"a": (40 * 250, 249)}
@@ -91,7 +91,7 @@ def test_without_groups_nothing_is_merged_to_nothing(duck: Duck) -> None:
     prepared = prepare(duck, merge.query, {PARTIALS: schema})
     assert prepared.run(**{PARTIALS: merge.partials()}).num_rows == 0
     rows = {STEP: [1, 2], "tuples": [3, 4], "greatest": [5, None]}
-    merge.stage(pa.table(rows, schema=STEPPED.remove(1)))
+    merge.stage(merge.conformed([pa.table(rows, schema=STEPPED.remove(1))]))
     answer = prepared.run(**{PARTIALS: merge.partials()}).to_pylist()
     assert answer == [{"tuples": 7, "greatest": 5}]
     prepared.close()
@@ -100,8 +100,8 @@ def test_without_groups_nothing_is_merged_to_nothing(duck: Duck) -> None:
 def test_rows_are_put_one_after_the_other(duck: Duck) -> None:
     merge = PairMerge(None, (), SCHEMA, duck)
     assert merge.query is None
-    merge.stage(staged([(0, "a", 1, 1), (1, "b", 1, 2)]))
-    merge.stage(staged([(1, "b", 1, 2)]))
+    merge.stage(merge.conformed([staged([(0, "a", 1, 1), (1, "b", 1, 2)])]))
+    merge.stage(merge.conformed([staged([(1, "b", 1, 2)])]))
     merge.advance(1)
     assert merge.partials()["place"].to_pylist() == ["b", "b"]
     assert "one after the other" in merge.describe()
@@ -112,31 +112,31 @@ def test_whatever_line_an_exception_comes_from_all_pairs_are_there_once(
 ) -> None:
     monkeypatch.setattr(pair_merge, "_ROWS", 3)
     monkeypatch.setattr(pair_merge, "_UNASKED_ROWS", 8)
+    expected = {"a": (8, 7), "b": (6, 6)}
     merge = PairMerge(("place",), STATES, SCHEMA, duck)
-    places = worth_trying(lines_of(script(merge)))
-    assert merged(merge, duck) == {"a": (8, 7), "b": (6, 6)}
-    for action, tried in enumerate(places):
+    lines = [lines_of(action, bool) for action in script(merge)]
+    assert merged(merge, duck) == expected
+    for number, tried in enumerate(worth_trying(lines)):
         for place in tried:
             merge = PairMerge(("place",), STATES, SCHEMA, duck)
-            actions = script(merge)
-            for before in actions[:action]:
-                before()
-            assert is_interrupted(actions[action], place)
-            for after in actions[action:]:
-                after()
+            for at, action in enumerate(script(merge)):
+                if at == number:
+                    assert is_interrupted(action, place)
+                action()
             merge._check()
-            assert merged(merge, duck) == {"a": (8, 7), "b": (6, 6)}
+            assert merged(merge, duck) == expected
 
 
-def script(merge: PairMerge) -> list[Callable[[], object]]:
-    """Return calls that keep pairs of chunks from the first on, which becomes the second."""
-    actions: list[Callable[[], object]] = []
+def script(merge: PairMerge) -> Iterator[Callable[[], object]]:
+    """Yield calls while pairs of two chunks are staged, of which the first leaves in the end."""
     for number in range(8):
         rows = [(chunk, place, 1, number) for chunk in (0, 1) for place in "ab"[: 1 + number % 7]]
-        actions.append(partial(merge.stage, staged(rows)))
+        merge.stage(merge.conformed([staged(rows)]))
+        yield merge.settle
         if number % 3 == 2:
-            actions.append(merge.partials)
-    return [*actions[:7], partial(merge.advance, 1), *actions[7:], merge.partials]
+            yield merge.partials
+    yield partial(merge.advance, 1)
+    yield merge.settle
 
 
 def test_the_window_never_goes_back(duck: Duck) -> None:
