@@ -21,13 +21,16 @@ from upstream.queries.partials import RunningMerge, dense_window
 from upstream.queries.rewriting.split_query import State, StateKind
 from upstream.queries.sql.lending import prepare
 
-from .interruptions import is_interrupted, lines_of, worth_trying
+from .interruptions import Line, is_interrupted, lines_of, worth_trying
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pytest
 
+    from upstream.queries.chunks.cutter import Piece
+
 Row = tuple[Any, ...]
+Action = Callable[[], "pa.Table | None"]
 
 BEFORE_ALL = -(1 << 63)
 
@@ -110,9 +113,10 @@ class PlainMerge:
         self._chunks: dict[int, list[pa.Table]] = {}
         self.first = self.end = self._forgotten = BEFORE_ALL
 
-    def stage(self, chunk: int, partial: pa.Table) -> None:
-        if chunk >= self.kept_from():
-            self._chunks.setdefault(chunk, []).append(partial)
+    def stage(self, partials: list[Piece]) -> None:
+        for chunk, part in partials:
+            if chunk >= self.kept_from():
+                self._chunks.setdefault(chunk, []).append(part)
 
     def advance(self, first: int, end: int) -> None:
         self.first, self.end = first, end
@@ -165,9 +169,10 @@ ADVANCE = st.tuples(
     st.one_of(st.integers(0, 2), st.integers(0, 9), st.integers(0, 200)),
     st.one_of(st.integers(0, 3), st.integers(0, 9), st.integers(0, 90)),
 )
+SETTLE = st.tuples(st.just("settle"), st.just(0), st.none())
 FORGET = st.tuples(st.just("forget"), st.integers(-12, 3), st.none())
 READ = st.tuples(st.just("read"), st.integers(0, 12), st.integers(0, 24))
-ACTIONS = st.lists(st.one_of(STAGE, STAGE, STAGE, ADVANCE, FORGET, READ, READ), max_size=50)
+ACTIONS = st.lists(st.one_of(STAGE, STAGE, STAGE, SETTLE, ADVANCE, FORGET, READ, READ), max_size=50)
 
 
 class RunningMergeContract:
@@ -231,12 +236,14 @@ class RunningMergeContract:
         for action, number, detail in actions:
             if action == "stage":
                 partial = self.partials.table(detail)
-                merge.stage(plain.end + number, partial)
-                plain.stage(plain.end + number, partial)
+                merge.stage([(plain.end + number, partial)])
+                plain.stage([(plain.end + number, partial)])
             elif action == "advance":
                 first, end = plain.first + number, plain.end + detail
                 merge.advance(first, max(first, end))
                 plain.advance(first, max(first, end))
+            elif action == "settle":
+                merge.settle()
             elif action == "forget":
                 merge.forget(plain.first + number)
                 plain.forget(plain.first + number)
@@ -253,42 +260,54 @@ class RunningMergeContract:
         assert merged.schema.equals(self.partials.schema)
         assert rows_of(merged) == rows_of(plain.merged(first, end))
 
-    def script(self, merge: CheckedMerge) -> list[Callable[[], pa.Table | None]]:
-        """Return calls that slide a window of six chunks, with some late and some in parts."""
+    def script(self, merge: CheckedMerge) -> list[tuple[list[Piece], Action]]:
+        """Return calls that slide a window of six chunks, and what is staged before each.
+
+        Some of it is late, and some chunks come in many parts.
+        """
         table = self.partials.table
-        actions: list[Callable[[], pa.Table | None]] = []
+        script: list[tuple[list[Piece], Action]] = []
         for chunk in range(16):
             for part in range(10 if chunk in {3, 9} else 1):
                 rows = [self.row(group, chunk + part) for group in ("a", f"of {chunk}")]
-                actions.append(partial(merge.stage, chunk, table(rows)))
+                script.append(([(chunk, table(rows))], merge.settle))
             if chunk in {6, 11, 14}:
                 late = table([self.row("late", chunk), self.row(f"of {chunk}", 7)])
-                actions.append(partial(merge.stage, chunk - 3, late))
+                script.append(([(chunk - 3, late), (chunk, late)], merge.settle))
             first = max(0, chunk - 5) if chunk < 14 else chunk
-            actions.append(partial(merge.advance, first, chunk + 1))
+            more = [(chunk, table([self.row("more", 1)]))] if chunk % 5 == 0 else []
+            script.append((more, partial(merge.advance, first, chunk + 1)))
             if chunk % 3 == 0:
-                actions.append(partial(merge.merged, first, chunk + 1))
+                script.append((more, partial(merge.merged, first, chunk + 1)))
             if chunk == 13:
-                actions.append(partial(merge.merged, first - 1, chunk))
-            actions.append(partial(merge.forget, first - 2))
-        return [*actions, partial(merge.merged, 15, 16)]
+                script.append(([], partial(merge.merged, first - 1, chunk)))
+            script.append((more, partial(merge.forget, first - 2)))
+        return [*script, ([], partial(merge.merged, 15, 16))]
 
     def test_whatever_line_an_exception_comes_from_the_merge_goes_on_as_if_none_had(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Actions are interrupted at each of their lines in turn, and done again."""
+        """Calls are interrupted at each of their lines in turn, and made again."""
         monkeypatch.setattr(dense_window, "_SPARE_PLACES", 0)
-        expected = [answer(action()) for action in self.script(self.make(self.partials))]
-        places = worth_trying(lines_of(self.script(self.make(self.partials))))
+        expected: list[pa.Table | None] = []
+        lines: list[list[Line]] = []
+        merge = self.make(self.partials)
+        for staged, action in self.script(merge):
+            merge.stage(staged)
+            lines.append(lines_of(action, expected.append))
+        places = worth_trying(lines)
         interruptions = 0
         for attempt in range(max(map(len, places))):
             merge = self.make(self.partials)
-            for action, tried, result in zip(self.script(merge), places, expected, strict=True):
+            for (staged, action), tried, result in zip(
+                self.script(merge), places, expected, strict=True
+            ):
+                merge.stage(staged)
                 if attempt < len(tried):
                     if not is_interrupted(action, tried[attempt]):
                         continue  # done, and otherwise than it was after other interruptions
                     interruptions += 1
-                assert answer(action()) == result
+                assert answer(action()) == answer(result)
                 if attempt < len(tried):
                     merge._check()
             merge.close()
@@ -296,14 +315,14 @@ class RunningMergeContract:
 
     def test_before_it_moves_the_position_is_empty(self) -> None:
         merge = self.make(self.partials)
-        merge.stage(0, self.one("a", 1))
+        merge.stage([(0, self.one("a", 1))])
         merged = merge.merged(BEFORE_ALL, BEFORE_ALL)
         assert merged.num_rows == 0
         assert merged.schema.equals(self.partials.schema)
 
     def test_an_empty_partial_is_as_none(self) -> None:
         merge = self.make(self.partials)
-        merge.stage(0, self.partials.table([]))
+        merge.stage([(0, self.partials.table([]))])
         assert merge.merged(0, 1).num_rows == 0
         assert merge.rows == 0
 
@@ -311,7 +330,7 @@ class RunningMergeContract:
         """Steps 0 1 2 hold 1 10 100; the window ends before 1, 2, 3."""
         merge = self.make(self.partials)
         for chunk in range(3):
-            merge.stage(chunk, self.one("a", 10**chunk))
+            merge.stage([(chunk, self.one("a", 10**chunk))])
         seen = []
         for end in (1, 2, 3):
             merge.advance(0, end)
@@ -321,21 +340,23 @@ class RunningMergeContract:
     def test_a_chunk_in_many_parts_is_one_chunk(self) -> None:
         merge = self.make(self.partials)
         for _ in range(30):
-            merge.stage(0, self.one("a", 1))
+            merge.stage([(0, self.one("a", 1))])
+            merge.settle()
             merge._check()
         merge.advance(0, 1)
         for _ in range(30):
-            merge.stage(0, self.one("a", 10))
+            merge.stage([(0, self.one("a", 10))])
+            merge.settle()
             merge._check()
         assert self.totals(merge.merged(0, 1)) == {"a": 330}
 
     def test_what_was_handed_out_does_not_change_when_the_window_slides(self) -> None:
         merge = self.make(self.partials)
-        merge.stage(0, self.one("a", 1))
+        merge.stage([(0, self.one("a", 1))])
         merge.advance(0, 1)
         table = merge.merged(0, 1)
-        merge.stage(1, self.one("a", 10))
-        merge.stage(1, self.one("b", 10))
+        merge.stage([(1, self.one("a", 10))])
+        merge.stage([(1, self.one("b", 10))])
         merge.merged(0, 2)
         assert self.totals(table) == {"a": 1}
 
@@ -351,43 +372,43 @@ class SlidingMergeContract(RunningMergeContract):
         merge = self.make(self.partials)
         for chunk, groups in enumerate(["a", "ab", "b", "c"]):
             for group in groups:
-                merge.stage(chunk, self.one(group, 1 + chunk))
+                merge.stage([(chunk, self.one(group, 1 + chunk))])
         seen = [self.totals(merge.merged(end - 2, end)) for end in (2, 3, 4)]
         assert seen == [{"a": 3, "b": 2}, {"a": 2, "b": 5}, {"b": 3, "c": 4}]
 
     def test_a_chunk_in_the_window_is_amended_by_what_is_staged_later(self) -> None:
         merge = self.make(self.partials)
-        merge.stage(0, self.one("a", 1))
+        merge.stage([(0, self.one("a", 1))])
         merge.advance(0, 2)
         assert self.totals(merge.merged(0, 2)) == {"a": 1}
-        merge.stage(0, self.one("a", 10))
-        merge.stage(1, self.one("b", 5))
+        merge.stage([(0, self.one("a", 10))])
+        merge.stage([(1, self.one("b", 5))])
         assert self.totals(merge.merged(0, 2)) == {"a": 11, "b": 5}
         assert self.totals(merge.merged(1, 3)) == {"b": 5}
 
     def test_a_chunk_behind_the_window_is_held_until_it_is_forgotten(self) -> None:
         merge = self.make(self.partials)
-        merge.stage(0, self.one("a", 1))
+        merge.stage([(0, self.one("a", 1))])
         merge.advance(1, 2)
-        merge.stage(0, self.one("a", 10))
+        merge.stage([(0, self.one("a", 10))])
         assert self.totals(merge.merged(0, 1)) == {"a": 11}
         merge.forget(1)
-        merge.stage(0, self.one("a", 100))
+        merge.stage([(0, self.one("a", 100))])
         assert merge.merged(0, 1).num_rows == 0
         assert merge.rows == 0
 
     def test_a_chunk_in_the_window_is_not_forgotten(self) -> None:
         merge = self.make(self.partials)
-        merge.stage(0, self.one("a", 1))
+        merge.stage([(0, self.one("a", 1))])
         merge.advance(0, 1)
         merge.forget(5)
-        merge.stage(0, self.one("a", 1))
+        merge.stage([(0, self.one("a", 1))])
         assert self.totals(merge.merged(0, 1)) == {"a": 2}
 
     def test_a_jump_beyond_everything_leaves_nothing(self) -> None:
         merge = self.make(self.partials)
         for chunk in range(100):
-            merge.stage(chunk, self.one("a", 1))
+            merge.stage([(chunk, self.one("a", 1))])
         merge.advance(0, 100)
         merge.forget(10**15)
         assert merge.merged(10**15, 10**15 + 100).num_rows == 0
@@ -396,14 +417,14 @@ class SlidingMergeContract(RunningMergeContract):
     def test_a_jump_may_skip_steps_that_were_never_in_a_window(self) -> None:
         merge = self.make(self.partials)
         for chunk in range(100):
-            merge.stage(chunk, self.one("a", 1))
+            merge.stage([(chunk, self.one("a", 1))])
         assert self.totals(merge.merged(90, 95)) == {"a": 5}
 
     def test_what_is_held_goes_by_the_groups_in_the_steps_of_the_window(self) -> None:
         merge = self.make(self.partials)
         most = 0
         for chunk in range(300):
-            merge.stage(chunk, self.one("a", 1))
+            merge.stage([(chunk, self.one("a", 1))])
             merge.advance(max(0, chunk - 63), chunk + 1)
             merge.forget(chunk - 63)
             merge.merged(max(0, chunk - 63), chunk + 1)

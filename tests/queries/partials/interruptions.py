@@ -1,4 +1,7 @@
-"""Exceptions raised inside the running merges, at each of their lines in turn."""
+"""Exceptions raised inside the running merges, at each of their lines in turn.
+
+`stage` is left out: nothing can fail in it, and Ctrl-C is held back while it runs.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import upstream.queries.chunks.ring
 import upstream.queries.pairs.pair_merge
@@ -24,10 +27,11 @@ FILES = (
     str(upstream.queries.pairs.pair_merge.__file__),
 )
 
-_SPREAD = 7_919
-"""A prime, so that the places that are tried later lie in all of the actions."""
+_SPREAD = (7_919, 104_729)
+"""Primes, so that the places that are tried lie in all of the actions."""
 
 Line = tuple[str, int]
+Result = TypeVar("Result")
 
 
 class Interruption(KeyboardInterrupt):
@@ -53,24 +57,25 @@ def watched(at_line: Callable[[Line], None]) -> Iterator[None]:
         sys.settrace(before)
 
 
-def lines_of(actions: list[Callable[[], object]]) -> list[list[Line]]:
-    """Run actions, and return the lines that each of them executed."""
-    lines: list[list[Line]] = []
-    for action in actions:
-        lines.append([])
-        with watched(lines[-1].append):
-            action()
+def lines_of(action: Callable[[], Result], keep: Callable[[Result], object]) -> list[Line]:
+    """Run an action, keep its result, and return the lines that it executed."""
+    lines: list[Line] = []
+    with watched(lines.append):
+        keep(action())
     return lines
 
 
 def worth_trying(actions: list[list[Line]]) -> list[list[int]]:
-    """Return, by action, where each line is executed for the first time, and some time later."""
+    """Return, by action, two of the places where each line is executed, in all of the actions."""
     places: dict[Line, list[tuple[int, int]]] = {}
     for number, lines in enumerate(actions):
         for index, line in enumerate(lines):
             places.setdefault(line, []).append((number, index))
-    tried = {found[0] for found in places.values()}
-    tried |= {found[_SPREAD * line % len(found)] for (_, line), found in places.items()}
+    tried = {
+        found[spread * line % len(found)]
+        for (_, line), found in places.items()
+        for spread in _SPREAD
+    }
     return [sorted(index for at, index in tried if at == number) for number in range(len(actions))]
 
 

@@ -47,11 +47,11 @@ class TestChunkTree(SlidingMergeContract):
         counted = CountedMerge(relational(self.partials))
         tree = ChunkTree(counted)
         for chunk in range(512):
-            tree.stage(chunk, self.one("a", 1))
+            tree.stage([(chunk, self.one("a", 1))])
         tree.merged(0, 512)
         counted.statements = counted.tables = 0
         for chunk in range(512, 1024):
-            tree.stage(chunk, self.one("a", 1))
+            tree.stage([(chunk, self.one("a", 1))])
             tree.advance(chunk - 511, chunk + 1)
             tree.forget(chunk - 511)
             assert self.totals(tree.merged(chunk - 511, chunk + 1)) == {"a": 512}
@@ -62,9 +62,9 @@ class TestChunkTree(SlidingMergeContract):
         counted = CountedMerge(relational(self.partials))
         tree = ChunkTree(counted)
         for chunk in range(512):
-            tree.stage(chunk, self.one("a", 1))
+            tree.stage([(chunk, self.one("a", 1))])
         tree.merged(0, 512)
         counted.statements = 0
-        tree.stage(100, self.one("a", 1))
+        tree.stage([(100, self.one("a", 1))])
         assert self.totals(tree.merged(0, 512)) == {"a": 513}
         assert counted.statements <= 4

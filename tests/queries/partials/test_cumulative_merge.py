@@ -42,7 +42,7 @@ class TestCumulativeMerge(RunningMergeContract):
     def test_nothing_leaves(self) -> None:
         merge = self.make(self.partials)
         for chunk in range(100):
-            merge.stage(chunk, self.one("a", 1))
+            merge.stage([(chunk, self.one("a", 1))])
             merge.advance(chunk, chunk + 1)
             merge.forget(chunk)
         assert self.totals(merge.merged(99, 100)) == {"a": 100}
@@ -54,7 +54,8 @@ class TestCumulativeMerge(RunningMergeContract):
         rows = [(str(i), Decimal(10**38 - 1), 1, 1.0, 1, 1.0) for i in range(4_000)]
         partial = self.partials.table(rows)
         for _ in range(8):
-            merge.stage(0, partial)
+            merge.stage([(0, partial)])
+            merge.settle()
             merge._check()
         with pytest.raises(DatabaseError):
             merge.merged(0, 1)
@@ -64,6 +65,7 @@ class TestCumulativeMerge(RunningMergeContract):
         merge.advance(0, 1)
         partial = self.partials.table([(str(i), 1, 1, 1.0, 1, 1.0) for i in range(1_000)])
         for _ in range(100):
-            merge.stage(0, partial)
+            merge.stage([(0, partial)])
+            merge.settle()
         assert merge.rows < 10_000
         assert self.totals(merge.merged(0, 1))["7"] == 100

@@ -42,18 +42,18 @@ class TestDenseMerge(SlidingMergeContract):
     def test_a_sum_too_large_for_64_bits_is_right_and_leaves_no_trace(self) -> None:
         merge = self.make(self.partials)
         for chunk, amount in enumerate([1, 2**70, 2**70, 3]):
-            merge.stage(chunk, self.one("a", amount))
+            merge.stage([(chunk, self.one("a", amount))])
         seen = [self.totals(merge.merged(max(0, end - 2), end)) for end in (1, 2, 3, 4, 5)]
         assert seen == [{"a": 1}, {"a": 1 + 2**70}, {"a": 2**71}, {"a": 3 + 2**70}, {"a": 3}]
 
     def test_a_sum_that_overflows_fails_when_it_is_asked_for_and_not_after(self) -> None:
         merge = self.make(self.partials)
         for chunk in range(12):
-            merge.stage(min(chunk, 9), self.one("a", 10**38 - 1))
+            merge.stage([(min(chunk, 9), self.one("a", 10**38 - 1))])
         merge.advance(0, 10)
         with pytest.raises(DatabaseError):
             merge.merged(0, 10)
-        merge.stage(10, self.one("a", 1))
+        merge.stage([(10, self.one("a", 1))])
         assert self.totals(merge.merged(10, 11)) == {"a": 1}
         merge._check()
 
@@ -62,7 +62,7 @@ class TestDenseMerge(SlidingMergeContract):
         merge = self.make(self.partials)
         for chunk in range(200):
             rows = [(f"{chunk} {i}", Decimal(i), 1, None, None, None) for i in range(100)]
-            merge.stage(chunk, self.partials.table(rows))
+            merge.stage([(chunk, self.partials.table(rows))])
             merge.advance(chunk - 3, chunk + 1)
             merge.forget(chunk - 3)
             assert merge.merged(chunk - 3, chunk + 1).num_rows == 100 * min(chunk + 1, 4)
@@ -94,7 +94,7 @@ def test_doubles_do_not_drift_in_ten_thousand_slides(doubles: Partials) -> None:
     values = random.choice([-1.0, 1.0], 10_000) * 10.0 ** random.uniform(-8, 16, 10_000)
     partials = doubles.table([(0, value) for value in values.tolist()])
     for chunk in range(10_000):
-        merge.stage(chunk, partials.slice(chunk, 1))
+        merge.stage([(chunk, partials.slice(chunk, 1))])
         merge.advance(chunk - window + 1, chunk + 1)
         merge.forget(chunk - window + 1)
         if chunk % 11 == 0:
@@ -124,7 +124,7 @@ def test_sums_of_doubles_are_exact_but_for_a_rounding(
 ) -> None:
     merge = dense(doubles)
     for chunk, values in enumerate(parts):
-        merge.stage(chunk, doubles.table(list(enumerate(values))))
+        merge.stage([(chunk, doubles.table(list(enumerate(values))))])
         merge.forget(chunk + 1 - size)
         table = merge.merged(chunk + 1 - size, chunk + 1)
         for place, found in zip(*table.to_pydict().values(), strict=True):
@@ -155,7 +155,7 @@ def test_infinities_and_overflow_are_those_of_a_sum_in_the_database(
     """Three chunks a window, each a row; the sum is asked for anew of the rows in each window."""
     merge = dense(doubles)
     for chunk, value in enumerate(values):
-        merge.stage(chunk, doubles.table([(0, value)]))
+        merge.stage([(chunk, doubles.table([(0, value)]))])
         table = merge.merged(chunk - 2, chunk + 1)
         rows = [(0, value) for value in values[max(0, chunk - 2) : chunk + 1]]
         assert rows_of(table) == rows_of(doubles.merge([doubles.table(rows)]))
@@ -166,17 +166,17 @@ def test_what_cancels_leaves_what_a_sum_in_the_database_loses(doubles: Partials)
     merge = dense(doubles)
     tables = [doubles.table([(0, value)]) for value in (1e16, 1.0, -1e16)]
     for chunk, table in enumerate(tables):
-        merge.stage(chunk, table)
+        merge.stage([(chunk, table)])
     assert rows_of(merge.merged(0, 3)) == [(0, 1.0)]
     assert rows_of(doubles.merge(tables)) == [(0, 0.0)]
 
 
 def test_small_doubles_are_right_after_a_large_one_has_left(doubles: Partials) -> None:
     merge = dense(doubles)
-    merge.stage(0, doubles.table([(0, 1e300), (1, float("nan")), (2, float("inf")), (3, 1e16)]))
+    merge.stage([(0, doubles.table([(0, 1e300), (1, float("nan")), (2, float("inf")), (3, 1e16)]))])
     small = [1e-8, 2e-8, 3e-8]
     for chunk, value in enumerate(small, start=1):
-        merge.stage(chunk, doubles.table([(place, value) for place in range(4)]))
+        merge.stage([(chunk, doubles.table([(place, value) for place in range(4)]))])
     large = rows_of(merge.merged(0, 4))
     assert large == [(0, 1e300), (1, "NaN"), (2, float("inf")), (3, 1e16)]
     assert rows_of(merge.merged(1, 4)) == [(place, math.fsum(small)) for place in range(4)]
@@ -189,9 +189,9 @@ def test_a_window_near_the_present_one_is_merged_by_sliding_there_and_back() -> 
     partials = Partials(("place",), (TUPLES,), schema, duck)
     merge = dense(partials)
     for chunk in range(40):
-        merge.stage(chunk, partials.table([("a", 1), (f"of {chunk}", 1)]))
+        merge.stage([(chunk, partials.table([("a", 1), (f"of {chunk}", 1)]))])
     present = rows_of(merge.merged(8, 40))
-    merge.stage(6, partials.table([("late", 5)]))
+    merge.stage([(6, partials.table([("late", 5)]))])
     earlier = rows_of(merge.merged(6, 38))
     assert ("late", 5) in earlier
     assert ("of 6", 1) in earlier
@@ -207,7 +207,7 @@ def test_a_near_window_that_overflows_does_not_move_the_present_one() -> None:
     partials = Partials(("place",), (TUPLES,), schema, duck)
     merge = dense(partials)
     for chunk in range(40):
-        merge.stage(chunk, partials.table([("a", 2**63 - 1 if chunk == 3 else 1)]))
+        merge.stage([(chunk, partials.table([("a", 2**63 - 1 if chunk == 3 else 1)]))])
     merge.advance(4, 40)
     with pytest.raises(DatabaseError):
         merge.merged(3, 39)
@@ -224,7 +224,7 @@ def test_a_decimal_of_more_than_64_bits_can_be_the_greatest() -> None:
     merge.advance(0, 3)
     for chunk, value in enumerate([2**63, 1, 2]):
         for _ in range(10):
-            merge.stage(chunk, partials.table([("a", Decimal(value))]))
+            merge.stage([(chunk, partials.table([("a", Decimal(value))]))])
             merge._check()
     seen = []
     for first in range(3):
@@ -246,7 +246,7 @@ def test_any_number_of_group_columns_will_do(groups: tuple[str, ...]) -> None:
     for chunk in range(20):
         table = partials.table([(*row, 1) for row in rows[: 1 + chunk % max(len(rows), 1)]])
         for held in (merge, plain):
-            held.stage(chunk, table)
+            held.stage([(chunk, table)])
             held.advance(chunk - 2, chunk + 1)
         window = chunk - 2, chunk + 1
         assert rows_of(merge.merged(*window)) == rows_of(plain.merged(*window))
@@ -274,7 +274,7 @@ def test_variances_slide_without_drift() -> None:
     values = 1e9 + random.normal(size=(300, 2, 5))
     for chunk, groups in enumerate(values):
         rows = [(i, group.size, group.mean(), group.var() * 5) for i, group in enumerate(groups)]
-        merge.stage(chunk, partials.table(rows[: 1 + chunk % 2]))
+        merge.stage([(chunk, partials.table(rows[: 1 + chunk % 2]))])
         merge.advance(chunk - window + 1, chunk + 1)
         merge.forget(chunk - window + 1)
         held = values[max(0, chunk - window + 1) : chunk + 1]

@@ -84,13 +84,14 @@ class PairMerge:
         self._rows += sum(table.num_rows for table in partials)
 
     def settle(self) -> None:
-        """Put partials together if they have become many although nobody asks for them."""
+        """Put partials together if they have become many although they are not read."""
         if self._rows > 2 * self._together + _UNASKED_ROWS:
-            with suppress(DatabaseError):  # whoever asks for the partials is told
+            with suppress(DatabaseError):  # the reader of the partials is told
                 self._rows_of_window()
 
     def advance(self, first: int) -> None:
         """Say that the window begins with a key, and pairs with lesser ones have left."""
+        assert first >= self._first
         self._first = first
 
     def partials(self) -> pa.Table:

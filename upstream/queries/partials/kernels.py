@@ -115,7 +115,9 @@ def _compensated(left: Arrays, right: Arrays) -> Arrays:
     total = left[0] + right[0]
     of_right = total - left[0]
     lost = (left[0] - (total - of_right)) + (right[0] - of_right)
-    return total, np.where(np.isfinite(total), left[1] + right[1] + lost, 0.0)
+    compensation = left[1] + right[1] + lost
+    is_finite = np.isfinite(total)
+    return total, compensation if is_finite.all() else np.where(is_finite, compensation, 0.0)
 
 
 def _sum_and_compensation(arrays: Arrays) -> Arrays:

@@ -38,7 +38,10 @@ class StateValues(NamedTuple):
 
 
 class Stack(IntEnum):
-    """Which merge of some chunks: `TwoStacks` says which chunks these are."""
+    """Which merge of some chunks: `TwoStacks` says which chunks these are.
+
+    Those before `NEXT` make up the window.
+    """
 
     FRONT = 0
     MIDDLE = 1
@@ -121,7 +124,7 @@ class StackedState:
 
     def merge(self, rows: Integers) -> None:
         """Merge front, middle and back in these rows."""
-        front, middle, back, _ = (_at(stack, rows) for stack in self._stacks)
+        front, middle, back = (_at(stack, rows) for stack in self._stacks[: Stack.NEXT])
         merged = self._combined(self._combined(front, middle), back)
         _put(self._merged, rows, self._kernel.results(merged))
 
