@@ -24,7 +24,8 @@ CURRENT ROW) FROM rows(trades, 100, 10) t(time, symbol, price);
 SELECT a.tick, CASE WHEN b.sensor LIKE '%x' THEN 1 ELSE NULL END FROM tumble(ticks, 10) a
 JOIN LATERAL (SELECT * FROM landmark(ticks)) b ON a.sensor = b.sensor UNION ALL SELECT 1, 2;
 SELECT window_start AS s, t.window_end, count(*) FROM TABLE(SESSION(DATA => TABLE trades
-PARTITION BY symbol, TIMECOL => DESCRIPTOR(time), GAP => INTERVAL '5' MINUTES)) AS t GROUP BY 1, ALL;
+PARTITION BY symbol, TIMECOL => DESCRIPTOR(time), GAP => INTERVAL '5' MINUTES)) AS t
+GROUP BY 1, ALL;
 SELECT hop(interval '1 minute', interval '1 hour') AS window, window.start, symbol FROM trades
 LEFT JOIN (SELECT *, window_end FROM tumble(ticks, 10, offset => 3, empty => true)) x ON
 x.window_start = trades.window_start GROUP BY window, ROLLUP (symbol) ORDER BY window.end;
