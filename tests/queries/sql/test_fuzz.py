@@ -23,6 +23,12 @@ SELECT sum(price) OVER (PARTITION BY symbol ORDER BY time ROWS BETWEEN 3 PRECEDI
 CURRENT ROW) FROM rows(trades, 100, 10) t(time, symbol, price);
 SELECT a.tick, CASE WHEN b.sensor LIKE '%x' THEN 1 ELSE NULL END FROM tumble(ticks, 10) a
 JOIN LATERAL (SELECT * FROM landmark(ticks)) b ON a.sensor = b.sensor UNION ALL SELECT 1, 2;
+SELECT window_start AS s, t.window_end, count(*) FROM TABLE(SESSION(DATA => TABLE trades
+PARTITION BY symbol, TIMECOL => DESCRIPTOR(time), GAP => INTERVAL '5' MINUTES)) AS t
+GROUP BY 1, ALL;
+SELECT hop(interval '1 minute', interval '1 hour') AS window, window.start, symbol FROM trades
+LEFT JOIN (SELECT *, window_end FROM tumble(ticks, 10, offset => 3, empty => true)) x ON
+x.window_start = trades.window_start GROUP BY window, ROLLUP (symbol) ORDER BY window.end;
 CREATE OR REPLACE STREAM trades (time TIMESTAMP, symbol TEXT, p DECIMAL(8, 2), l INT[])
 KEY (symbol) TIME (time);
 DROP STREAM IF EXISTS trades;
@@ -100,6 +106,13 @@ def test_the_key_of_a_damaged_query_is_found_or_not(duck: Duck, text: str) -> No
         "SELECT 1" + " UNION ALL SELECT 1" * 2_000,
         "SELECT " + "CASE WHEN 1 THEN " * 3_000,
         "SELECT * FROM " + "tumble(" * 9_000,
+        "SELECT * FROM " + "TABLE(TUMBLE(TABLE trades " * 9_000,
+        "SELECT " + "tumble(interval '1 day') AS window, " * 3_000,
+        "SELECT * FROM tumble(trades, " + "offset => 3, " * 9_000,
+        "SELECT " + "window_start, " * 9_000 + "1 FROM tumble(ticks, 10) GROUP BY ALL",
+        "SELECT 1 FROM " + "(SELECT * FROM " * 40 + "tumble(ticks, 10)" + ") x" * 40,
+        "SELECT window_end FROM " + "(SELECT * FROM " * 40 + "tumble(ticks, 10)" + ") x" * 40,
+        "SELECT window_end FROM " + "(SELECT *, * FROM " * 40 + "tumble(ticks, 10)" + ") x" * 40,
         "SELECT * FROM tumble(trades, " + "2 * " * 5_000 + "INTERVAL '1 day')",
         "SELECT " + "f(" * 9_000 + ")" * 9_000,
         "CREATE STREAM s (a " + "STRUCT(a " * 3_000,

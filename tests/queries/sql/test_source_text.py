@@ -196,3 +196,35 @@ def test_the_first_word_is_guessed(text: str, hint: str) -> None:
     with pytest.raises(QuerySyntaxError) as caught:
         SourceText(text).statement()
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("text", "for_duckdb"),
+    [
+        ("SELECT a FROM t OFFSET 3", None),
+        ("SELECT a FROM t WINDOW w AS (ORDER BY a)", None),
+        ("SELECT window FROM t", None),
+        ("SELECT 'tumble(TABLE t)'", None),
+        ("FROM tumble(t, 3, offset => 1)", "FROM tumble(t, 3, offse_ => 1)"),
+        ("FROM f(offset:=1) OFFSET 2", "FROM f(offse_:=1) OFFSET 2"),
+        ("FROM Tumble(TABLE t, 3)", "FROM Tumble(      t, 3)"),
+        ("FROM TABLE(hop(TABLE t, f(3))) x", "FROM       hop(      t, f(3))  x"),
+        ("FROM session(table t PARTITION BY é, 3)", "FROM session(      t , per =>     é, 3)"),
+        ("FROM tumble(TABLE t PARTITION BY k, 3)", "FROM tumble(      t PARTITION BY k, 3)"),
+        (
+            "SELECT tumble(INTERVAL '1 day') AS window, window.end FROM t WINDOW w AS ()",
+            "SELECT tumble(INTERVAL '1 day') AS windo_, windo_.end FROM t WINDOW w AS ()",
+        ),
+        ("FROM TABLE(tumble(TABLE t, 3", "FROM       tumble(      t, 3"),
+        ("offset", None),
+        ("tumble", None),
+        ("tumble(TABLE", "tumble(     "),
+    ],
+)
+def test_words_of_other_engines_are_exchanged_and_all_else_stays_in_its_place(
+    text: str, for_duckdb: str | None
+) -> None:
+    source = SourceText(text)
+    assert source.for_duckdb == (for_duckdb or text)
+    assert len(source.for_duckdb) == len(source.text)
+    assert source.text == text

@@ -114,7 +114,7 @@ class _Block:
                 self._refuse_total(node)
 
     def _refuse_total(self, node: exp.Expr) -> Never:
-        reason = "a total over several windows: bounds cannot be in ROLLUP, CUBE or GROUPING"
+        reason = "bounds cannot be in ROLLUP, CUBE or GROUPING: there is no total over windows"
         hint = "put the other columns into it, as in GROUP BY window_start, ROLLUP (k)"
         self._source.refuse(WindowError, reason, place_of(node), hint)
 

@@ -7,7 +7,7 @@ where a text does not parse, so nothing that DuckDB can read is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
@@ -25,6 +25,7 @@ OFFSET_ARGUMENT: Final = "offse_"
 WINDOW_NAME: Final = "windo_"
 """How a text calls a column `window` to DuckDB, for which that is a keyword."""
 _WINDOWS: Final = {"TUMBLE", "HOP", "SESSION"}
+_OF_INTERVAL: Final = [TokenType.L_PAREN, TokenType.INTERVAL]
 _PER: Final = ", per =>"
 """How Flink's PARTITION BY is written here."""
 
@@ -35,54 +36,58 @@ def in_words_of_duckdb(text: str, tokens: Sequence[Token]) -> str:
     Flink's `TABLE` and `PARTITION BY` in the arguments of a window, and `offset` and `window` as
     names, are other words there.
     """
-    words = [token.text.upper() for token in tokens]
-    for i, word in enumerate(words):
-        following = words[i + 1 : i + 3]
-        if word == "OFFSET" and following[:1] in (["=>"], [":="]):
-            text = _exchanged(text, tokens[i], OFFSET_ARGUMENT)
-        elif word in _WINDOWS and following == ["(", "INTERVAL"]:
-            text = _with_window_as_name(text, tokens, words)
-        elif word in _WINDOWS and following[:1] == ["("]:
-            text = _without_table(text, tokens, words, i)
-    return text
+    kinds = [token.token_type for token in tokens]
+    calls = [i for i, token in enumerate(tokens) if token.text.upper() in _WINDOWS]
+    changes: dict[int, str] = {}
+    for i in calls:
+        changes |= _in_arguments(tokens, kinds, i)
+    if any(kinds[i + 1 : i + 3] == _OF_INTERVAL for i in calls):
+        names = (i for i, kind in enumerate(kinds) if kind == TokenType.WINDOW)
+        changes |= {i: WINDOW_NAME for i in names if kinds[i + 2 : i + 3] != [TokenType.ALIAS]}
+    for i, kind in enumerate(kinds):
+        if kind == TokenType.OFFSET and tokens[min(i + 1, len(tokens) - 1)].text in {"=>", ":="}:
+            changes[i] = OFFSET_ARGUMENT
+    return _changed(text, tokens, changes | dict.fromkeys(_closing(kinds, changes), ""))
 
 
-def _exchanged(text: str, token: Token, new: str = "") -> str:
-    length = token.end + 1 - token.start
-    return text[: token.start] + new.ljust(length) + text[token.end + 1 :]
+def _in_arguments(
+    tokens: Sequence[Token], kinds: Sequence[TokenType], call: int
+) -> Mapping[int, str]:
+    """Read `TABLE(SESSION(TABLE trades PARTITION BY symbol, …))` as a call with plain arguments."""
+    words = [token.text.upper() for token in tokens[call + 2 : call + 4]]
+    at = call + (4 if words == ["DATA", "=>"] else 2)
+    if kinds[call + 1 : call + 2] != [TokenType.L_PAREN] or kinds[at : at + 1] != [TokenType.TABLE]:
+        return {}
+    changes = {at: ""}
+    is_session = tokens[call].text.upper() == "SESSION"
+    if is_session and kinds[at + 2 : at + 3] == [TokenType.PARTITION_BY]:
+        changes[at + 2] = _PER
+    if call > 1 and kinds[call - 2 : call] == [TokenType.TABLE, TokenType.L_PAREN]:
+        changes |= {call - 2: "", call - 1: ""}
+    return changes
 
 
-def _without_table(text: str, tokens: Sequence[Token], words: Sequence[str], i: int) -> str:
-    """Read `TABLE(TUMBLE(TABLE trades PARTITION BY symbol, …))` as a call with plain arguments."""
-    at = i + (4 if words[i + 2 : i + 4] == ["DATA", "=>"] else 2)
-    if words[at : at + 1] != ["TABLE"] or at + 2 >= len(words):
-        return text
-    text = _exchanged(text, tokens[at])
-    if words[i] == "SESSION" and words[at + 2] == "PARTITION BY":
-        text = _exchanged(text, tokens[at + 2], _PER)
-    close = _closing(words, i + 1)
-    if words[max(i - 2, 0) : i] == ["TABLE", "("] and words[close + 1 : close + 2] == [")"]:
-        for each in (tokens[i - 2], tokens[i - 1], tokens[close + 1]):
-            text = _exchanged(text, each)
-    return text
+def _closing(kinds: Sequence[TokenType], opening: Container[int]) -> set[int]:
+    """Return which words close these brackets."""
+    open_ones: list[int] = []
+    found: set[int] = set()
+    for i, kind in enumerate(kinds):
+        if kind == TokenType.L_PAREN:
+            open_ones.append(i)
+        elif kind == TokenType.R_PAREN and open_ones and open_ones.pop() in opening:
+            found.add(i)
+    return found
 
 
-def _closing(words: Sequence[str], opening: int) -> int:
-    """Return which word closes a bracket; the last one if none does."""
-    depth = 0
-    for i in range(opening, len(words)):
-        depth += (words[i] == "(") - (words[i] == ")")
-        if depth == 0:
-            return i
-    return len(words) - 1
-
-
-def _with_window_as_name(text: str, tokens: Sequence[Token], words: Sequence[str]) -> str:
-    """Read `window` as a name where it does not begin the clause WINDOW."""
-    for i, token in enumerate(tokens):
-        if token.token_type == TokenType.WINDOW and words[i + 2 : i + 3] != ["AS"]:
-            text = _exchanged(text, token, WINDOW_NAME)
-    return text
+def _changed(text: str, tokens: Sequence[Token], changes: Mapping[int, str]) -> str:
+    """Return a text with other words, each filled up with blanks to the length of the old one."""
+    parts: list[str] = []
+    end = 0
+    for i in sorted(changes):
+        token = tokens[i]
+        parts += [text[end : token.start], changes[i].ljust(token.end + 1 - token.start)]
+        end = token.end + 1
+    return "".join([*parts, text[end:]])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """A window of a query: `hop(trades, INTERVAL '10 minutes', INTERVAL '1 minute')` and its like.
 
 Sizes are whole numbers of the window's own unit: rows, or the unit of the stream's time column
-(microseconds for a TIMESTAMP). Windows are aligned to zero of that unit, so the window of number i
-covers `[i * slide, i * slide + size)`. What all windows of a query are made of are *steps*: the
-basic windows of the DataCell paper, of which each is gcd(size, slide) long.
+(microseconds for a TIMESTAMP). Windows are aligned to zero of that unit, or to their offset from
+it: the window of number i begins at `i * slide + offset` and is `size` long. What all windows of a
+query are made of are *steps*: the basic windows of the DataCell paper, of which each is
+gcd(size, slide) long.
 """
 
 from __future__ import annotations
