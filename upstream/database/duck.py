@@ -153,7 +153,7 @@ class Duck:
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[str, ...]]:
         """Run a statement of ours that answers with texts, and return its rows."""
-        self._note(sql)
+        self._forget_known(sql)
         with self._running:
             return self._connection.execute(sql, parameters).fetchall()
 
@@ -199,6 +199,9 @@ class Duck:
         """Take note of a statement that is about to run, which may change the database."""
         if _MAY_DEFINE.search(sql):
             self._has_own_functions = True
+        self._forget_known(sql)
+
+    def _forget_known(self, sql: str) -> None:
         if not sql.lstrip().startswith(_READS):
             self._known.clear()
 

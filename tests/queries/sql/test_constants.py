@@ -99,3 +99,36 @@ def test_a_column_that_nothing_reads_is_not_evaluated(engine: Engine) -> None:
     text = f"SELECT count(*) AS n FROM (SELECT CAST('x' AS INT) AS x, * FROM {TRADES}) t"
     query = engine.continuous_query(text)
     query.close()
+
+
+NUMBERS = (
+    *("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "INTEGER", "UINTEGER", "BIGINT", "UBIGINT"),
+    *("FLOAT", "DOUBLE"),
+)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_whole_numbers_can_be_compared_with_every_column_of_numbers(number: str) -> None:
+    """Which is why DuckDB is not asked about them."""
+    comparisons = [
+        f"{one} {sign} {other}"
+        for literal in ("0", "128", "70000", "5000000000", "9" * 18)
+        for sign in ("=", "<>", "<", "<=", ">", ">=")
+        for one, other in (("x", literal), (literal, "x"))
+    ]
+    with Engine(clock=ManualClock()) as engine:
+        engine.sql(f"CREATE STREAM s (x {number})")
+        query = engine.continuous_query(f"SELECT {', '.join(comparisons)} FROM s")
+        engine.append("s", {"x": [1]})
+        [result] = query.results()
+        assert (result.error, result.rows_failed) == (None, 0)
+        assert result.table.num_columns == len(comparisons)
+
+
+def test_a_number_that_a_decimal_has_no_room_for_is_refused() -> None:
+    with Engine(clock=ManualClock()) as engine:
+        engine.sql("CREATE STREAM s (x DECIMAL(38, 37))")
+        with pytest.raises(QueryTypeError):
+            engine.continuous_query("SELECT x > 7999 AS a FROM s")
+        with pytest.raises(QueryTypeError):
+            engine.continuous_query("SELECT d.x > 7999 AS a FROM (SELECT x FROM s) AS d")

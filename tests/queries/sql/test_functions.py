@@ -139,3 +139,11 @@ def test_a_name_is_the_one_duckdb_knows() -> None:
 def test_only_calls_have_names(sql: str, names: list[str], functions: Functions) -> None:
     found = [name_of(node) for node in _tree(sql).walk() if functions.is_aggregate(node)]
     assert sorted(found) == sorted(names)
+
+
+def test_asking_for_the_functions_adds_none() -> None:
+    duck = Duck()
+    for _ in range(2):
+        assert functions_of(duck).is_aggregate(_tree("geomean(x)"))
+        assert not duck.has_own_functions
+    duck.close()

@@ -38,6 +38,9 @@ _MEETING: Final = (exp.Binary, exp.Between, exp.In)
 """Where operands become of one type."""
 _LAZY: Final = (exp.Coalesce, exp.Or, exp.And, exp.If)
 """What evaluates its first operand always, and the others if need be."""
+_COMPARING: Final = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+_DIGITS: Final = 18
+"""Whole numbers of so many digits can be compared with numbers of any width."""
 _ROW: Final = "one_row"
 
 
@@ -53,8 +56,11 @@ def check_constants(
     schemas = parsed.schemas(definitions)
     functions = functions_of(duck)
     trial = _Constants(duck, schemas, functions)
+    numbers = _numbers(parsed.query, schemas)
     for select, root in needed:
         for node in _of_expression(root):
+            if _compares_numbers(node, numbers):
+                continue
             if (said := trial.failure(select, node)) is not None:
                 places = [place_of(each) for each in (*node.iter_expressions(), node)]
                 place = min((each for each in places if each is not None), default=None)
@@ -123,6 +129,36 @@ def _operands(node: exp.Expr) -> list[exp.Expr]:
 
 def _is_varying(node: exp.Expr) -> bool:
     return node.find(*_VARYING) is not None
+
+
+def _numbers(query: exp.Query, schemas: Mapping[str, pa.Schema]) -> frozenset[str]:
+    """Return the columns that are integers or floats, whatever of a query they are read in.
+
+    None where there may be others of the same name than those of streams.
+    """
+    import pyarrow as pa
+
+    tables = [table.name for table in query.find_all(exp.Table)]
+    if query.find(exp.Subquery, exp.CTE) is not None or not schemas.keys() >= set(tables):
+        return frozenset()
+    fields = [field for name in tables for field in schemas[name]]
+    is_number = (pa.types.is_integer, pa.types.is_floating)
+    others = {each.name for each in fields if not any(of(each.type) for of in is_number)}
+    others |= {each.alias for each in query.find_all(exp.Alias, exp.TableAlias)}
+    return frozenset(each.name.lower() for each in fields) - {each.lower() for each in others}
+
+
+def _compares_numbers(node: exp.Expr, numbers: frozenset[str]) -> bool:
+    """Tell whether a whole number is compared with a column of numbers, which cannot fail."""
+    if not isinstance(node, _COMPARING):
+        return False
+    sides = node.left, node.right
+    column = next((each for each in sides if isinstance(each, exp.Column)), None)
+    literal = next((each for each in sides if isinstance(each, exp.Literal)), None)
+    if column is None or literal is None:
+        return False
+    is_short = literal.is_int and len(literal.name) <= _DIGITS
+    return is_short and len(column.parts) <= 2 and column.name.lower() in numbers
 
 
 class _Constants:

@@ -75,19 +75,21 @@ class Functions:
 
 def functions_of(duck: Duck) -> Functions:
     """Return what DuckDB has, macros of the user's included."""
-    return duck.known(_asked) if duck.has_own_functions else _built_in()
+    if duck.has_own_functions:
+        return duck.known(_asked)
+    built_in = _built_in()
+    if not built_in:
+        built_in.append(_asked(duck))
+    return built_in[0]
 
 
 @cache
-def _built_in() -> Functions:
-    """Return the functions of a new database, which are the same as long as the process runs."""
-    from ...database.duck import Duck
+def _built_in() -> list[Functions]:
+    """Return the functions of a database that has none of its own, once one was asked.
 
-    duck = Duck()
-    try:
-        return _asked(duck)
-    finally:
-        duck.close()
+    They are the same as long as the process runs.
+    """
+    return []
 
 
 def _asked(duck: Duck) -> Functions:
