@@ -55,6 +55,7 @@ class ContinuousQuery:
         "_evaluation",
         "_evaluation_seconds",
         "_evaluations",
+        "_hold",
         "_holds_back",
         "_is_closed",
         "_lock",
@@ -92,6 +93,7 @@ class ContinuousQuery:
         self._lock = lock
         """Held while the query is evaluated, by whichever thread asks for that."""
         self._plan = plan
+        self._hold = HeldInterrupt()
         self._readers = [*plan.readers, *(each.reader for each in plan.side_tables)]
         self._due_at = -inf
         """When the clock alone makes an answer due; minus infinity if that is to be found out."""
@@ -131,7 +133,7 @@ class ContinuousQuery:
         """Evaluate what is due, and take all results that were not taken yet, oldest first."""
         with self._lock:
             self._evaluate()
-            return self._taken()
+            return self._emitter.backlog.take_all(self._clock.now())
 
     def __iter__(self) -> Iterator[Result]:
         """Take result by result, for as long as there are any."""
@@ -213,7 +215,8 @@ class ContinuousQuery:
         for side_table in self._plan.side_tables:
             side_table.refresh()
         self._evaluation.take_in(now)
-        self._holds_back = self._emitter.held_until(now) is not None
+        every = self._emitter.every
+        self._holds_back = every is not None and self._emitter.held_until(now) is not None
         if not self._holds_back:
             self._give(now)
         due_at = self._evaluation.due_at()
@@ -229,10 +232,12 @@ class ContinuousQuery:
 
     def _give(self, now: float) -> None:
         answers = self._evaluation.answers(now, self._emitter.keep)
-        told = replace(answers, answers=[self._told(each) for each in answers.answers])
+        told = answers
+        if self._on_error == "fail" or self._plan.schema.is_narrowed:
+            told = replace(answers, answers=[self._told(each) for each in answers.answers])
         give = self._emitter.prepared(told, now)
         error = next((each.error for each in told.answers if each.error), self._error)
-        with HeldInterrupt():
+        with self._hold:
             answers.commit()
             give()
             self._holds_back, self._error = False, error
@@ -254,12 +259,6 @@ class ContinuousQuery:
             self._cost = seconds
         else:
             self._cost += _SMOOTHING * (seconds - self._cost)
-
-    def _taken(self) -> list[Result]:
-        taken = []
-        while (result := self._take()) is not None:
-            taken.append(result)
-        return taken
 
     def _take(self) -> Result | None:
         return self._emitter.backlog.take(self._clock.now())

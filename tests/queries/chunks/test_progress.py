@@ -112,14 +112,14 @@ def test_moments_that_are_not_asked_for_are_let_go() -> None:
     for number in range(100):
         feed.take(float(number), 10 * number)
         feed.progress.forget(10 * number)
-    assert len(feed.progress._closings) <= 2
+    assert len(feed.progress.closings) <= 2
 
 
 def test_a_moment_is_kept_for_each_batch_that_closes_a_window() -> None:
     feed = Feed(1_000, 1_000)
     for number in range(100):
         feed.take(float(number), number)
-    assert len(feed.progress._closings) == 1
+    assert len(feed.progress.closings) == 1
 
 
 # Silence

@@ -6,7 +6,7 @@ of their steps, and within a step that of their arrival.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
 
@@ -30,7 +30,10 @@ class StreamOf:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A window function of a query; its sizes in the unit of its axis."""
+    """A window function of a query; its sizes in the unit of its axis.
+
+    Windows begin at multiples of the slide, or `offset` later; over rows at the first one.
+    """
 
     kind: str
     stream: str
@@ -39,20 +42,16 @@ class Window:
     rows: int = 0
     per: tuple[str, ...] = ()
     by_arrival: bool = False
+    offset: int = 0
 
-    @property
-    def step(self) -> int:
-        """How long the pieces are in which time passes for this window."""
-        return gcd(self.size, self.slide)
-
-    def starts(self, place: int) -> range:
-        """Return where the windows start that hold a row at this place of the axis."""
-        first = (place - self.size) // self.slide + 1
-        return range(first * self.slide, place // self.slide * self.slide + 1, self.slide)
+    def newest_by(self, end: int) -> tuple[int, int]:
+        """Return the newest window that ends there or before."""
+        start = (end - self.size - self.offset) // self.slide * self.slide + self.offset
+        return start, start + self.size
 
     def next_end(self, place: int) -> int:
         """Return the first end of a window after this place."""
-        return (place - self.size) // self.slide * self.slide + self.slide + self.size
+        return self.newest_by(place)[1] + self.slide
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,31 @@ class Standing:
     is_row_wise: bool = False
     allowed_lateness: int | None = None
     close_after: float | None = None
+
+    @property
+    def step(self) -> int:
+        """How long the pieces are in which time passes; 0 where it is not cut."""
+        first, *others = self.windows
+        offsets = (each.offset - first.offset for each in others)
+        return gcd(*(n for each in self.windows for n in (each.size, each.slide)), *offsets)
+
+    def step_of(self, place: int) -> int:
+        """Return in which piece a place of the axis is."""
+        return (place - self.windows[0].offset) // self.step if self.step else 0
+
+    def next_end(self, place: int) -> int:
+        """Return the first end of any window after this place, at which the query is answered."""
+        return max(min(each.next_end(place) for each in self.windows), self.first_end)
+
+    @property
+    def first_end(self) -> int:
+        """The first end there is: over rows, once each window function has a full window."""
+        is_over_rows = self.windows[0].kind == "rows"
+        return max(each.size for each in self.windows) if is_over_rows else NEVER
+
+    def spans(self, end: int) -> list[tuple[int, int]]:
+        """Return the window of each window function that is answered about at an end."""
+        return [each.newest_by(end) for each in self.windows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +106,7 @@ class Arrivals:
 
     def __init__(self, window: Window, stream: StreamOf, standing: Standing) -> None:
         self.window = window
+        self.standing = standing
         self.stream = stream
         self.lateness = standing.allowed_lateness
         self.close_after = standing.close_after
@@ -116,13 +141,12 @@ class Arrivals:
         self.newest = max(self.newest, place)
         self.newest_row = max(self.newest_row, place)
         self.last_arrival = arrival
-        step = place // self.window.step if self.window.step else 0
-        self.rows.append(Row(place, step, number, arrival))
+        self.rows.append(Row(place, self.standing.step_of(place), number, arrival))
         self.moments.append((self.passed(arrival), arrival))
 
     def _is_in_time(self, place: int) -> bool:
-        step = self.window.step
-        if self.newest == NEVER or place // step >= self.newest // step:
+        step_of = self.standing.step_of
+        if self.newest == NEVER or step_of(place) >= step_of(self.newest):
             return True
         if self.lateness is None or place < self.newest - self.lateness:
             return False
@@ -145,7 +169,7 @@ class Arrivals:
         silence = now - self.last_arrival
         if self.close_after is not None and silence >= self.close_after:
             clock = self.newest_row + round(silence * MICROSECONDS)
-            self.newest = max(self.newest, window.next_end(self.newest_row), clock)
+            self.newest = max(self.newest, self.standing.next_end(self.newest_row), clock)
         return self.newest
 
     def closed_at(self, end: int) -> float:
@@ -170,12 +194,15 @@ class Arrivals:
             of_key.setdefault(keys[row.number], []).append(row)
         return {row.number for rows in of_key.values() for row in rows[-count:]}
 
-    def windows(self) -> Iterator[tuple[int, int]]:
-        """Yield the windows that hold a row."""
-        for row in self.rows:
-            for start in self.window.starts(row.place):
-                if self.window.kind != "rows" or start >= 0:  # counted from the first row on
-                    yield start, start + self.window.size
+    def ends_with(self, place: int) -> list[int]:
+        """Return the ends at which a row at this place of the axis counts."""
+        found = []
+        end = max(self.window.next_end(place), self.standing.first_end)
+        while self.window.newest_by(end)[0] <= place:
+            if place < self.window.newest_by(end)[1]:
+                found.append(end)
+            end = self.standing.next_end(end)
+        return found
 
 
 def times_of(rows: pa.Table, column: str | None) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
@@ -15,7 +15,8 @@ Way = Literal["increments", "measured", "whole"]
 Serving = Literal["results", "run", "iterated"]
 
 UNCERTAIN = ("DISTINCT", "ROLLUP", "histogram", "entropy")
-SIZES = ((2, 2), (5, 5), (4, 2), (6, 2), (5, 1), (6, 4), (3, 2))  # size and slide, in seconds
+SIZES = ((2, 2), (5, 5), (4, 2), (6, 2), (5, 1), (6, 4), (3, 2), (2, 3), (1, 4))
+"""Size and slide in seconds; of the last ones some times are in no window."""
 KINDS = {"hop": 50, "arrival": 10, "rows": 12, "latest": 8, "landmark": 10, "stream": 8}
 GROUPS = {
     TRADES: (("symbol",), ("flag",), ("symbol", "note")),
@@ -119,8 +120,12 @@ def case(seed: int) -> Case:
 
 def engine_text(window: Window) -> str:
     """Write a window function as the engine reads it."""
-    size, slide = (f"INTERVAL '{n // MICROSECONDS} seconds'" for n in (window.size, window.slide))
-    on = ", by => arrival" if window.by_arrival else ""
+    size, slide, offset = (
+        f"INTERVAL '{n // MICROSECONDS} seconds'"
+        for n in (window.size, window.slide, window.offset)
+    )
+    on = f", offset => {offset}" if window.offset else ""
+    on += ", by => arrival" if window.by_arrival else ""
     if window.kind == "tumble":
         return f"tumble({window.stream}, {size}{on})"
     if window.kind == "hop":
@@ -135,29 +140,35 @@ def engine_text(window: Window) -> str:
 
 
 def _windows(random: Random, kind: str, query: Query) -> tuple[Window, ...]:
-    """Return a window for each stream of a query; they are all of one kind and size."""
+    """Return a window for each stream of a query; of one kind, and some of them of one size."""
     if kind == "rows" and len(set(query.streams)) > 1:
         kind = "hop"  # the rows of two streams do not pass together
-    size, slide = (seconds * MICROSECONDS for seconds in random.choice(SIZES))
-    name = "tumble" if size == slide else "hop"
     if kind in ("hop", "arrival"):
-        made = [
-            Window(name, stream, size, slide, by_arrival=kind == "arrival")
-            for stream in query.streams
-        ]
+        made = [_timed(random, stream, by_arrival=kind == "arrival") for stream in query.streams]
     elif kind == "rows":
-        size, slide = random.choice(ROWS)
-        made = [Window("rows", stream, size, slide) for stream in query.streams]
+        made = [Window("rows", stream, *random.choice(ROWS)) for stream in query.streams]
     elif kind == "latest":
         rows = random.choice([1, 1, 2, 4])
-        made = [
+        return tuple(
             Window("latest", stream, rows=rows, per=random.choice(GROUPS[stream]))
             for stream in query.streams
-        ]
+        )
     else:
-        slide = random.choice([0, slide]) if kind == "landmark" else 0
-        made = [Window(kind, stream, slide=slide) for stream in query.streams]
+        _, slide = random.choice(SIZES)
+        slide = random.choice([0, slide * MICROSECONDS]) if kind == "landmark" else 0
+        return tuple(Window(kind, stream, slide=slide) for stream in query.streams)
+    if random.random() < 0.5:  # all as the first of them is
+        made = [replace(made[0], stream=stream) for stream in query.streams]
     return tuple(made)
+
+
+def _timed(random: Random, stream: str, *, by_arrival: bool) -> Window:
+    """Return a window over times, which may begin later than others do."""
+    size, slide = random.choice(SIZES)
+    offset = random.choice([0, 0, random.randrange(slide)])
+    name = "tumble" if size == slide else "hop"
+    lengths = (seconds * MICROSECONDS for seconds in (size, slide))
+    return Window(name, stream, *lengths, by_arrival=by_arrival, offset=offset * MICROSECONDS)
 
 
 def _lateness(random: Random, windows: tuple[Window, ...]) -> int | None:

@@ -3,6 +3,10 @@
 Nothing here comes from the engine, and nothing is incremental. Rows arrive one by one at each
 window of a query, which finds the late ones. What has come is kept for ever, and a window is
 evaluated by running the query, as it is, over the rows with `start <= time < end`.
+
+Where the windows of a query differ, it is answered at each end of any of them, over the newest
+window of each that has ended by then: from the earliest of their starts to the latest of their
+ends, which is the end at which it is answered.
 """
 
 from __future__ import annotations
@@ -15,8 +19,6 @@ import pyarrow as pa
 
 from .arrivals import LASTING, NEVER, Arrivals, Standing, StreamOf
 from .comparison import handed_out
-
-Bounds = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,11 @@ class Reference:
             Arrivals(window, streams[window.stream], standing) for window in standing.windows
         ]
         self.kind = standing.windows[0].kind
-        self.slide = standing.windows[0].slide
+        self.slide = standing.windows[0].slide  # of landmarks, which are alike
         self.connection = connection  # which has the tables that are no streams
-        self.revisions: dict[Bounds, int] = {}
+        self.revisions: dict[int, int] = {}  # by end
         self.ended: set[int] = set()  # the slides after a landmark that were answered, or passed
-        self.newest: Bounds | None = None  # the newest window that was due
+        self.newest: int | None = None  # the end of the newest window that was due
         self.seen = [0] * len(self.arrivals)  # rows that the last answer without bounds was about
         self.news_since: float | None = None  # when the first row came that it was not about
         self.skipped = 0
@@ -82,27 +84,24 @@ class Reference:
             return self._poll_lasting()
         due = self._due_landmarks(now) if self.kind == "landmark" else self._due(now)
         before = self.newest
-        for bounds in due:
-            self.revisions[bounds] = self.revisions.get(bounds, -1) + 1
-            self.newest = bounds if self.newest is None else max(self.newest, bounds, key=by_end)
+        for end in due:
+            self.revisions[end] = self.revisions.get(end, -1) + 1
+            self.newest = end if self.newest is None else max(self.newest, end)
         if due and (newest_only or self.standing.semantics == "update"):
             self.skipped += len(due) - 1
             due = due[-1:]
         if self.standing.semantics == "update" and before is not None:
-            newer = [bounds for bounds in due if by_end(bounds) >= by_end(before)]
+            newer = [end for end in due if end >= before]
             self.skipped += len(due) - len(newer)  # an older window, answered again
             due = newer
-        return [self._answer(bounds) for bounds in due]
+        return [self._answer(end) for end in due]
 
     def ask(self, now: float) -> Answer:
         """Answer for the newest window that is closed, or for all that came, as things are now."""
         if self._is_lasting():
             return self._lasting_now()
         self.poll(now)
-        if self.kind == "landmark":
-            newest = self.newest and (min(self._places()), self.newest[1])
-        else:
-            newest = self._newest_closed(now)
+        newest = self.newest if self.kind == "landmark" else self._newest_closed(now)
         return self._over_nothing() if newest is None else self._answer(newest)
 
     def reset(self) -> None:
@@ -118,51 +117,52 @@ class Reference:
 
     # Windows that close
 
-    def _due(self, now: float) -> list[Bounds]:
-        """Return the windows that are closed, and were not answered as they are.
+    def _due(self, now: float) -> list[int]:
+        """Return the ends that are passed, and were not answered as their windows are.
 
-        Those are meant that hold a row, or come right after one that does: of several without a row
-        in sequence the first.
+        Those are meant at which a window holds a row, and those that come right after one of them:
+        of several without a row in sequence the first.
         """
         passed = min(arrivals.passed(now) for arrivals in self.arrivals)
-        holding = {bounds for arrivals in self.arrivals for bounds in arrivals.windows()}
-        holding |= {(start + self.slide, end + self.slide) for start, end in holding}
+        holding = {
+            end
+            for arrivals in self.arrivals
+            for row in arrivals.rows
+            for end in arrivals.ends_with(row.place)
+        }
+        holding |= {self.standing.next_end(end) for end in holding}
         amended = set(self._amended())
         for arrivals in self.arrivals:
             arrivals.amended.clear()
         due = (each for each in holding if each not in self.revisions or each in amended)
-        return sorted((each for each in due if each[1] <= passed), key=by_end)
+        return sorted(each for each in due if each <= passed)
 
-    def _newest_closed(self, now: float) -> Bounds | None:
-        """Return the newest window that time has passed, be it without rows."""
+    def _newest_closed(self, now: float) -> int | None:
+        """Return the newest end that time has passed, be the windows without rows."""
         passed = min(arrivals.passed(now) for arrivals in self.arrivals)
-        if passed == NEVER:
+        if passed == NEVER or passed < self.standing.first_end:
             return None
-        size = self.standing.windows[0].size
-        start = (passed - size) // self.slide * self.slide
-        is_before_all = self.kind == "rows" and start < 0
-        return None if is_before_all else (start, start + size)
+        newest = max(end for _, end in self.standing.spans(passed))
+        return max(newest, self.standing.first_end)
 
     def _over_nothing(self) -> Answer:
         """Answer where there is no window yet."""
         nothing = [arrivals.tables[0] for arrivals in self.arrivals]
         return self._evaluated(nothing, None, None, 0, None)
 
-    def _amended(self) -> Iterator[Bounds]:
+    def _amended(self) -> Iterator[int]:
         for arrivals in self.arrivals:
             for place in arrivals.amended:
-                for start in arrivals.window.starts(place):
-                    yield start, start + arrivals.window.size
+                yield from arrivals.ends_with(place)
 
-    def _due_landmarks(self, now: float) -> list[Bounds]:
-        """Return everything up to each end of a slide in which something came, once each."""
-        places = self._places()
-        ends = {(place // self.slide + 1) * self.slide for place in places}
+    def _due_landmarks(self, now: float) -> list[int]:
+        """Return each end of a slide in which something came, once."""
+        ends = {(place // self.slide + 1) * self.slide for place in self._places()}
         passed = min(arrivals.passed(now) for arrivals in self.arrivals)
         due = []
         for end in sorted(end for end in ends - self.ended if end <= passed):
             if not self.ended or end > max(self.ended):
-                due.append((min(places), end))
+                due.append(end)
             self.ended.add(end)
         return due
 
@@ -170,12 +170,19 @@ class Reference:
         """Return where on the axis there are rows, of any stream."""
         return [row.place for arrivals in self.arrivals for row in arrivals.rows]
 
-    def _answer(self, bounds: Bounds) -> Answer:
-        start, end = bounds
+    def _answer(self, end: int) -> Answer:
+        is_landmark = self.kind == "landmark"
+        spans = (
+            [(min(self._places()), end)] * len(self.arrivals)
+            if is_landmark
+            else self.standing.spans(end)
+        )
         tables = [
-            arrivals.taken(lambda row: start <= row.place < end) for arrivals in self.arrivals
+            arrivals.taken(lambda row, first=first, last=last: first <= row.place < last)  # type: ignore[misc]  # bound at once
+            for arrivals, (first, last) in zip(self.arrivals, spans, strict=True)
         ]
-        revision = 0 if self.kind == "landmark" else self.revisions.get(bounds, 0)
+        start = min(first for first, _ in spans)
+        revision = 0 if is_landmark else self.revisions.get(end, 0)
         return self._evaluated(tables, start, end, revision, self._closed_at(end))
 
     def _closed_at(self, end: int) -> float | None:
@@ -275,8 +282,3 @@ class Reference:
         numbers = range(rows.num_rows)
         good = [number for number in numbers if self._run([rows.slice(number, 1)]) is not None]
         return self._run([rows.take(pa.array(good, pa.int64()))])
-
-
-def by_end(window: Bounds) -> Bounds:
-    """Return what windows are ordered by."""
-    return window[1], window[0]

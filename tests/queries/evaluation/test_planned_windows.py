@@ -120,7 +120,10 @@ def check(query: ParsedQuery) -> None:
         ("tumble(ticks, 10)", "hop(ticks, 3, 10, offset => 2)"),
         ("rows(ticks, 10, 5)", "rows(trades, 3)"),
         ("tumble(trades, INTERVAL '1 hour')", "tumble(trades, INTERVAL '2 days')"),
-        ("tumble(trades, INTERVAL '1 month')", "hop(trades, INTERVAL '1 year', INTERVAL '1 month')"),
+        (
+            "tumble(trades, INTERVAL '1 month')",
+            "hop(trades, INTERVAL '1 year', INTERVAL '1 month')",
+        ),
         ("landmark(ticks, 10)", "landmark(ticks, 10)"),
         (
             "tumble(trades, INTERVAL '1 hour', by => arrival)",

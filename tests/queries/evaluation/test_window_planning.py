@@ -51,7 +51,10 @@ def test_each_kind_of_window_has_its_evaluation(engine: Engine, window: str, kin
     ("text", "way"),
     [
         ("SELECT sum(x) FROM tumble(bids, 10)", "of up to 65,536 rows are evaluated whole"),
-        ("WITH b AS (SELECT x FROM tumble(bids, 10)) SELECT sum(x) FROM b", "of up to 65,536 rows are evaluated whole"),
+        (
+            "WITH b AS (SELECT x FROM tumble(bids, 10)) SELECT sum(x) FROM b",
+            "of up to 65,536 rows are evaluated whole",
+        ),
         ("SELECT sum(x) FROM rows(bids, 65536, 65536)", "of up to 65,536 rows are evaluated whole"),
         ("SELECT sum(x) FROM rows(bids, 65537, 65537)", "are evaluated by increments"),
         ("SELECT sum(x) FROM tumble(bids, 10) JOIN names USING (k)", "are evaluated by increments"),
@@ -59,7 +62,10 @@ def test_each_kind_of_window_has_its_evaluation(engine: Engine, window: str, kin
             "SELECT sum(b.x) FROM tumble(bids, 10) b JOIN hop(asks, 9, 3) a USING (k)",
             "of up to 4,096 rows are evaluated whole",
         ),
-        ("SELECT sum(b.x) FROM tumble(bids, 10) b JOIN latest(asks) a USING (k)", "are evaluated by increments"),
+        (
+            "SELECT sum(b.x) FROM tumble(bids, 10) b JOIN latest(asks) a USING (k)",
+            "are evaluated by increments",
+        ),
     ],
 )
 def test_a_window_is_only_evaluated_whole_if_it_is_small_and_that_gives_the_same(
@@ -72,9 +78,7 @@ def test_a_window_is_only_evaluated_whole_if_it_is_small_and_that_gives_the_same
     ("way", "words"),
     [("whole", "windows are evaluated whole"), ("increments", "windows are evaluated by incr")],
 )
-def test_what_was_chosen_is_how_windows_are_evaluated(
-    engine: Engine, way: Any, words: str
-) -> None:
+def test_what_was_chosen_is_how_windows_are_evaluated(engine: Engine, way: Any, words: str) -> None:
     text = "SELECT sum(x) AS x FROM rows(bids, 100000)"
     assert words in engine.continuous_query(text, evaluation=way).explain()
 
@@ -94,7 +98,9 @@ def test_a_join_of_landmarks_is_refused_for_what_a_join_needs(engine: Engine) ->
         )
 
 
-@pytest.mark.parametrize("text", ["SELECT x FROM landmark(bids)", "SELECT median(x) FROM landmark(bids)"])
+@pytest.mark.parametrize(
+    "text", ["SELECT x FROM landmark(bids)", "SELECT median(x) FROM landmark(bids)"]
+)
 def test_what_a_landmark_would_have_to_keep_is_refused_with_the_reason(
     engine: Engine, text: str
 ) -> None:

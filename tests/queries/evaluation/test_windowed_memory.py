@@ -194,7 +194,7 @@ def test_steps_and_moments_that_no_window_can_ask_for_are_forgotten(engine: Engi
     assert isinstance(evaluation, WindowedEvaluation)
     [occupied], [progress] = evaluation._reading.occupied, evaluation._reading.progress
     assert len(occupied) <= 21
-    assert len(progress._closings) <= 2
+    assert len(progress.closings) <= 2
 
 
 def test_what_is_held_for_skipped_results_and_late_rows_does_not_grow(engine: Engine) -> None:

@@ -37,7 +37,9 @@ class Cross:
         for theirs, mine in pairs:
             if self.is_bad(mine, theirs):
                 raise DatabaseError(f"cannot join {mine!r} with {theirs!r}")
-        return pa.table({"p": pa.array([mine + "-" + theirs for theirs, mine in pairs], pa.string())})
+        return pa.table(
+            {"p": pa.array([mine + "-" + theirs for theirs, mine in pairs], pa.string())}
+        )
 
 
 def table(rows: list[str]) -> pa.Table:

@@ -38,9 +38,7 @@ def test_what_does_not_fail_by_itself_is_left_in_order(texts: list[str]) -> None
     spared = spare(Casts(), rows(texts))
     good = [int(text) for text in texts if text != "bad"]
     assert [x for table in spared.results for x in table["x"].to_pylist()] == good
-    bad = [
-        place + each for place, count in spared.left_out for each in range(count)
-    ]
+    bad = [place + each for place, count in spared.left_out for each in range(count)]
     assert bad == [place for place, text in enumerate(texts) if text == "bad"]
     assert spared.rows_failed == len(bad)
     assert (spared.error is None) == (not bad)
@@ -123,7 +121,10 @@ def test_a_window_leaves_out_the_rows_and_the_pairs_that_are_in_it() -> None:
 
 
 PLACES = st.lists(
-    st.tuples(st.integers(0, 1), st.integers(0, 5)), min_size=1, max_size=2, unique_by=lambda p: p[0]
+    st.tuples(st.integers(0, 1), st.integers(0, 5)),
+    min_size=1,
+    max_size=2,
+    unique_by=lambda p: p[0],
 ).map(lambda place: tuple(sorted(place)))
 
 

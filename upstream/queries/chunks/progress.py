@@ -52,7 +52,6 @@ class Progress:
     """How far time has got for one input. `since` is when the query was made."""
 
     __slots__ = (
-        "_closings",
         "_ends",
         "_newest_row",
         "_noted_end",
@@ -60,6 +59,7 @@ class Progress:
         "_since",
         "axis",
         "close_after",
+        "closings",
         "last_arrival",
         "newest",
     )
@@ -79,7 +79,7 @@ class Progress:
         self._ends = ends
         self._seconds_per_unit = seconds_per_unit
         self._since = since
-        self._closings: list[tuple[int, float]] = []
+        self.closings: list[tuple[int, float]] = []
         """When rows first passed what: for each moment at which a window was closed."""
         self._noted_end: int | None = None
         self._newest_row: int | None = None
@@ -100,7 +100,7 @@ class Progress:
             end = self._ends.newest(passed)
             if end is not None and (self._noted_end is None or end > self._noted_end):
                 self._noted_end = end
-                self._closings.append((passed, arrival))
+                self.closings.append((passed, arrival))
 
     def passed(self, now: float) -> int | None:
         """Return up to where time has passed: windows that end there or before are closed."""
@@ -150,14 +150,14 @@ class Progress:
 
     def forget(self, before: int) -> None:
         """Say that times before this are not asked for any more."""
-        at = min(bisect_left(self._closings, (before,)), len(self._closings) - 1)
+        at = min(bisect_left(self.closings, (before,)), len(self.closings) - 1)
         if at > 0:
-            del self._closings[:at]
+            del self.closings[:at]
 
     def _closed_at(self, time: int) -> float | None:
         """Return when rows first passed a time, if they have. O(log closings)."""
-        at = bisect_left(self._closings, (time,))
-        return self._closings[at][1] if at < len(self._closings) else None
+        at = bisect_left(self.closings, (time,))
+        return self.closings[at][1] if at < len(self.closings) else None
 
     def _passed_by_rows(self) -> int:
         assert self.newest is not None

@@ -26,7 +26,7 @@ _OPEN_ROWS: Final = 65_536
 class Reading:
     """Reads the inputs of a query, batch by batch: each is taken as a whole, or not at all."""
 
-    __slots__ = ("_forgotten", "_lateness", "inputs", "occupied", "progress", "rows")
+    __slots__ = ("_forgotten", "_hold", "_lateness", "inputs", "occupied", "progress", "rows")
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class Reading:
         """The rows of each input that are held."""
         self.occupied = [Ring[float]() for _ in inputs]
         """The chunks of each input that hold a row, with the arrival of the first of them."""
+        self._hold = HeldInterrupt()
         self._lateness = lateness
         self._forgotten = [-FOREVER for _ in inputs]
         """Of each input, the chunk before which rows are not held any more."""
@@ -53,7 +54,7 @@ class Reading:
             for batch, cut in each.waiting():
                 has_rows = True
                 pieces = list(self._in_time(number, cut, walk))
-                with HeldInterrupt():
+                with self._hold:
                     self._take(number, batch, cut, pieces, walk)
         return has_rows
 
@@ -85,7 +86,8 @@ class Reading:
             self.rows[number].forget(bound)
             self.occupied[number].forget(bound)
             self._forgotten[number] = max(bound, self._forgotten[number])
-            self.progress[number].forget(self.start_of(passed))
+            if len(self.progress[number].closings) > 1:
+                self.progress[number].forget(self.start_of(passed))
 
     def late_rows(self) -> int:
         """Return how many rows came too late."""

@@ -106,23 +106,29 @@ class WindowedEvaluation:
 
     def take_in(self, now: float) -> None:
         """Read what waits, and feed chunks that are complete, and portions of the open one."""
-        started = self._stopwatch.now()
+        if self._is_whole:
+            self._read(now)
+            if any(rows.rows > 2 * self._most_rows for rows in self._reading.rows):
+                self._go_by_increments()
+        else:
+            started = self._stopwatch.now()
+            self._read(now)
+            self._work_ahead()
+            self._reading_seconds = self._stopwatch.now() - started
+
+    def _read(self, now: float) -> None:
         if self._reading.read(now, self._walk):
             self._readings += 1
             self._empty = None
-            self._walk.begin(self._reading.passed(now))
-        if not self._is_whole:
-            self._work_ahead()
-        elif any(rows.rows > 2 * self._most_rows for rows in self._reading.rows):
-            self._go_by_increments()
-        self._reading_seconds = self._stopwatch.now() - started
+            if self._walk.open is None:
+                self._walk.begin(self._reading.passed(now))
 
     def answers(self, now: float, keep: int) -> Answers:
         """Answer for the newest `keep` windows of those that are due."""
         passed = self._reading.passed(now)
         if passed is None or not self._walk.would_pass(passed):
             return Answers()
-        started = self._stopwatch.now()
+        started = 0.0 if self._is_whole else self._stopwatch.now()
         walk = copy(self._walk)
         due, skipped = walk.due(passed, keep)
         if self._lateness is not None:
@@ -133,12 +139,13 @@ class WindowedEvaluation:
         if walk.last != self._walk.last or any(each.end == walk.last for each in due):
             ends = zip(due[left_out:], found, strict=True)
             last = next((answer for each, answer in ends if each.end == walk.last), None)
-        seconds = self._stopwatch.now() - started
+        seconds = 0.0 if self._is_whole else self._stopwatch.now() - started
 
         def commit() -> None:
             self._walk, self._last_answer = walk, last
             self._forget()
-            self._learn(sum(each.is_occupied for each in due[left_out:]), seconds)
+            if not self._is_whole:
+                self._learn(sum(each.is_occupied for each in due[left_out:]), seconds)
 
         return Answers(found, skipped + left_out, commit)
 
@@ -228,9 +235,9 @@ class WindowedEvaluation:
         spans = walk.schedule.at(end)
         is_occupied = walk.is_occupied(end)
         table, error = self._over_rows(spans) if is_occupied else self._over_no_rows(spans)
-        failed, failure = self._failing.within(spans)
-        start_and_end = self._bounds.of(spans)
-        return Answer(*start_and_end, due, walk.revision(end), table, error, failed, failure)
+        failed, failure = self._failing.within(spans) if self._failing.count else (0, None)
+        revision = 0 if self._lateness is None else walk.revision(end)
+        return Answer(*self._bounds.of(spans), due, revision, table, error, failed, failure)
 
     def _over_rows(self, spans: Spans) -> tuple[pa.Table, str | None]:
         """Evaluate a window, or say why that fails."""

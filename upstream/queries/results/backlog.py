@@ -112,6 +112,13 @@ class Backlog:
         """Return the result that is the next to be taken."""
         return self._answers[0][0] if self._answers else None
 
+    def take_all(self, now: float) -> list[Result]:
+        """Take all results, oldest first."""
+        taken = []
+        while (result := self.take(now)) is not None:
+            taken.append(result)
+        return taken
+
     def take(self, now: float) -> Result | None:
         """Take the oldest result."""
         if not self._answers:

@@ -49,6 +49,8 @@ class Emitter:
         "_skipped",
         "backlog",
         "due",
+        "every",
+        "keep",
         "unchanged",
     )
 
@@ -61,17 +63,16 @@ class Emitter:
         """How many answers were due."""
         self.unchanged = 0
         """How many were as the one before."""
+        self.every = emission.every
+        """How much time there is between results at least, if that was asked for."""
+        self.keep = 1 if self._is_update or emission.every is not None else emission.keep
+        """How many answers there is a use for at a time."""
+        if emission.emit == "asked":
+            self.keep = 0
         self._last: float | None = None
         """When results were given last."""
         self._previous: Answer | None = None
         self._newest_end: WindowBound = None
-
-    @property
-    def keep(self) -> int:
-        """How many answers there is a use for at a time."""
-        if self._emission.emit == "asked":
-            return 0
-        return 1 if self._is_update or self._emission.every is not None else self._emission.keep
 
     @property
     def skipped(self) -> int:
