@@ -69,15 +69,23 @@ class Engine:
     right for your own. With `files=False` it may do none of that, for as long as the engine lives;
     never give other people's SQL to an engine without that restriction.
 
-    Windows are named in FROM, in place of a stream. Those over time are aligned to the epoch:
+    Windows are named in FROM, in place of a stream:
 
         tumble(trades, INTERVAL '1 minute')                        every minute
         hop(trades, INTERVAL '10 minutes', INTERVAL '1 minute')    ten minutes, each minute
+        tumble(trades, INTERVAL '1 month', zone => 'Europe/Rome')  months of the calendar
+        session(trades, INTERVAL '5 minutes', per => symbol)       until a symbol is silent so long
         rows(trades, 1000, 100)                                    1,000 rows, each 100 rows
         latest(trades, rows => 3, per => symbol)                   the newest three rows of each key
         landmark(trades), landmark(trades, INTERVAL '1 hour')      all rows, each hour or always
 
-    Time is the stream's time column, or with `by => arrival` when rows were appended.
+    Time is the stream's time column, or with `by => arrival` when rows were appended. Windows of a
+    fixed length are aligned to the epoch, or begin an `offset => INTERVAL '6 hours'` later. With
+    `empty => true` windows in which nothing came are answered too. A query may read the columns
+    `window_start` and `window_end`; windows of different sizes and slides can be joined, and are
+    answered whenever one of them ends.
+
+    Any thread may call any method. One evaluates at a time; `append` does not wait for that.
 
     >>> from upstream import ManualClock
     >>> engine = Engine(clock=ManualClock())

@@ -31,8 +31,8 @@ INTERRUPTED: dict[str, tuple[str, Semantics]] = {
     ),
     "rows": ("SELECT symbol, size FROM rows(trades, 5, 3)", "append"),
     "session": (
-        "SELECT symbol, count(*) AS n FROM session(trades, INTERVAL '4 seconds', per => symbol)"
-        " GROUP BY symbol",
+        """SELECT symbol, count(*) AS n FROM session(trades, INTERVAL '4 seconds', per => symbol)
+           GROUP BY symbol""",
         "append",
     ),
     "landmark": ("SELECT symbol, sum(size) AS n FROM landmark(trades) GROUP BY symbol", "append"),

@@ -18,6 +18,7 @@ import pytest
 
 from tests.queries.setting import append, make_streams
 from upstream import ContinuousQuery, Engine, ManualClock
+from upstream.queries import Semantics
 from upstream.queues.held_interrupt import HeldInterrupt
 
 QUERIES = {
@@ -88,8 +89,10 @@ class Interrupter:
 def told(query: ContinuousQuery) -> list[object]:
     """Take the results, as values that can be compared; of rows without an order, sorted."""
     return [
-        (each.window_start, each.window_end, each.error, each.rows_failed, each.revision)
-        + tuple(sorted(map(repr, each.table.to_pylist())))
+        (
+            *(each.window_start, each.window_end, each.error, each.rows_failed, each.revision),
+            *sorted(map(repr, each.table.to_pylist())),
+        )
         for each in query.results()
     ]
 
@@ -100,7 +103,7 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
     with Engine(clock=clock) as engine, patch.context() as held:
         make_streams(engine)
         lateness = 15 if name in ("sums", "join") else None
-        semantics = "update" if name == "newest" else "append"
+        semantics: Semantics = "update" if name == "newest" else "append"
         query = engine.continuous_query(
             QUERIES[name],
             semantics,
@@ -108,12 +111,19 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
             allowed_lateness=lateness,
         )
         enter, leave = HeldInterrupt.__enter__, HeldInterrupt.__exit__
-        held.setattr(HeldInterrupt, "__enter__", lambda self: (enter(self), interrupter.hold())[0])
-        held.setattr(
-            HeldInterrupt,
-            "__exit__",
-            lambda self, *why: (leave(self, *why), interrupter.let_go())[0],
-        )
+
+        def held_back(self: HeldInterrupt) -> None:
+            enter(self)
+            interrupter.hold()
+
+        def let_go(self: HeldInterrupt, *why: object) -> None:
+            try:
+                leave(self, *why)
+            finally:
+                interrupter.let_go()
+
+        held.setattr(HeldInterrupt, "__enter__", held_back)
+        held.setattr(HeldInterrupt, "__exit__", let_go)
         answers: list[object] = []
         for slide in range(5):
             for stream in ("bids", "asks"):

@@ -96,15 +96,15 @@ def test_what_is_forgotten_changes_no_answer_for_later_ends(
         passed.append(newest)
     ends = [start + size for start in range(-3 * slide - size, 80, slide) if start % slide == 0]
     expected = {
-        end: next(float(moment) for moment, newest in enumerate(passed) if newest >= end)
+        end: next(float(number) for number, each in enumerate(passed) if each >= end)
         for end in ends
         if passed[0] < end <= newest
     }
     assert {end: feed.progress.passed_at(end, 99.0) for end in expected} == expected
     feed.progress.forget(before)
-    for end, moment in expected.items():
+    for end, since in expected.items():
         if end >= before:
-            assert feed.progress.passed_at(end, 99.0) == moment
+            assert feed.progress.passed_at(end, 99.0) == since
 
 
 def test_moments_that_are_not_asked_for_are_let_go() -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.queries.chunks.windows import Schedule, Span, Windows
+from upstream.queries.chunks.grid import EvenGrid
+from upstream.queries.chunks.windows import EndTimes, Schedule, Span, Windows
 
 MANY = range(-120, 121)
 """Windows that reach beyond all chunks that are drawn."""
@@ -162,3 +163,15 @@ def test_the_distance_does_not_matter_to_the_time_that_it_takes(slide: int) -> N
     end = schedule.end_after(far)
     assert far < end <= far + 4
     assert schedule.newest_end(end) == end
+
+
+@given(of=windows(), time=st.integers(-99, 99), length=st.integers(1, 5), origin=chunks)
+def test_ends_as_times_are_where_the_chunks_begin_by_whose_numbers_windows_end(
+    of: Windows, time: int, length: int, origin: int
+) -> None:
+    ends = EndTimes(EvenGrid(length, origin), Schedule([of]))
+    times = [span.end * length + origin for span in enumerated(of)]
+    assert ends.after(time) == min(end for end in times if end > time)
+    newest = ends.newest(time)
+    assert newest is not None
+    assert newest * length + origin == max(end for end in times if end <= time)

@@ -165,10 +165,16 @@ def _windows(random: Random, kind: str, query: Query) -> tuple[Window, ...]:
 def _timed(random: Random, stream: str, *, by_arrival: bool) -> Window:
     """Return a window over times, which may begin later than others do."""
     size, slide = random.choice(SIZES)
-    offset = random.choice([0, 0, random.randrange(slide)])
+    offset = random.choice([0, random.randrange(slide)])
     name = "tumble" if size == slide else "hop"
-    lengths = (seconds * MICROSECONDS for seconds in (size, slide))
-    return Window(name, stream, *lengths, by_arrival=by_arrival, offset=offset * MICROSECONDS)
+    return Window(
+        name,
+        stream,
+        size * MICROSECONDS,
+        slide * MICROSECONDS,
+        by_arrival=by_arrival,
+        offset=offset * MICROSECONDS,
+    )
 
 
 def _lateness(random: Random, windows: tuple[Window, ...]) -> int | None:

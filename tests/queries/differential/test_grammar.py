@@ -46,3 +46,14 @@ def test_cases_are_of_every_shape_and_over_every_window() -> None:
     assert set(kinds) == {"tumble", "hop", "rows", "latest", "landmark", "stream"}
     assert any(window.by_arrival for each in cases for window in each.standing.windows)
     assert min(*shapes.values(), *kinds.values()) > 5
+
+
+def test_cases_are_over_windows_that_differ_in_size_slide_and_offset() -> None:
+    several = [
+        each.standing.windows for seed in SEEDS if len((each := case(seed)).standing.windows) > 1
+    ]
+    of_time = [windows for windows in several if windows[0].kind in ("tumble", "hop", "rows")]
+    for measure in ("size", "slide", "offset"):
+        differ = [len({getattr(each, measure) for each in windows}) > 1 for windows in of_time]
+        assert 5 < sum(differ) < len(differ) - 5
+    assert any(window.slide > window.size for windows in of_time for window in windows)

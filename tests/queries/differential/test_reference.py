@@ -238,6 +238,62 @@ def test_a_join_answers_when_time_has_passed_in_both_streams(reference: Make) ->
     assert found(each.poll(0.0)) == [(0, 10, 0, 1 * 2 + 1 * 3 + 10 * 3)]
 
 
+def test_windows_that_differ_are_answered_at_each_end_of_either(reference: Make) -> None:
+    #   time     0    5    10   15   20
+    #   ticks     1    2    4    8    |     windows of 5: the newest one at each end
+    #   deals     3         5         |     windows of 10: that from -10, then from 0, from 10
+    text = "SELECT [(SELECT sum(x)::INT FROM {0}), (SELECT sum(x)::INT FROM {1})]"
+    windows = (Window("tumble", "ticks", 5, 5), Window("tumble", "deals", 10, 10))
+    each = reference(Standing(text, windows))
+    each.append("ticks", rows((1, 1), (6, 2), (11, 4), (16, 8), (20, 0)), 0.0)
+    each.append("deals", rows((1, 3), (11, 5), (20, 0)), 0.0)
+    assert found(each.poll(0.0)) == [
+        (-10, 5, 0, [1, None]),
+        (0, 10, 0, [2, 3]),
+        (0, 15, 0, [4, 3]),
+        (10, 20, 0, [8, 5]),
+    ]
+
+
+def test_windows_begin_an_offset_later_and_some_times_may_be_in_none(reference: Make) -> None:
+    #   time     0    5    10   15
+    #   windows     [--)      [--)        at 3 and 10, three long
+    #   rows      1  2    4    8    |
+    sparse = Window("hop", "ticks", 3, 7, offset=3)
+    each = reference(Standing(SUM, (sparse,)))
+    each.append("ticks", rows((1, 1), (4, 2), (8, 4), (12, 8), (20, 0)), 0.0)
+    assert found(each.poll(0.0)) == [(3, 6, 0, 2), (10, 13, 0, 8), (17, 20, 0, None)]
+
+
+def test_windows_over_rows_are_answered_once_the_largest_is_full(reference: Make) -> None:
+    text = "SELECT [(SELECT sum(x)::INT FROM {0}), (SELECT sum(x)::INT FROM {1})]"
+    windows = (Window("rows", "ticks", 2, 2), Window("rows", "ticks", 5, 1))
+    each = reference(Standing(text, windows))
+    each.append("ticks", rows(*((0, 2**n) for n in range(7))), 0.0)
+    assert found(each.poll(0.0)) == [
+        (0, 5, 0, [12, 31]),
+        (1, 6, 0, [48, 62]),
+        (2, 7, 0, [48, 124]),
+    ]
+
+
+def test_a_late_row_revises_every_end_at_which_its_window_counts(reference: Make) -> None:
+    text = "SELECT [(SELECT sum(x)::INT FROM {0}), (SELECT sum(x)::INT FROM {1})]"
+    windows = (Window("tumble", "ticks", 10, 10), Window("tumble", "deals", 4, 4))
+    each = reference(Standing(text, windows, allowed_lateness=100))
+    each.append("ticks", rows((1, 1), (18, 2)), 0.0)
+    each.append("deals", rows((9, 3), (18, 4)), 0.0)
+    first = found(each.poll(0.0))
+    assert [(end, values) for _, end, _, values in first] == [
+        (10, [1, None]),
+        (12, [1, 3]),
+        (16, [1, None]),
+    ]
+    each.append("ticks", rows((2, 8)), 0.0)
+    again = [(end, revision, values) for _, end, revision, values in found(each.poll(0.0))]
+    assert again == [(10, 1, [9, None]), (12, 1, [9, 3]), (16, 1, [9, None])]
+
+
 def test_a_window_that_fails_stops_no_other(reference: Make) -> None:
     each = reference(Standing(FAILS, (TUMBLE,)))
     each.append("ticks", rows((1, 1), (11, -1), (12, 2), (12, 3), (21, 4), (30, 0)), 0.0)

@@ -15,6 +15,7 @@ from upstream.queries.chunks.windows import Span
 from upstream.queries.evaluation.finish import Finish
 from upstream.queries.evaluation.increments import Increments, Take
 from upstream.queries.results.failing_rows import FailedRows, FailingRows
+from upstream.queries.sql.trees import Query
 
 SCHEMA = pa.schema([("x", pa.int64())])
 
@@ -23,13 +24,14 @@ class SumLeaf:
     """Sums numbers; those below zero it fails on."""
 
     schema = SCHEMA
-    merge_query = None
+    merge_query: Query | None = None
 
     def __init__(self, number: int = 0, *, keeps_rows: bool = False) -> None:
         self.number = number
         self.keeps_rows = keeps_rows
         self.sums: dict[int, int] = {}
         self.is_broken = self.is_closed = False
+        self.settled = 0
 
     def reads(self, number: int) -> bool:
         return number == self.number
@@ -49,6 +51,9 @@ class SumLeaf:
                 self.sums[chunk] = self.sums.get(chunk, 0) + total
 
         return take
+
+    def settle(self) -> None:
+        self.settled += 1
 
     def advance(self, spans: Sequence[Span]) -> None:
         self.spans = spans
@@ -171,6 +176,12 @@ def test_it_says_how_and_where_all_rows_are_kept_it_says_so() -> None:
     assert Fed(SumLeaf(), kept).increments.way == "by increments"
     assert Fed(kept).increments.way == "over kept rows"
     assert Fed(SumLeaf(), SumLeaf(1)).increments.describe() == ("sums of 0", "sums of 1")
+
+
+def test_leaves_merge_what_came_when_they_are_told_to() -> None:
+    fed = Fed()
+    fed.increments.settle()
+    assert [leaf.settled for leaf in fed.leaves] == [1, 1]
 
 
 def test_it_is_closed_with_all_that_it_has() -> None:

@@ -63,8 +63,10 @@ def test_chunks_are_as_long_as_they_can_be(several: list[WindowClause]) -> None:
     assert all(len({edge % length for edge in edges}) > 1 for length in lengths)
 
 
-def clause(kind: WindowKind, axis: Axis = Axis.SOURCE, **lengths: int) -> WindowClause:
-    return WindowClause(kind, "ticks", axis, **lengths)
+def clause(
+    kind: WindowKind, axis: Axis = Axis.SOURCE, *, size: int = 0, slide: int = 0
+) -> WindowClause:
+    return WindowClause(kind, "ticks", axis, size, slide)
 
 
 def test_the_first_window_over_rows_is_full() -> None:
@@ -131,7 +133,7 @@ def check(query: ParsedQuery) -> None:
         ),
         ("tumble(ticks, 10, empty => true)", "hop(ticks, 20, 10)"),
     ],
-    ids=lambda windows: " and ".join(windows),
+    ids=" and ".join,
 )
 def test_windows_over_times_of_one_kind_go_together(windows: tuple[str, ...]) -> None:
     check(parsed(*windows))

@@ -104,7 +104,7 @@ def test_a_join_of_landmarks_is_refused_for_what_a_join_needs(engine: Engine) ->
 def test_what_a_landmark_would_have_to_keep_is_refused_with_the_reason(
     engine: Engine, text: str
 ) -> None:
-    with pytest.raises(UnboundedQueryError, match="since the landmark: .+"):
+    with pytest.raises(UnboundedQueryError, match=r"since the landmark: .+"):
         engine.continuous_query(text)
 
 
@@ -159,7 +159,7 @@ def test_bounds_are_of_the_type_of_the_time(engine: Engine) -> None:
     ],
     ids=["rows", "time", "arrival"],
 )
-def test_bounds_are_counts_times_or_moments(engine: Engine, window: str, start: object) -> None:
+def test_bounds_are_counts_times_or_moments(window: str, start: object) -> None:
     with Engine(clock=(clock := ManualClock())) as engine:
         make_streams(engine)
         query = engine.continuous_query(f"SELECT count(*) AS n FROM {window}")

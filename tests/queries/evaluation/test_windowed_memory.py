@@ -36,7 +36,7 @@ def is_whole(query: ContinuousQuery) -> bool:
 @pytest.mark.parametrize("polled", [1, 3])
 @pytest.mark.parametrize("cause", ["size", "failure", "late failure"])
 @pytest.mark.parametrize(
-    ("text", "good", "lateness"),
+    "case",
     [
         (
             """SELECT b.k, sum(CAST(b.note AS INT)) AS x, count(DISTINCT x) AS n
@@ -66,12 +66,11 @@ def is_whole(query: ContinuousQuery) -> bool:
 )
 def test_to_change_the_way_changes_no_result(
     monkeypatch: pytest.MonkeyPatch,
-    text: str,
-    good: str,
-    lateness: float | None,
+    case: tuple[str, str, float | None],
     cause: str,
     polled: int,
 ) -> None:
+    text, good, lateness = case
     for name in ("MOST_ROWS", "MOST_JOINED_ROWS"):
         monkeypatch.setattr(windowed, name, 14)
     with Engine(clock=ManualClock()) as engine:

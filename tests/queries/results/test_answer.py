@@ -93,7 +93,8 @@ def test_answers_are_given_again_until_they_are_committed(
     told = [[(each.start, each.end, each.due, each.table) for each in a.answers] for a in found]
     assert told[0] == told[1] == told[2]
     assert len({each.skipped for each in found}) == 1
-    assert (len(found[0].answers) + found[0].skipped > 0) and len(found[0].answers) <= keep
+    assert len(found[0].answers) + found[0].skipped > 0
+    assert len(found[0].answers) <= keep
     assert evaluation.counts()[:2] == before[:2]
     found[-1].commit()
     after = evaluation.answers(now, keep)

@@ -34,11 +34,12 @@ def test_answers_as_the_one_before_are_left_out_if_that_was_asked_for(
 @pytest.mark.parametrize("semantics", ["append", "update"])
 def test_until_results_are_made_nothing_has_changed(semantics: Semantics) -> None:
     emitter = Emitter(Emission("changed", every=5.0), semantics)
+    found = answers((10, ONE), (20, ONE), (30, TWO), skipped=4)
     for _ in range(3):
-        make = emitter.prepared(answers((10, ONE), (20, ONE), (30, TWO), skipped=4), 1.0)
+        emitter.prepared(found, 1.0)
         assert (emitter.due, emitter.unchanged, len(emitter.backlog)) == (0, 0, 0)
         assert (emitter.skipped, emitter.held_until(2.0)) == (0, None)
-    make()
+    give(emitter, found, 1.0)
     assert (emitter.due, emitter.unchanged, emitter.held_until(2.0)) == (7, 1, 6.0)
     newest = emitter.backlog.take(1.0)
     assert newest is not None

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from upstream.queries.chunks.windows import Span
-from upstream.queries.results.failing_rows import FailedRows, FailingRows, Place, spare
 
 from upstream.database.failure import DatabaseError
+from upstream.queries.chunks.windows import Span
+from upstream.queries.results.failing_rows import FailedRows, FailingRows, Place, spare
 
 
 class Casts:
