@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-BLOCK_ROWS: Final = 16_384
-"""How long a block gets. Copying one takes 0.1 ms; scans of blocks half as long are 3 % slower."""
+BLOCK_ROWS: Final = 32_768
+"""How long a block gets. To copy one takes 0.1 to 0.2 ms; DuckDB takes 5 µs for each in a scan."""
 _FEW: Final = 8
 """Up to here it is faster to cut rows out of a block than to filter it."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from upstream import (
@@ -16,6 +17,7 @@ from upstream import (
     UnknownFunctionError,
     UnknownTableError,
 )
+from upstream.tables.engine_stream import EngineStream
 
 
 @pytest.fixture
@@ -36,6 +38,47 @@ def test_newest_rows_are_inserted_into_a_table(engine: Engine) -> None:
     engine.sql("CREATE TABLE kept (symbol TEXT)")
     engine.sql("INSERT INTO kept SELECT symbol FROM trades WHERE price > 2")
     assert engine.sql("FROM kept").to_pylist() == [{"symbol": "IBM"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ("SELECT count(*) FROM trades", True),
+        ("CREATE TABLE kept AS FROM trades", True),
+        ("INSERT INTO others SELECT symbol FROM trades", True),
+        ("SELECT 1 AS a", False),
+        ("SELECT * FROM others", False),
+        ("DESCRIBE trades", False),
+        ("INSERT INTO others VALUES ('trades')", False),
+        ("INSERT INTO trades VALUES ('HP', 5)", False),
+        ("INSERT INTO trades VALUES (upper('hp'), 5)", False),
+        ("CREATE TABLE kept AS SELECT 'trades' AS a", False),
+    ],
+)
+def test_a_statement_reads_only_the_streams_that_it_names(
+    engine: Engine, text: str, is_read: bool
+) -> None:
+    engine.sql("CREATE STREAM others (symbol TEXT)")
+    engine.sql(text)
+    newest_rows_of_trades = engine._streams["Trades"]._newest
+    assert (newest_rows_of_trades.version > 0) is is_read
+
+
+def test_only_the_columns_that_a_query_names_are_scanned(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scanned: list[object] = []
+    scan = EngineStream.scan
+
+    def noting(stream: EngineStream, columns: Sequence[str] | None = None) -> pa.Table:
+        scanned.append(columns)
+        return scan(stream, columns)
+
+    monkeypatch.setattr(EngineStream, "scan", noting)
+    assert engine.sql("SELECT max(price) AS most FROM trades").to_pylist() == [{"most": 3}]
+    engine.sql("SELECT * FROM trades")
+    assert engine.sql("SELECT count(*) AS n FROM trades").to_pylist() == [{"n": 2}]
+    assert scanned == [("price",), ("symbol", "price"), ("symbol",)]
 
 
 def test_a_common_table_expression_hides_a_stream(engine: Engine) -> None:
