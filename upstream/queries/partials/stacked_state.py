@@ -58,7 +58,7 @@ class StackedState:
         self._kernel = kernel
         self._types = types
         self._nulls = [NullCounts() for _ in types]
-        self._stacks = [self._filled(_FIRST) for _ in Stack]
+        self._stacks = self._side_by_side(_FIRST)
         self._merged = self._filled(_FIRST)[: len(types)]
         """The values of the columns that are handed out."""
 
@@ -78,7 +78,11 @@ class StackedState:
     def count(self, rows: Integers, values: StateValues, live: LiveRows) -> None:
         """Count the NULLs of a part that enters the window, and have room for its rows."""
         if live.count > len(self._merged[0]):
-            self._stacks = [self._grown(stack, live.count) for stack in self._stacks]
+            stacks = self._side_by_side(max(live.count, 2 * len(self._merged[0])))
+            for larger, stack in zip(stacks, self._stacks, strict=True):
+                for array, before in zip(larger, stack, strict=True):
+                    array[: before.size] = before
+            self._stacks = stacks
             self._merged = self._grown(self._merged, live.count)
         for nulls, present in zip(self._nulls, values.present, strict=True):
             nulls.enter(rows, present, live)
@@ -144,6 +148,11 @@ class StackedState:
     def _combined(self, older: Arrays, newer: Arrays) -> Arrays:
         with np.errstate(invalid="ignore", over="ignore"):
             return self._kernel.combine(older, newer)
+
+    def _side_by_side(self, length: int) -> list[Arrays]:
+        """Return empty stacks whose numbers of one row are neighbours in memory: one cache miss."""
+        arrays = self._filled(length * len(Stack))
+        return [tuple(array[stack :: len(Stack)] for array in arrays) for stack in Stack]
 
     def _filled(self, length: int) -> Arrays:
         return tuple(self._full(length, value) for value in self._kernel.identity)
