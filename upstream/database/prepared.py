@@ -13,7 +13,8 @@ from .running import Running
 from .short_results import SHORT_ROWS, has_plain_types, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
 
     import pyarrow as pa
     from duckdb import DuckDBPyConnection, Statement
@@ -52,7 +53,7 @@ class Prepared:
         self,
         connection: DuckDBPyConnection,
         write: Callable[[], Written],
-        lent: Collection[str],
+        lent: AbstractSet[str],
         name: str,
     ) -> None:
         self._connection = connection
@@ -81,7 +82,7 @@ class Prepared:
 
     def run(self, **tables: pa.Table) -> pa.Table:
         """Run on these tables, one for each lent name; what is not given is empty."""
-        assert tables.keys() <= set(self._lent), "only what is lent has a table"
+        assert tables.keys() <= self._lent, "only what is lent has a table"
         try:
             with self._running:
                 self._now_written().hold(tables)
