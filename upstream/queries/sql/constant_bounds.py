@@ -41,6 +41,10 @@ class _Block:
         self._source = source
         self._select = select
         self._functions = functions
+        items = select.expressions
+        several = (i for i, item in enumerate(items) if _is_several(item))
+        self._single = next(several, len(items))
+        """So many select items are one column each, from the first on."""
 
     def simplify(self) -> None:
         """Change the block in place."""
@@ -132,9 +136,8 @@ class _Block:
         """Return the select item that a number or an alias stands for."""
         items = self._select.expressions
         if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(items):
-            before = items[: int(node.name)]
-            is_known = not any(_is_several(item) for item in before)
-            return before[-1].unalias() if is_known else None
+            is_known = int(node.name) <= self._single
+            return items[int(node.name) - 1].unalias() if is_known else None
         if not isinstance(node, exp.Column) or node.table:
             return None
         named = [item for item in items if item.alias.lower() == node.name.lower()]

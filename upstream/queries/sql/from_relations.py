@@ -52,10 +52,14 @@ class FromRelations:
         self._definitions = definitions
         self._duck = duck
         self._tables: dict[str, Names | None] = {}
+        self._known: dict[int, list[Relation]] = {}
+        """The relations of each SELECT, so that nested ones are looked into once."""
 
     def of(self, select: exp.Select, depth: int = 0) -> list[Relation]:
-        """Return the relations in the FROM of a SELECT."""
-        return [self._relation(node, depth) for node in _nodes(select)]
+        """Return the relations in the FROM of a SELECT, which must not change from now on."""
+        if id(select) not in self._known:
+            self._known[id(select)] = [self._relation(node, depth) for node in _nodes(select)]
+        return self._known[id(select)]
 
     def has_bounds(self, relation: Relation) -> bool:
         """Tell whether it is a window with bounds, or hands one on."""
