@@ -43,15 +43,6 @@ def test_it_is_a_sorted_list_for_each_group(
         assert len(newest._numbers) <= 2 * (newest.kept + len(newest._free))
 
 
-def test_a_change_that_is_not_swapped_in_changes_nothing() -> None:
-    newest = NewestChains(2)
-    newest.make_room(2)
-    newest.change(array([0, 1, 1]), None).swap_in(0)
-    newest.change(array([1, 1, 0]), None)
-    assert newest.numbers_of(array([0, 1])).tolist() == [0, 1, 2]
-    assert newest.change(array([1]), None).superseded.tolist() == [1]
-
-
 def test_slots_of_superseded_rows_are_used_again() -> None:
     newest = NewestChains(2)
     newest.make_room(1)

@@ -48,13 +48,3 @@ def test_it_is_a_dict_of_the_newest(batches: list[list[tuple[int, int]]]) -> Non
             number for _, number in model.values()
         )
         assert newest.groups == newest.kept == len(model)
-
-
-def test_a_change_that_is_not_swapped_in_changes_nothing() -> None:
-    newest = NewestOfGroup()
-    newest.make_room(2)
-    newest.change(array([0, 1]), None).swap_in(0)
-    newest.change(array([1, 1, 0]), None)
-    assert newest.numbers_of(array([0, 1])).tolist() == [0, 1]
-    change = newest.change(array([1]), None)
-    assert change.superseded.tolist() == [1]
