@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import duckdb
 import pyarrow as pa
 
-from .arrivals import LASTING, NEVER, Arrivals, Standing, StreamOf
+from .arrivals import LASTING, NEVER, Arrivals, Row, Standing, StreamOf
 from .comparison import handed_out
 
 
@@ -178,8 +179,8 @@ class Reference:
             else self.standing.spans(end)
         )
         tables = [
-            arrivals.taken(lambda row, first=first, last=last: first <= row.place < last)  # type: ignore[misc]  # bound at once
-            for arrivals, (first, last) in zip(self.arrivals, spans, strict=True)
+            arrivals.taken(partial(_is_within, span))
+            for arrivals, span in zip(self.arrivals, spans, strict=True)
         ]
         start = min(first for first, _ in spans)
         revision = 0 if is_landmark else self.revisions.get(end, 0)
@@ -282,3 +283,7 @@ class Reference:
         numbers = range(rows.num_rows)
         good = [number for number in numbers if self._run([rows.slice(number, 1)]) is not None]
         return self._run([rows.take(pa.array(good, pa.int64()))])
+
+
+def _is_within(span: tuple[int, int], row: Row) -> bool:
+    return span[0] <= row.place < span[1]

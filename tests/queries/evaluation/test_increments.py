@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 import pytest
@@ -15,7 +15,9 @@ from upstream.queries.chunks.windows import Span
 from upstream.queries.evaluation.finish import Finish
 from upstream.queries.evaluation.increments import Increments, Take
 from upstream.queries.results.failing_rows import FailedRows, FailingRows
-from upstream.queries.sql.trees import Query
+
+if TYPE_CHECKING:
+    from upstream.queries.sql.trees import Query
 
 SCHEMA = pa.schema([("x", pa.int64())])
 

@@ -11,7 +11,7 @@ import pytest
 from tests.queries.setting import append, given, held, make_streams, revised
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.database.prepared import Prepared
-from upstream.queries.evaluation import windowed
+from upstream.queries.evaluation import window_planning, windowed
 from upstream.queries.evaluation.windowed import WindowedEvaluation
 
 Way = Literal["measured", "increments", "whole"]
@@ -71,6 +71,7 @@ def test_to_change_the_way_changes_no_result(
     polled: int,
 ) -> None:
     text, good, lateness = case
+    monkeypatch.setattr(window_planning, "MOST_ROWS", 14)
     for name in ("MOST_ROWS", "MOST_JOINED_ROWS"):
         monkeypatch.setattr(windowed, name, 14)
     with Engine(clock=ManualClock()) as engine:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...rows.group_places import GroupPlaces
+from ...rows.arrow_words import one_array
+from ...rows.group_codes import GroupCodes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,7 +86,7 @@ class Sessions:
         self._per = per
         self._gap = gap
         self._types = [schema.field(name).type for name in per]
-        self._places = GroupPlaces(self._types)
+        self._places = GroupCodes(self._types)
         self._open: dict[int, Session] = {}
         """The open session of each group, by the group's place."""
         self._by_end: list[tuple[int, int, Session]] = []
@@ -98,8 +99,7 @@ class Sessions:
         """Divide rows among sessions. O(rows * log rows); nothing has changed until `take`."""
         if not len(times):
             return SessionCut([], newest, None, 0)
-        columns = [rows.column(name).combine_chunks() for name in self._per]
-        places = self._places.places_of([_array(each) for each in columns], rows.num_rows)
+        places = self._places_of(rows, self._places)
         is_ordered = bool((times[1:] >= times[:-1]).all())
         if is_ordered and (newest is None or int(times[0]) >= newest):
             growths = self._growths(rows, times, places)
@@ -218,17 +218,25 @@ class Sessions:
         is_open = newest is None or newest < end
         return is_open and draft.start - self._gap < time < end
 
+    def _places_of(self, rows: pa.Table, places: GroupCodes) -> Integers:
+        columns = [one_array(rows.column(name)) for name in self._per]
+        return places.codes_of(columns, rows.num_rows)
+
     def _compact(self) -> None:
         """Number the places anew when more than half of them have no session."""
         if len(self._places) < 2 * len(self._open) + _SPARE_PLACES:
             return
-        used = np.array(list(self._open), np.int64)
-        places = GroupPlaces(self._types)
-        again = places.places_of(self._places.values(used), used.size).tolist()
+        import pyarrow as pa
+
+        places = GroupCodes(self._types)
         sessions = list(self._open.values())
-        self._places, self._open = places, dict(zip(again, sessions, strict=True))
-        for place, session in self._open.items():
-            session.place = place
+        if sessions:
+            rows = pa.concat_tables([session.pieces[0].slice(0, 1) for session in sessions])
+            for session, place in zip(
+                sessions, self._places_of(rows, places).tolist(), strict=True
+            ):
+                session.place = place
+        self._places, self._open = places, {session.place: session for session in sessions}
 
 
 @dataclass(slots=True, eq=False)
@@ -240,11 +248,3 @@ class _Draft:
     start: int
     last: int
     rows: list[int] = field(default_factory=list)
-
-
-def _array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    import pyarrow as pa
-
-    if isinstance(column, pa.ChunkedArray):
-        return pa.concat_arrays(column.chunks) if column.num_chunks != 1 else column.chunk(0)
-    return column
