@@ -275,12 +275,12 @@ class Engine:
         with `update` only the newest that was. After `close_after` of silence windows close without
         a further row. Times are in seconds, or in units of the time column where that is a number.
 
-        Of empty windows, only the first after one with rows has a result, over no rows.
-        Rows that the query fails on (a cast of a text that is no number) are left out, and
-        `result.rows_failed` counts them; with `on_error="fail"` the result is an error instead.
+        Of empty windows, only the first after one with rows has a result. Rows that the query fails
+        on (a cast of a text that is no number) are left out, and `result.rows_failed` counts them;
+        with `on_error="fail"` the result is an error instead.
 
         `callback` gets results when `run` serves the query, by its `weight` among several.
-        `evaluation` is `"increments"`, `"whole"`, or the cheaper one as `"measured"`.
+        `evaluation` is `"increments"`, `"whole"`, or `"measured"`, which depends on the rows.
         """
         from .queries.continuous_query import ContinuousQuery
         from .queries.evaluation.query_choices import Choices
@@ -289,15 +289,13 @@ class Engine:
         self._check_open()
         check_reader(keep=keep, callback=callback, weight=weight)
         emission = Emission.checked(emit, emit_every, keep)
-        choices = Choices(
-            semantics, evaluation, allowed_lateness, close_after, emission, on_error
-        ).checked()
+        chosen = (semantics, evaluation, allowed_lateness, close_after, emission, on_error)
+        choices = Choices(*chosen).checked()
         with self._lock:
             name = self._free_name(name)
-            plan = self._plan(sql, choices)
             query = ContinuousQuery(
                 sql,
-                plan,
+                self._plan(sql, choices),
                 name=name,
                 choices=choices,
                 callback=callback,

@@ -27,7 +27,11 @@ CASES = [
     ("upstream/plans/spoilt.py", "upstream.queries", "The layers of the library"),
     ("upstream/rows/spoilt.py", "upstream.database", "The layers of the library"),
     ("upstream/queries/spoilt.py", "math", "The layers of the queries"),
-    ("upstream/queries/chunks/spoilt.py", "upstream.queries.evaluation", "The layers of the queries"),
+    (
+        "upstream/queries/chunks/spoilt.py",
+        "upstream.queries.evaluation",
+        "The layers of the queries",
+    ),
     ("upstream/queries/evaluation/spoilt.py", "duckdb", "Only the database knows DuckDB"),
     ("upstream/queries/partials/spoilt.py", "sqlglot", "Only the database knows DuckDB"),
     ("api/spoilt.py", "math", "The layers of the service"),

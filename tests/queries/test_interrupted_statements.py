@@ -158,7 +158,6 @@ def test_other_queries_are_not_interrupted_with_it(
     assert not query.is_due()
 
 
-@pytest.mark.xfail(strict=True, reason="what was read and not answered is not known to be due")
 def test_a_query_that_was_interrupted_is_due(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ class ContinuousQuery:
         "_hold",
         "_holds_back",
         "_is_closed",
+        "_is_unfinished",
         "_lock",
         "_on_close",
         "_on_error",
@@ -97,6 +98,8 @@ class ContinuousQuery:
         self._readers = [*plan.readers, *(each.reader for each in plan.side_tables)]
         self._due_at = -inf
         """When the clock alone makes an answer due; minus infinity if that is to be found out."""
+        self._is_unfinished = False
+        """Whether an evaluation was interrupted, and is to be gone on with."""
         self._evaluation = plan.evaluation
         self._emitter = Emitter(choices.emission, choices.semantics)
         self._callback = callback
@@ -210,7 +213,7 @@ class ContinuousQuery:
         now = self._clock.now()
         if self._is_quiet(now):
             return now
-        self._due_at = -inf
+        self._due_at, self._is_unfinished = -inf, True
         watch = self._stopwatch.now()
         for side_table in self._plan.side_tables:
             side_table.refresh()
@@ -221,7 +224,7 @@ class ContinuousQuery:
             self._give(now)
         due_at = self._evaluation.due_at()
         self._note_cost(self._stopwatch.now() - watch)
-        self._due_at = inf if due_at is None else due_at
+        self._due_at, self._is_unfinished = inf if due_at is None else due_at, False
         return now
 
     def _is_quiet(self, now: float) -> bool:
@@ -311,7 +314,7 @@ class ContinuousQuery:
         due_at = self._evaluation.due_at()
         if due_at is not None and due_at <= now:
             moments.append(due_at)
-        if self._holds_back:
+        if self._holds_back or self._is_unfinished:
             moments.append(now)
         return min((moment for moment in moments if moment is not None), default=None)
 

@@ -129,7 +129,6 @@ def test_such_rows_amend_windows_that_are_not_forgotten_where_they_may_be_late()
     assert [(each.end, each.amended) for each in due] == [(2, 9.0)]
 
 
-@pytest.mark.xfail(strict=True, reason="a row that is late for its stream amends what is forgotten")
 def test_a_row_whose_chunk_is_forgotten_is_late_whatever_is_allowed() -> None:
     read = Read(lateness=1_000)
     read.feeds[1].progress.close_after = 1.0

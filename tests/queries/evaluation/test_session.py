@@ -130,7 +130,6 @@ def test_rows_that_fail_are_left_out_of_their_session(engine: Engine) -> None:
     assert query.statistics().rows_failed == 1
 
 
-@pytest.mark.xfail(strict=True, reason="each evaluation of a session counts them again")
 def test_rows_that_fail_are_counted_once_however_often_they_are_asked_for(engine: Engine) -> None:
     query = engine.continuous_query(
         "SELECT sum(CAST(note AS INT)) AS x FROM session(bids, 10)", emit_every=60

@@ -74,16 +74,11 @@ def test_an_answer_without_some_rows_is_an_error_if_that_is_wanted() -> None:
     assert failing.or_failed() is failing
 
 
-GOES_ON = pytest.mark.xfail(strict=True, reason="what was merged for a later slide is not undone")
-
-
 @pytest.mark.parametrize("keep", [0, 1, 1_000])
 @pytest.mark.parametrize("kind", KINDS)
 def test_answers_are_given_again_until_they_are_committed(
-    request: pytest.FixtureRequest, engine: Engine, clock: ManualClock, kind: str, keep: int
+    engine: Engine, clock: ManualClock, kind: str, keep: int
 ) -> None:
-    if kind == "landmark with a slide" and keep > 1:
-        request.applymarker(GOES_ON)
     query = make(engine, kind)
     append(engine, "bids", (1, 1), (2, 2), (10, 4), (20, 1))
     evaluation, now = query._evaluation, clock.now()

@@ -45,6 +45,7 @@ class Walk:
         "_answers_empty",
         "_follows_rows",
         "_occupied",
+        "_revisable",
         "_revisions",
         "_revisions_kept",
         "last",
@@ -53,11 +54,18 @@ class Walk:
     )
 
     def __init__(
-        self, schedule: Schedule, occupied: Sequence[Ring[float]], *, answers_empty: bool = False
+        self,
+        schedule: Schedule,
+        occupied: Sequence[Ring[float]],
+        *,
+        answers_empty: bool = False,
+        revisable: int = 0,
     ) -> None:
         self.schedule = schedule
         self._occupied = occupied
         self._answers_empty = answers_empty
+        self._revisable = revisable
+        """At most so many windows that were passed can be amended: each of them is counted."""
         self._follows_rows = False
         """Whether the window before the open one holds rows."""
         self._amended: dict[int, float] = {}
@@ -156,7 +164,7 @@ class Walk:
     def _pass_empty(self, end: int, following: int, found: list[Due], keep: int) -> int:
         """Add the windows between two ends, which are all empty; return how many are left out."""
         between = self.schedule.ends_between(end, following)
-        left_out = max(0, between - keep)
+        left_out = max(0, between - max(keep, self._revisable))
         slide = self.schedule.windows[0].slide
         found.extend(
             Due(end + number * slide, is_occupied=False)

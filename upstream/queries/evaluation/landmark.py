@@ -50,6 +50,7 @@ class LandmarkEvaluation:
     """Evaluate a query over all rows since a landmark."""
 
     __slots__ = (
+        "_answered",
         "_failing",
         "_finish",
         "_has_slide",
@@ -89,6 +90,8 @@ class LandmarkEvaluation:
         self._occupied = Ring[float]()
         """The slides with rows that no answer was about, and when the first of these came."""
         self._so = _So()
+        self._answered: dict[int, Answer] = {}
+        """Answers by the ends of their windows, until they are given."""
         self._oldest: int | None = None
         self._newest: int | None = None
 
@@ -108,7 +111,10 @@ class LandmarkEvaluation:
         """Answer for the newest `keep` windows of those that are due."""
         due, passed = self._due(now)
         skipped = max(0, len(due) - keep)
-        answers = [self._answer(end, moment) for end, moment in due[skipped:]]
+        for end, moment in due[skipped:]:
+            if end not in self._answered:  # the partial cannot go back to the end of this one
+                self._answered[end] = self._answer(end, moment)
+        answers = [self._answered[end] for end, _ in due[skipped:]]
         if due and not answers:
             self._increments.advance(self._spans(due[-1][0]))  # merged although nothing is asked
         return Answers(answers, skipped, partial(self._commit, due, passed))
@@ -135,6 +141,7 @@ class LandmarkEvaluation:
             self._occupied.forget(_LAST)
             self._so = _So()
             self._oldest = self._newest = None
+            self._answered.clear()
 
     def counts(self) -> Counts:
         """Return what became of rows so far; none is too late."""
@@ -191,6 +198,7 @@ class LandmarkEvaluation:
     def _commit(self, due: Sequence[tuple[int, float]], passed: int) -> None:
         if due:
             self._so = _So(due[-1][0])
+        self._answered.clear()
         self._occupied.forget(passed)
         if self._has_slide and passed not in (_FIRST, FOREVER):
             for each in self._progress:

@@ -109,11 +109,10 @@ class Reading:
             if not windows.covers(chunk):
                 continue
             is_amended = chunk in cut.amended
-            if not is_amended and walk.is_passed(number, chunk):
-                is_late = self._lateness is None or chunk < self._forgotten[number]
-                yield piece, is_late, not is_late
-            else:
-                yield piece, False, is_amended
+            is_passed = walk.is_passed(number, chunk)
+            is_late = is_passed and not is_amended and self._lateness is None
+            is_late = is_late or chunk < self._forgotten[number]
+            yield piece, is_late, not is_late and (is_amended or is_passed)
 
     def _take(
         self,

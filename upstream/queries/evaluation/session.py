@@ -35,13 +35,18 @@ if TYPE_CHECKING:
 
 
 class SessionEvaluation:
-    """Evaluate a query over the sessions of one stream."""
+    """Evaluate a query over the sessions of one stream.
+
+    `failing_now` is where `increments` counts the rows of sessions that are being evaluated, which
+    may be more than once; `failing` counts them once.
+    """
 
     __slots__ = (
         "_bounds_schema",
         "_closed",
         "_definition",
         "_failing",
+        "_failing_now",
         "_finish",
         "_increments",
         "_last",
@@ -68,6 +73,7 @@ class SessionEvaluation:
         bounds_schema: pa.Schema | None,
         value: Callable[[int], WindowBound],
         failing: FailingRows,
+        failing_now: FailingRows,
     ) -> None:
         self._definition = definition
         self._reader = reader
@@ -79,6 +85,7 @@ class SessionEvaluation:
         self._bounds_schema = bounds_schema
         self._value = value
         self._failing = failing
+        self._failing_now = failing_now
         self._late = 0
         self._closed: list[Session] = []
         """The sessions that have ended, and no answer was about."""
@@ -110,6 +117,7 @@ class SessionEvaluation:
         found = self._answered(due[left_out:], now)
 
         def commit() -> None:
+            self._count(found)
             self._closed = []
             self._sessions.release(due[:-1] if self._last is None else [self._last, *due[:-1]])
             self._last, self._last_answer = due[-1], found[-1] if found else None
@@ -126,6 +134,7 @@ class SessionEvaluation:
         [answer] = self._answered([newest], now)
         if newest is self._last:
             self._last_answer = answer
+            self._count([answer])
         return answer
 
     def due_at(self) -> float | None:
@@ -196,6 +205,11 @@ class SessionEvaluation:
         finally:
             self._increments.forget([numbers[-1] + 1])
 
+    def _count(self, answers: Sequence[Answer]) -> None:
+        """Count the rows that failed, once for each session."""
+        for answer in answers:
+            self._failing.count_more(answer.rows_failed, answer.failure)
+
     def _answer(self, number: int, session: Session, now: float) -> Answer:
         spans = (Span(number, number + 1),)
         end = self._sessions.end_of(session)
@@ -205,7 +219,7 @@ class SessionEvaluation:
             table = self._increments.table(spans, self._bounds(session.start, end))
         except DatabaseError as refusal:
             table, error = empty_table(self._finish.schema), self._finish.said(refusal)
-        failed, failure = self._failing.within(spans)
+        failed, failure = self._failing_now.within(spans)
         start_and_end = self._value(session.start), self._value(end)
         due = self._progress.passed_at(end, now)
         return Answer(*start_and_end, due, 0, table, error, failed, failure)

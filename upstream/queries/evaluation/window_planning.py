@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ...errors import UnboundedQueryError
 from ..chunks.grid import FOREVER
@@ -15,6 +15,7 @@ from ..chunks.walk import Walk
 from ..chunks.windows import EndTimes
 from ..pairs.join_leaf import JoinLeaf
 from ..pairs.pairing import WindowPairing
+from ..results.failing_rows import FailingRows
 from ..rewriting.table_names import reads_tables
 from ..sql.lending import prepare
 from ..sql.window_bounds import bounds_name, bounds_schema
@@ -30,6 +31,9 @@ from .session import SessionEvaluation
 from .unfitting_choices import refuse_unfitting
 from .windowed import MOST_ROWS, WindowedEvaluation
 
+MOST_REVISABLE: Final = 100_000
+"""Of a long silence no more empty windows are remembered, for the rows that may come late."""
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -41,7 +45,6 @@ if TYPE_CHECKING:
     from ..chunks.progress import Ends
     from ..chunks.windows import Schedule
     from ..results.answer import Evaluation
-    from ..results.failing_rows import FailingRows
     from ..rewriting.split_query import SplitQuery
     from ..sql import ParsedQuery
     from ..sql.window_clause import WindowClause
@@ -123,9 +126,11 @@ class WindowPlanner:
             lateness=self._lateness(),
         )
         answers_empty = any(each.answers_empty for each in self._clauses)
+        late = self._lateness()
+        revisable = 0 if late is None else min(self._grid.chunk_of(late) + 2, MOST_REVISABLE)
         return WindowedEvaluation(
             reading,
-            Walk(schedule, reading.occupied, answers_empty=answers_empty),
+            Walk(schedule, reading.occupied, answers_empty=answers_empty, revisable=revisable),
             Increments(leaves, finish, self._failing),
             finish=finish,
             whole=prepare(self._duck, split.whole, {**self._chunks, **self.bounds}),
@@ -189,9 +194,10 @@ class WindowPlanner:
             reader,
             self._progress(clause, definition, GapEnds(clause.size)),
             Sessions(definition.schema, clause.per, clause.size),
-            Increments(leaves, finish, self._failing),
+            Increments(leaves, finish, failing_now := FailingRows()),
             finish=finish,
             whole=prepare(self._duck, split.whole, {**self._chunks, **self.bounds}),
+            failing_now=failing_now,
             bounds_schema=self._read_bounds.get(0),
             value=self._value(),
             failing=self._failing,
