@@ -274,11 +274,9 @@ class Engine:
         `allowed_lateness` behind the newest; then windows that were answered are answered again,
         with `update` only the newest that was. After `close_after` of silence windows close without
         a further row. Times are in seconds, or in units of the time column where that is a number.
-
         Of empty windows, only the first after one with rows has a result. Rows that the query fails
         on (a cast of a text that is no number) are left out, and `result.rows_failed` counts them;
         with `on_error="fail"` the result is an error instead.
-
         `callback` gets results when `run` serves the query, by its `weight` among several.
         `evaluation` is `"increments"`, `"whole"`, or `"measured"`, which depends on the rows.
         """
@@ -288,9 +286,9 @@ class Engine:
 
         self._check_open()
         check_reader(keep=keep, callback=callback, weight=weight)
-        emission = Emission.checked(emit, emit_every, keep)
-        chosen = (semantics, evaluation, allowed_lateness, close_after, emission, on_error)
-        choices = Choices(*chosen).checked()
+        given = Emission.checked(emit, emit_every, keep)
+        choices = Choices(semantics, evaluation, allowed_lateness, close_after, given, on_error)
+        choices = choices.checked()
         with self._lock:
             name = self._free_name(name)
             query = ContinuousQuery(

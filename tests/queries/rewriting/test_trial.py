@@ -46,7 +46,7 @@ def test_chunks_can_have_steps(trial: Trial) -> None:
 def test_bounds_of_windows_have_no_steps(trial: Trial) -> None:
     with_bounds = trial.lending({"bounds_0": pa.schema([("window_end", pa.int64())])})
     found = with_bounds.with_steps().shape(_query("SELECT * FROM chunk_0, bounds_0"))
-    assert found.names == (STEP, "x", "g", "window_end")
+    assert found.names == ("x", "g", STEP, "window_end")
 
 
 def test_more_relations_can_be_lent(trial: Trial) -> None:

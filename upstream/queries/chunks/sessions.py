@@ -44,13 +44,17 @@ class GapEnds:
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """Rows of one group from `start` to `last`. `number` tells which session began before which."""
+    """Rows of one group from `start` to `last`. `number` tells which session began before which.
+
+    `is_told` is for those who evaluate it: whether its rows that fail have been counted.
+    """
 
     number: int
     place: int
     start: int
     last: int
     pieces: list[pa.Table] = field(default_factory=list)
+    is_told: bool = False
 
     @property
     def rows(self) -> int:

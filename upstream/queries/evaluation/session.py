@@ -117,7 +117,7 @@ class SessionEvaluation:
         found = self._answered(due[left_out:], now)
 
         def commit() -> None:
-            self._count(found)
+            self._count(due[left_out:], found)
             self._closed = []
             self._sessions.release(due[:-1] if self._last is None else [self._last, *due[:-1]])
             self._last, self._last_answer = due[-1], found[-1] if found else None
@@ -132,9 +132,9 @@ class SessionEvaluation:
         if newest is self._last and self._last_answer is not None:
             return self._last_answer
         [answer] = self._answered([newest], now)
+        self._count([newest], [answer])
         if newest is self._last:
             self._last_answer = answer
-            self._count([answer])
         return answer
 
     def due_at(self) -> float | None:
@@ -205,10 +205,12 @@ class SessionEvaluation:
         finally:
             self._increments.forget([numbers[-1] + 1])
 
-    def _count(self, answers: Sequence[Answer]) -> None:
+    def _count(self, sessions: Sequence[Session], answers: Sequence[Answer]) -> None:
         """Count the rows that failed, once for each session."""
-        for answer in answers:
-            self._failing.count_more(answer.rows_failed, answer.failure)
+        for session, answer in zip(sessions, answers, strict=True):
+            if not session.is_told:
+                session.is_told = True
+                self._failing.count_more(answer.rows_failed, answer.failure)
 
     def _answer(self, number: int, session: Session, now: float) -> Answer:
         spans = (Span(number, number + 1),)
