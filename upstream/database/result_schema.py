@@ -43,11 +43,6 @@ class ResultSchema:
         unsigned = signed | {"uhugeint": pa.uint64()}
         return cls(schema, _with(schema, types, signed), _with(schema, types, unsigned))
 
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether users get other columns than DuckDB gives."""
-        return self.outer is not self.inner
-
     def handed_out(self, table: pa.Table, text: str = "") -> pa.Table:
         """Return a result as users get it; QueryTypeError if int64 does not hold a value.
 

@@ -235,11 +235,9 @@ class ContinuousQuery:
 
     def _give(self, now: float) -> None:
         answers = self._evaluation.answers(now, self._emitter.keep)
-        told = answers
-        if self._on_error == "fail" or self._plan.schema.is_narrowed:
-            told = replace(answers, answers=[self._told(each) for each in answers.answers])
-        give = self._emitter.prepared(told, now)
-        error = next((each.error for each in told.answers if each.error), self._error)
+        told = [self._told(each) for each in answers.answers]
+        give = self._emitter.prepared(told, answers.skipped, now)
+        error = next((each.error for each in told if each.error), self._error)
         with self._hold:
             answers.commit()
             give()
@@ -249,6 +247,8 @@ class ContinuousQuery:
         """Return an answer as the user gets it: as was chosen for rows that it leaves out."""
         if self._on_error == "fail":
             answer = answer.or_failed()
+        if self._plan.schema.outer is self._plan.schema.inner:
+            return answer
         try:
             return replace(answer, table=self._plan.schema.handed_out(answer.table))
         except QueryTypeError as error:

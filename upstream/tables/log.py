@@ -42,13 +42,15 @@ class Batch:
 class Log:
     """The batches of one stream that its readers have not read yet."""
 
-    __slots__ = ("_arrival", "_batches", "_lock", "_readers", "batches", "rows")
+    __slots__ = ("_arrival", "_batches", "_first", "_lock", "_readers", "batches", "rows")
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._batches: list[Batch] = []
         self._readers: list[LogReader] = []
         self._arrival = -inf
+        self._first = 0
+        """The number of the first row that is stored, or of the next if none is."""
         self.batches = 0
         """How many batches ever came."""
         self.rows = 0
@@ -56,9 +58,8 @@ class Log:
 
     @property
     def stored_rows(self) -> int:
-        """How many rows are in the log."""
-        with self._lock:
-            return self.rows - self._first_stored()
+        """How many rows are in the log, as far as another thread does not just change that."""
+        return self.rows - self._first
 
     @property
     def stored_batches(self) -> int:
@@ -77,6 +78,8 @@ class Log:
             batch = Batch(rows, self._arrival, self.rows, self.batches)
             if self._readers:
                 self._batches.append(batch)
+            else:
+                self._first = batch.end
             self.rows, self.batches = batch.end, self.batches + 1
 
     def reader(self, position: int | None = None) -> LogReader:
@@ -85,7 +88,7 @@ class Log:
         PositionNotKeptError if rows from there on were let go, or have never come.
         """
         with self._lock:
-            first = self._first_stored()
+            first = self._first
             if position is None:
                 position = self.rows
             elif not first <= position <= self.rows:
@@ -120,15 +123,13 @@ class Log:
             needed = min((reader.position for reader in self._readers), default=self.rows)
             if self._batches and needed >= self._batches[0].end:
                 del self._batches[: bisect_right(self._batches, needed, key=_end_of)]
+                self._first = self._batches[0].first if self._batches else self.rows
 
     def leave(self, reader: LogReader) -> None:
         """Forget a reader."""
         with self._lock:
             self._readers.remove(reader)
         self.trim()
-
-    def _first_stored(self) -> int:
-        return self._batches[0].first if self._batches else self.rows
 
     def _place_of(self, row: int) -> int:
         """Return which batch has the row of this number, or follows it."""

@@ -19,7 +19,7 @@ def answers(*of: tuple[int, pa.Table], skipped: int = 0) -> Answers:
 
 def give(emitter: Emitter, found: Answers, now: float) -> None:
     """Decide which answers become results, and make them."""
-    emitter.prepared(found, now)()
+    emitter.prepared(found.answers, found.skipped, now)()
 
 
 @pytest.mark.parametrize(("emit", "unchanged"), [("slide", 0), ("changed", 2)])
@@ -36,7 +36,7 @@ def test_until_results_are_made_nothing_has_changed(semantics: Semantics) -> Non
     emitter = Emitter(Emission("changed", every=5.0), semantics)
     found = answers((10, ONE), (20, ONE), (30, TWO), skipped=4)
     for _ in range(3):
-        emitter.prepared(found, 1.0)
+        emitter.prepared(found.answers, found.skipped, 1.0)
         assert (emitter.due, emitter.unchanged, len(emitter.backlog)) == (0, 0, 0)
         assert (emitter.skipped, emitter.held_until(2.0)) == (0, None)
     give(emitter, found, 1.0)

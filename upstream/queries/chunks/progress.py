@@ -38,6 +38,8 @@ def passed_by_all(inputs: Sequence[Progress], now: float) -> int | None:
 
 def passed_by_all_at(inputs: Sequence[Progress], time: int, now: float) -> float:
     """Return the moment at which all inputs had passed a time, which they have by now."""
+    if len(inputs) == 1:
+        return inputs[0].passed_at(time, now)
     return max(each.passed_at(time, now) for each in inputs)
 
 

@@ -78,13 +78,14 @@ class Walk:
         self.last: int | None = None
         """The end of the newest window that was passed with rows in it."""
 
-    def __copy__(self) -> Walk:
+    def fork(self) -> Walk:
         """Return a walk that is as far, and can go on by itself."""
         walk = Walk.__new__(Walk)
-        for name in Walk.__slots__:
-            setattr(walk, name, getattr(self, name))
-        if self._amended:
-            walk._amended = self._amended.copy()
+        walk.schedule, walk._occupied = self.schedule, self._occupied
+        walk._answers_empty, walk._revisable = self._answers_empty, self._revisable
+        walk._revisions, walk._revisions_kept = self._revisions, self._revisions_kept
+        walk._amended = self._amended.copy() if self._amended else self._amended
+        walk._follows_rows, walk.open, walk.last = self._follows_rows, self.open, self.last
         return walk
 
     def begin(self, passed: int | None) -> None:
@@ -94,12 +95,14 @@ class Walk:
 
     def is_occupied(self, end: int) -> bool:
         """Tell whether a window holds a row."""
-        spans = zip(self._occupied, self.schedule.at(end), strict=True)
-        return any(ring.has_any(*span) for ring, span in spans)
+        for ring, span in zip(self._occupied, self.schedule.at(end), strict=True):
+            if ring.has_any(*span):
+                return True
+        return False
 
-    def is_passed(self, number: int, chunk: int) -> bool:
-        """Tell whether a chunk of an input is in no window that was not passed."""
-        return self.open is not None and chunk < self.schedule.at(self.open)[number].first
+    def first_open(self, number: int) -> int | None:
+        """Return the first chunk of an input that is in a window which was not passed, if any."""
+        return None if self.open is None else self.schedule.at(self.open)[number].first
 
     def amend(self, number: int, chunk: int, moment: float) -> None:
         """Note that windows with a chunk which were passed are not as they were."""

@@ -64,6 +64,11 @@ class Windows:
         """Return the end of the first window that has left a chunk behind."""
         return self._from(chunk + self.size + 1)
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some chunks are in no window."""
+        return self.slide > self.size
+
     def covers(self, chunk: int) -> bool:
         """Tell whether a chunk is in any window."""
         return (chunk - self.phase) % self.slide < self.size
@@ -77,33 +82,46 @@ class Windows:
 class Schedule:
     """When a query is answered, and over which chunks of each input."""
 
-    __slots__ = ("is_even", "windows")
+    __slots__ = ("_known", "is_even", "windows")
 
     def __init__(self, windows: Sequence[Windows]) -> None:
         self.windows = tuple(windows)
         """Those of each input."""
         self.is_even = all(each == self.windows[0] for each in self.windows)
         """Whether the inputs have the same windows."""
+        self._known: tuple[int | None, Spans] = (None, ())
+        """What was asked for last: an evaluation asks for one window several times."""
 
     def at(self, end: int) -> Spans:
         """Return the window of each input that counts at an end."""
+        known = self._known
+        if known[0] == end:
+            return known[1]
         if self.is_even:
-            return (self.windows[0].at(end),) * len(self.windows)
-        return tuple(each.at(end) for each in self.windows)
+            spans: Spans = (self.windows[0].at(end),) * len(self.windows)
+        else:
+            spans = tuple(each.at(end) for each in self.windows)
+        self._known = end, spans
+        return spans
 
     def end_after(self, chunk: int) -> int:
         """Return the first end that is greater."""
+        if self.is_even:
+            return self.windows[0].end_after(chunk)
         return self._not_early(min(each.end_after(chunk) for each in self.windows))
 
     def newest_end(self, chunk: int) -> int | None:
         """Return the greatest end that is no greater, if there can be a window."""
+        if self.is_even:
+            return self.windows[0].newest_end(chunk)
         ends = [each.newest_end(chunk) for each in self.windows]
         known = [end for end in ends if end is not None]
         return max(known) if len(known) == len(ends) else None
 
     def end_covering(self, number: int, chunk: int) -> int:
         """Return the first end at which a chunk of an input counts or, if at none, the next."""
-        return self._not_early(self.windows[number].end_after(chunk))
+        end = self.windows[number].end_after(chunk)
+        return end if self.is_even else self._not_early(end)
 
     def ends_between(self, first: int, end: int) -> int:
         """Return how many ends there are between two ends, of windows that are all even."""

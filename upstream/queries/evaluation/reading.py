@@ -104,12 +104,13 @@ class Reading:
         passed. Chunks between windows are left out.
         """
         windows = walk.schedule.windows[number]
+        first = walk.first_open(number)
         for piece in cut.pieces:
             chunk = piece[0]
-            if not windows.covers(chunk):
+            if windows.has_gaps and not windows.covers(chunk):
                 continue
             is_amended = chunk in cut.amended
-            is_passed = walk.is_passed(number, chunk)
+            is_passed = first is not None and chunk < first
             is_late = is_passed and not is_amended and self._lateness is None
             is_late = is_late or chunk < self._forgotten[number]
             yield piece, is_late, not is_late and (is_amended or is_passed)

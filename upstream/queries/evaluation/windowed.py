@@ -11,7 +11,6 @@ comes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
@@ -129,7 +128,7 @@ class WindowedEvaluation:
         if passed is None or not self._walk.would_pass(passed):
             return Answers()
         started = 0.0 if self._is_whole else self._stopwatch.now()
-        walk = copy(self._walk)
+        walk = self._walk.fork()
         due, skipped = walk.due(passed, keep)
         if self._lateness is not None:
             walk.count([each.end for each in due])
@@ -225,15 +224,17 @@ class WindowedEvaluation:
     # Answering
 
     def _answer(self, walk: Walk, due: Due, now: float) -> Answer:
-        if due.amended is not None:
-            return self._answer_for(walk, due.end, due.amended)
-        time = self._reading.start_of(due.end)
-        moment = passed_by_all_at(self._reading.progress, time, now)
-        return self._answer_for(walk, due.end, moment)
+        moment = due.amended
+        if moment is None:
+            time = self._reading.start_of(due.end)
+            moment = passed_by_all_at(self._reading.progress, time, now)
+        return self._answer_of(walk, due.end, moment, is_occupied=due.is_occupied)
 
     def _answer_for(self, walk: Walk, end: int, due: float) -> Answer:
+        return self._answer_of(walk, end, due, is_occupied=walk.is_occupied(end))
+
+    def _answer_of(self, walk: Walk, end: int, due: float, *, is_occupied: bool) -> Answer:
         spans = walk.schedule.at(end)
-        is_occupied = walk.is_occupied(end)
         table, error = self._over_rows(spans) if is_occupied else self._over_no_rows(spans)
         failed, failure = self._failing.within(spans) if self._failing.count else (0, None)
         revision = 0 if self._lateness is None else walk.revision(end)

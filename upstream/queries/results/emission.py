@@ -6,7 +6,7 @@ too soon after it), dropped (nobody took it in time) or unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from .backlog import Backlog
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from .answer import Answer, Answers
+    from .answer import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +91,17 @@ class Emitter:
         until = self._last + self._emission.every
         return until if now < until else None
 
-    def prepared(self, answers: Answers, now: float) -> Callable[[], None]:
-        """Decide which answers become results; what is returned makes them, and cannot fail."""
+    def prepared(self, answers: Sequence[Answer], skipped: int, now: float) -> Callable[[], None]:
+        """Decide which answers become results; what is returned makes them, and cannot fail.
+
+        `skipped` answers were due before them, and are never made.
+        """
         if self._emission.emit == "asked":
             return lambda: None
         news: list[Answer] = []
         unchanged = older = 0
         newest_end, previous = self._newest_end, self._previous
-        for answer in answers.answers:
+        for answer in answers:
             if not is_before(answer.end, newest_end):
                 newest_end = answer.end
             elif self._is_update:  # an older window, answered again
@@ -112,13 +115,12 @@ class Emitter:
             news.append(answer)
 
         def give() -> None:
-            self.due += answers.skipped + len(answers.answers)
+            self.due += skipped + len(answers)
             self.unchanged += unchanged
             self._skipped += older
             self._newest_end, self._previous = newest_end, previous
-            self._miss(answers.skipped)
-            if answers.answers:
-                self._last = now
+            self._miss(skipped)
+            self._last = now if answers else self._last
             for answer in news:
                 self.backlog.add(answer)
 
