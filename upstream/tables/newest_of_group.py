@@ -22,14 +22,14 @@ _BEFORE_ALL: Final = np.iinfo(np.int64).min
 class NewestOfGroup:
     """The number and the time of the newest row of each group."""
 
-    __slots__ = ("_chosen", "_latest", "_numbers", "_times", "groups", "kept")
+    __slots__ = ("_chosen", "_numbers", "_times", "groups", "kept", "latest")
 
     def __init__(self) -> None:
         self._numbers = np.empty(0, dtype=np.int64)
         self._times = np.empty(0, dtype=np.int64)
         self._chosen = np.empty(0, dtype=np.int64)
         """Which row of a batch was chosen; it has a meaning only within one call."""
-        self._latest = _BEFORE_ALL
+        self.latest = _BEFORE_ALL
         """No group has a row of a later time, so that rows from then on need no look at it."""
         self.groups = self.kept = 0
 
@@ -45,7 +45,7 @@ class NewestOfGroup:
         groups_accepted = groups if accepted.size == groups.size else groups[accepted]
         self._chosen[groups_accepted] = accepted  # of several assignments to a place the last stays
         chosen = accepted[self._chosen[groups_accepted] == accepted]
-        latest = self._latest if times is None else max(self._latest, int(times.max()))
+        latest = self.latest if times is None else max(self.latest, int(times.max()))
         changed = groups[chosen]
         numbers = self._numbers[changed]
         superseded = numbers[numbers != _NO_ROW]
@@ -55,7 +55,7 @@ class NewestOfGroup:
             self._numbers[changed] = np.arange(first, first + chosen.size)
             if times is not None:
                 self._times[changed] = times[chosen]
-            self._latest = latest
+            self.latest = latest
             self.groups = self.kept = kept
 
         return RowChange(chosen, changed, superseded, groups.size - accepted.size, swap_in)
@@ -65,7 +65,7 @@ class NewestOfGroup:
         if times is None:
             return np.arange(groups.size)
         if bool((times[1:] >= times[:-1]).all()):
-            if times[0] >= self._latest:
+            if times[0] >= self.latest:
                 return np.arange(groups.size)
             return np.flatnonzero(times >= self._times[groups])
         order = np.argsort(groups, kind="stable")

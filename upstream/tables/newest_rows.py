@@ -91,6 +91,9 @@ class NewestRows:
         """Add rows that conform to the definition, in the order in which they came."""
         if not rows.num_rows:
             return
+        came = rows.num_rows
+        if self._is_superseded_by_its_last(rows):
+            rows = rows.slice(came - 1)
         times = None if self._definition.time is None else self._definition.times(rows)
         groups = self._groups_of(rows)
         change = self._newest.change(groups, times)
@@ -99,7 +102,16 @@ class NewestRows:
         if superseded.count > stored.rows // 2 + _SLACK:
             stored, superseded = stored.without(superseded.ascending()), _Noted()
         changed = change.groups[~self._is_changed[change.groups]]
-        self._swap_in(change, stored, superseded, self._changed.with_more(changed), rows.num_rows)
+        self._swap_in(change, stored, superseded, self._changed.with_more(changed), came)
+
+    def _is_superseded_by_its_last(self, rows: pa.Table) -> bool:
+        """Tell whether only the last row of a batch matters: all are of one group, in order."""
+        if self._columns or not isinstance(self._newest, NewestOfGroup):
+            return False
+        if self._definition.time is None:
+            return True
+        times = self._definition.times(rows)
+        return bool(times[0] >= self._newest.latest) and bool((times[1:] >= times[:-1]).all())
 
     def _groups_of(self, rows: pa.Table) -> Integers:
         """Return the group of each row, for which there is room then."""
