@@ -12,7 +12,7 @@ import pyarrow as pa
 from upstream import ManualClock
 from upstream.engine import Engine
 from upstream.errors import QueryError
-from upstream.queries.chunks.chunking import Chunking
+from upstream.queries.chunks.portions import Portions
 from upstream.queries.continuous_query import ContinuousQuery
 from upstream.queries.evaluation import chunk_leaf, windowed
 from upstream.queries.results.backlog import Result
@@ -37,12 +37,12 @@ class Comparison:
     answers: int = 0
 
 
-class SmallChunks(Chunking):
-    """Processes a step in four parts from the first one on."""
+class SmallPortions(Portions):
+    """Processes a chunk in four portions from the first one on."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.chunks = 4
+        self.count = 4
 
 
 class Sides:
@@ -73,7 +73,7 @@ class Sides:
         with (
             patch.object(chunk_leaf, "_SHORT", 6),
             patch.object(chunk_leaf, "_TOGETHER", 12),
-            patch.object(windowed, "Chunking", SmallChunks),
+            patch.object(windowed, "Portions", SmallPortions),
         ):
             return self._compare(case)
 

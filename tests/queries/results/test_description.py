@@ -58,7 +58,7 @@ def test_once_a_window_was_large_it_says_how_the_next_ones_are_evaluated(engine:
 def test_it_says_in_how_many_chunks_the_open_step_is_evaluated(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) FROM tumble(bids, 10)", evaluation="increments")
     assert isinstance(query._evaluation, WindowedEvaluation)
-    query._evaluation._chunking.chunks = 2
+    query._evaluation._portions.count = 2
     chunks = "; the open step in 2 chunks as it comes"
     assert now(query) == f"windows are evaluated by increments{chunks}"
 

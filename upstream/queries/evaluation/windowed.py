@@ -3,21 +3,19 @@
     take_in:   streams -> chunks of rows -> partials, as chunks are complete -> running merges
     answers:   a walk over the windows that time has passed -> the result of each
 
-Windows of few rows are evaluated whole; larger ones, and those that read tables, by increments. The
-leaves are moved to a window before it is closed, so that what comes in the meantime is merged as it
-comes.
+Windows of few rows are evaluated whole; larger ones, and those that read tables, by increments.
+Leaves are moved to a window before it is closed, so that what comes meanwhile is merged as it comes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
 from ...queues.held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
-from ..chunks.chunking import Chunking
 from ..chunks.grid import FOREVER
+from ..chunks.portions import Portions
 from ..chunks.progress import passed_by_all_at, passes_for_all_at
 from ..results.answer import Answer, Answers, Counts
 from ..results.description import Description
@@ -46,7 +44,6 @@ class WindowedEvaluation:
 
     __slots__ = (
         "_bounds",
-        "_chunking",
         "_clock",
         "_empty",
         "_failing",
@@ -56,6 +53,7 @@ class WindowedEvaluation:
         "_last_answer",
         "_lateness",
         "_most_rows",
+        "_portions",
         "_reading",
         "_reading_seconds",
         "_readings",
@@ -98,7 +96,7 @@ class WindowedEvaluation:
         """The answer for the newest window that was passed with rows in it, if there was one."""
         self._empty: tuple[int, Answer] | None = None
         """The window that was asked for before it was answered, and the answer for it."""
-        self._chunking = Chunking()
+        self._portions = Portions()
         self._readings = 0
         """How often rows were read since the last answer."""
         self._reading_seconds = 0.0
@@ -153,17 +151,17 @@ class WindowedEvaluation:
 
         The same answer is given again until the next window is closed.
         """
-        passed, schedule, last = self._reading.passed(now), self._walk.schedule, self._walk.last
-        end = None if passed is None or passed >= FOREVER else schedule.newest_end(passed)
+        passed, last = self._reading.passed(now), self._walk.last
+        is_open = passed is not None and passed < FOREVER
+        end = self._walk.schedule.newest_end(passed or 0) if is_open else None
         if end is None:
-            table, error = self._over_no_rows(None)
-            return Answer(None, None, now, 0, table, error)
+            return Answer(None, None, now, 0, *self._over_no_rows(None))
         if last is not None and end <= last:
             if self._last_answer is None:
-                self._last_answer = self._answer_for(self._walk, last, now)
+                self._last_answer = self._asked(last, now)
             return self._last_answer
         if self._empty is None or self._empty[0] != end:
-            self._empty = end, self._answer_for(self._walk, end, now)
+            self._empty = end, self._asked(end, now)
         return self._empty[1]
 
     def due_at(self) -> float | None:
@@ -185,25 +183,23 @@ class WindowedEvaluation:
 
     def describe(self) -> Description:
         """Return how it is evaluated at the moment, in words."""
-        if self._is_whole and self._most_rows == FOREVER:
-            return Description("windows are evaluated whole")
         if self._is_whole:
-            more = f"windows of up to {self._most_rows:,} rows are evaluated whole, not in these "
-            way = f"{more}parts; larger ones {self._increments.way}"
-            return Description(way, self._increments.describe())
-        chunks = self._chunking.chunks
-        more = f"; the open step in {chunks} chunks as it comes" if chunks > 1 else ""
-        way = f"windows are evaluated {self._increments.way}{more}"
-        return Description(way, self._increments.describe())
+            if self._most_rows == FOREVER:
+                return Description("windows are evaluated whole")
+            whole = f"windows of up to {self._most_rows:,} rows are evaluated whole"
+            words = f"{whole}, not in these parts; larger ones {self._increments.way}"
+            return Description(words, self._increments.describe())
+        count = self._portions.count
+        more = f"; the open chunk in {count} portions as it comes" if count > 1 else ""
+        words = f"windows are evaluated {self._increments.way}{more}"
+        return Description(words, self._increments.describe())
 
     # Working ahead
 
     def _work_ahead(self) -> None:
         """Feed what will not change, and of an open chunk what has a portion's rows."""
         for number, rows in enumerate(self._reading.rows):
-            self._increments.feed(
-                number, rows, self._reading.portion(number, self._chunking.chunks)
-            )
+            self._increments.feed(number, rows, self._reading.portion(number, self._portions.count))
         if self._walk.open is not None:
             self._increments.advance(self._walk.schedule.at(self._walk.open))
 
@@ -215,13 +211,15 @@ class WindowedEvaluation:
 
     def _learn(self, answers: int, seconds: float) -> None:
         """Learn from what the answers cost."""
-        if not answers:
-            return
         if answers == 1 and self._readings > 1:  # else there were no portions
-            self._chunking.responded(self._reading_seconds + seconds)
-        self._readings = 0
+            self._portions.responded(self._reading_seconds + seconds)
+        self._readings = 0 if answers else self._readings
 
     # Answering
+
+    def _asked(self, end: int, now: float) -> Answer:
+        is_occupied = self._walk.is_occupied(end)
+        return self._answer_of(self._walk, end, now, is_occupied=is_occupied)
 
     def _answer(self, walk: Walk, due: Due, now: float) -> Answer:
         moment = due.amended
@@ -229,9 +227,6 @@ class WindowedEvaluation:
             time = self._reading.start_of(due.end)
             moment = passed_by_all_at(self._reading.progress, time, now)
         return self._answer_of(walk, due.end, moment, is_occupied=due.is_occupied)
-
-    def _answer_for(self, walk: Walk, end: int, due: float) -> Answer:
-        return self._answer_of(walk, end, due, is_occupied=walk.is_occupied(end))
 
     def _answer_of(self, walk: Walk, end: int, due: float, *, is_occupied: bool) -> Answer:
         spans = walk.schedule.at(end)
@@ -257,8 +252,8 @@ class WindowedEvaluation:
     def _evaluated(self, spans: Spans) -> pa.Table:
         rows = self._reading.rows
         if self._is_whole and self._most_rows < max(each.rows for each in rows):
-            counts = [each.count_between(*span) for each, span in zip(rows, spans, strict=True)]
-            if max(counts) > self._most_rows:
+            pairs = zip(rows, spans, strict=True)
+            if max(each.count_between(*span) for each, span in pairs) > self._most_rows:
                 self._go_by_increments()
         if self._is_whole:
             try:
@@ -280,25 +275,18 @@ class WindowedEvaluation:
         schedule, end = self._walk.schedule, self._walk.open
         if end is None:
             return
-        before = self._firsts(schedule.at(end))
+        needed = [schedule.at(end)]
         if self._walk.last is not None and self._last_answer is None:
-            before = self._least(before, schedule.at(self._walk.last))
+            needed.append(schedule.at(self._walk.last))
         if self._lateness is not None:
-            before = self._least(before, self._oldest_that_can_be_amended())
+            needed.append(self._oldest_that_can_be_amended())
+        before = [min(span.first for span in spans) for spans in zip(*needed, strict=True)]
         if not self._is_whole:
             self._increments.forget(before)
         else:
             self._failing.forget(before)
         self._reading.forget(before, end - 1)
         self._walk.forget(min(before))
-
-    @staticmethod
-    def _firsts(spans: Spans) -> list[int]:
-        return [span.first for span in spans]
-
-    @staticmethod
-    def _least(before: Sequence[int], spans: Spans) -> list[int]:
-        return [min(one, span.first) for one, span in zip(before, spans, strict=True)]
 
     def _oldest_that_can_be_amended(self) -> Spans:
         """Return the oldest window that a late row can still fall into."""
