@@ -4,7 +4,7 @@
     answers:   a walk over the windows that time has passed -> the result of each
 
 Windows of few rows are evaluated whole; larger ones, and those that read tables, by increments.
-Leaves are moved to a window before it is closed, so that what comes meanwhile is merged as it comes.
+Leaves are moved to a window before it is closed, so that rows are merged as they come.
 """
 
 from __future__ import annotations
