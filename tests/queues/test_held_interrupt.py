@@ -197,3 +197,30 @@ def test_other_threads_leave_the_handler_alone() -> None:
     thread.start()
     thread.join()
     assert seen_there == [signal.default_int_handler]
+
+
+def test_it_can_be_used_again_after_it_held_something_and_in_another_thread() -> None:
+    hold = HeldInterrupt()
+
+    def block(*, is_interrupted: bool) -> None:
+        with hold:
+            if is_interrupted:
+                signal.raise_signal(signal.SIGINT)
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            block(is_interrupted=True)
+        block(is_interrupted=False)
+    failures: list[BaseException] = []
+
+    def elsewhere() -> None:
+        try:
+            block(is_interrupted=False)
+        except BaseException as error:  # noqa: BLE001  # whatever it is, the test has to see it
+            failures.append(error)
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert failures == []
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

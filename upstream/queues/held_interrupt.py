@@ -26,6 +26,8 @@ Returned = TypeVar("Returned")
 class HeldInterrupt:
     """Hold SIGINT back for the length of a `with` block; the block is not interrupted by it.
 
+    It may be used for one block after the other, in any threads, but not for two at a time.
+
     Where no handler of Python's is called for the signal (in other threads, or if it is ignored)
     nothing is changed.
     """
@@ -37,6 +39,7 @@ class HeldInterrupt:
         self._held: tuple[int, FrameType | None] | None = None
 
     def __enter__(self) -> None:
+        self._handler = self._held = None
         handler = getsignal(SIGINT)
         if not callable(handler):
             return
