@@ -8,6 +8,7 @@ out. What the query answers in all must be what it answers when it is never inte
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,10 @@ import pytest
 from tests.queries.setting import append, make_streams
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.queries import Semantics
+from upstream.queries.chunks.cutter import Cut
+from upstream.queries.chunks.input import Input
 from upstream.queues.held_interrupt import HeldInterrupt
+from upstream.tables.log import Batch
 
 QUERIES = {
     "sums": "SELECT k, sum(x) AS x, avg(x) AS m FROM hop(bids, 20, 10) GROUP BY k",
@@ -161,6 +165,27 @@ def test_a_query_that_is_interrupted_anywhere_goes_on_where_it_was(
         found = run(name, way, interrupter, monkeypatch)
         assert interrupter.has_raised, line
         assert found == expected, f"interrupted at {line}, time {time}"
+
+
+def test_ctrl_c_while_a_batch_is_taken_comes_once_right_after_it(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = engine.continuous_query("SELECT sum(x) AS x FROM tumble(bids, 10)")
+    took = Input.took
+
+    def interrupted(self: Input, batch: Batch, cut: Cut) -> None:
+        signal.raise_signal(signal.SIGINT)
+        took(self, batch, cut)
+
+    append(engine, "bids", (1, 1), (11, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(Input, "took", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            query.results()
+    assert query.statistics().rows_waiting == 0
+    assert query.is_due()
+    append(engine, "bids", (21, 3))
+    assert [result.table["x"][0].as_py() for result in query.results()] == [1, 2]
 
 
 def hash_of(text: str) -> int:
