@@ -182,3 +182,23 @@ def test_groups_that_are_gone_take_no_room() -> None:
 def test_sessions_may_end_at_any_time_and_all_have_a_gap_later() -> None:
     ends = GapEnds(GAP)
     assert (ends.after(7), ends.newest(7)) == (12, 7)
+
+
+@pytest.mark.parametrize("open_keys", [1, 40])
+def test_what_sessions_keep_in_memory_goes_by_their_rows_and_not_by_their_batches(
+    open_keys: int,
+) -> None:
+    sessions = Sessions(SCHEMA, ["k"], 1_000_000)
+    for number in range(200):
+        keys = [f"open-{number % open_keys}", *[f"gone-{number}"] * 9_999]
+        rows = pa.table({"k": keys, "row": range(10_000)}, SCHEMA)
+        cut = sessions.cut(rows, np.full(10_000, number), None if not number else number - 1)
+        sessions.take(cut)
+        sessions.release([sessions._open.pop(cut.growths[1].place)])  # as if it had ended
+        sessions.settle()
+    held = [piece for each in sessions._open.values() for piece in each.pieces]
+    assert sum(piece.num_rows for piece in held) == sessions.rows == 200
+    assert len(sessions._open) == open_keys
+    chunks = [chunk for piece in held for chunk in piece.column("row").chunks]
+    buffers = {chunk.buffers()[1].address: chunk.buffers()[1].size for chunk in chunks}
+    assert sum(buffers.values()) < 10 * 8 * 10_000  # of the 200 batches that there were

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush, heapreplace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ...queues.held_interrupt import HeldInterrupt
 from ...rows.arrow_words import one_array
 from ...rows.group_codes import GroupCodes
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from .grid import Integers
 
-_SPARE_PLACES = 4_096
+_SPARE_PLACES: Final = 4_096
+_SPARE_ROWS: Final = 65_536
 
 
 class GapEnds:
@@ -73,8 +75,9 @@ class Growth(NamedTuple):
 
 
 class SessionCut(NamedTuple):
-    """A batch, divided among sessions."""
+    """A batch of so many rows, divided among sessions."""
 
+    rows: int
     growths: list[Growth]
     progress: int | None
     newest: int | None
@@ -84,7 +87,17 @@ class SessionCut(NamedTuple):
 class Sessions:
     """The sessions of a stream that are open, by the columns `per`."""
 
-    __slots__ = ("_by_end", "_gap", "_numbered", "_open", "_per", "_places", "_types", "rows")
+    __slots__ = (
+        "_by_end",
+        "_gap",
+        "_kept_rows",
+        "_numbered",
+        "_open",
+        "_per",
+        "_places",
+        "_types",
+        "rows",
+    )
 
     def __init__(self, schema: pa.Schema, per: Sequence[str], gap: int) -> None:
         self._per = per
@@ -98,16 +111,18 @@ class Sessions:
         self._numbered = 0
         self.rows = 0
         """How many rows are held."""
+        self._kept_rows = 0
+        """How many rows the batches had that these are of, since they were copied last."""
 
     def cut(self, rows: pa.Table, times: Integers, newest: int | None) -> SessionCut:
         """Divide rows among sessions. O(rows * log rows); nothing has changed until `take`."""
         if not len(times):
-            return SessionCut([], newest, None, 0)
+            return SessionCut(0, [], newest, None, 0)
         places = self._places_of(rows, self._places)
         is_ordered = bool((times[1:] >= times[:-1]).all())
         if is_ordered and (newest is None or int(times[0]) >= newest):
             growths = self._growths(rows, times, places)
-            return SessionCut(growths, int(times[-1]), int(times[-1]), 0)
+            return SessionCut(rows.num_rows, growths, int(times[-1]), int(times[-1]), 0)
         return self._cut_unordered(rows, times, places, newest)
 
     def take(self, cut: SessionCut) -> list[Session]:
@@ -124,6 +139,7 @@ class Sessions:
             session.start, session.last = min(start, session.start), max(last, session.last)
             session.pieces.append(rows)
             self.rows += rows.num_rows
+        self._kept_rows += cut.rows
         return followed
 
     def close(self, passed: int) -> list[Session]:
@@ -141,6 +157,31 @@ class Sessions:
                 closed.append(session)
         self._compact()
         return closed
+
+    def settle(self) -> None:
+        """Copy the rows that are held, if most of the batches that they were cut from are not.
+
+        A row that was cut from a batch keeps all of it in memory. O(1) a row, amortised.
+        """
+        import pyarrow as pa
+
+        if self._kept_rows <= 2 * self.rows + _SPARE_ROWS:
+            return
+        sessions = list(self._open.values())
+        pieces = [piece for session in sessions for piece in session.pieces]
+        copies: list[pa.Table] = []
+        if pieces:
+            rows = pa.concat_tables(pieces)
+            is_one = len(pieces) == 1  # which putting together would not copy
+            rows = rows.take(list(range(rows.num_rows))) if is_one else rows.combine_chunks()
+            at = 0
+            for session in sessions:
+                copies.append(rows.slice(at, session.rows))
+                at += session.rows
+        with HeldInterrupt():
+            for session, piece in zip(sessions, copies, strict=True):
+                session.pieces = [piece]
+            self._kept_rows = self.rows
 
     def release(self, sessions: Iterable[Session]) -> None:
         """Say that the rows of these sessions, which have been closed, are held no more."""
@@ -214,7 +255,7 @@ class Sessions:
             Growth(each.session, each.place, each.start, each.last, rows.take(pa.array(each.rows)))
             for each in drafts
         ]
-        return SessionCut(growths, newest, newest_row, late)
+        return SessionCut(0, growths, newest, newest_row, late)
 
     def _reaches(self, draft: _Draft, time: int, newest: int | None) -> bool:
         """Tell whether a row is of a session, which has not ended."""

@@ -107,6 +107,7 @@ class SessionEvaluation:
         passed = self._progress.passed(now)
         if passed is not None:
             self._close(passed)
+        self._sessions.settle()
 
     def answers(self, now: float, keep: int) -> Answers:
         """Answer for the newest `keep` sessions of those that have ended."""
