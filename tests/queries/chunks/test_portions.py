@@ -18,7 +18,7 @@ def settled(response: Callable[[int], float], *, slides: int = 200) -> Portions:
 
 
 @pytest.mark.parametrize(
-    ("response", "chunks"),
+    ("response", "count"),
     [
         (lambda count: 1.0 / count + 0.02 * count, 8),  # 1.02, 0.54, 0.33, 0.285, 0.3825
         (lambda count: 1.0 + 0.1 * count, 1),
@@ -27,9 +27,9 @@ def settled(response: Callable[[int], float], *, slides: int = 200) -> Portions:
     ],
 )
 def test_the_number_of_portions_doubles_until_the_response_is_not_shorter(
-    response: Callable[[int], float], chunks: int
+    response: Callable[[int], float], count: int
 ) -> None:
-    assert settled(response).count == chunks
+    assert settled(response).count == count
 
 
 def test_a_gain_of_less_than_a_twentieth_is_none() -> None:

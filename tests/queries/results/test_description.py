@@ -55,11 +55,11 @@ def test_once_a_window_was_large_it_says_how_the_next_ones_are_evaluated(engine:
     assert now(query) == "windows are evaluated by increments"
 
 
-def test_it_says_in_how_many_chunks_the_open_step_is_evaluated(engine: Engine) -> None:
+def test_it_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) FROM tumble(bids, 10)", evaluation="increments")
     assert isinstance(query._evaluation, WindowedEvaluation)
     query._evaluation._portions.count = 2
-    chunks = "; the open step in 2 chunks as it comes"
+    chunks = "; the open chunk in 2 portions as it comes"
     assert now(query) == f"windows are evaluated by increments{chunks}"
 
 
