@@ -48,7 +48,7 @@ class GapEnds:
 class Session:
     """Rows of one group from `start` to `last`. `number` tells which session began before which.
 
-    `is_told` is for those who evaluate it: whether its rows that fail have been counted.
+    `is_told` is set by the evaluation when the session's failing rows have been counted.
     """
 
     number: int

@@ -1,6 +1,6 @@
 """How far the windows of a query have been answered, and which of them are to be answered next.
 
-A walk changes only by `due`. Whoever answers walks on a copy, and keeps that once the answers are
+A walk changes only by `due`. An evaluation walks on a fork, and keeps it once the answers are
 there; until then the walk is where it was.
 
 The window that is open is the oldest that no answer was about and that can still hold a row. Of

@@ -61,7 +61,7 @@ class Result:
 
 
 class Backlog:
-    """The newest results that nobody has taken yet."""
+    """The newest results that were not taken yet."""
 
     __slots__ = ("_answers", "_keep", "_missed", "lost", "staleness_seconds", "taken")
 

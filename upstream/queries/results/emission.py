@@ -1,7 +1,7 @@
 """Which answers become results, and when: what the user chose for emission, and what it costs.
 
 Every answer that was due is in one count: taken, waiting, skipped (older than one that is given, or
-too soon after it), dropped (nobody took it in time) or unchanged.
+too soon after it), dropped (not taken in time) or unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """When results are given, and how many are kept for somebody to take them."""
+    """When results are given, and how many are kept until they are taken."""
 
     emit: Emit = "slide"
     every: float | None = None
@@ -81,7 +81,7 @@ class Emitter:
 
     @property
     def dropped(self) -> int:
-        """How many answers nobody took in time."""
+        """How many answers were not taken in time."""
         return self._dropped + (0 if self._is_update else self.backlog.lost)
 
     def held_until(self, now: float) -> float | None:

@@ -11,7 +11,7 @@ class QueryStatistics:
 
     `results_due = results_taken + results_skipped + results_dropped + results_unchanged +
     results_waiting`. Skipped are results that were older than one that was given (update
-    semantics, `latest()`, `emit_every`); dropped are those that nobody took in time (append
+    semantics, `latest()`, `emit_every`); dropped are those that were not taken in time (append
     semantics); unchanged are those that were as the one before (`emit="changed"`).
 
     `rows_late` came too late for their windows, or were older than the newest of their key;
