@@ -42,7 +42,7 @@ QUERIES = {
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
 LINES = int(os.environ.get("INTERRUPTED_LINES", "40"))
-"""How many of the lines are tried in a case; `make differ` tries all."""
+"""How many of the lines are tried in a case; `make differ` tries more."""
 
 Line = tuple[str, int]
 
