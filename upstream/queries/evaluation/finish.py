@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...database.failure import DatabaseError
+from ...rows.arrow_data import empty_table
 from ..results.error_text import error_text
 from ..rewriting.merge_query import PARTIALS
 from ..rewriting.merged_finish import Merged, finish_over
@@ -55,6 +57,13 @@ class Finish:
         else:
             result = self._finish.run(**dict(zip(self._names, merged, strict=True)), **bounds)
         return result if result.schema.equals(self.schema) else result.cast(self.schema)
+
+    def attempt(self, run: Callable[[], pa.Table]) -> tuple[pa.Table, str | None]:
+        """Return a result or, if that fails, no rows and what went wrong."""
+        try:
+            return run(), None
+        except DatabaseError as failure:
+            return empty_table(self.schema), self.said(failure)
 
     def said(self, error: Exception) -> str:
         """Return what went wrong, in the words of the query."""

@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ...database.failure import DatabaseError
 from ...queues.held_interrupt import HeldInterrupt
-from ...rows.arrow_data import empty_table
 from ..chunks.grid import FOREVER
 from ..chunks.progress import passed_by_all, passed_by_all_at, passes_for_all_at
 from ..chunks.ring import Ring
@@ -205,12 +203,8 @@ class LandmarkEvaluation:
                 each.forget(self._start_of(passed))
 
     def _answer(self, end: int, due: float) -> Answer:
-        error = None
         spans = self._spans(end)
-        try:
-            table = self._increments.table(spans, {})
-        except DatabaseError as failure:
-            table, error = empty_table(self._finish.schema), self._finish.said(failure)
+        table, error = self._finish.attempt(lambda: self._increments.table(spans, {}))
         assert self._oldest is not None
         assert self._newest is not None
         until = self._start_of(end) if self._has_slide else self._newest
@@ -219,9 +213,4 @@ class LandmarkEvaluation:
 
     def _over_no_rows(self, due: float) -> Answer:
         """Answer as long as there is no window."""
-        table, error = empty_table(self._finish.schema), None
-        try:
-            table = self._whole.run()
-        except DatabaseError as failure:
-            error = self._finish.said(failure)
-        return Answer(None, None, due, 0, table, error)
+        return Answer(None, None, due, 0, *self._finish.attempt(self._whole.run))

@@ -10,9 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ...database.failure import DatabaseError
 from ...queues.held_interrupt import HeldInterrupt
-from ...rows.arrow_data import empty_table
 from ..chunks.cutter import microseconds
 from ..chunks.windows import Span
 from ..results.answer import Answer, Answers, Counts
@@ -216,12 +214,8 @@ class SessionEvaluation:
     def _answer(self, number: int, session: Session, now: float) -> Answer:
         spans = (Span(number, number + 1),)
         end = self._sessions.end_of(session)
-        error = None
-        try:
-            self._increments.advance(spans)
-            table = self._increments.table(spans, self._bounds(session.start, end))
-        except DatabaseError as refusal:
-            table, error = empty_table(self._finish.schema), self._finish.said(refusal)
+        bounds = self._bounds(session.start, end)
+        table, error = self._finish.attempt(lambda: self._increments.table(spans, bounds))
         failed, failure = self._failing_now.within(spans)
         start_and_end = self._value(session.start), self._value(end)
         due = self._progress.passed_at(end, now)
@@ -229,12 +223,8 @@ class SessionEvaluation:
 
     def _over_no_rows(self, due: float) -> Answer:
         """Answer as long as no session has ended."""
-        table, error = empty_table(self._finish.schema), None
-        try:
-            table = self._whole.run(**self._bounds(None, None))
-        except DatabaseError as failure:
-            error = self._finish.said(failure)
-        return Answer(None, None, due, 0, table, error)
+        bounds = self._bounds(None, None)
+        return Answer(None, None, due, 0, *self._finish.attempt(lambda: self._whole.run(**bounds)))
 
     def _bounds(self, start: int | None, end: int | None) -> dict[str, pa.Table]:
         if self._bounds_schema is None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
 from ...queues.held_interrupt import HeldInterrupt
-from ...rows.arrow_data import empty_table
 from ..chunks.grid import FOREVER
 from ..chunks.portions import Portions
 from ..chunks.progress import passed_by_all_at, passes_for_all_at
@@ -237,17 +236,11 @@ class WindowedEvaluation:
 
     def _over_rows(self, spans: Spans) -> tuple[pa.Table, str | None]:
         """Evaluate a window, or say why that fails."""
-        try:
-            return self._evaluated(spans), None
-        except DatabaseError as failure:
-            return empty_table(self._finish.schema), self._finish.said(failure)
+        return self._finish.attempt(lambda: self._evaluated(spans))
 
     def _over_no_rows(self, spans: Spans | None) -> tuple[pa.Table, str | None]:
         """Evaluate the query as it is where there are no rows."""
-        try:
-            return self._whole.run(**self._bounds.tables(spans)), None
-        except DatabaseError as failure:
-            return empty_table(self._finish.schema), self._finish.said(failure)
+        return self._finish.attempt(lambda: self._whole.run(**self._bounds.tables(spans)))
 
     def _evaluated(self, spans: Spans) -> pa.Table:
         rows = self._reading.rows
