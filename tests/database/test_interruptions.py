@@ -130,7 +130,7 @@ def statement_as_written(duck: Duck) -> None:
 
 def lent_table(duck: Duck) -> None:
     relation = duck.lend(SCHEMA)
-    relation.table = rows(2)
+    relation.hold(rows(2))
     assert duck.rows(f"SELECT count(*)::TEXT FROM {relation.name}") == [("2",)]
     duck.take_back(relation)
 

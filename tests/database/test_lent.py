@@ -38,9 +38,9 @@ def test_a_relation_has_the_rows_that_it_holds_at_the_moment(
 ) -> None:
     relation = lent.lend(SCHEMA)
     assert values(connection, relation) == []
-    relation.table = pa.table({"v": [1, 2]}, SCHEMA)
+    relation.hold(pa.table({"v": [1, 2]}, SCHEMA))
     assert values(connection, relation) == [1, 2]
-    relation.clear()
+    relation.hold(None)
     assert values(connection, relation) == []
 
 
@@ -68,11 +68,11 @@ def test_what_is_taken_back_is_gone_however_long_it_is_referred_to(
     connection: duckdb.DuckDBPyConnection, lent: LentRelations
 ) -> None:
     relation = lent.lend(SCHEMA, "trades")
-    relation.table = pa.table({"v": [1]}, SCHEMA)
+    relation.hold(pa.table({"v": [1]}, SCHEMA))
     assert views(connection) == ["trades"]
     lent.take_back(relation)
     assert views(connection) == []
-    assert relation.table.num_rows == 0
+    assert pa.table(relation.rows).num_rows == 0
     lent.take_back(relation)  # a second time is nothing
 
 
@@ -102,7 +102,7 @@ def test_a_block_that_fails_keeps_nothing(
 ) -> None:
     def failing() -> None:
         with lent.keeping():
-            assert lent.shared(SCHEMA, 0).table.num_rows == 0
+            assert pa.table(lent.shared(SCHEMA, 0).rows).num_rows == 0
             raise ValueError("in it")
 
     with pytest.raises(ValueError, match="in it"):

@@ -1,4 +1,9 @@
-"""Results of DuckDB as Arrow tables."""
+"""Results of DuckDB as Arrow tables.
+
+Those of a few rows are quicker to take as Python values: DuckDB makes Arrow of a prepared
+statement's result by a second statement, which costs as much as the first one where there are few
+rows. Only types are taken so whose every value Python has: times reach beyond what datetime can.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +20,8 @@ if TYPE_CHECKING:
 
     Types = Sequence[DuckDBPyType]
 
+SHORT_ROWS: Final = 64
+"""From here on it is quicker by Arrow."""
 _COPY: Final = "Arrow output on a DB-API result makes an extra copy"
 """How DuckDB's warning begins. A relation, which it would rather have, costs more than the copy,
 since it cannot be prepared."""
@@ -54,3 +61,29 @@ def run_query(connection: DuckDBPyConnection, query: Statement | str) -> tuple[p
     connection.execute(query)  # a relation would not heed Ctrl-C
     types = [column[1] for column in connection.description or ()]
     return as_arrow(connection), types
+
+
+def has_plain_types(schema: pa.Schema) -> bool:
+    """Tell whether Python has every value that these types have."""
+    import pyarrow as pa
+
+    types = pa.types
+    return len(schema) > 0 and all(
+        types.is_integer(kind)
+        or types.is_boolean(kind)
+        or types.is_float64(kind)
+        or types.is_decimal128(kind)
+        or types.is_string(kind)
+        for kind in schema.types
+    )
+
+
+def table_of(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
+    """Return rows of Python values as a table; ArrowException if a value does not fit."""
+    import pyarrow as pa
+
+    if not rows:
+        return schema.empty_table()
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)

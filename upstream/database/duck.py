@@ -21,10 +21,9 @@ from ..errors import NameTakenError, ParameterError
 from .arrow_results import run_once
 from .engine_clock import EngineClock
 from .lent import LentRelations
-from .prepared import Prepared
+from .prepared import Prepared, Written
 from .result_schema import ResultSchema
 from .running import Running
-from .written import Written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from ..clock import Clock
     from .arrow_results import Types
     from .lent import LentRelation
-    from .written import Write
+    from .prepared import Write
 
 T = TypeVar("T")
 
@@ -185,8 +184,9 @@ class Duck:
         try:
             for name, table in tables.items():
                 relations.append(self._relations.lend(table.schema, name))
-                relations[-1].table = table
-            self._clock.tell_if_read(is_named=self._clock.may_be_read(text))
+                relations[-1].hold(table)
+            if self._clock.may_be_read(text) or self._clock.is_hidden:
+                self._clock.tell()
             self._note(text)
             with self._running:
                 [statement] = self._connection.extract_statements(text)

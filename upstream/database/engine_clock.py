@@ -64,12 +64,12 @@ CLOCK_CALLS: Final = {
 class EngineClock:
     """Tells DuckDB the time of a clock."""
 
-    __slots__ = ("_clock", "_connection", "_is_hidden", "_set")
+    __slots__ = ("_clock", "_connection", "_set", "is_hidden")
 
     def __init__(self, connection: DuckDBPyConnection, clock: Clock) -> None:
         self._connection = connection
         self._clock = clock
-        self._is_hidden = False
+        self.is_hidden = False
         """Whether something was defined that reads the clock, and may be in any statement."""
         for name, body in MACROS.items():
             connection.execute(f"CREATE OR REPLACE TEMP MACRO {name} AS {body}")
@@ -86,14 +86,9 @@ class EngineClock:
         """
         is_named = _WORDS.search(sql) is not None
         if _BRINGS_IN.search(sql) or (is_named and _DEFINES.search(sql)):
-            self._is_hidden = True
+            self.is_hidden = True
         return is_named
 
     def tell(self) -> None:
         """Set the time for the statement that follows."""
         self._connection.execute(self._set, [round(self._clock.now() * 1e6)])
-
-    def tell_if_read(self, *, is_named: bool) -> None:
-        """Set the time if the statement that follows may read it."""
-        if is_named or self._is_hidden:
-            self.tell()

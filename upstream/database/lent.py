@@ -51,15 +51,6 @@ class LentRelation:
         self._rows = _Rows(self._nothing)
 
     @property
-    def table(self) -> pa.Table:
-        """The rows that DuckDB reads."""
-        return self._rows.table
-
-    @table.setter
-    def table(self, table: pa.Table) -> None:
-        self._rows.table = table
-
-    @property
     def schema(self) -> pa.Schema:
         """The columns that it was lent with."""
         return self._nothing.schema
@@ -69,9 +60,9 @@ class LentRelation:
         """The object to register with DuckDB, which must not keep the relation itself alive."""
         return self._rows
 
-    def clear(self) -> None:
-        """Hold no rows, so that nothing stays in memory for our sake."""
-        self._rows.table = self._nothing
+    def hold(self, table: pa.Table | None) -> None:
+        """Have DuckDB read these rows; without any nothing stays in memory for our sake."""
+        self._rows.table = self._nothing if table is None else table
 
 
 class Kept:
@@ -125,7 +116,7 @@ class LentRelations:
 
     def take_back(self, relation: LentRelation) -> None:
         """Let DuckDB know a relation no more that `lend` returned."""
-        relation.clear()
+        relation.hold(None)
         self._connection.unregister(relation.name)
         self._lent.pop(relation.name, None)
 

@@ -41,7 +41,12 @@ class Running:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Raise another error in place of DuckDB's."""
-        if error is None or isinstance(error, DatabaseError):
+        if error is not None:
+            self.failed(error)
+
+    def failed(self, error: BaseException) -> None:
+        """Raise what an error is by our names, if it has another; to be called where it is."""
+        if isinstance(error, DatabaseError):
             return
         import duckdb
 

@@ -47,7 +47,7 @@ class SideTable:
                 self.reader.take(rows.num_rows)
                 self._is_stale = True
         if self._is_stale:
-            self._relation.table = self._newest.table()
+            self._relation.hold(self._newest.table())
             self._is_stale = False
 
     def close(self) -> None:

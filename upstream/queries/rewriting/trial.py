@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ...database.duck import Duck
-    from ...database.written import Written
+    from ...database.prepared import Written
 
 
 @dataclass(frozen=True, slots=True)

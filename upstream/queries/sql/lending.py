@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...database.duck import Duck
-    from ...database.prepared import Prepared
-    from ...database.written import NameOf, Write, Written
+    from ...database.prepared import NameOf, Prepared, Write, Written
 
 _CLOCK_WORDS: Mapping[type[exp.Expr], str] = {
     getattr(exp, name): function for name, function in CLOCK_CALLS.items()
