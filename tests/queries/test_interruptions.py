@@ -21,7 +21,7 @@ from tests.queries.setting import append, make_streams
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.queries import Semantics
 from upstream.queries.chunks.cutter import Cut
-from upstream.queries.chunks.input import Input
+from upstream.queries.chunks.reading import Input
 from upstream.queues.held_interrupt import HeldInterrupt
 from upstream.tables.log import Batch
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from upstream.queries.chunks.cutter import Cut
 from upstream.queries.chunks.grid import EvenGrid
-from upstream.queries.chunks.input import Input
 from upstream.queries.chunks.progress import Progress
+from upstream.queries.chunks.reading import Input
 from upstream.queries.chunks.windows import EndTimes, Schedule, Windows
 from upstream.queries.sql.window_clause import Axis
 from upstream.rows.stream_definition import StreamDefinition

@@ -1,4 +1,4 @@
-"""Up to where time has passed for one input, or for all: by rows, by arrival, by silence."""
+"""Up to where time has passed for one input: by rows, by arrival, by silence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upstream.queries.chunks.grid import FOREVER
-from upstream.queries.chunks.progress import passed_by_all, passed_by_all_at, passes_for_all_at
 from upstream.queries.sql.window_clause import Axis
 
 from .feed import INSTANTS, Feed
@@ -192,37 +191,3 @@ def test_time_has_passed_at_the_moment_that_was_foretold(
     passed = feed.progress.passed(moment)
     assert passed is not None
     assert passed >= end
-
-
-# Several inputs
-
-
-def test_time_has_passed_for_all_when_it_has_for_the_slowest() -> None:
-    one, other = Feed(), Feed()
-    both = [one.progress, other.progress]
-    one.take(1.0, 25)
-    assert passed_by_all(both[:1], 9.0) == 25
-    assert passed_by_all(both, 9.0) is None
-    other.take(4.0, 12)
-    assert passed_by_all(both, 9.0) == 12
-    assert passed_by_all_at(both, 10, 9.0) == 4.0
-
-
-def test_what_silence_passes_it_passes_for_all_when_it_does_for_the_last() -> None:
-    one, other = Feed(close_after=5), Feed(close_after=5)
-    both = [one.progress, other.progress]
-    one.take(1.0, 3)
-    other.take(2.0, 4)
-    assert passes_for_all_at(both, 10) == 7.0
-    assert passes_for_all_at([*both, Feed().progress], 10) is None
-    one.take(3.0, 11)
-    assert passes_for_all_at(both, 10) == 7.0
-    assert (passed_by_all(both, 6.9), passed_by_all(both, 7.0)) == (4, 10)
-
-
-def test_a_stream_that_never_began_holds_up_no_other() -> None:
-    one, never = Feed(), Feed(close_after=5)
-    one.take(1.0, 25)
-    both = [one.progress, never.progress]
-    assert (passed_by_all(both, 4.0), passed_by_all(both, 5.0)) == (None, 25)
-    assert passed_by_all_at(both, 10, 5.0) == 5.0

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from upstream.queries.chunks.ring import Ring
 from upstream.queries.chunks.walk import Due, Walk
-from upstream.queries.chunks.windows import Schedule, Windows
+from upstream.queries.chunks.windows import Schedule, Span, Windows
 
 MUCH = 1_000
 """So many windows are kept of a silence that none is left out."""
@@ -51,17 +51,18 @@ class PlainWalk:
         found = []
         for end in sorted(self.amended):
             moment = self.amended[end]
-            found.append(Due(end, is_occupied=True, amended=moment))
+            found.append(Due(end, self.schedule.at(end), is_occupied=True, amended=moment))
             self._pass(end)
             after = self.schedule.end_after(end)
             is_told = after in self.answers or after in self.amended
             if after != self.open and not is_told and not self.is_occupied(after):
-                found.append(Due(after, is_occupied=False, amended=moment))
+                spans = self.schedule.at(after)
+                found.append(Due(after, spans, is_occupied=False, amended=moment))
         self.amended.clear()
         while self.open is not None and self.open <= passed:
             is_occupied = self.is_occupied(self.open)
             if is_occupied or self.answers_empty or self._follows_rows(self.open):
-                found.append(Due(self.open, is_occupied))
+                found.append(Due(self.open, self.schedule.at(self.open), is_occupied))
             if is_occupied:
                 self._pass(self.open)
             self.open = self.schedule.end_after(self.open)
@@ -126,8 +127,7 @@ class Both:
         windows = self.schedule.windows[number]
         if not windows.covers(chunk) or (windows.earliest is not None and chunk < 0):
             return
-        if chunk not in self.occupied[number]:
-            self.occupied[number].add(chunk, moment)
+        self.occupied[number].add_first(chunk, moment)
         self.walk.amend(number, chunk, moment)
         self.plain.add(number, chunk, moment)
 
@@ -143,9 +143,7 @@ class Both:
         assert self.walk.due_from() == self.plain.due_from()
         for end, answers in self.plain.answers.items():
             assert self.walk.revision(end) == answers
-        for number in range(len(self.schedule.windows)):
-            at = self.schedule.at(self.walk.open)[number]
-            assert self.walk.first_open(number) == at.first
+        assert self.walk.spans == self.schedule.at(self.walk.open)
 
 
 def counted(walk: Walk, passed: int, keep: int) -> tuple[list[Due], int]:
@@ -169,7 +167,7 @@ def test_a_walk_passes_windows_as_if_it_went_one_by_one(
             both.begin(passed)
         passed += forward
         is_due = both.plain.open is not None and both.plain.open <= passed
-        assert both.walk.would_pass(passed) == (is_due or bool(both.plain.amended))
+        assert (both.walk.forked(passed) is not None) == (is_due or bool(both.plain.amended))
         found, skipped = counted(both.walk, passed, MUCH)
         assert (found, skipped) == (both.plain.due(passed), 0)
         both.check()
@@ -210,7 +208,7 @@ def test_the_length_of_a_silence_costs_nothing(answers_empty: bool) -> None:
     both.walk.begin(0)
     found, skipped = both.walk.due(FAR + 2, 2)
     ends = [each.end for each in found]
-    with_rows = [end for end in ends if both.walk.is_occupied(end)]
+    with_rows = [end for end in ends if both.walk.is_occupied(both.schedule.at(end))]
     assert with_rows == [1, 2, 3, FAR + 1, FAR + 2]
     if answers_empty:
         assert [end for end in ends if end not in with_rows] == [4, FAR - 1, FAR]
@@ -224,10 +222,10 @@ def test_the_length_of_a_silence_costs_nothing(answers_empty: bool) -> None:
 def test_nothing_is_open_before_the_first_row() -> None:
     walk = Walk(Schedule([Windows(3, 1)]), [Ring[float]()], answers_empty=True)
     walk.begin(None)
-    assert (walk.open, walk.due_from(), walk.would_pass(FAR)) == (None, None, False)
+    assert (walk.open, walk.due_from(), walk.forked(FAR)) == (None, None, None)
     assert walk.due(FAR, 9) == ([], 0)
     walk.amend(0, 5, 1.0)
-    assert not walk.would_pass(FAR)
+    assert walk.forked(FAR) is None
 
 
 def test_a_copy_goes_on_by_itself() -> None:
@@ -237,11 +235,13 @@ def test_a_copy_goes_on_by_itself() -> None:
     counted(both.walk, 3, MUCH)
     both.add(0, 1, 5.0)
     before = both.walk
-    one, other = before.fork(), before.fork()
+    one, other = before.forked(5), before.forked(5)
+    assert one is not None
+    assert other is not None
     assert counted(one, 5, MUCH) == counted(other, 5, MUCH)
-    assert (before.open, before.last, before.would_pass(3)) == (4, 2, True)
+    assert (before.open, before.last, before.forked(3) is not None) == (4, 2, True)
     assert (before.revision(2), one.revision(2)) == (0, 1)
-    assert counted(before, 5, MUCH)[0][0] == Due(2, is_occupied=True, amended=5.0)
+    assert counted(before, 5, MUCH)[0][0] == Due(2, (Span(0, 2),), is_occupied=True, amended=5.0)
 
 
 def test_late_rows_are_known_since_the_first_of_them_came() -> None:
@@ -251,7 +251,7 @@ def test_late_rows_are_known_since_the_first_of_them_came() -> None:
     counted(both.walk, 4, MUCH)
     for moment in (7.0, 8.0):
         both.add(0, 1, moment)
-    assert both.walk.due(4, MUCH) == ([Due(2, is_occupied=True, amended=7.0)], 0)
+    assert both.walk.due(4, MUCH) == ([Due(2, (Span(0, 2),), is_occupied=True, amended=7.0)], 0)
 
 
 def test_revisions_that_cannot_be_asked_for_are_forgotten_now_and_then() -> None:

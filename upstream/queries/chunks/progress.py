@@ -8,7 +8,6 @@ goes on from the newest row as the clock does.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from math import inf, nextafter
 from typing import Protocol
 
@@ -25,29 +24,6 @@ class Ends(Protocol):
 
     def newest(self, time: int) -> int | None:
         """Return the newest end by a time, in any numbers that ascend; None if there is none."""
-
-
-def passed_by_all(inputs: Sequence[Progress], now: float) -> int | None:
-    """Return up to where time has passed for all inputs, None if it has not begun for one."""
-    if len(inputs) == 1:
-        return inputs[0].passed(now)
-    passed = [each.passed(now) for each in inputs]
-    known = [each for each in passed if each is not None]
-    return min(known) if len(known) == len(passed) else None
-
-
-def passed_by_all_at(inputs: Sequence[Progress], time: int, now: float) -> float:
-    """Return the moment at which all inputs had passed a time, which they have by now."""
-    if len(inputs) == 1:
-        return inputs[0].passed_at(time, now)
-    return max(each.passed_at(time, now) for each in inputs)
-
-
-def passes_for_all_at(inputs: Sequence[Progress], time: int) -> float | None:
-    """Return when all inputs will have passed a time without a further row, if ever."""
-    moments = [each.passes_at(time) for each in inputs]
-    known = [moment for moment in moments if moment is not None]
-    return max(known) if len(known) == len(moments) else None
 
 
 class Progress:
@@ -122,6 +98,11 @@ class Progress:
             and self.last_arrival is not None
             and now - self.last_arrival >= self.close_after
         )
+
+    @property
+    def passes_by_clock(self) -> bool:
+        """Whether time passes without rows as well."""
+        return self.close_after is not None or self.axis is Axis.ARRIVAL
 
     def passes_at(self, time: int) -> float | None:
         """Return when a time will have passed without a further row, if ever."""

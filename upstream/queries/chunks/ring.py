@@ -22,7 +22,7 @@ class Ring(Generic[Item]):
     >>> ring = Ring[str]()
     >>> for chunk, item in ((3, "a"), (1, "b"), (3, "c")):
     ...     ring.add(chunk, item)
-    >>> list(ring.between(0, 9)), ring.forget(3), len(ring)
+    >>> ring.between(0, 9), ring.forget(3), len(ring)
     ([(1, 'b'), (3, 'a'), (3, 'c')], [(1, ['b'])], 1)
     """
 
@@ -45,15 +45,21 @@ class Ring(Generic[Item]):
         """Yield the chunks that have items, the oldest first."""
         return iter(self._chunks)
 
-    def add(self, chunk: int, item: Item) -> None:
-        """Add an item to a chunk. O(1) for the newest chunk."""
-        if chunk in self._items:
+    def add(self, chunk: int, item: Item) -> int:
+        """Add an item to a chunk, and return how many it has then. O(1) for the newest chunk."""
+        if not self.add_first(chunk, item):
             self._items[chunk].append(item)
-        else:
-            at = bisect_left(self._chunks, chunk)
-            if self._chunks[at : at + 1] != [chunk]:  # or an `add` was interrupted here
-                self._chunks.insert(at, chunk)
-            self._items[chunk] = [item]
+        return len(self._items[chunk])
+
+    def add_first(self, chunk: int, item: Item) -> bool:
+        """Add an item to a chunk if it has none, and tell whether that was so."""
+        if chunk in self._items:
+            return False
+        at = bisect_left(self._chunks, chunk)
+        if self._chunks[at : at + 1] != [chunk]:  # or an `add` was interrupted here
+            self._chunks.insert(at, chunk)
+        self._items[chunk] = [item]
+        return True
 
     def of(self, chunk: int) -> list[Item]:
         """Return the items of a chunk, which may be none."""
@@ -80,11 +86,10 @@ class Ring(Generic[Item]):
         """Return the chunks in `[first, end)` that have items, the oldest first."""
         return self._chunks[bisect_left(self._chunks, first) : bisect_left(self._chunks, end)]
 
-    def between(self, first: int, end: int) -> Iterator[tuple[int, Item]]:
-        """Yield the items of the chunks in `[first, end)`, with their chunks."""
-        for chunk in self.chunks(first, end):
-            for item in self._items.get(chunk, ()):
-                yield chunk, item
+    def between(self, first: int, end: int) -> list[tuple[int, Item]]:
+        """Return the items of the chunks in `[first, end)`, with their chunks."""
+        chunks = self.chunks(first, end)
+        return [(chunk, item) for chunk in chunks for item in self._items.get(chunk, ())]
 
     def has_any(self, first: int, end: int) -> bool:
         """Tell whether any chunk in `[first, end)` has items. O(log chunks)."""

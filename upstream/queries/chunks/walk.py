@@ -18,7 +18,7 @@ from .grid import FOREVER
 
 if TYPE_CHECKING:
     from .ring import Ring
-    from .windows import Schedule
+    from .windows import Schedule, Spans
 
 _BEFORE_ALL: Final = -FOREVER
 _REVISIONS: Final = 1_000
@@ -27,12 +27,13 @@ _REVISIONS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A window that is to be answered: by its end.
+    """A window that is to be answered: its end, and its chunks by input.
 
     `amended` is when the first late row came for it, if it was passed before.
     """
 
     end: int
+    spans: Spans
     is_occupied: bool
     amended: float | None = None
 
@@ -51,6 +52,7 @@ class Walk:
         "last",
         "open",
         "schedule",
+        "spans",
     )
 
     def __init__(
@@ -75,34 +77,32 @@ class Walk:
         self._revisions_kept = _REVISIONS
         self.open: int | None = None
         """The end of the window that is open, as soon as a row came."""
+        self.spans: Spans | None = None
+        """The chunks of that window by input."""
         self.last: int | None = None
         """The end of the newest window that was passed with rows in it."""
 
-    def fork(self) -> Walk:
-        """Return a walk that is as far, and can go on by itself."""
+    def forked(self, passed: int) -> Walk | None:
+        """Return a walk that is as far, and can go on by itself, if there is a window to pass."""
+        if not self._amended and (self.open is None or self.open > passed):
+            return None
         walk = Walk.__new__(Walk)
         walk.schedule, walk._occupied = self.schedule, self._occupied
         walk._answers_empty, walk._revisable = self._answers_empty, self._revisable
         walk._revisions, walk._revisions_kept = self._revisions, self._revisions_kept
         walk._amended = self._amended.copy() if self._amended else self._amended
-        walk._follows_rows, walk.open, walk.last = self._follows_rows, self.open, self.last
+        walk._follows_rows, walk.last = self._follows_rows, self.last
+        walk.open, walk.spans = self.open, self.spans
         return walk
 
     def begin(self, passed: int | None) -> None:
         """Open the first window that can hold a row, if there is one yet."""
         if self.open is None and passed is not None:
-            self.open = self._next(_BEFORE_ALL, passed)
+            self._open(self._next(_BEFORE_ALL, passed))
 
-    def is_occupied(self, end: int) -> bool:
+    def is_occupied(self, spans: Spans) -> bool:
         """Tell whether a window holds a row."""
-        for ring, span in zip(self._occupied, self.schedule.at(end), strict=True):
-            if ring.has_any(*span):
-                return True
-        return False
-
-    def first_open(self, number: int) -> int | None:
-        """Return the first chunk of an input that is in a window which was not passed, if any."""
-        return None if self.open is None else self.schedule.at(self.open)[number].first
+        return any(ring.has_any(*span) for ring, span in zip(self._occupied, spans, strict=True))
 
     def amend(self, number: int, chunk: int, moment: float) -> None:
         """Note that windows with a chunk which were passed are not as they were."""
@@ -110,10 +110,6 @@ class Walk:
             for end in self.schedule.ends_with(number, chunk):
                 if end < self.open:
                     self._amended.setdefault(end, moment)
-
-    def would_pass(self, passed: int) -> bool:
-        """Tell whether there is a window to pass."""
-        return bool(self._amended) or (self.open is not None and self.open <= passed)
 
     def due(self, passed: int, keep: int) -> tuple[list[Due], int]:
         """Pass all windows that have ended; return those that are to be answered.
@@ -126,16 +122,16 @@ class Walk:
             if self.last is None or end >= self.last:
                 self.last = end
             moment = self._amended.pop(end)
-            found.append(Due(end, self.is_occupied(end), moment))
+            found.append(self._due(end, moment))
             found.extend(self._newly_followed(end, moment))
-        while self.open is not None and self.open <= passed:
-            end, is_occupied = self.open, self.is_occupied(self.open)
+        while self.open is not None and self.spans is not None and self.open <= passed:
+            end, is_occupied = self.open, self.is_occupied(self.spans)
             if is_occupied:
                 self.last = end
             if is_occupied or self._follows_rows or self._answers_empty:
-                found.append(Due(end, is_occupied))
+                found.append(Due(end, self.spans, is_occupied))
             self._follows_rows = is_occupied
-            self.open = self.schedule.end_after(end) if is_occupied else self._next(end, passed)
+            self._open(self.schedule.end_after(end) if is_occupied else self._next(end, passed))
             if self._answers_empty and not is_occupied:
                 skipped += self._pass_empty(end, self.open, found, keep)
         return found, skipped
@@ -164,15 +160,19 @@ class Walk:
             self._revisions = kept
             self._revisions_kept = max(_REVISIONS, 2 * len(kept))
 
+    def _open(self, end: int) -> None:
+        self.open, self.spans = end, self.schedule.at(end)
+
+    def _due(self, end: int, amended: float | None = None) -> Due:
+        spans = self.schedule.at(end)
+        return Due(end, spans, self.is_occupied(spans), amended)
+
     def _pass_empty(self, end: int, following: int, found: list[Due], keep: int) -> int:
         """Add the windows between two ends, which are all empty; return how many are left out."""
         between = self.schedule.ends_between(end, following)
         left_out = max(0, between - max(keep, self._revisable))
         slide = self.schedule.windows[0].slide
-        found.extend(
-            Due(end + number * slide, is_occupied=False)
-            for number in range(left_out + 1, between + 1)
-        )
+        found.extend(self._due(end + number * slide) for number in range(left_out + 1, between + 1))
         return left_out
 
     def _newly_followed(self, end: int, moment: float) -> Iterator[Due]:
@@ -183,8 +183,8 @@ class Walk:
         after = self.schedule.end_after(end)
         if after == self.open:
             self._follows_rows = True
-        elif not (self.is_occupied(after) or after in self._revisions):
-            yield Due(after, is_occupied=False, amended=moment)
+        elif after not in self._revisions and not (due := self._due(after, moment)).is_occupied:
+            yield due
 
     def _next(self, end: int, passed: int) -> int:
         """Return the end of the oldest window after this one that holds a row, or still can."""

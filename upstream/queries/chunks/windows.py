@@ -64,11 +64,6 @@ class Windows:
         """Return the end of the first window that has left a chunk behind."""
         return self._from(chunk + self.size + 1)
 
-    @property
-    def has_gaps(self) -> bool:
-        """Whether some chunks are in no window."""
-        return self.slide > self.size
-
     def covers(self, chunk: int) -> bool:
         """Tell whether a chunk is in any window."""
         return (chunk - self.phase) % self.slide < self.size
@@ -82,27 +77,21 @@ class Windows:
 class Schedule:
     """When a query is answered, and over which chunks of each input."""
 
-    __slots__ = ("_known", "is_even", "windows")
+    __slots__ = ("gapped", "is_even", "windows")
 
     def __init__(self, windows: Sequence[Windows]) -> None:
         self.windows = tuple(windows)
         """Those of each input."""
         self.is_even = all(each == self.windows[0] for each in self.windows)
         """Whether the inputs have the same windows."""
-        self._known: tuple[int | None, Spans] = (None, ())
-        """What was asked for last: an evaluation asks for one window several times."""
+        self.gapped = tuple(each if each.slide > each.size else None for each in windows)
+        """Those of each input between which there are chunks that are in none."""
 
     def at(self, end: int) -> Spans:
         """Return the window of each input that counts at an end."""
-        known = self._known
-        if known[0] == end:
-            return known[1]
         if self.is_even:
-            spans: Spans = (self.windows[0].at(end),) * len(self.windows)
-        else:
-            spans = tuple(each.at(end) for each in self.windows)
-        self._known = end, spans
-        return spans
+            return (self.windows[0].at(end),) * len(self.windows)
+        return tuple(each.at(end) for each in self.windows)
 
     def end_after(self, chunk: int) -> int:
         """Return the first end that is greater."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...queues.held_interrupt import HeldInterrupt
 from ..chunks.grid import FOREVER
-from ..chunks.progress import passed_by_all, passed_by_all_at, passes_for_all_at
+from ..chunks.reading import Inputs
 from ..chunks.ring import Ring
 from ..chunks.windows import Span
 from ..results.answer import Answer, Answers, Counts
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...database.prepared import Prepared
     from ...rows.window_bound import WindowBound
     from ..chunks.cutter import Cut
-    from ..chunks.input import Input
+    from ..chunks.reading import Input
     from ..results.failing_rows import FailingRows
     from .chunk_leaf import ChunkLeaf
     from .finish import Finish
@@ -76,8 +76,7 @@ class LandmarkEvaluation:
         value: Callable[[int], WindowBound],
         failing: FailingRows,
     ) -> None:
-        self._inputs = inputs
-        self._progress = [each.progress for each in inputs]
+        self._inputs = Inputs(inputs)
         self._increments = increments
         self._leaves = leaves
         self._finish = finish
@@ -95,7 +94,7 @@ class LandmarkEvaluation:
 
     def take_in(self, now: float) -> None:
         """Read what waits into the partials."""
-        for number, each in enumerate(self._inputs):
+        for number, each in enumerate(self._inputs.inputs):
             for batch, cut in each.waiting():
                 take = self._increments.prepared(number, cut.pieces)
                 with HeldInterrupt():
@@ -128,14 +127,14 @@ class LandmarkEvaluation:
         first = self._occupied.first_from(_FIRST) if self._has_slide else None
         if first is None:
             return None
-        return passes_for_all_at(self._progress, self._start_of(first + 1))
+        return self._inputs.passes_at(first + 1)
 
     def reset(self) -> None:
         """Forget everything that was read."""
         with HeldInterrupt():
             for leaf in self._leaves:
                 leaf.reset()
-            self._failing.forget([_LAST] * len(self._inputs))
+            self._failing.forget([_LAST] * len(self._inputs.inputs))
             self._occupied.forget(_LAST)
             self._so = _So()
             self._oldest = self._newest = None
@@ -143,7 +142,7 @@ class LandmarkEvaluation:
 
     def counts(self) -> Counts:
         """Return what became of rows so far; none is too late."""
-        return Counts(sum(each.late for each in self._inputs), 0, self._increments.rows)
+        return Counts(self._inputs.late_rows(), 0, self._increments.rows)
 
     def describe(self) -> Description:
         """Return how it is evaluated, in words."""
@@ -155,11 +154,8 @@ class LandmarkEvaluation:
         self._whole.close()
         self._increments.close()
 
-    def _start_of(self, chunk: int) -> int:
-        return self._inputs[0].grid.start_of(chunk)
-
     def _spans(self, end: int) -> tuple[Span, ...]:
-        return (Span(_FIRST, end),) * len(self._inputs)
+        return (Span(_FIRST, end),) * len(self._inputs.inputs)
 
     def _note(self, cut: Cut, arrival: float) -> None:
         """Learn that rows came."""
@@ -167,9 +163,8 @@ class LandmarkEvaluation:
         first = arrival if unanswered is None else min(arrival, unanswered)
         self._so = self._so._replace(unanswered=first)
         for chunk, _ in cut.pieces if self._has_slide else ():
-            if chunk not in self._occupied:
-                self._occupied.add(chunk, arrival)
-            elif arrival < self._occupied.of(chunk)[0]:
+            is_first = self._occupied.add_first(chunk, arrival)
+            if not is_first and arrival < self._occupied.of(chunk)[0]:
                 self._occupied.replace(chunk, [arrival])
         known = (cut.oldest, cut.newest)
         self._oldest = min(known if self._oldest is None else (*known, self._oldest))
@@ -180,18 +175,17 @@ class LandmarkEvaluation:
         if not self._has_slide:
             unanswered = self._so.unanswered
             return ([] if unanswered is None else [(1, unanswered)]), _LAST
-        passed = passed_by_all(self._progress, now)
+        passed = self._inputs.passed(now)
         if passed is None:
             return [], _FIRST
-        closed = self._inputs[0].grid.chunk_of(passed)
         found: list[tuple[int, float]] = []
         newest = self._so.end
-        for chunk in self._occupied.chunks(_FIRST, closed):
+        for chunk in self._occupied.chunks(_FIRST, passed):
             if newest is None or chunk >= newest:
                 newest = chunk + 1
-                moment = passed_by_all_at(self._progress, self._start_of(newest), now)
+                moment = self._inputs.passed_at(newest, now)
                 found.append((newest, max(moment, *self._occupied.of(chunk))))
-        return found, closed
+        return found, passed
 
     def _commit(self, due: Sequence[tuple[int, float]], passed: int) -> None:
         if due:
@@ -199,15 +193,14 @@ class LandmarkEvaluation:
         self._answered.clear()
         self._occupied.forget(passed)
         if self._has_slide and passed not in (_FIRST, FOREVER):
-            for each in self._progress:
-                each.forget(self._start_of(passed))
+            self._inputs.forget_times(passed)
 
     def _answer(self, end: int, due: float) -> Answer:
         spans = self._spans(end)
         table, error = self._finish.attempt(lambda: self._increments.table(spans, {}))
         assert self._oldest is not None
         assert self._newest is not None
-        until = self._start_of(end) if self._has_slide else self._newest
+        until = self._inputs.grid.start_of(end) if self._has_slide else self._newest
         bounds = self._value(self._oldest), self._value(until)
         return Answer(*bounds, due, 0, table, error, *self._failing.within(spans))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from ...errors import UnboundedQueryError
 from ..chunks.grid import FOREVER
-from ..chunks.input import Input
 from ..chunks.progress import Progress
+from ..chunks.reading import Input, Reading
 from ..chunks.sessions import GapEnds, Sessions
 from ..chunks.walk import Walk
 from ..chunks.windows import EndTimes
@@ -26,7 +26,6 @@ from .finish import Finish
 from .increments import Increments
 from .landmark import LandmarkEvaluation
 from .planned_windows import check_steps, check_together, grid_of, schedule_of
-from .reading import Reading
 from .session import SessionEvaluation
 from .unfitting_choices import refuse_unfitting
 from .windowed import MOST_ROWS, WindowedEvaluation

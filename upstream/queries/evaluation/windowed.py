@@ -15,7 +15,7 @@ from ...database.failure import DatabaseError
 from ...queues.held_interrupt import HeldInterrupt
 from ..chunks.grid import FOREVER
 from ..chunks.portions import Portions
-from ..chunks.progress import passed_by_all_at, passes_for_all_at
+from ..chunks.walk import Due
 from ..results.answer import Answer, Answers, Counts
 from ..results.description import Description
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from ...clock import Clock
     from ...database.prepared import Prepared
-    from ..chunks.walk import Due, Walk
+    from ..chunks.reading import Reading
+    from ..chunks.walk import Walk
     from ..chunks.windows import Spans
     from ..results.failing_rows import FailingRows
     from .bounds import Bounds
     from .finish import Finish
     from .increments import Increments
-    from .reading import Reading
 
 MOST_ROWS: Final = 65_536
 """Larger windows are not evaluated whole, and their rows are not kept for that."""
@@ -54,8 +54,8 @@ class WindowedEvaluation:
         "_most_rows",
         "_portions",
         "_reading",
-        "_reading_seconds",
         "_readings",
+        "_started",
         "_stopwatch",
         "_walk",
         "_whole",
@@ -98,7 +98,8 @@ class WindowedEvaluation:
         self._portions = Portions()
         self._readings = 0
         """How often rows were read since the last answer."""
-        self._reading_seconds = 0.0
+        self._started = 0.0
+        """When rows were read last, by the stopwatch."""
 
     def take_in(self, now: float) -> None:
         """Read what waits, and feed chunks that are complete, and portions of the open one."""
@@ -107,13 +108,12 @@ class WindowedEvaluation:
             if any(rows.rows > 2 * self._most_rows for rows in self._reading.rows):
                 self._go_by_increments()
         else:
-            started = self._stopwatch.now()
+            self._started = self._stopwatch.now()
             self._read(now)
             self._work_ahead()
-            self._reading_seconds = self._stopwatch.now() - started
 
     def _read(self, now: float) -> None:
-        if self._reading.read(now, self._walk):
+        if self._reading.read(self._walk):
             self._readings += 1
             self._empty = None
             if self._walk.open is None:
@@ -122,10 +122,9 @@ class WindowedEvaluation:
     def answers(self, now: float, keep: int) -> Answers:
         """Answer for the newest `keep` windows of those that are due."""
         passed = self._reading.passed(now)
-        if passed is None or not self._walk.would_pass(passed):
+        walk = None if passed is None else self._walk.forked(passed)
+        if passed is None or walk is None:
             return Answers()
-        started = 0.0 if self._is_whole else self._stopwatch.now()
-        walk = self._walk.fork()
         due, skipped = walk.due(passed, keep)
         if self._lateness is not None:
             walk.count([each.end for each in due])
@@ -135,7 +134,7 @@ class WindowedEvaluation:
         if walk.last != self._walk.last or any(each.end == walk.last for each in due):
             ends = zip(due[left_out:], found, strict=True)
             last = next((answer for each, answer in ends if each.end == walk.last), None)
-        seconds = 0.0 if self._is_whole else self._stopwatch.now() - started
+        seconds = 0.0 if self._is_whole else self._stopwatch.now() - self._started
 
         def commit() -> None:
             self._walk, self._last_answer = walk, last
@@ -165,10 +164,10 @@ class WindowedEvaluation:
 
     def due_at(self) -> float | None:
         """Return when the clock alone will close the window that is open, if it will."""
-        end = self._walk.due_from()
-        if end is None:
+        if not self._reading.passes_by_clock:
             return None
-        return passes_for_all_at(self._reading.progress, self._reading.start_of(end))
+        end = self._walk.due_from()
+        return None if end is None else self._reading.passes_at(end)
 
     def counts(self) -> Counts:
         """Return what became of rows so far."""
@@ -199,39 +198,40 @@ class WindowedEvaluation:
         """Feed what will not change, and of an open chunk what has a portion's rows."""
         for number, rows in enumerate(self._reading.rows):
             self._increments.feed(number, rows, self._reading.portion(number, self._portions.count))
-        if self._walk.open is not None:
-            self._increments.advance(self._walk.schedule.at(self._walk.open))
+        if self._walk.spans is not None:
+            self._increments.advance(self._walk.spans)
 
     def _go_by_increments(self) -> None:
         with HeldInterrupt():
             self._is_whole = False
+            self._readings = 0
             for rows in self._reading.rows:
                 rows.let_go()
 
     def _learn(self, answers: int, seconds: float) -> None:
-        """Learn from what the answers cost."""
+        """Learn from how long it took from the reading of the last rows to the answers."""
         if answers == 1 and self._readings > 1:  # else there were no portions
-            self._portions.responded(self._reading_seconds + seconds)
+            self._portions.responded(seconds)
         self._readings = 0 if answers else self._readings
 
     # Answering
 
     def _asked(self, end: int, now: float) -> Answer:
-        is_occupied = self._walk.is_occupied(end)
-        return self._answer_of(self._walk, end, now, is_occupied=is_occupied)
+        spans = self._walk.schedule.at(end)
+        window = Due(end, spans, self._walk.is_occupied(spans))
+        return self._answer_at(now, window, self._walk)
 
     def _answer(self, walk: Walk, due: Due, now: float) -> Answer:
         moment = due.amended
         if moment is None:
-            time = self._reading.start_of(due.end)
-            moment = passed_by_all_at(self._reading.progress, time, now)
-        return self._answer_of(walk, due.end, moment, is_occupied=due.is_occupied)
+            moment = self._reading.passed_at(due.end, now)
+        return self._answer_at(moment, due, walk)
 
-    def _answer_of(self, walk: Walk, end: int, due: float, *, is_occupied: bool) -> Answer:
-        spans = walk.schedule.at(end)
-        table, error = self._over_rows(spans) if is_occupied else self._over_no_rows(spans)
+    def _answer_at(self, due: float, window: Due, walk: Walk) -> Answer:
+        spans = window.spans
+        table, error = self._over_rows(spans) if window.is_occupied else self._over_no_rows(spans)
         failed, failure = self._failing.within(spans) if self._failing.count else (0, None)
-        revision = 0 if self._lateness is None else walk.revision(end)
+        revision = 0 if self._lateness is None else walk.revision(window.end)
         return Answer(*self._bounds.of(spans), due, revision, table, error, failed, failure)
 
     def _over_rows(self, spans: Spans) -> tuple[pa.Table, str | None]:
@@ -265,21 +265,22 @@ class WindowedEvaluation:
 
     def _forget(self) -> None:
         """Let go what no window can need any more."""
-        schedule, end = self._walk.schedule, self._walk.open
-        if end is None:
+        walk = self._walk
+        if walk.open is None or walk.spans is None:
             return
-        needed = [schedule.at(end)]
-        if self._walk.last is not None and self._last_answer is None:
-            needed.append(schedule.at(self._walk.last))
+        needed = [walk.spans]
+        if walk.last is not None and self._last_answer is None:
+            needed.append(walk.schedule.at(walk.last))
         if self._lateness is not None:
             needed.append(self._oldest_that_can_be_amended())
         before = [min(span.first for span in spans) for spans in zip(*needed, strict=True)]
         if not self._is_whole:
             self._increments.forget(before)
-        else:
+        elif self._failing.count:
             self._failing.forget(before)
-        self._reading.forget(before, end - 1)
-        self._walk.forget(min(before))
+        self._reading.forget(before, walk.open - 1)
+        if self._lateness is not None:
+            walk.forget(min(before))
 
     def _oldest_that_can_be_amended(self) -> Spans:
         """Return the oldest window that a late row can still fall into."""
@@ -287,7 +288,7 @@ class WindowedEvaluation:
         progress = self._reading.progress
         began = [each.newest for each in progress if each.newest is not None]
         newest = min(began)  # those that never began are not waited for
-        chunk = self._reading.inputs[0].grid.chunk_of(newest - self._lateness)
+        chunk = self._reading.grid.chunk_of(newest - self._lateness)
         schedule = self._walk.schedule
         end = min(schedule.end_covering(i, chunk) for i in range(len(schedule.windows)))
         return schedule.at(end)

@@ -20,9 +20,9 @@ import numpy as np
 from ...database.failure import DatabaseError
 from ...queues.held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
+from ..chunks.chunk_rows import SlidingTable
 from ..chunks.pieces import with_chunks, with_their_chunks
 from ..chunks.ring import Ring
-from ..chunks.sliding_table import SlidingTable
 from ..chunks.windows import Span
 from ..results.failing_rows import spare
 from ..sql.names import STEP

@@ -1,15 +1,183 @@
-"""The inputs of a query are read batch by batch, and rows are held by chunk."""
+"""The inputs of a query are read batch by batch: what is cut, late, taken, and held by chunk."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 import pytest
 
+from upstream.queries.chunks.grid import FOREVER
+from upstream.queries.chunks.reading import Inputs, Reading
 from upstream.queries.chunks.walk import Walk
 from upstream.queries.chunks.windows import Schedule, Windows
-from upstream.queries.evaluation.reading import Reading
+from upstream.queries.sql.window_clause import Axis
+from upstream.tables.log import Log
 
-from ..chunks.feed import DEFINITION, Feed
+from .feed import DEFINITION, INSTANTS, Feed, pieces
+
+
+def test_times_may_be_negative() -> None:
+    feed = Feed()
+    assert pieces(feed.take(1.0, -25, -11)) == [(-3, [-25]), (-2, [-11])]
+
+
+def test_what_was_read_is_not_read_again() -> None:
+    feed = Feed()
+    feed.add(1.0, 1)
+    feed.add(2.0, 2)
+    assert pieces(feed.read()) == [(0, [1]), (0, [2])]
+    assert feed.read() == []
+    assert feed.log.stored_rows == 0
+
+
+def test_what_was_not_taken_is_read_again_and_has_changed_nothing() -> None:
+    feed = Feed()
+    feed.take(1.0, 5, 12)
+    feed.add(2.0, 3, 14, 21)
+    for _ in range(3):
+        [(_, cut)] = feed.input.waiting()
+        assert (pieces([cut]), cut.late) == ([(1, [14]), (2, [21])], 1)
+    assert (feed.input.late, feed.progress.newest, feed.input.chunk_rows) == (0, 12, 1)
+    assert feed.progress.last_arrival == 1.0
+    feed.read()
+    assert (feed.input.late, feed.progress.newest, feed.input.chunk_rows) == (1, 21, 2)
+
+
+def test_each_batch_is_cut_when_the_one_before_was_taken() -> None:
+    feed = Feed()
+    feed.add(1.0, 25)
+    feed.add(2.0, 3)
+    assert [cut.late for cut in feed.read()] == [0, 1]
+
+
+def test_rows_that_are_too_late_are_counted() -> None:
+    feed = Feed(lateness=3)
+    feed.take(1.0, 12, 9, 8)
+    assert feed.input.late == 1
+    feed.take(2.0, 1)
+    assert feed.input.late == 2
+
+
+def test_nothing_is_too_late_where_any_lateness_is_allowed() -> None:
+    feed = Feed(lateness=FOREVER)
+    assert pieces(feed.take(1.0, 1_000, -1_000)) == [(-100, [-1_000]), (100, [1_000])]
+    assert feed.input.late == 0
+
+
+def test_along_rows_they_are_counted_since_the_query_was_made() -> None:
+    log = Log()
+    log.reader()
+    log.add(pa.table({"time": [7, 7]}), 0.0)
+    feed = Feed(4, 2, axis=Axis.ROWS, log=log)
+    assert pieces(feed.take(1.0, 1, 2, 3)) == [(0, [1, 2]), (1, [3])]
+    assert pieces(feed.take(2.0, 9)) == [(1, [9])]
+
+
+def test_along_arrival_rows_of_a_batch_are_of_one_chunk() -> None:
+    feed = Feed(2_000_000, 1_000_000, axis=Axis.ARRIVAL)
+    assert pieces(feed.take(1.5, 70, 3)) == [(1, [70, 3])]
+
+
+def test_rows_for_what_silence_has_closed_are_late() -> None:
+    feed = Feed(close_after=5)
+    feed.take(0.0, 3)
+    feed.take(6.0, 4)
+    assert feed.input.late == 1
+    assert pieces(feed.take(6.5, 11)) == [(1, [11])]
+
+
+@pytest.mark.parametrize("polls", [[], [3.0], [4.0, 6.0, 7.0, 9.0]])
+def test_what_is_late_does_not_depend_on_when_somebody_looks(polls: list[float]) -> None:
+    # clock   0    3    6    9    12
+    # rows    1    2         3             close_after = 5: the first three were in time
+    #                              4       and the silence from 6 on was 6 long
+    feed = Feed(close_after=5)
+    for arrival, time in ((0.0, 1), (3.0, 2), (6.0, 3), (12.0, 4)):
+        for poll in [each for each in polls if each < arrival]:
+            feed.read()
+            feed.progress.passed(poll)
+            polls = polls[1:]
+        feed.add(arrival, time)
+    feed.read()
+    assert feed.input.late == 1
+
+
+def test_the_open_chunk_is_that_of_the_newest_row() -> None:
+    feed = Feed(20, 10)
+    assert feed.input.open_chunk() is None
+    feed.take(1.0, 35, 31)
+    assert feed.input.open_chunk() == 3
+
+
+def test_the_newest_complete_chunk_tells_how_many_rows_the_next_will_have() -> None:
+    feed = Feed()
+    feed.take(1.0, 1, 2)
+    assert (feed.input.chunk_rows, feed.input.expected_rows()) == (0, 2)
+    feed.take(2.0, 3, 11)
+    assert (feed.input.chunk_rows, feed.input.expected_rows()) == (3, 3)
+    feed.take(3.0, 12, 21)
+    assert (feed.input.chunk_rows, feed.input.expected_rows()) == (2, 2)
+    feed.take(4.0, 22, 23)
+    assert feed.input.expected_rows() == 3
+
+
+def test_a_late_chunk_is_not_the_newest_one() -> None:
+    feed = Feed(lateness=100)
+    feed.take(1.0, 1, 2, 11)
+    feed.take(2.0, 3, 3, 3, 3)
+    assert feed.input.chunk_rows == 2
+
+
+def test_times_are_taken_in_the_unit_of_their_column() -> None:
+    feed = Feed(1_000_000, 1_000_000, definition=INSTANTS)
+    [cut] = feed.take(1.0, *pa.array([500_000, 2_500_000], pa.timestamp("us")).to_pylist())
+    assert [chunk for chunk, _ in cut.pieces] == [0, 2]
+
+
+# How far time has got for several inputs
+
+
+def test_time_has_passed_for_all_when_it_has_for_the_slowest() -> None:
+    one, other = Feed(), Feed()
+    both = Inputs([one.input, other.input])
+    one.take(1.0, 25)
+    assert Inputs([one.input]).passed(9.0) == 2
+    assert both.passed(9.0) is None
+    other.take(4.0, 12)
+    assert both.passed(9.0) == 1
+    assert both.passed_at(1, 9.0) == 4.0
+
+
+def test_what_silence_passes_it_passes_for_all_when_it_does_for_the_last() -> None:
+    one, other = Feed(close_after=5), Feed(close_after=5)
+    both = Inputs([one.input, other.input])
+    one.take(1.0, 3)
+    other.take(2.0, 4)
+    assert (both.passes_by_clock, both.passes_at(1)) == (True, 7.0)
+    with_rows = Inputs([one.input, other.input, Feed().input])
+    assert (with_rows.passes_by_clock, with_rows.passes_at(1)) == (False, None)
+    one.take(3.0, 11)
+    assert both.passes_at(1) == 7.0
+    assert (both.passed(6.9), both.passed(7.0)) == (0, 1)
+
+
+def test_a_stream_that_never_began_holds_up_no_other() -> None:
+    one, never = Feed(), Feed(close_after=5)
+    one.take(1.0, 25)
+    both = Inputs([one.input, never.input])
+    assert (both.passed(4.0), both.passed(5.0)) == (None, 2)
+    assert both.passed_at(1, 5.0) == 5.0
+
+
+def test_times_that_were_passed_are_forgotten_for_all() -> None:
+    one, other = Feed(), Feed()
+    for arrival in (1.0, 2.0, 3.0):
+        for each in (one, other):
+            each.take(arrival, int(10 * arrival))
+    Inputs([one.input, other.input]).forget_times(3)
+    assert [len(each.progress.closings) for each in (one, other)] == [1, 1]
+
+
+# Rows by chunk
 
 
 class Read:
@@ -33,7 +201,7 @@ class Read:
 
     def read(self, now: float = 9.0) -> bool:
         """Read what waits, and pass the windows that have ended."""
-        has_rows = self.reading.read(now, self.walk)
+        has_rows = self.reading.read(self.walk)
         passed = self.reading.passed(now)
         self.walk.begin(passed)
         return has_rows
@@ -70,7 +238,7 @@ def test_time_has_passed_when_it_has_for_all_inputs() -> None:
     assert read.reading.passed(9.0) is None
     read.add(1, 1.0, 17)
     read.read()
-    assert (read.reading.passed(9.0), read.reading.start_of(3)) == (1, 30)
+    assert (read.reading.passed(9.0), read.reading.grid.start_of(3)) == (1, 30)
 
 
 def test_a_batch_is_taken_as_a_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
