@@ -14,7 +14,7 @@ from upstream.engine import Engine
 from upstream.errors import QueryError
 from upstream.queries.chunks.portions import Portions
 from upstream.queries.continuous_query import ContinuousQuery
-from upstream.queries.evaluation import chunk_leaf, windowed
+from upstream.queries.evaluation import increments, windowed
 from upstream.queries.results.backlog import Result
 
 from .arrivals import MICROSECONDS
@@ -71,8 +71,8 @@ class Sides:
         if not case.seed % 2:
             return self._compare(case)
         with (
-            patch.object(chunk_leaf, "_SHORT", 6),
-            patch.object(chunk_leaf, "_TOGETHER", 12),
+            patch.object(increments, "_SHORT", 6),
+            patch.object(increments, "_TOGETHER", 12),
             patch.object(windowed, "Portions", SmallPortions),
         ):
             return self._compare(case)

@@ -189,12 +189,12 @@ def test_of_the_open_step_no_more_is_held_than_its_rows(engine: Engine, way: Way
 
 def test_steps_and_moments_that_no_window_can_ask_for_are_forgotten(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) AS x FROM hop(bids, 200, 10)")
-    held_over_slides(engine, query, range(0, 600, 10), ["bids"])
+    held_over_slides(engine, query, range(0, 6_000, 10), ["bids"])
     evaluation = query._evaluation
     assert isinstance(evaluation, WindowedEvaluation)
     [occupied], [progress] = evaluation._reading.occupied, evaluation._reading.progress
     assert len(occupied) <= 21
-    assert len(progress.closings) <= 2
+    assert len(progress.closings) <= 257  # of 600: they are dropped now and then
 
 
 def test_what_is_held_for_skipped_results_and_late_rows_does_not_grow(engine: Engine) -> None:

@@ -16,18 +16,17 @@ if TYPE_CHECKING:
     from .grid import Integers
 
 
-def portions(pieces: Iterable[Piece], most_rows: int) -> Iterator[list[Piece]]:
-    """Yield pieces in lists of no more rows than this, but of one piece at least."""
-    portion: list[Piece] = []
-    rows = 0
+def portions(pieces: Iterable[Piece], most_rows: int) -> list[list[Piece]]:
+    """Return pieces in lists of no more rows than this, but of one piece at least."""
+    found: list[list[Piece]] = []
+    room = 0
     for piece in pieces:
-        if portion and rows + piece[1].num_rows > most_rows:
-            yield portion
-            portion, rows = [], 0
-        portion.append(piece)
-        rows += piece[1].num_rows
-    if portion:
-        yield portion
+        if not found or piece[1].num_rows > room:
+            found.append([])
+            room = most_rows
+        found[-1].append(piece)
+        room -= piece[1].num_rows
+    return found
 
 
 def with_chunks(pieces: Sequence[Piece]) -> pa.Table:

@@ -40,6 +40,7 @@ class Progress:
         "closings",
         "last_arrival",
         "newest",
+        "passes_by_clock",
     )
 
     def __init__(
@@ -54,6 +55,8 @@ class Progress:
         self.axis = axis
         self.close_after = close_after
         """After so many seconds without a row time passes by the clock."""
+        self.passes_by_clock = close_after is not None or axis is Axis.ARRIVAL
+        """Whether time passes without rows as well."""
         self._ends = ends
         self._seconds_per_unit = seconds_per_unit
         self._since = since
@@ -98,11 +101,6 @@ class Progress:
             and self.last_arrival is not None
             and now - self.last_arrival >= self.close_after
         )
-
-    @property
-    def passes_by_clock(self) -> bool:
-        """Whether time passes without rows as well."""
-        return self.close_after is not None or self.axis is Axis.ARRIVAL
 
     def passes_at(self, time: int) -> float | None:
         """Return when a time will have passed without a further row, if ever."""

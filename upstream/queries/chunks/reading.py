@@ -31,6 +31,10 @@ _OPEN_ROWS: Final = 65_536
 """So many rows of a chunk are evaluated although more may come."""
 
 
+_CLOSINGS: Final = 256
+"""So many moments at which windows closed are kept before those that are not needed are dropped."""
+
+
 class Input:
     """Reads one stream for one window function of a query."""
 
@@ -114,23 +118,20 @@ class Inputs:
     Times are told by the numbers of chunks: that of chunk n is where it begins.
     """
 
-    __slots__ = ("grid", "inputs", "progress")
+    __slots__ = ("grid", "inputs", "passes_by_clock", "progress")
 
     def __init__(self, inputs: Sequence[Input]) -> None:
         self.inputs = inputs
         self.progress = [each.progress for each in inputs]
         self.grid = inputs[0].grid
+        self.passes_by_clock = all(each.passes_by_clock for each in self.progress)
+        """Whether time passes for all of them without rows as well."""
 
     def passed(self, now: float) -> int | None:
         """Return before which chunk everything is in, None as long as an input has not begun."""
         passed = [each.passed(now) for each in self.progress]
         known = [each for each in passed if each is not None]
         return self.grid.chunk_of(min(known)) if len(known) == len(passed) else None
-
-    @property
-    def passes_by_clock(self) -> bool:
-        """Whether time passes for all of them without rows as well."""
-        return all(each.passes_by_clock for each in self.progress)
 
     def passed_at(self, chunk: int, now: float) -> float:
         """Return the moment at which time had passed a chunk's beginning, which it has by now."""
@@ -147,7 +148,7 @@ class Inputs:
     def forget_times(self, passed: int) -> None:
         """Say that times before a chunk are not asked for any more."""
         for each in self.progress:
-            if len(each.closings) > 1:
+            if len(each.closings) > _CLOSINGS:
                 each.forget(self.grid.start_of(passed))
 
     def late_rows(self) -> int:

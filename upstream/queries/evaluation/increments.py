@@ -9,21 +9,34 @@ first and taken in together.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from functools import partial as bind
+from typing import TYPE_CHECKING, Final, Protocol
 
+from ...database.failure import DatabaseError
 from ...queues.held_interrupt import HeldInterrupt
+from ..chunks.pieces import by_chunk, portions, with_chunks
+from ..partials import running_merge
 from ..results.description import BY_INCREMENTS, OVER_KEPT_ROWS
-from ..results.failing_rows import FailedRows
+from ..results.failing_rows import FailedRows, spare
+from ..sql.lending import prepare
+from ..sql.names import STEP
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ...database.duck import Duck
     from ..chunks.chunk_rows import ChunkRows
     from ..chunks.cutter import Piece
     from ..chunks.windows import Span
     from ..results.failing_rows import FailingRows
+    from ..rewriting import split_query
     from ..sql.trees import Query
     from .finish import Finish
+
+_SHORT: Final = 4_096
+"""Chunks of fewer rows than this are evaluated together, if several wait."""
+_TOGETHER: Final = 65_536
+"""How many rows are evaluated together at most."""
 
 Take = Callable[[], None]
 """Takes in what was computed. Nothing can fail in it, so that several are called together."""
@@ -75,12 +88,13 @@ class Leaf(Protocol):
 class Increments:
     """The leaves of a query, and the finish over what they merge."""
 
-    __slots__ = ("_failing", "_finish", "_leaves")
+    __slots__ = ("_failing", "_finish", "_hold", "_leaves")
 
     def __init__(self, leaves: Sequence[Leaf], finish: Finish, failing: FailingRows) -> None:
         self._leaves = leaves
         self._finish = finish
         self._failing = failing
+        self._hold = HeldInterrupt()
 
     @property
     def rows(self) -> int:
@@ -93,7 +107,7 @@ class Increments:
         if not pieces:
             return
         take = self.prepared(number, pieces)
-        with HeldInterrupt():
+        with self._hold:
             take()
             rows.take_as_fed(pieces)
 
@@ -105,7 +119,8 @@ class Increments:
         def take() -> None:
             for each in takes:
                 each()
-            self._failing.add(failed.by_place(), failed.error)
+            if failed.rows:
+                self._failing.add(failed.by_place(), failed.error)
 
         return take
 
@@ -127,7 +142,8 @@ class Increments:
         """Say that chunks below, by input, are in no window any more."""
         for leaf in self._leaves:
             leaf.forget(before)
-        self._failing.forget(before)
+        if self._failing.count:
+            self._failing.forget(before)
 
     def describe(self) -> tuple[str, ...]:
         """Return how each leaf is merged, in words."""
@@ -144,3 +160,111 @@ class Increments:
         self._finish.close()
         for leaf in self._leaves:
             leaf.close()
+
+
+class ChunkLeaf:
+    """A leaf over one input: a partial per chunk, and their running merge."""
+
+    __slots__ = (
+        "_by_chunk",
+        "_merge",
+        "_new_merge",
+        "_number",
+        "_partial",
+        "_relation",
+        "keeps_rows",
+        "schema",
+    )
+
+    def __init__(
+        self, leaf: split_query.Leaf, schema: pa.Schema, duck: Duck, *, cumulative: bool = False
+    ) -> None:
+        import pyarrow as pa
+
+        [self._number] = leaf.windows
+        self._relation = f"chunk_{self._number}"
+        self.keeps_rows = bool(leaf.reason)
+        self._partial = prepare(duck, leaf.partial, {self._relation: schema})
+        with_chunk = schema.append(pa.field(STEP, pa.int64()))
+        self._by_chunk = prepare(duck, leaf.partial_by_step, {self._relation: with_chunk})
+        self.schema = self._partial.schema
+        """The schema of its partials, and of what they are merged to."""
+        self._new_merge = bind(
+            running_merge, leaf.groups, leaf.states, self.schema, duck, cumulative=cumulative
+        )
+        self._merge = self._new_merge()
+
+    def reads(self, number: int) -> bool:
+        """Tell whether it reads an input."""
+        return number == self._number
+
+    def feed(self, number: int, pieces: Sequence[Piece], failed: FailedRows) -> Take:
+        """Evaluate rows; those that fail are left out and noted."""
+        found: list[Piece] = []
+        short: list[Piece] = []
+        for piece in pieces:
+            if piece[1].num_rows < _SHORT:
+                short.append(piece)
+            else:
+                found += self._partials_of(*piece, failed)
+        for together in portions(short, _TOGETHER):
+            found += self._together(together, failed)
+        return bind(self._merge.stage, found)
+
+    def advance(self, spans: Sequence[Span]) -> None:
+        """Move on to a window, so that what comes for it is merged as it comes."""
+        self._merge.advance(*spans[self._number])
+
+    def settle(self) -> None:
+        """Merge what came, as far as that can be done before it is asked for."""
+        self._merge.settle()
+
+    def merged(self, spans: Sequence[Span]) -> pa.Table:
+        """Return the merged relation of a window that is not forgotten."""
+        return self._merge.merged(*spans[self._number])
+
+    def forget(self, before: Sequence[int]) -> None:
+        """Say that chunks below are not asked for again once the window has passed them."""
+        self._merge.forget(before[self._number])
+
+    @property
+    def merge_query(self) -> None:
+        """Return None: what `merged` gives is merged."""
+        return None
+
+    def reset(self) -> None:
+        """Forget everything."""
+        merge, self._merge = self._merge, self._new_merge()
+        merge.close()
+
+    def close(self) -> None:
+        """Give back what it has of DuckDB."""
+        self._merge.close()
+        self._partial.close()
+        self._by_chunk.close()
+
+    @property
+    def rows(self) -> int:
+        """How many rows are held."""
+        return self._merge.rows
+
+    def describe(self) -> str:
+        """Return how it is merged, in words."""
+        return f"each chunk is evaluated once; chunks are merged by {self._merge.describe()}"
+
+    def _partials_of(self, chunk: int, rows: pa.Table, failed: FailedRows) -> list[Piece]:
+        spared = spare(self._run, rows)
+        for place, count in spared.left_out:
+            failed.note(chunk, range(place, place + count), spared.error)
+        return [(chunk, partial) for partial in spared.results]
+
+    def _run(self, rows: pa.Table) -> pa.Table:
+        return self._partial.run(**{self._relation: rows})
+
+    def _together(self, pieces: list[Piece], failed: FailedRows) -> list[Piece]:
+        if len(pieces) > 1:
+            try:
+                return list(by_chunk(self._by_chunk.run(**{self._relation: with_chunks(pieces)})))
+            except DatabaseError:
+                pass  # one by one, so that rows that fail can be told apart
+        return [partial for piece in pieces for partial in self._partials_of(*piece, failed)]

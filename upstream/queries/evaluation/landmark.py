@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from ..chunks.cutter import Cut
     from ..chunks.reading import Input
     from ..results.failing_rows import FailingRows
-    from .chunk_leaf import ChunkLeaf
     from .finish import Finish
-    from .increments import Increments
+    from .increments import ChunkLeaf, Increments
 
 _FIRST: Final = -(1 << 63)
 _LAST: Final = (1 << 63) - 1

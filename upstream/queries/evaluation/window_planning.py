@@ -21,9 +21,8 @@ from ..sql.lending import prepare
 from ..sql.window_bounds import bounds_name, bounds_schema
 from ..sql.window_clause import Axis, WindowKind
 from .bounds import Bounds
-from .chunk_leaf import ChunkLeaf
 from .finish import Finish
-from .increments import Increments
+from .increments import ChunkLeaf, Increments
 from .landmark import LandmarkEvaluation
 from .planned_windows import check_steps, check_together, grid_of, schedule_of
 from .session import SessionEvaluation

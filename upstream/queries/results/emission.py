@@ -102,11 +102,10 @@ class Emitter:
         unchanged = older = 0
         newest_end, previous = self._newest_end, self._previous
         for answer in answers:
-            if not is_before(answer.end, newest_end):
-                newest_end = answer.end
-            elif self._is_update:  # an older window, answered again
+            if self._is_update and is_before(answer.end, newest_end):  # answered again
                 older += 1
                 continue
+            newest_end = answer.end
             if self._emission.emit == "changed" and not answer.revision and answer.error is None:
                 before, previous = previous, answer
                 if before is not None and _says_the_same(answer, before):
@@ -119,7 +118,8 @@ class Emitter:
             self.unchanged += unchanged
             self._skipped += older
             self._newest_end, self._previous = newest_end, previous
-            self._miss(skipped)
+            if skipped:
+                self._miss(skipped)
             self._last = now if answers else self._last
             for answer in news:
                 self.backlog.add(answer)
