@@ -28,11 +28,12 @@ from .errors import (
 )
 from .extras import missing_extra
 from .queries.choices import (
+    Choices,
     Emit,
     OnError,
     Semantics,
     Way,
-    check_reader,
+    checked_seconds,
     seconds_of,
 )
 from .queries.scheduling import make_query_scheduler, serve
@@ -46,8 +47,6 @@ if TYPE_CHECKING:
     from .database.duck import Duck
     from .plans import PlanQuery
     from .queries.continuous_query import Callback, ContinuousQuery
-    from .queries.evaluation.planning import Plan
-    from .queries.evaluation.query_choices import Choices
     from .queries.scheduling import Runnable
     from .queries.sql import CreateStream, DropStream, InsertInto
     from .queues import Stream
@@ -280,63 +279,50 @@ class Engine:
         `callback` gets results when `run` serves the query, by its `weight` among several.
         `evaluation` is `"increments"`, `"whole"`, or `"measured"`, which depends on the rows.
         """
-        from .queries.continuous_query import ContinuousQuery
-        from .queries.evaluation.query_choices import Choices
-        from .queries.results.emission import Emission
-
         self._check_open()
-        check_reader(keep=keep, callback=callback, weight=weight)
-        given = Emission.checked(emit, emit_every, keep)
-        choices = Choices(semantics, evaluation, allowed_lateness, close_after, given, on_error)
-        choices = choices.checked()
+        choices = Choices(
+            semantics=semantics,
+            evaluation=evaluation,
+            emit=emit,
+            emit_every=checked_seconds("emit_every", emit_every),
+            keep=keep,
+            allowed_lateness=checked_seconds("allowed_lateness", allowed_lateness),
+            close_after=checked_seconds("close_after", close_after),
+            on_error=on_error,
+            weight=weight,
+        )
+        if callback is not None and not callable(callback):
+            raise ParameterError("callback", callback, "a function of a result")
         with self._lock:
-            name = self._free_name(name)
-            query = ContinuousQuery(
-                sql,
-                self._plan(sql, choices),
-                name=name,
-                choices=choices,
-                callback=callback,
-                weight=weight,
-                clock=self._clock,
-                stopwatch=self._stopwatch,
-                on_close=self._forget,
-                lock=self._lock,
-            )
-            self._queries = {**self._queries, name: query}
-            return query
+            return self._stand(sql, self._free_name(name), choices, callback)
 
-    def _plan(self, sql: str, choices: Choices) -> Plan:
-        """Plan a standing query; QueryError if it cannot be one."""
-        with self._duck.keeping():
-            return self._planned(sql, choices)
+    def _stand(
+        self, sql: str, name: str, choices: Choices, callback: Callback | None
+    ) -> ContinuousQuery:
+        from .queries.continuous_query import ContinuousQuery
+        from .queries.evaluation.planning import plan
 
-    def _planned(self, sql: str, choices: Choices) -> Plan:
-        from .queries.evaluation.planning import Planner
-        from .queries.sql import check, check_constants, check_key, read_query
-
-        definitions = self._streams.definitions()
-        parsed = read_query(sql, definitions, self._duck)
-        schema = check(parsed, definitions, self._duck)  # first of all: names that do not exist
-        if not parsed.windows:
-            raise StatementError(
-                "a standing query reads a stream, and this one reads none",
-                sql,
-                hint="name a stream, or use sql() for a query that is answered once",
-            )
-        check_constants(parsed, definitions, self._duck)
-        check_key(parsed, definitions, choices.semantics, self._duck)
-        planner = Planner(
-            parsed,
-            schema,
+        planned = plan(
+            sql,
             choices,
-            definitions=definitions,
-            logs={each: entry.log for each, entry in self._streams.items()},
+            self._streams,
             duck=self._duck,
             clock=self._clock,
             stopwatch=self._stopwatch,
         )
-        return planner.plan()
+        query = ContinuousQuery(
+            sql,
+            planned,
+            name=name,
+            choices=choices,
+            callback=callback,
+            clock=self._clock,
+            stopwatch=self._stopwatch,
+            on_close=self._forget,
+            lock=self._lock,
+        )
+        self._queries = {**self._queries, name: query}
+        return query
 
     def stream(self, name: str) -> Stream:
         """Return a stream of the library that is fed from this one, for Python plans.

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from datetime import timedelta
 
 import pytest
 
 from upstream import ParameterError
-from upstream.queries.choices import (
-    Emit,
-    Way,
-    check_name_of_choice,
-    check_reader,
-    checked_seconds,
-    seconds_of,
-)
+from upstream.queries.choices import Choices, checked_seconds, seconds_of
 
 
-def test_choices_are_known_by_their_names() -> None:
-    check_name_of_choice("emit", "asked", Emit)
-    with pytest.raises(ParameterError, match="'measured', 'increments', 'whole'"):
-        check_name_of_choice("evaluation", "fast", Way)
+@pytest.mark.parametrize("name", ["semantics", "evaluation", "emit", "on_error"])
+def test_a_choice_is_one_of_its_names(name: str) -> None:
+    with pytest.raises(ParameterError, match=f"{name}.*one of '"):
+        Choices(**{name: "fast"})  # type: ignore[arg-type]  # that it fails is what is tested
+
+
+def test_choices_do_not_change() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Choices().evaluation = "whole"  # type: ignore[misc]  # that it fails is what is tested
 
 
 @pytest.mark.parametrize(("value", "seconds"), [(0, 0), (1.5, 1.5), (timedelta(minutes=2), 120.0)])
@@ -44,16 +43,10 @@ def test_a_duration_may_be_left_out() -> None:
 @pytest.mark.parametrize("keep", [0, -1, True, 1.5])
 def test_a_reader_keeps_one_result_at_least(keep: int) -> None:
     with pytest.raises(ParameterError, match="keep"):
-        check_reader(keep=keep, callback=None, weight=1)
+        Choices(keep=keep)
 
 
 @pytest.mark.parametrize("weight", [0, -1, float("nan"), float("inf"), True, "1"])
 def test_a_weight_is_a_number_above_zero(weight: float) -> None:
     with pytest.raises(ParameterError, match="weight"):
-        check_reader(keep=1, callback=None, weight=weight)
-
-
-def test_a_callback_can_be_called() -> None:
-    check_reader(keep=1, callback=print, weight=1)
-    with pytest.raises(ParameterError, match="callback"):
-        check_reader(keep=1, callback=3, weight=1)
+        Choices(weight=weight)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from ..errors import ParameterError
 
@@ -22,23 +23,39 @@ OnError = Literal["skip", "fail"]
 """What becomes of a window in which the query fails on some rows."""
 
 
-def check_name_of_choice(name: str, value: str, choices: object) -> None:
-    """Refuse what is none of the names of a choice."""
-    names: tuple[str, ...] = get_args(choices)
-    if value not in names:
-        raise ParameterError(name, value, "one of " + ", ".join(map(repr, names)))
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user chose for a standing query, beside its text and its name; times in seconds.
+
+    ParameterError if it cannot be meant.
+    """
+
+    semantics: Semantics = "append"
+    evaluation: Way = "measured"
+    emit: Emit = "slide"
+    emit_every: float | None = None
+    keep: int = 1_000
+    allowed_lateness: float | None = None
+    close_after: float | None = None
+    on_error: OnError = "skip"
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        for name, names in _NAMES.items():
+            if getattr(self, name) not in get_args(names):
+                expected = "one of " + ", ".join(map(repr, get_args(names)))
+                raise ParameterError(name, getattr(self, name), expected)
+        if isinstance(self.keep, bool) or not isinstance(self.keep, int) or self.keep < 1:
+            raise ParameterError("keep", self.keep, "a whole number, 1 or more")
+        if isinstance(self.weight, bool) or not isinstance(self.weight, int | float):
+            raise ParameterError("weight", self.weight, "a number above zero")
+        if not (self.weight > 0 and math.isfinite(self.weight)):
+            raise ParameterError("weight", self.weight, "a finite number above zero")
 
 
-def check_reader(*, keep: int, callback: object, weight: float) -> None:
-    """Refuse who cannot take results."""
-    if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
-        raise ParameterError("keep", keep, "a whole number, 1 or more")
-    if callback is not None and not callable(callback):
-        raise ParameterError("callback", callback, "a function of a result")
-    if isinstance(weight, bool) or not isinstance(weight, int | float):
-        raise ParameterError("weight", weight, "a number above zero")
-    if not (weight > 0 and math.isfinite(weight)):
-        raise ParameterError("weight", weight, "a finite number above zero")
+_NAMES: Final = {"semantics": Semantics, "evaluation": Way, "emit": Emit, "on_error": OnError}
+"""The choices that are one of several names."""
 
 
 def checked_seconds(name: str, value: float | timedelta | None) -> float | None:

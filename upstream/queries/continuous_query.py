@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..clock import Clock
-    from .choices import Semantics
+    from .choices import Choices, Semantics
     from .evaluation.planning import Plan
-    from .evaluation.query_choices import Choices
     from .results.answer import Answer
 
 Callback = Callable[[Result], object]
@@ -79,7 +78,6 @@ class ContinuousQuery:
         name: str,
         choices: Choices,
         callback: Callback | None,
-        weight: float,
         clock: Clock,
         stopwatch: Clock,
         on_close: Callable[[ContinuousQuery], None],
@@ -89,7 +87,7 @@ class ContinuousQuery:
         """The SQL as it was given."""
         self.name = name
         self.semantics: Semantics = choices.semantics
-        self.weight = weight
+        self.weight = choices.weight
         """How much its staleness counts beside that of other queries."""
         self._lock = lock
         """Held while the query is evaluated, by whichever thread asks for that."""
@@ -101,7 +99,7 @@ class ContinuousQuery:
         self._is_unfinished = False
         """Whether an evaluation was interrupted, and is to be gone on with."""
         self._evaluation = plan.evaluation
-        self._emitter = Emitter(choices.emission, choices.semantics)
+        self._emitter = Emitter(choices)
         self._callback = callback
         self._clock = clock
         self._stopwatch = stopwatch

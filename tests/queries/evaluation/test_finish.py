@@ -58,7 +58,9 @@ def finish_of(text: str, schema: pa.Schema, duck: Duck, *, merges: bool = False)
     [leaf] = parts.leaves
     merge = merge_query(leaf.groups or (), leaf.states) if merges else None
     leaves = cast("list[Leaf]", [MergedLeaf(partial.schema, merge)])
-    return Finish(parts, leaves, schema, duck, bounds={"bounds_0": BOUNDS})
+    return Finish(
+        parts, leaves, schema, duck, chunks={"chunk_0": SCHEMA}, bounds={"bounds_0": BOUNDS}
+    )
 
 
 def test_where_there_is_nothing_to_finish_columns_only_get_their_names(duck: Duck) -> None:

@@ -125,7 +125,7 @@ def _counted_runs(query: ContinuousQuery) -> Callable[[], int]:
     """Return what tells how often DuckDB was asked about windows without rows since."""
     evaluation = query._evaluation
     assert isinstance(evaluation, WindowedEvaluation)
-    whole = evaluation._whole
+    whole = evaluation._finish.whole
     runs = 0
 
     def counted(**tables: pa.Table) -> pa.Table:
@@ -133,7 +133,7 @@ def _counted_runs(query: ContinuousQuery) -> Callable[[], int]:
         runs += 1
         return whole.run(**tables)
 
-    evaluation._whole = cast("Prepared", SimpleNamespace(run=counted, close=whole.close))
+    evaluation._finish.whole = cast("Prepared", SimpleNamespace(run=counted, close=whole.close))
     return lambda: runs
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from upstream.queries.choices import Emit, Semantics
+from upstream.queries.choices import Choices, Emit, Semantics
 from upstream.queries.results.answer import Answer, Answers
-from upstream.queries.results.emission import Emission, Emitter, is_same_relation
+from upstream.queries.results.emission import Emitter, is_same_relation
 
 ONE, TWO = pa.table({"a": [1]}), pa.table({"a": [2]})
 
@@ -26,14 +26,14 @@ def give(emitter: Emitter, found: Answers, now: float) -> None:
 def test_answers_as_the_one_before_are_left_out_if_that_was_asked_for(
     emit: Emit, unchanged: int
 ) -> None:
-    emitter = Emitter(Emission(emit), "append")
+    emitter = Emitter(Choices(emit=emit))
     give(emitter, answers((10, ONE), (20, ONE), (30, ONE), (40, TWO)), 1.0)
     assert (emitter.due, emitter.unchanged, len(emitter.backlog)) == (4, unchanged, 4 - unchanged)
 
 
 @pytest.mark.parametrize("semantics", ["append", "update"])
 def test_until_results_are_made_nothing_has_changed(semantics: Semantics) -> None:
-    emitter = Emitter(Emission("changed", every=5.0), semantics)
+    emitter = Emitter(Choices(semantics, emit="changed", emit_every=5.0))
     found = answers((10, ONE), (20, ONE), (30, TWO), skipped=4)
     for _ in range(3):
         emitter.prepared(found.answers, found.skipped, 1.0)
@@ -47,7 +47,7 @@ def test_until_results_are_made_nothing_has_changed(semantics: Semantics) -> Non
 
 
 def test_nothing_is_given_too_soon() -> None:
-    emitter = Emitter(Emission(every=5.0), "append")
+    emitter = Emitter(Choices(emit_every=5.0))
     assert (emitter.keep, emitter.held_until(0.0)) == (1, None)
     give(emitter, answers((10, ONE), skipped=3), 1.0)
     assert emitter.held_until(5.9) == 6.0
@@ -56,7 +56,7 @@ def test_nothing_is_given_too_soon() -> None:
 
 
 def test_what_is_left_of_append_results_is_dropped_and_of_update_results_skipped() -> None:
-    append, update = Emitter(Emission(keep=2), "append"), Emitter(Emission(keep=2), "update")
+    append, update = Emitter(Choices(keep=2)), Emitter(Choices("update", keep=2))
     for emitter in (append, update):
         give(emitter, answers((10, ONE), (20, ONE), (30, ONE), skipped=4), 1.0)
     assert (append.keep, append.dropped, append.skipped) == (2, 5, 0)
@@ -64,13 +64,13 @@ def test_what_is_left_of_append_results_is_dropped_and_of_update_results_skipped
 
 
 def test_who_only_asks_is_given_nothing() -> None:
-    emitter = Emitter(Emission("asked"), "append")
+    emitter = Emitter(Choices(emit="asked"))
     give(emitter, answers(skipped=7), 1.0)
     assert (emitter.keep, emitter.due, len(emitter.backlog)) == (0, 0, 0)
 
 
 def test_after_a_new_beginning_windows_may_end_earlier() -> None:
-    emitter = Emitter(Emission(), "update")
+    emitter = Emitter(Choices("update"))
     give(emitter, answers((30, ONE)), 1.0)
     give(emitter, answers((20, TWO)), 1.0)
     assert (emitter.skipped, len(emitter.backlog)) == (1, 1)

@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 
 
 class Finish:
-    """Runs the finish, or does without it where it would only rename columns."""
+    """Runs the finish, or does without it where it would only rename columns.
 
-    __slots__ = ("_direct", "_finish", "_names", "_state_names", "schema")
+    Where there are no partials the query runs as it is.
+    """
+
+    __slots__ = ("_direct", "_finish", "_names", "_state_names", "schema", "whole")
 
     def __init__(
         self,
@@ -33,10 +36,13 @@ class Finish:
         schema: pa.Schema,
         duck: Duck,
         *,
+        chunks: Mapping[str, pa.Schema],
         bounds: Mapping[str, pa.Schema],
     ) -> None:
         self.schema = schema
         """The schema of results."""
+        self.whole = prepare(duck, split.whole, {**chunks, **bounds})
+        """The query as it is, over chunks of rows."""
         self._names = [f"{PARTIALS}_{i}" for i in range(len(leaves))]
         is_merged = all(leaf.merge_query is None for leaf in leaves)
         self._state_names = state_names(split)
@@ -65,10 +71,15 @@ class Finish:
         except DatabaseError as failure:
             return empty_table(self.schema), self.said(failure)
 
+    def over_no_rows(self, bounds: Mapping[str, pa.Table]) -> tuple[pa.Table, str | None]:
+        """Return what the query gives where there are no rows, or what went wrong."""
+        return self.attempt(lambda: self.whole.run(**bounds))
+
     def said(self, error: Exception) -> str:
         """Return what went wrong, in the words of the query."""
         return error_text(error, self._state_names)
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""
+        self.whole.close()
         self._finish.close()

@@ -16,7 +16,7 @@ from ...database.failure import DatabaseError
 from ...queues.held_interrupt import HeldInterrupt
 from ..chunks.pieces import by_chunk, portions, with_chunks
 from ..partials import running_merge
-from ..results.description import BY_INCREMENTS, OVER_KEPT_ROWS
+from ..results.answer import BY_INCREMENTS, OVER_KEPT_ROWS
 from ..results.failing_rows import FailedRows, spare
 from ..sql.lending import prepare
 from ..sql.names import STEP

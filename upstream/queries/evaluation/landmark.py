@@ -16,13 +16,11 @@ from ..chunks.grid import FOREVER
 from ..chunks.reading import Inputs
 from ..chunks.ring import Ring
 from ..chunks.windows import Span
-from ..results.answer import Answer, Answers, Counts
-from ..results.description import Description
+from ..results.answer import Answer, Answers, Counts, Description
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...database.prepared import Prepared
     from ...rows.window_bound import WindowBound
     from ..chunks.cutter import Cut
     from ..chunks.reading import Input
@@ -60,7 +58,6 @@ class LandmarkEvaluation:
         "_progress",
         "_so",
         "_value",
-        "_whole",
     )
 
     def __init__(
@@ -71,7 +68,6 @@ class LandmarkEvaluation:
         *,
         has_slide: bool,
         finish: Finish,
-        whole: Prepared,
         value: Callable[[int], WindowBound],
         failing: FailingRows,
     ) -> None:
@@ -79,7 +75,6 @@ class LandmarkEvaluation:
         self._increments = increments
         self._leaves = leaves
         self._finish = finish
-        self._whole = whole
         self._failing = failing
         self._has_slide = has_slide
         self._value = value
@@ -150,7 +145,6 @@ class LandmarkEvaluation:
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""
-        self._whole.close()
         self._increments.close()
 
     def _spans(self, end: int) -> tuple[Span, ...]:
@@ -205,4 +199,4 @@ class LandmarkEvaluation:
 
     def _over_no_rows(self, due: float) -> Answer:
         """Answer as long as there is no window."""
-        return Answer(None, None, due, 0, *self._finish.attempt(self._whole.run))
+        return Answer(None, None, due, 0, *self._finish.over_no_rows({}))

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from ...database.failure import DatabaseError
 from ...queues.held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
-from ..results.answer import Answer, Answers, Counts
-from ..results.description import Description
+from ..results.answer import Answer, Answers, Counts, Description
 from ..results.error_text import error_text
 from ..results.failing_rows import spare
 

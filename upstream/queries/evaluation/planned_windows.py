@@ -1,12 +1,15 @@
-"""The windows of a query as one grid of chunks, with the windows of each input counted in them."""
+"""The windows of a query as one grid of chunks, with the windows of each input counted in them.
+
+What windows cannot have, of one another and of what the user chose, is refused here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Never
 
-from ...errors import WindowError
+from ...errors import StatementError, WindowError
 from ..chunks.grid import FOREVER, EvenGrid, MonthGrid
 from ..chunks.windows import Schedule, Windows
 from ..sql.window_clause import Axis, Unit, WindowKind
@@ -14,12 +17,70 @@ from ..sql.window_functions import MOST_STEPS
 
 if TYPE_CHECKING:
     from ...rows.stream_definition import StreamDefinition
+    from ..choices import Choices
     from ..chunks.grid import Grid
     from ..sql.parsed_query import ParsedQuery
     from ..sql.window_clause import WindowClause
 
 _OF_MONTHS: Final = {1: "s", 1_000: "ms", 1_000_000: "us", 1_000_000_000: "ns"}
 """What NumPy calls units of time, by how many a second has; a day is none of them."""
+
+
+def refuse_choices_of_windows(parsed: ParsedQuery, choices: Choices) -> None:
+    """Refuse, for a query without a window, what is about windows; WindowError."""
+    for name in ("allowed_lateness", "close_after"):
+        if getattr(choices, name) is not None:
+            hint = "leave it out, or write hop(stream, …) or tumble(stream, …) where a stream is"
+            raise WindowError(
+                f"{name} is for windows over time, and this query has none",
+                parsed.text,
+                parsed.places[0],
+                hint,
+            )
+
+
+def refuse_unfitting(parsed: ParsedQuery, number: int, choices: Choices) -> None:
+    """Refuse what the windows of a query cannot have; `number` is that of one of them."""
+    clause = parsed.windows[number]
+    if choices.allowed_lateness is not None and (why := _is_never_late(clause)):
+        _refuse(f"allowed_lateness is for windows on source time: {why}", parsed, number)
+    if choices.close_after is not None and (why := _closes_anyway(clause)):
+        _refuse(f"close_after is for windows on source time with a slide: {why}", parsed, number)
+
+
+def refuse_leaving_out(parsed: ParsedQuery, number: int) -> Never:
+    """Refuse to leave rows out of an append query without a window."""
+    raise StatementError(
+        "emit and emit_every cannot leave anything out here: without a window an append query "
+        "gives each row once",
+        parsed.text,
+        parsed.places[number],
+        hint="leave them out, give the stream a window, or choose semantics='update'",
+    )
+
+
+def _is_never_late(clause: WindowClause) -> str:
+    """Return why no row is too late for a window; nothing if one can be."""
+    if clause.kind is WindowKind.LANDMARK:
+        return "a landmark takes late rows in any case"
+    if clause.kind is WindowKind.SESSION:
+        return "a row is of the session that is open, and one that has ended stays as it is"
+    if clause.axis is Axis.ROWS:
+        return "where rows are counted none is late"
+    return "by arrival no row is late" if clause.axis is Axis.ARRIVAL else ""
+
+
+def _closes_anyway(clause: WindowClause) -> str:
+    """Return why a window does not wait for a row to close; nothing if it does."""
+    if clause.kind is WindowKind.LANDMARK and not clause.slide:
+        return "a landmark without one never closes"
+    if clause.axis is Axis.ROWS:
+        return "these close when they are full"
+    return "these close by the clock" if clause.axis is Axis.ARRIVAL else ""
+
+
+def _refuse(reason: str, parsed: ParsedQuery, number: int) -> Never:
+    raise WindowError(reason, parsed.text, parsed.places[number], "leave it out")
 
 
 def check_together(

@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING
 
 from ...errors import StatementError, UnboundedQueryError
 from ...tables.newest_rows import NewestRows
-from ..results.emission import Emission
 from ..results.failing_rows import FailingRows
 from ..rewriting import split
 from ..rewriting.table_names import renamed_tables
+from ..sql import check, check_constants, check_key, read_query
 from ..sql.lending import prepare
 from ..sql.tables_in_use import tables_read
 from ..sql.unbounded_causes import cause_and_cure
 from ..sql.window_bounds import bounds_name
 from ..sql.window_clause import WindowKind
 from .newest import NewestEvaluation
+from .planned_windows import refuse_choices_of_windows, refuse_leaving_out
 from .row_wise import RowWiseEvaluation
 from .side_table import SideTable
-from .unfitting_choices import refuse_choices_of_windows, refuse_leaving_out
-from .window_planning import WindowPlanner
+from .window_planning import Given, WindowPlanner
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,13 +41,12 @@ if TYPE_CHECKING:
     from ...database.duck import Duck
     from ...database.prepared import Prepared
     from ...database.result_schema import ResultSchema
-    from ...rows.stream_definition import StreamDefinition
+    from ...tables.engine_stream import EngineStream
     from ...tables.log import Log, LogReader
+    from ..choices import Choices
     from ..results.answer import Evaluation
     from ..rewriting.split_query import SplitQuery
-    from ..sql import ParsedQuery
     from ..sql.trees import Query
-    from .query_choices import Choices
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,30 +67,45 @@ class Plan:
     reset: Callable[[], None] | None = None
 
 
-class Planner:
+def plan(
+    text: str,
+    choices: Choices,
+    streams: Mapping[str, EngineStream],
+    *,
+    duck: Duck,
+    clock: Clock,
+    stopwatch: Clock,
+) -> Plan:
+    """Plan a query; QueryError if it cannot stand, or cannot be evaluated in bounded memory."""
+    definitions = {name: entry.definition for name, entry in streams.items()}
+    with duck.keeping():
+        parsed = read_query(text, definitions, duck)
+        schema = check(parsed, definitions, duck)  # first of all: names that do not exist
+        if not parsed.windows:
+            raise StatementError(
+                "a standing query reads a stream, and this one reads none",
+                text,
+                hint="name a stream, or use sql() for a query that is answered once",
+            )
+        check_constants(parsed, definitions, duck)
+        check_key(parsed, definitions, choices.semantics, duck)
+        of_windows = [definitions[window.stream] for window in parsed.windows]
+        given = Given(parsed, schema, choices, of_windows, duck, clock, stopwatch, FailingRows())
+        return _Planner(given, [streams[each.stream].log for each in parsed.windows]).plan()
+
+
+class _Planner:
     """Finds how one query is to be evaluated."""
 
-    def __init__(
-        self,
-        parsed: ParsedQuery,
-        schema: ResultSchema,
-        choices: Choices,
-        *,
-        definitions: Mapping[str, StreamDefinition],
-        logs: Mapping[str, Log],
-        duck: Duck,
-        clock: Clock,
-        stopwatch: Clock,
-    ) -> None:
-        self._parsed = parsed
-        self._schema = schema
-        self._choices = choices
-        self._definitions = [definitions[window.stream] for window in parsed.windows]
-        self._logs = [logs[window.stream] for window in parsed.windows]
-        self._duck = duck
-        self._clock = clock
-        self._stopwatch = stopwatch
-        self._failing = FailingRows()
+    def __init__(self, given: Given, logs: Sequence[Log]) -> None:
+        self._given = given
+        self._parsed = given.parsed
+        self._schema = given.schema
+        self._choices = given.choices
+        self._definitions = given.definitions
+        self._logs = logs
+        self._duck = given.duck
+        self._failing = given.failing
         self._readers: list[LogReader] = []
 
     def plan(self) -> Plan:
@@ -118,16 +132,7 @@ class Planner:
             for i, window in enumerate(self._parsed.windows)
             if window.kind not in {WindowKind.LATEST, WindowKind.STREAM}
         ]
-        windows = WindowPlanner(
-            self._parsed,
-            numbers,
-            self._definitions,
-            choices=self._choices,
-            duck=self._duck,
-            clock=self._clock,
-            stopwatch=self._stopwatch,
-            failing=self._failing,
-        )
+        windows = WindowPlanner(self._given, numbers)
         query, side_tables = self._without_side_tables(numbers)
         split_query = self._split(query, numbers, windows.bounds)
         readers = [self._reader(i) for i in numbers]
@@ -140,7 +145,7 @@ class Planner:
         numbers = [
             i for i, window in enumerate(self._parsed.windows) if window.kind is WindowKind.STREAM
         ]
-        if self._choices.emission != Emission(keep=self._choices.emission.keep):
+        if (self._choices.emit, self._choices.emit_every) != ("slide", None):
             refuse_leaving_out(self._parsed, numbers[0])
         query, side_tables = self._without_side_tables(numbers)
         split_query = self._split(query, numbers)
@@ -171,7 +176,7 @@ class Planner:
         is_by_row = split_query.row_wise and all(
             window.kind is WindowKind.STREAM for window in windows
         )
-        if is_by_row and self._choices.emission.emit == "changed":
+        if is_by_row and self._choices.emit == "changed":
             raise StatementError(
                 "each result of this query is about news, so that there is nothing to compare",
                 self._parsed.text,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...queues.held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
-from ..results.answer import Answer, Answers, Counts
-from ..results.description import Description
+from ..results.answer import Answer, Answers, Counts, Description
 from ..results.failing_rows import spare
 
 if TYPE_CHECKING:

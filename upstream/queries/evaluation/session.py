@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING
 from ...queues.held_interrupt import HeldInterrupt
 from ..chunks.cutter import microseconds
 from ..chunks.windows import Span
-from ..results.answer import Answer, Answers, Counts
-from ..results.description import Description
+from ..results.answer import Answer, Answers, Counts, Description
 from ..sql.window_bounds import bounds_name, bounds_table
 from ..sql.window_clause import Axis
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...database.prepared import Prepared
     from ...rows.stream_definition import StreamDefinition
     from ...rows.window_bound import WindowBound
     from ...tables.log import Batch, LogReader
@@ -55,7 +53,6 @@ class SessionEvaluation:
         "_reader",
         "_sessions",
         "_value",
-        "_whole",
     )
 
     def __init__(
@@ -67,7 +64,6 @@ class SessionEvaluation:
         increments: Increments,
         *,
         finish: Finish,
-        whole: Prepared,
         bounds_schema: pa.Schema | None,
         value: Callable[[int], WindowBound],
         failing: FailingRows,
@@ -79,7 +75,6 @@ class SessionEvaluation:
         self._sessions = sessions
         self._increments = increments
         self._finish = finish
-        self._whole = whole
         self._bounds_schema = bounds_schema
         self._value = value
         self._failing = failing
@@ -152,7 +147,6 @@ class SessionEvaluation:
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""
-        self._whole.close()
         self._increments.close()
 
     # Reading
@@ -223,8 +217,7 @@ class SessionEvaluation:
 
     def _over_no_rows(self, due: float) -> Answer:
         """Answer as long as no session has ended."""
-        bounds = self._bounds(None, None)
-        return Answer(None, None, due, 0, *self._finish.attempt(lambda: self._whole.run(**bounds)))
+        return Answer(None, None, due, 0, *self._finish.over_no_rows(self._bounds(None, None)))
 
     def _bounds(self, start: int | None, end: int | None) -> dict[str, pa.Table]:
         if self._bounds_schema is None:

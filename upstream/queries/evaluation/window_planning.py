@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -17,16 +18,14 @@ from ..pairs.join_leaf import JoinLeaf
 from ..pairs.pairing import WindowPairing
 from ..results.failing_rows import FailingRows
 from ..rewriting.table_names import reads_tables
-from ..sql.lending import prepare
 from ..sql.window_bounds import bounds_name, bounds_schema
 from ..sql.window_clause import Axis, WindowKind
 from .bounds import Bounds
 from .finish import Finish
 from .increments import ChunkLeaf, Increments
 from .landmark import LandmarkEvaluation
-from .planned_windows import check_steps, check_together, grid_of, schedule_of
+from .planned_windows import check_steps, check_together, grid_of, refuse_unfitting, schedule_of
 from .session import SessionEvaluation
-from .unfitting_choices import refuse_unfitting
 from .windowed import MOST_ROWS, WindowedEvaluation
 
 MOST_REVISABLE: Final = 100_000
@@ -37,9 +36,11 @@ if TYPE_CHECKING:
 
     from ...clock import Clock
     from ...database.duck import Duck
+    from ...database.result_schema import ResultSchema
     from ...rows.stream_definition import StreamDefinition
     from ...rows.window_bound import WindowBound
     from ...tables.log import LogReader
+    from ..choices import Choices
     from ..chunks.progress import Ends
     from ..chunks.windows import Schedule
     from ..results.answer import Evaluation
@@ -47,9 +48,25 @@ if TYPE_CHECKING:
     from ..sql import ParsedQuery
     from ..sql.window_clause import WindowClause
     from .increments import Leaf
-    from .query_choices import Choices
 
     Planned = tuple[Evaluation, Callable[[], None] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a query is planned from: how it was read, and what it is evaluated with.
+
+    `definitions` are those of the streams of its windows.
+    """
+
+    parsed: ParsedQuery
+    schema: ResultSchema
+    choices: Choices
+    definitions: Sequence[StreamDefinition]
+    duck: Duck
+    clock: Clock
+    stopwatch: Clock
+    failing: FailingRows
 
 
 class WindowPlanner:
@@ -58,29 +75,15 @@ class WindowPlanner:
     WindowError if they do not go together.
     """
 
-    def __init__(
-        self,
-        parsed: ParsedQuery,
-        numbers: Sequence[int],
-        definitions: Sequence[StreamDefinition],
-        *,
-        choices: Choices,
-        duck: Duck,
-        clock: Clock,
-        stopwatch: Clock,
-        failing: FailingRows,
-    ) -> None:
-        check_together(parsed, numbers, definitions)
-        refuse_unfitting(parsed, numbers[0], choices)
-        self._parsed = parsed
+    def __init__(self, given: Given, numbers: Sequence[int]) -> None:
+        parsed = given.parsed
+        check_together(parsed, numbers, given.definitions)
+        refuse_unfitting(parsed, numbers[0], given.choices)
+        self._given = given
         self._numbers = numbers
         self._clauses = [parsed.windows[number] for number in numbers]
-        self._definitions = [definitions[number] for number in numbers]
-        self._choices = choices
-        self._duck = duck
-        self._clock = clock
-        self._stopwatch = stopwatch
-        self._failing = failing
+        self._definitions = [given.definitions[number] for number in numbers]
+        self._duck = given.duck
         self._grid = grid_of(self._clauses, self._definitions[0])
         self._schedule = schedule_of(self._clauses, self._grid)
         if self._schedule is not None:
@@ -92,7 +95,6 @@ class WindowPlanner:
             )
             if numbers[i] in parsed.bounds
         }
-        self._chunks = {f"chunk_{i}": each.schema for i, each in enumerate(self._definitions)}
 
     @property
     def bounds(self) -> dict[str, pa.Schema]:
@@ -115,7 +117,7 @@ class WindowPlanner:
         self, split: SplitQuery, inputs: Sequence[Input], schema: pa.Schema, schedule: Schedule
     ) -> WindowedEvaluation:
         leaves = [self._leaf(split, i, schedule) for i in range(len(split.leaves))]
-        finish = Finish(split, leaves, schema, self._duck, bounds=self.bounds)
+        finish = self._finish(split, leaves, schema)
         is_whole = self._is_whole(split)
         reading = Reading(
             inputs,
@@ -129,16 +131,18 @@ class WindowPlanner:
         return WindowedEvaluation(
             reading,
             Walk(schedule, reading.occupied, answers_empty=answers_empty, revisable=revisable),
-            Increments(leaves, finish, self._failing),
+            Increments(leaves, finish, self._given.failing),
             finish=finish,
-            whole=prepare(self._duck, split.whole, {**self._chunks, **self.bounds}),
             is_whole=is_whole,
             lateness=self._lateness(),
             bounds=Bounds(self._grid, self._value(), self._read_bounds),
-            clock=self._clock,
-            stopwatch=self._stopwatch,
-            failing=self._failing,
+            stopwatch=self._given.stopwatch,
+            failing=self._given.failing,
         )
+
+    def _finish(self, split: SplitQuery, leaves: Sequence[Leaf], schema: pa.Schema) -> Finish:
+        chunks = {f"chunk_{i}": each.schema for i, each in enumerate(self._definitions)}
+        return Finish(split, leaves, schema, self._duck, chunks=chunks, bounds=self.bounds)
 
     def _leaf(self, split: SplitQuery, number: int, schedule: Schedule) -> Leaf:
         leaf = split.leaves[number]
@@ -150,7 +154,7 @@ class WindowPlanner:
             schemas,
             self._duck,
             pairing=WindowPairing(schedule, leaf.windows),
-            failing=self._failing,
+            failing=self._given.failing,
         )
 
     def _landmark(self, split: SplitQuery, inputs: Sequence[Input], schema: pa.Schema) -> Planned:
@@ -162,22 +166,21 @@ class WindowPlanner:
                     why = "a row that comes may join any of them"
                 raise UnboundedQueryError(
                     f"this query would have to keep all rows since the landmark: {why}",
-                    self._parsed.text,
-                    self._parsed.places[self._numbers[leaf.windows[0]]],
+                    self._given.parsed.text,
+                    self._given.parsed.places[self._numbers[leaf.windows[0]]],
                     hint="aggregate the rows, or use a window that slides: hop(stream, …)",
                 )
             definition = self._definitions[leaf.windows[0]]
             leaves.append(ChunkLeaf(leaf, definition.schema, self._duck, cumulative=True))
-        finish = Finish(split, leaves, schema, self._duck, bounds={})
+        finish = self._finish(split, leaves, schema)
         evaluation = LandmarkEvaluation(
             inputs,
-            Increments(leaves, finish, self._failing),
+            Increments(leaves, finish, self._given.failing),
             leaves,
             has_slide=self._schedule is not None,
             finish=finish,
-            whole=prepare(self._duck, split.whole, self._chunks),
             value=self._value(),
-            failing=self._failing,
+            failing=self._given.failing,
         )
         return evaluation, evaluation.reset
 
@@ -186,7 +189,7 @@ class WindowPlanner:
     ) -> SessionEvaluation:
         [clause], [definition] = self._clauses, self._definitions
         leaves = [ChunkLeaf(leaf, definition.schema, self._duck) for leaf in split.leaves]
-        finish = Finish(split, leaves, schema, self._duck, bounds=self.bounds)
+        finish = self._finish(split, leaves, schema)
         return SessionEvaluation(
             definition,
             reader,
@@ -194,11 +197,10 @@ class WindowPlanner:
             Sessions(definition.schema, clause.per, clause.size),
             Increments(leaves, finish, failing_now := FailingRows()),
             finish=finish,
-            whole=prepare(self._duck, split.whole, {**self._chunks, **self.bounds}),
             failing_now=failing_now,
             bounds_schema=self._read_bounds.get(0),
             value=self._value(),
-            failing=self._failing,
+            failing=self._given.failing,
         )
 
     def _input(self, number: int, reader: LogReader) -> Input:
@@ -217,14 +219,14 @@ class WindowPlanner:
             clause.axis,
             ends,
             seconds_per_unit=definition.seconds_per_unit if clause.axis is Axis.SOURCE else 1.0,
-            close_after=_seconds(self._choices.close_after),
-            since=self._clock.now(),
+            close_after=self._given.choices.close_after,
+            since=self._given.clock.now(),
         )
 
     def _is_whole(self, split: SplitQuery) -> bool | None:
         """Return how windows are evaluated, None if that is a matter of how large they are."""
-        if self._choices.way != "measured":
-            return self._choices.way == "whole"
+        if self._given.choices.evaluation != "measured":
+            return self._given.choices.evaluation == "whole"
         if reads_tables(split):
             return False  # a table may change, and would then be another for the rows of old
         if self._clauses[0].axis is Axis.ROWS and self._clauses[0].size > MOST_ROWS:
@@ -232,7 +234,7 @@ class WindowPlanner:
         return None
 
     def _lateness(self) -> int | None:
-        seconds = _seconds(self._choices.allowed_lateness)
+        seconds = self._given.choices.allowed_lateness
         if seconds is None:
             return None
         return round(min(seconds * (self._definitions[0].units_per_second or 1), FOREVER))
@@ -243,10 +245,6 @@ class WindowPlanner:
         if axis is Axis.ROWS:
             return int
         return _arrival if axis is Axis.ARRIVAL else self._definitions[0].time_value
-
-
-def _seconds(value: float | timedelta | None) -> float | None:
-    return value.total_seconds() if isinstance(value, timedelta) else value
 
 
 def _arrival(microseconds: int) -> datetime:

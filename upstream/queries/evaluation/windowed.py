@@ -16,14 +16,12 @@ from ...queues.held_interrupt import HeldInterrupt
 from ..chunks.grid import FOREVER
 from ..chunks.portions import Portions
 from ..chunks.walk import Due
-from ..results.answer import Answer, Answers, Counts
-from ..results.description import Description
+from ..results.answer import Answer, Answers, Counts, Description
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...clock import Clock
-    from ...database.prepared import Prepared
     from ..chunks.reading import Reading
     from ..chunks.walk import Walk
     from ..chunks.windows import Spans
@@ -43,7 +41,6 @@ class WindowedEvaluation:
 
     __slots__ = (
         "_bounds",
-        "_clock",
         "_empty",
         "_failing",
         "_finish",
@@ -58,7 +55,6 @@ class WindowedEvaluation:
         "_started",
         "_stopwatch",
         "_walk",
-        "_whole",
     )
 
     def __init__(
@@ -68,11 +64,9 @@ class WindowedEvaluation:
         increments: Increments,
         *,
         finish: Finish,
-        whole: Prepared,
         is_whole: bool | None,
         lateness: int | None,
         bounds: Bounds,
-        clock: Clock,
         stopwatch: Clock,
         failing: FailingRows,
     ) -> None:
@@ -80,7 +74,6 @@ class WindowedEvaluation:
         self._walk = walk
         self._increments = increments
         self._finish = finish
-        self._whole = whole
         self._is_whole = is_whole is not False
         """Whether windows are evaluated whole."""
         single = MOST_ROWS if len(reading.inputs) == 1 else MOST_JOINED_ROWS
@@ -88,7 +81,6 @@ class WindowedEvaluation:
         """A window of more rows than this is not evaluated whole, nor are those after it."""
         self._lateness = lateness
         self._bounds = bounds
-        self._clock = clock
         self._stopwatch = stopwatch
         self._failing = failing
         self._last_answer: Answer | None = None
@@ -176,7 +168,6 @@ class WindowedEvaluation:
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""
-        self._whole.close()
         self._increments.close()
 
     def describe(self) -> Description:
@@ -240,7 +231,7 @@ class WindowedEvaluation:
 
     def _over_no_rows(self, spans: Spans | None) -> tuple[pa.Table, str | None]:
         """Evaluate the query as it is where there are no rows."""
-        return self._finish.attempt(lambda: self._whole.run(**self._bounds.tables(spans)))
+        return self._finish.over_no_rows(self._bounds.tables(spans))
 
     def _evaluated(self, spans: Spans) -> pa.Table:
         rows = self._reading.rows
@@ -254,7 +245,7 @@ class WindowedEvaluation:
                     f"chunk_{i}": each.between(*span)
                     for i, (each, span) in enumerate(zip(rows, spans, strict=True))
                 }
-                return self._whole.run(**chunks, **self._bounds.tables(spans))
+                return self._finish.whole.run(**chunks, **self._bounds.tables(spans))
             except DatabaseError:
                 self._go_by_increments()  # which can leave out the rows that fail
         for number, each in enumerate(rows):

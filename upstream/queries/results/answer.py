@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...rows.window_bound import WindowBound
-    from .description import Description
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,22 @@ class Counts(NamedTuple):
     late: int = 0
     superseded: int = 0
     held: int = 0
+
+
+BY_INCREMENTS = "by increments"
+OVER_KEPT_ROWS = "over kept rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What `explain` says of an evaluation.
+
+    `merges` tells for each leaf how its partials are merged; None where the query is not run in
+    parts.
+    """
+
+    now: str
+    merges: tuple[str, ...] | None = None
 
 
 class Evaluation(Protocol):

@@ -7,33 +7,16 @@ too soon after it), dropped (not taken in time) or unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ...rows.window_bound import WindowBound, is_before
-from ..choices import Emit, Semantics, check_name_of_choice, checked_seconds
 from .backlog import Backlog
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..choices import Choices
     from .answer import Answer
-
-
-@dataclass(frozen=True, slots=True)
-class Emission:
-    """When results are given, and how many are kept until they are taken."""
-
-    emit: Emit = "slide"
-    every: float | None = None
-    keep: int = 1_000
-
-    @classmethod
-    def checked(cls, emit: Emit, every: float | timedelta | None, keep: int) -> Emission:
-        """Return what users chose; ParameterError if it cannot be meant."""
-        check_name_of_choice("emit", emit, Emit)
-        return cls(emit, checked_seconds("emit_every", every), keep)
 
 
 class Emitter:
@@ -41,7 +24,7 @@ class Emitter:
 
     __slots__ = (
         "_dropped",
-        "_emission",
+        "_emit",
         "_is_update",
         "_last",
         "_newest_end",
@@ -54,20 +37,20 @@ class Emitter:
         "unchanged",
     )
 
-    def __init__(self, emission: Emission, semantics: Semantics) -> None:
-        self._emission = emission
-        self._is_update = semantics == "update"
-        self.backlog = Backlog(1 if self._is_update else emission.keep)
+    def __init__(self, choices: Choices) -> None:
+        self._emit = choices.emit
+        self._is_update = choices.semantics == "update"
+        self.backlog = Backlog(1 if self._is_update else choices.keep)
         self._skipped = self._dropped = 0
         self.due = 0
         """How many answers were due."""
         self.unchanged = 0
         """How many were as the one before."""
-        self.every = emission.every
+        self.every = choices.emit_every
         """How much time there is between results at least, if that was asked for."""
-        self.keep = 1 if self._is_update or emission.every is not None else emission.keep
+        self.keep = 1 if self._is_update or choices.emit_every is not None else choices.keep
         """How many answers there is a use for at a time."""
-        if emission.emit == "asked":
+        if choices.emit == "asked":
             self.keep = 0
         self._last: float | None = None
         """When results were given last."""
@@ -86,9 +69,9 @@ class Emitter:
 
     def held_until(self, now: float) -> float | None:
         """Return until when nothing may be given, None if something may now."""
-        if self._emission.every is None or self._last is None:
+        if self.every is None or self._last is None:
             return None
-        until = self._last + self._emission.every
+        until = self._last + self.every
         return until if now < until else None
 
     def prepared(self, answers: Sequence[Answer], skipped: int, now: float) -> Callable[[], None]:
@@ -96,7 +79,7 @@ class Emitter:
 
         `skipped` answers were due before them, and are never made.
         """
-        if self._emission.emit == "asked":
+        if self._emit == "asked":
             return lambda: None
         news: list[Answer] = []
         unchanged = older = 0
@@ -106,7 +89,7 @@ class Emitter:
                 older += 1
                 continue
             newest_end = answer.end
-            if self._emission.emit == "changed" and not answer.revision and answer.error is None:
+            if self._emit == "changed" and not answer.revision and answer.error is None:
                 before, previous = previous, answer
                 if before is not None and _says_the_same(answer, before):
                     unchanged += 1
@@ -136,7 +119,7 @@ class Emitter:
 
     def _miss(self, answers: int) -> None:
         """Count answers that are never made."""
-        if self._is_update or self._emission.every is not None:
+        if self._is_update or self.every is not None:
             self._skipped += answers
         else:
             self._dropped += answers

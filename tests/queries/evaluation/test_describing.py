@@ -10,7 +10,7 @@ import pytest
 from tests.queries.setting import append, make_streams
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.queries.evaluation.windowed import WindowedEvaluation
-from upstream.queries.results.description import Description
+from upstream.queries.results.answer import Description
 
 
 @pytest.fixture
