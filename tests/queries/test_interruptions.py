@@ -1,12 +1,15 @@
 """A standing query that is interrupted anywhere goes on where it was.
 
-While a query is evaluated, KeyboardInterrupt is raised at one line after the other: at each line
-that is executed, the first time and the last. Lines that run while Ctrl-C is held back are left
-out. What the query answers in all must be what it answers when it is never interrupted.
+While a query is evaluated, KeyboardInterrupt is raised at each line of the library, or at each call
+of C code (DuckDB's, NumPy's, Arrow's), when it is reached for the first, second or third time: at
+one place after the other, and in what goes on after the one before. Then a query is interrupted
+once, where some of them are reached for the last time. Where Ctrl-C is held back nothing is raised.
+What the query answers in all must be what it answers when it is never interrupted.
 """
 
 from __future__ import annotations
 
+import linecache
 import os
 import signal
 import sys
@@ -17,6 +20,7 @@ from typing import Any
 
 import pytest
 
+import upstream
 from tests.queries.setting import append, make_streams
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.queries import Semantics
@@ -39,33 +43,43 @@ QUERIES = {
     "failing": "SELECT sum(note::INT) AS n FROM hop(bids, 20, 10)",
     "side table": "SELECT b.k, a.x FROM bids b JOIN latest(asks) a ON a.k = b.k",
 }
+FOLDER = upstream.__path__[0]
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
-LINES = int(os.environ.get("INTERRUPTED_LINES", "40"))
-"""How many of the lines are tried in a case; `make differ` tries more."""
+TIMES = (1, 2, 3)
+LINES = int(os.environ.get("INTERRUPTED_LINES", "10"))
+"""At how many places, at their last time, a query is interrupted once; in `make differ` more."""
 
-Line = tuple[str, int]
+Place = tuple[str, int, str]
+"""A file, a line, and what is called there."""
 
 
 class Interrupter:
-    """Counts lines of the library that are executed, and raises at one of them."""
+    """Counts how often lines of the library, or calls of C code, are reached; raises at some.
 
-    def __init__(self, line: Line | None = None, time: int = 0) -> None:
-        self.seen: dict[Line, int] = {}
-        self._line = line
-        self._time = time
+    `is_due` tells, by a place and how often it was reached, whether to raise there.
+    """
+
+    def __init__(self, event: str, is_due: Callable[[Place, int], bool]) -> None:
+        self.seen: dict[Place, int] = {}
+        self.raised: list[Place] = []
+        self._event = event
+        self._is_due = is_due
         self._held = 0
-        self.has_raised = False
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Look at each line of the library that the block executes."""
-        before = sys.gettrace()
-        sys.settrace(self._called)
+        """Look at what the block executes."""
+        tracing, profiling = sys.gettrace(), sys.getprofile()
+        if self._event == "line":
+            sys.settrace(self._reached)
+        else:
+            sys.setprofile(self._reached)
         try:
             yield
         finally:
-            sys.settrace(before)
+            sys.settrace(tracing)
+            sys.setprofile(profiling)
 
     def hold(self) -> None:
         """Learn that Ctrl-C is held back."""
@@ -75,19 +89,24 @@ class Interrupter:
         """Learn that it is not any more."""
         self._held -= 1
 
-    def _called(self, frame: FrameType, event: str, argument: object) -> Callable[..., Any] | None:
+    def _reached(self, frame: FrameType, event: str, argument: object) -> Callable[..., Any] | None:
         name = frame.f_code.co_filename
-        is_ours = "/upstream/" in name and "/tests/" not in name and "held_interrupt" not in name
-        return self._executed if is_ours else None
-
-    def _executed(self, frame: FrameType, event: str, argument: object) -> Callable[..., Any]:
-        if event == "line" and not self._held:
-            line = (frame.f_code.co_filename, frame.f_lineno)
-            count = self.seen[line] = self.seen.get(line, 0) + 1
-            if line == self._line and count == self._time and not self.has_raised:
-                self.has_raised = True
+        if not name.startswith(FOLDER) or "held_interrupt" in name:
+            return None
+        if event == self._event and not self._held and not _is_of_a_lock(frame, argument):
+            place = name, frame.f_lineno, getattr(argument, "__qualname__", "")
+            count = self.seen[place] = self.seen.get(place, 0) + 1
+            if self._is_due(place, count):
+                self.raised.append(place)
                 raise KeyboardInterrupt
-        return self._executed
+        return self._reached
+
+
+def _is_of_a_lock(frame: FrameType, called: object) -> bool:
+    """Tell whether a lock is taken or given back here: Python heeds no signal on the way into C."""
+    is_end = getattr(called, "__name__", "") in ("__enter__", "__exit__")
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    return is_end or line.lstrip().startswith("with self._lock")
 
 
 def told(query: ContinuousQuery) -> list[object]:
@@ -151,20 +170,27 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
         return [*answers, (counts.rows_late, counts.rows_failed, counts.rows_read)]
 
 
+@pytest.mark.parametrize("event", ["line", "c_call"])
 @pytest.mark.parametrize(("name", "way"), CASES)
-def test_a_query_that_is_interrupted_anywhere_goes_on_where_it_was(
-    name: str, way: str, monkeypatch: pytest.MonkeyPatch
+def test_a_query_that_is_interrupted_everywhere_goes_on_where_it_was(
+    name: str, way: str, event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watcher = Interrupter()
+    watcher = Interrupter(event, lambda *_: False)
     expected = run(name, way, watcher, monkeypatch)
     assert len(expected) > 1
-    moments = [(line, time) for line, count in watcher.seen.items() for time in {1, count}]
+    for nth in TIMES:
+        often = Interrupter(event, lambda _, count: count == nth)  # noqa: B023  # used here
+        found = run(name, way, often, monkeypatch)
+        assert len(often.raised) > 10
+        assert found == expected, f"interrupted at {len(often.raised)} places at time {nth}"
+        assert len(watcher.seen.keys() - often.seen.keys()) < 20  # done together, as put off
+    moments = list(watcher.seen.items())
     stride = max(1, len(moments) // LINES)
-    for line, time in moments[hash_of(name) % stride :: stride]:
-        interrupter = Interrupter(line, time)
-        found = run(name, way, interrupter, monkeypatch)
-        assert interrupter.has_raised, line
-        assert found == expected, f"interrupted at {line}, time {time}"
+    for moment in moments[hash_of(name) % stride :: stride]:
+        last = Interrupter(event, lambda *each: each == moment)  # noqa: B023  # used here
+        found = run(name, way, last, monkeypatch)
+        assert last.raised, moment
+        assert found == expected, f"interrupted at {moment}"
 
 
 def test_ctrl_c_while_a_batch_is_taken_comes_once_right_after_it(

@@ -214,6 +214,10 @@ class Reading(Inputs):
             self._forgotten[number] = max(bound, self._forgotten[number])
         self.forget_times(passed)
 
+    def position(self) -> int:
+        """Return how many rows of all inputs were read."""
+        return sum(each.reader.position - each.reader.origin for each in self.inputs)
+
     def held_rows(self) -> int:
         """Return how many rows are held."""
         return sum(each.rows for each in self.rows)

@@ -85,8 +85,11 @@ class WindowedEvaluation:
         self._failing = failing
         self._last_answer: Answer | None = None
         """The answer for the newest window that was passed with rows in it, if there was one."""
-        self._empty: tuple[int, Answer] | None = None
-        """The window that was asked for before it was answered, and the answer for it."""
+        self._empty: tuple[tuple[int, int], Answer] | None = None
+        """The window that was asked for before it was answered, and the answer for it.
+
+        Behind the window's end stands how many rows had been read by then.
+        """
         self._portions = Portions()
         self._readings = 0
         """How often rows were read since the last answer."""
@@ -107,9 +110,8 @@ class WindowedEvaluation:
     def _read(self, now: float) -> None:
         if self._reading.read(self._walk):
             self._readings += 1
-            self._empty = None
-            if self._walk.open is None:
-                self._walk.begin(self._reading.passed(now))
+        if self._walk.open is None and self._reading.position():
+            self._walk.begin(self._reading.passed(now))
 
     def answers(self, now: float, keep: int) -> Answers:
         """Answer for the newest `keep` windows of those that are due."""
@@ -150,8 +152,9 @@ class WindowedEvaluation:
             if self._last_answer is None:
                 self._last_answer = self._asked(last, now)
             return self._last_answer
-        if self._empty is None or self._empty[0] != end:
-            self._empty = end, self._asked(end, now)
+        at = end, self._reading.position()
+        if self._empty is None or self._empty[0] != at:
+            self._empty = at, self._asked(end, now)
         return self._empty[1]
 
     def due_at(self) -> float | None:

@@ -127,8 +127,10 @@ class JoinLeaf:
     def advance(self, spans: Sequence[Span]) -> None:
         """Move on to a window, and join what waited for it."""
         if spans != self._spans:
-            self._spans = spans
-            self._merge.advance(self._pairing.kept_from(spans))
+            first = self._pairing.kept_from(spans)
+            with HeldInterrupt():
+                self._spans = spans
+                self._merge.advance(first)
             self._drop()
         self._join()
 
