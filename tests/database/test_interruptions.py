@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 import duckdb
 import pyarrow as pa
@@ -15,6 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 import upstream.database
+from tests.interrupted import interrupt_everywhere
 from upstream.clock import ManualClock
 from upstream.database.duck import Duck
 from upstream.database.prepared import Prepared
@@ -24,36 +22,6 @@ from upstream.queries.sql.lending import prepare
 FOLDER = str(Path(upstream.database.__file__).parent)
 SCHEMA = pa.schema({"k": pa.string(), "v": pa.int64()})
 PAIRS = "SELECT a.k, a.v + b.v AS v, now() AS at FROM a JOIN b USING (k) ORDER BY v"
-MOST_LINES = 5_000
-
-
-class Tracer:
-    """Raises KeyboardInterrupt at one of the lines of the database that are run."""
-
-    def __init__(self, at: int | None = None) -> None:
-        self.lines = 0
-        self._at = at
-
-    def __call__(self, frame: FrameType, event: str, _: object) -> Tracer | None:
-        if not frame.f_code.co_filename.startswith(FOLDER):
-            return None
-        if event == "line":
-            if self.lines == self._at:
-                self._at = None
-                sys.settrace(None)
-                raise KeyboardInterrupt
-            self.lines += 1
-        return self
-
-
-@contextmanager
-def traced(tracer: Tracer) -> Iterator[None]:
-    before = sys.gettrace()
-    sys.settrace(tracer)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
 
 
 @pytest.fixture
@@ -145,19 +113,14 @@ def test_an_interrupt_at_any_line_leaves_nothing_lent(
     use: Callable[[Duck], None], duck: Duck
 ) -> None:
     use(duck)  # what is done once in a process is done
-    counted = Tracer()
-    with traced(counted):
-        use(duck)
-    assert 10 < counted.lines < MOST_LINES
-    interrupted = 0
-    for at in range(counted.lines):
-        try:
-            with traced(Tracer(at)):
-                use(duck)
-        except KeyboardInterrupt:
-            interrupted += 1
+
+    def check(duck: Duck) -> None:
         lent_table(duck)  # the next use of the database
-        assert views(duck) == [], f"at line {at}"
-    assert interrupted == counted.lines
+        assert views(duck) == []
+
+    moments = interrupt_everywhere(
+        lambda: duck, use, check, event="line", error=KeyboardInterrupt, files=FOLDER
+    )
+    assert 10 < moments < 5_000
     use(duck)
     assert duck.rows("SELECT name FROM duckdb_prepared_statements()") == []

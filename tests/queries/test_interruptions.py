@@ -1,26 +1,20 @@
 """A standing query that is interrupted anywhere goes on where it was.
 
 While a query is evaluated, KeyboardInterrupt is raised at each line of the library, or at each call
-of C code (DuckDB's, NumPy's, Arrow's), when it is reached for the first, second or third time: at
-one place after the other, and in what goes on after the one before. Then a query is interrupted
-once, where some of them are reached for the last time. Where Ctrl-C is held back nothing is raised.
-What the query answers in all must be what it answers when it is never interrupted.
+of C code (DuckDB's, NumPy's, Arrow's), when it is reached for the first or the second time: at one
+after the other, and in what goes on after the one before. Then a query is interrupted once, where
+some of them are reached for the last time. Where Ctrl-C is held back nothing is raised. What the
+query answers in all must be what it answers when it is never interrupted.
 """
 
 from __future__ import annotations
 
-import linecache
 import os
 import signal
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
-from typing import Any
 
 import pytest
 
-import upstream
+from tests.interrupted import Held, Interrupter
 from tests.queries.setting import append, make_streams
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.queries import Semantics
@@ -43,70 +37,12 @@ QUERIES = {
     "failing": "SELECT sum(note::INT) AS n FROM hop(bids, 20, 10)",
     "side table": "SELECT b.k, a.x FROM bids b JOIN latest(asks) a ON a.k = b.k",
 }
-FOLDER = upstream.__path__[0]
 WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
-TIMES = (1, 2, 3)
-LINES = int(os.environ.get("INTERRUPTED_LINES", "10"))
+LINES = int(os.environ.get("INTERRUPTED_LINES", "6"))
 """At how many places, at their last time, a query is interrupted once; in `make differ` more."""
-
-Place = tuple[str, int, str]
-"""A file, a line, and what is called there."""
-
-
-class Interrupter:
-    """Counts how often lines of the library, or calls of C code, are reached; raises at some.
-
-    `is_due` tells, by a place and how often it was reached, whether to raise there.
-    """
-
-    def __init__(self, event: str, is_due: Callable[[Place, int], bool]) -> None:
-        self.seen: dict[Place, int] = {}
-        self.raised: list[Place] = []
-        self._event = event
-        self._is_due = is_due
-        self._held = 0
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Look at what the block executes."""
-        tracing, profiling = sys.gettrace(), sys.getprofile()
-        if self._event == "line":
-            sys.settrace(self._reached)
-        else:
-            sys.setprofile(self._reached)
-        try:
-            yield
-        finally:
-            sys.settrace(tracing)
-            sys.setprofile(profiling)
-
-    def hold(self) -> None:
-        """Learn that Ctrl-C is held back."""
-        self._held += 1
-
-    def let_go(self) -> None:
-        """Learn that it is not any more."""
-        self._held -= 1
-
-    def _reached(self, frame: FrameType, event: str, argument: object) -> Callable[..., Any] | None:
-        name = frame.f_code.co_filename
-        if not name.startswith(FOLDER) or "held_interrupt" in name:
-            return None
-        if event == self._event and not self._held and not _is_of_a_lock(frame, argument):
-            place = name, frame.f_lineno, getattr(argument, "__qualname__", "")
-            count = self.seen[place] = self.seen.get(place, 0) + 1
-            if self._is_due(place, count):
-                self.raised.append(place)
-                raise KeyboardInterrupt
-        return self._reached
-
-
-def _is_of_a_lock(frame: FrameType, called: object) -> bool:
-    """Tell whether a lock is taken or given back here: Python heeds no signal on the way into C."""
-    is_end = getattr(called, "__name__", "") in ("__enter__", "__exit__")
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-    return is_end or line.lstrip().startswith("with self._lock")
+TIMES = range(1, 3 if LINES < 100 else 6)
+"""For which times each place is reached when the query is interrupted there, one after another."""
 
 
 def told(query: ContinuousQuery) -> list[object]:
@@ -137,13 +73,13 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
 
         def held_back(self: HeldInterrupt) -> None:
             enter(self)
-            interrupter.hold()
+            Held.depth += 1
 
         def let_go(self: HeldInterrupt, *why: object) -> None:
             try:
                 leave(self, *why)
             finally:
-                interrupter.let_go()
+                Held.depth -= 1
 
         held.setattr(HeldInterrupt, "__enter__", held_back)
         held.setattr(HeldInterrupt, "__exit__", let_go)
@@ -175,22 +111,22 @@ def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch
 def test_a_query_that_is_interrupted_everywhere_goes_on_where_it_was(
     name: str, way: str, event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watcher = Interrupter(event, lambda *_: False)
+    watcher = Interrupter(event)
     expected = run(name, way, watcher, monkeypatch)
     assert len(expected) > 1
-    for nth in TIMES:
-        often = Interrupter(event, lambda _, count: count == nth)  # noqa: B023  # used here
+    for time in TIMES:
+        often = Interrupter(event, lambda moment: moment.time == time)  # noqa: B023  # used here
         found = run(name, way, often, monkeypatch)
-        assert len(often.raised) > 10
-        assert found == expected, f"interrupted at {len(often.raised)} places at time {nth}"
+        assert often.raised > 10
+        assert found == expected, f"interrupted at {often.raised} places at time {time}"
         assert len(watcher.seen.keys() - often.seen.keys()) < 20  # done together, as put off
-    moments = list(watcher.seen.items())
+    moments = list(watcher.seen.values())
     stride = max(1, len(moments) // LINES)
-    for moment in moments[hash_of(name) % stride :: stride]:
-        last = Interrupter(event, lambda *each: each == moment)  # noqa: B023  # used here
-        found = run(name, way, last, monkeypatch)
-        assert last.raised, moment
-        assert found == expected, f"interrupted at {moment}"
+    for last in moments[hash_of(name) % stride :: stride]:
+        once = Interrupter(event, lambda moment: moment == last)  # noqa: B023  # used here
+        found = run(name, way, once, monkeypatch)
+        assert once.raised == 1, last
+        assert found == expected, f"interrupted at {last}"
 
 
 def test_ctrl_c_while_a_batch_is_taken_comes_once_right_after_it(
