@@ -63,7 +63,6 @@ def test_names_are_the_users_or_the_kinds_and_never_the_same() -> None:
 def test_every_arc_has_its_counters_and_its_staleness() -> None:
     streams = Streams()
     plan = RunningPlan(spread(streams), streams.clock)
-    plan.attach()
     streams.left.enqueue("IBM", 1)
     streams.clock.advance(4)
     arcs = [(each.source, each.target, each.policy) for each in plan.arc_statistics()]
@@ -82,7 +81,6 @@ def test_one_pass_takes_what_waits_to_the_results() -> None:
     plan = RunningPlan(
         Map(Map(Map(Source(streams.left), number_of), number_of), number_of), streams.clock
     )
-    plan.attach()
     streams.left.enqueue("IBM", 1)
     plan.run(limit=1)
     plan.settle()
@@ -90,27 +88,28 @@ def test_one_pass_takes_what_waits_to_the_results() -> None:
     assert not any(arc.has_more for arc in plan.arcs)
 
 
-def test_a_plan_is_fed_by_each_stream_once_however_often_it_reads_it() -> None:
+def test_what_a_run_took_is_delivered_when_it_is_settled() -> None:
     streams = Streams()
-    plan = Union(Source(streams.left), Source(streams.right), Source(streams.left))
-    running = RunningPlan(plan, streams.clock)
-    assert running.streams == (streams.left, streams.right)
-    assert len(running.sources) == 3
+    plan = RunningPlan(Map(Map(Source(streams.left), number_of), number_of), streams.clock)
+    streams.left.enqueue("IBM", 1)
+    plan.run(limit=1)
+    assert [arc.queue.statistics().in_process for arc in plan.arcs] == [1, 1]
+    plan.settle()
+    assert [arc.queue.statistics().delivered for arc in plan.arcs] == [1, 1]
 
 
 def test_a_plan_that_one_stream_refuses_is_attached_to_none() -> None:
     streams = Streams()
     queue = UpdateQueue(make_scheduler(), clock=streams.clock)
-    plan = RunningPlan(Union(Source(streams.left), Source(queue.stream)), streams.clock)
+    plan = Union(Source(streams.left), Source(queue.stream))
     with pytest.raises(AlreadyAttachedError):
-        plan.attach()
+        RunningPlan(plan, streams.clock)
     assert streams.left.statistics().queues == 0
 
 
 def test_a_plan_that_is_closed_leaves_its_streams_and_can_be_counted() -> None:
     streams = Streams()
     plan = RunningPlan(spread(streams), streams.clock)
-    plan.attach()
     streams.left.enqueue("IBM", 1)
     plan.close()
     assert streams.left.statistics().queues == streams.right.statistics().queues == 0
@@ -122,8 +121,6 @@ def test_a_part_of_a_plan_may_be_in_several() -> None:
     shared = Filter(Source(streams.left), is_liquid)
     plans = [RunningPlan(Map(shared, number_of), streams.clock) for _ in range(2)]
     plans.append(RunningPlan(Join(shared, shared, window=0), streams.clock))
-    for plan in plans:
-        plan.attach()
     streams.left.enqueue("IBM", 1)
     for plan in plans:
         plan.run(10)

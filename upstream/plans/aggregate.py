@@ -8,10 +8,11 @@ result: one that lacked a row would be false.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar, cast
 
 from ..clock import Clock
-from ..errors import ParameterError
+from ..errors import ParameterError, UnknownPolicyError
+from ..policies import SCHEDULERS
 from ..updates import Update
 from ..windows import Aggregate as WindowAggregate
 from ..windows import (
@@ -23,11 +24,11 @@ from ..windows import (
     WindowTuple,
 )
 from ..windows.aggregate_functions import function_from, name_of
-from .group import Group, Grouping
+from .arc_queue import WindowArc
+from .plan_statistics import FAILED, Tally
 from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
+from .row_operators import Group, Grouping
 from .stage import Stage, Work
-from .tally import FAILED, Tally
-from .window_arc import WindowArc, check_window_arc
 
 if TYPE_CHECKING:
     from .stage import AnyStage
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 State = TypeVar("State")
 Value = TypeVar("Value")
 Whole = TypeVar("Whole")
+
+WINDOW_POLICIES: Final = ("append", *SCHEDULERS)
+"""The policies that there are for windows."""
 
 
 class Aggregate(Operator):
@@ -103,20 +107,25 @@ class Aggregate(Operator):
         of = "" if self._of is None else f" of {name_of_function(self._of)}"
         return f"Aggregate {self._function_name}{of}"
 
-    def start(self, clock: Clock, policies: tuple[str, ...]) -> AnyStage:
+    def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work, fed by a queue of windows."""
         [policy] = policies
         arc = WindowArc(policy, self.windows, self.buffer, clock)
-        tally = Tally()
-        return Stage(_AggregateWork(_Guarded(self._function, self._of, tally), arc, tally), [arc])
+        return Stage(_AggregateWork(self._function, self._of, arc), [arc])
 
 
 class _AggregateWork(Work[WindowTuple]):
     __slots__ = ("_aggregate", "_arc")
 
-    def __init__(self, guarded: _Guarded, arc: WindowArc, tally: Tally) -> None:
-        super().__init__(tally)
-        self._aggregate = WindowAggregate(guarded, of=guarded.pick)
+    def __init__(
+        self,
+        function: AggregateFunction[object, object],
+        of: Callable[[object], object] | None,
+        arc: WindowArc,
+    ) -> None:
+        super().__init__()
+        pick = None if of is None else (lambda value: self.tally.attempt(of, value))
+        self._aggregate = WindowAggregate(_Guarded(function, self.tally), of=pick)
         self._arc = arc
 
     def process(self, batch: Sequence[tuple[int, WindowTuple]]) -> list[Update]:
@@ -137,21 +146,11 @@ class _AggregateWork(Work[WindowTuple]):
 class _Guarded:
     """A user's function of windows, for which `FAILED` is the state that nothing leads out of."""
 
-    __slots__ = ("_function", "_function_name", "_of", "_tally")
+    __slots__ = ("_function", "_tally")
 
-    def __init__(
-        self,
-        function: AggregateFunction[object, object],
-        of: Callable[[object], object] | None,
-        tally: Tally,
-    ) -> None:
+    def __init__(self, function: AggregateFunction[object, object], tally: Tally) -> None:
         self._function = function
-        self._of = of
         self._tally = tally
-
-    def pick(self, value: object) -> object:
-        """Return what is aggregated of a value."""
-        return value if self._of is None else self._tally.attempt(self._of, value)
 
     def initial(self) -> object:
         """Return the state of a window without values."""
@@ -166,3 +165,11 @@ class _Guarded:
     def finish(self, state: object) -> object:
         """Return the result."""
         return FAILED if state is FAILED else self._tally.attempt(self._function.finish, state)
+
+
+def check_window_arc(arc: Arc) -> None:
+    """Raise unless `arc` can carry windows."""
+    if arc.policy is not None and arc.policy not in WINDOW_POLICIES:
+        raise UnknownPolicyError(arc.policy, WINDOW_POLICIES)
+    if arc.capacity is not None:
+        raise ParameterError("capacity", arc.capacity, "None for an arc of windows")

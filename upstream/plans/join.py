@@ -22,9 +22,9 @@ from ..clock import Clock
 from ..errors import ParameterError
 from ..statistics import check_count, is_quantity
 from ..updates import TOMBSTONE, Key, Update
+from .plan_statistics import FAILED
 from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
 from .stage import Work, tuple_stage
-from .tally import FAILED
 
 if TYPE_CHECKING:
     from .stage import AnyStage
@@ -80,7 +80,7 @@ class Join(Operator):
         on = "" if self.predicate is None else f" if {name_of_function(self.predicate)}"
         return f"Join within {self.window:g} s{on}"
 
-    def start(self, clock: Clock, policies: tuple[str, ...]) -> AnyStage:
+    def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
         return tuple_stage(_JoinWork(self), self.arcs, policies, clock)
 

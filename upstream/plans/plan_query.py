@@ -24,11 +24,9 @@ from ..queues.stream_queue import DEFAULT_IN_PROCESS_LIMIT
 from ..statistics import ProcessingCost, check_count, is_quantity
 from ..updates import Update
 from .arrival_tap import ArrivalTap
-from .plan_clock import clock_of
-from .plan_statistics import PlanStatistics
-from .plan_tree import Feed, check_function
+from .plan_statistics import FAILED, PlanStatistics, Tally
+from .plan_tree import Feed, check_function, clock_of, streams_of
 from .running_plan import APPLICATION, RunningPlan
-from .tally import FAILED, Tally
 
 DEFAULT_BATCH = 1_000
 
@@ -105,11 +103,9 @@ class PlanQuery:
         self._runs = 0
         self._is_running = self._is_closed = False
         self._plan = RunningPlan(plan, self._clock)
-        self._plan.attach()
-        self._taps: tuple[ArrivalTap, ...] = ()
+        tapped = streams_of(plan) if self._pushes_input else ()
+        self._taps = [ArrivalTap(stream, self._run_all) for stream in tapped]
         if self._pushes_input:
-            taps = (ArrivalTap(stream, self._run_all) for stream in self._plan.streams)
-            self._taps = tuple(taps)
             self._run_all()  # on what a snapshot gave
 
     # What the application calls.

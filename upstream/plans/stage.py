@@ -8,16 +8,15 @@ several inputs sees what waits in each.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic
 
 from ..clock import Clock
 from ..updates import Update
 from ..windows import WindowTuple
-from .arc_queue import ArcQueue, Item
+from .arc_queue import AnyArc, ArcQueue, Item, TupleArc
+from .plan_statistics import FAILED, Tally
 from .plan_tree import Arc
-from .tally import Tally
-from .tuple_arc import TupleArc
 
 
 class Work(ABC, Generic[Item]):
@@ -25,8 +24,8 @@ class Work(ABC, Generic[Item]):
 
     __slots__ = ("tally",)
 
-    def __init__(self, tally: Tally | None = None) -> None:
-        self.tally = Tally() if tally is None else tally
+    def __init__(self) -> None:
+        self.tally = Tally()
 
     @abstractmethod
     def process(self, batch: Sequence[tuple[int, Item]]) -> list[Update]:
@@ -36,12 +35,35 @@ class Work(ABC, Generic[Item]):
         """
 
 
+class RowWork(Work[Update]):
+    """What is done to each update by itself: `function` makes another of it, or None of it."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[[Update], Update | None]) -> None:
+        super().__init__()
+        self._function = function
+
+    def process(self, batch: Sequence[tuple[int, Update]]) -> list[Update]:
+        """Return what the function makes; None counts as filtered."""
+        made = []
+        for _, update in batch:
+            result = self.tally.attempt(self._function, update)
+            if result is FAILED:
+                self.tally.failed += 1
+            elif result is None:
+                self.tally.filtered += 1
+            else:
+                made.append(result)
+        return made
+
+
 class Stage(Generic[Item]):
     """One operator of one query."""
 
     __slots__ = ("_work", "arcs", "output", "tally")
 
-    output: ArcQueue[Update] | ArcQueue[WindowTuple]
+    output: AnyArc
     """The arc after it, which is made with what it feeds."""
 
     def __init__(self, work: Work[Item], arcs: Sequence[ArcQueue[Item]]) -> None:
@@ -49,15 +71,12 @@ class Stage(Generic[Item]):
         self.tally = work.tally
         self.arcs = tuple(arcs)
 
-    def run(self, limit: int, sources: frozenset[int]) -> None:
-        """Do the work on all that waits, or on up to `limit` items of each arc in `sources`.
-
-        These are the arcs that streams feed, by identity.
-        """
+    def run(self, limit: int) -> None:
+        """Do the work on all that waits, or on up to `limit` items of an arc from a stream."""
         batch = [
             (number, item)
             for number, arc in enumerate(self.arcs)
-            for item in arc.take(limit if id(arc) in sources else None)
+            for item in arc.take(None if arc.stream is None else limit)
         ]
         if not batch:
             return
@@ -65,11 +84,6 @@ class Stage(Generic[Item]):
         for update in self._work.process(batch):
             self.output.put(update)
             self.tally.delivered += 1
-
-    def settle(self) -> None:
-        """Deliver what was taken, since its results are where they belong."""
-        for arc in self.arcs:
-            arc.settle()
 
 
 AnyStage = Stage[Update] | Stage[WindowTuple]
@@ -81,4 +95,4 @@ def tuple_stage(
 ) -> Stage[Update]:
     """Return an operator at work on updates, with an arc of each of the policies."""
     pairs = zip(arcs, policies, strict=True)
-    return Stage(work, [TupleArc(arc, policy, clock) for arc, policy in pairs])
+    return Stage(work, [TupleArc(policy, clock, arc.capacity) for arc, policy in pairs])

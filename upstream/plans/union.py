@@ -56,7 +56,7 @@ class Union(Operator):
         """What it does."""
         return "Union"
 
-    def start(self, clock: Clock, policies: tuple[str, ...]) -> AnyStage:
+    def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
         return tuple_stage(_UnionWork(), self._arcs, policies, clock)
 
