@@ -75,7 +75,7 @@ class EngineStream:
 
     def is_crowded(self) -> bool:
         """Tell whether so much is stored that the readers which are behind should read it."""
-        return self.log.stored_batches > _BACKLOG_BATCHES or self.log.stored_rows > _BACKLOG_ROWS
+        return len(self.log.batches) > _BACKLOG_BATCHES or self.log.stored_rows > _BACKLOG_ROWS
 
     def is_full(self) -> bool:
         """Tell whether so much is stored that no more is to be taken before it is read."""
