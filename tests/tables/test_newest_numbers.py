@@ -26,7 +26,9 @@ def test_it_is_a_dict_of_the_newest(batches: list[list[tuple[int, int]]]) -> Non
     newest.make_room(4)
     model: dict[int, tuple[int, int]] = {}
     for batch in batches:
-        change = newest.change(array([g for g, _ in batch]), array([time for _, time in batch]))
+        groups = array([g for g, _ in batch])
+        change = newest.change(groups, array([time for _, time in batch]))
+        changed = groups[change.chosen].tolist()
         expected: dict[int, int] = {}
         before = dict(model)
         late_now = 0
@@ -38,12 +40,12 @@ def test_it_is_a_dict_of_the_newest(batches: list[list[tuple[int, int]]]) -> Non
             model[group] = (time, place)
         assert change.chosen.tolist() == sorted(expected.values())
         assert change.superseded.tolist() == [
-            before[group][1] for group in change.groups.tolist() if group in before
+            before[group][1] for group in changed if group in before
         ]
         assert change.late == late_now
         late += late_now
         change.swap_in(added)
-        for number, group in enumerate(change.groups.tolist(), start=added):
+        for number, group in enumerate(changed, start=added):
             model[group] = (model[group][0], number)
         added += change.chosen.size
         assert newest.numbers_of(array([0, 1, 2, 3])).tolist() == sorted(
@@ -99,6 +101,6 @@ def test_a_change_that_is_not_swapped_in_changes_nothing(rows: int) -> None:
     assert newest.numbers_of(array([0, 1])).tolist() == kept == [*range(2 * rows)]
     assert newest.kept == 2 * rows
     change = newest.change(array([1]), None)
-    assert (change.groups.tolist(), change.superseded.tolist()) == ([1], [1])
+    assert (change.chosen.tolist(), change.superseded.tolist()) == ([0], [1])
     change.swap_in(10)
     assert newest.numbers_of(array([1])).tolist() == ([10] if rows == 1 else [3, 10])

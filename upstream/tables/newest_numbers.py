@@ -30,8 +30,6 @@ class RowChange:
 
     chosen: Integers
     """Which rows of the batch, in the order of arrival."""
-    groups: Integers
-    """The groups that change."""
     superseded: Integers
     """The numbers of rows that were kept so far."""
     late: int
@@ -81,7 +79,7 @@ class NewestOfGroup:
             self._latest = latest
             self.kept = kept
 
-        return RowChange(chosen, changed, superseded, groups.size - accepted.size, swap_in)
+        return RowChange(chosen, superseded, groups.size - accepted.size, swap_in)
 
     def _accepted(self, groups: Integers, times: Integers | None) -> Integers:
         """Return the rows that are no older than any before them of their group."""
@@ -161,22 +159,18 @@ class NewestChains:
             times = np.zeros(groups.size, dtype=np.int64)
         known, codes = self._numbered(groups)
         stored, stored_codes = self._chains_of(known)
-        order = np.argsort(self._numbers[stored])  # older rows have smaller numbers
-        stored, stored_codes = stored[order], stored_codes[order]
         stored_times = self._times[stored]
         all_codes = np.concatenate((stored_codes, codes))
-        chained = self._newest_of(all_codes, np.concatenate((stored_times, times)), known.size)
+        chained = self._newest_of(all_codes, np.concatenate((stored_times, times)))
         is_new = chained >= stored.size
         chosen = np.sort(chained[is_new]) - stored.size
-        is_dropped = np.ones(stored.size, dtype=np.bool_)
-        is_dropped[chained[~is_new]] = False
-        dropped = stored[is_dropped]
+        dropped = np.delete(stored, chained[~is_new])
         slots, free = self._slots_for(chosen.size)
         all_slots = np.concatenate((stored, np.full(codes.size, _NONE)))
         all_slots[chosen + stored.size] = slots
-        chain = all_slots[chained]
-        chain_codes = all_codes[chained]
-        older = _older_in(chain, chain_codes)
+        chain, chain_codes = all_slots[chained], all_codes[chained]
+        is_oldest = np.diff(chain_codes, prepend=_NONE) != 0
+        older = np.where(is_oldest, _NONE, np.roll(chain, 1))
         chosen_times = times[chosen]
         free = np.concatenate((free, dropped))
 
@@ -188,9 +182,9 @@ class NewestChains:
             self._free = free
             self.kept += chosen.size - dropped.size
 
-        late = self._count_late(codes, times, stored_codes, stored_times, known.size)
-        changed = known[np.bincount(codes[chosen], minlength=known.size) > 0]
-        return RowChange(chosen, changed, self._numbers[dropped], late, swap_in)
+        needed = self._needed_times(stored_codes, stored_times, known.size)
+        late = int((times < needed[codes]).sum())
+        return RowChange(chosen, self._numbers[dropped], late, swap_in)
 
     def numbers_of(self, groups: Integers) -> Integers:
         """Return the numbers of the newest rows of these groups, ascending."""
@@ -205,12 +199,18 @@ class NewestChains:
         self._codes[known] = rows[: known.size]
         return known, self._codes[groups]
 
-    def _newest_of(self, codes: Integers, times: Integers, groups: int) -> Integers:
+    def _newest_of(self, codes: Integers, times: Integers) -> Integers:
         """Return which rows are the newest of each code, by code and from the oldest on."""
         order = np.lexsort((times, codes))
-        counts = np.bincount(codes, minlength=groups)
-        to_the_end = np.cumsum(counts)[codes[order]] - np.arange(order.size)
+        to_the_end = np.cumsum(np.bincount(codes))[codes[order]] - np.arange(order.size)
         return order[to_the_end <= self._rows]
+
+    def _needed_times(self, codes: Integers, times: Integers, groups: int) -> Integers:
+        """Return the time before which rows are late: the oldest of each group that is full."""
+        needed = np.full(groups, _BEFORE_ALL)
+        needed[codes[::-1]] = times[::-1]  # of several assignments to a place the last stays
+        needed[np.bincount(codes, minlength=groups) < self._rows] = _BEFORE_ALL
+        return needed
 
     def _slots_for(self, count: int) -> tuple[Integers, Integers]:
         """Return slots without a row, and those that are left then."""
@@ -222,39 +222,17 @@ class NewestChains:
         slots = np.concatenate((self._free[:count], np.arange(used, used + more)))
         return slots, self._free[count:]
 
-    def _count_late(
-        self,
-        codes: Integers,
-        times: Integers,
-        stored_codes: Integers,
-        stored_times: Integers,
-        groups: int,
-    ) -> int:
-        """Count rows that are older than all that are stored of a group that is full."""
-        oldest = np.full(groups, np.iinfo(np.int64).max)
-        np.minimum.at(oldest, stored_codes, stored_times)
-        is_full = np.bincount(stored_codes, minlength=groups) == self._rows
-        return int((is_full[codes] & (times < oldest[codes])).sum())
-
     def _chains_of(self, groups: Integers) -> tuple[Integers, Integers]:
-        """Return the slots of these groups, and to which place in `groups` each belongs."""
-        places = np.arange(groups.size)
-        slots = self._newest[groups]
-        found: list[tuple[Integers, Integers]] = []
-        while True:
+        """Return the slots of these groups, and to which place in `groups` each belongs.
+
+        Of each group older ones come first, and of one time those that came first.
+        """
+        slots, places = self._newest[groups], np.arange(groups.size)
+        chains = [(slots[:0], places[:0])]
+        while slots.size:
             is_there = slots != _NONE
             slots, places = slots[is_there], places[is_there]
-            if not slots.size:
-                break
-            found.append((slots, places))
+            chains.append((slots, places))
             slots = self._older[slots]
-        if not found:
-            return slots, places
-        return np.concatenate([each for each, _ in found]), np.concatenate([at for _, at in found])
-
-
-def _older_in(chain: Integers, codes: Integers) -> Integers:
-    """Return the slot behind each, of slots by code and from the oldest to the newest of it."""
-    is_first = np.ones(chain.size, dtype=np.bool_)
-    np.not_equal(codes[1:], codes[:-1], out=is_first[1:])
-    return np.where(is_first, _NONE, np.roll(chain, 1))
+        all_slots, all_places = zip(*reversed(chains), strict=True)
+        return np.concatenate(all_slots), np.concatenate(all_places)

@@ -84,7 +84,9 @@ class NewestRows:
         if not rows.num_rows:
             return
         times = None if self._definition.time is None else self._definition.times(rows)
-        change = self._newest.change(self._groups_of(rows), times)
+        groups = self._groups_of(rows)
+        change = self._newest.change(groups, times)
+        changed = groups[change.chosen]
         stored = self._stored.with_rows(rows, change.chosen, self._added)
         count = self._superseded_count + change.superseded.size
         self._superseded = grown(self._superseded, count)
@@ -93,7 +95,7 @@ class NewestRows:
             stored, count = stored.without(np.sort(self._superseded[:count])), 0
         with HeldInterrupt():  # nothing here can fail
             change.swap_in(self._added)
-            self._is_changed[change.groups] = True
+            self._is_changed[changed] = True
             self._stored, self._superseded_count = stored, count
             self._added += change.chosen.size
             self._came += rows.num_rows
