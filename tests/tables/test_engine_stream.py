@@ -1,4 +1,4 @@
-"""A stream of an engine: stored once, read by queries, one-time queries and plans."""
+"""The streams of an engine: stored once, read by queries, one-time queries and plans."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import pyarrow as pa
 import pytest
 
 from tests.interrupted import Held, interrupt_everywhere
-from upstream import ManualClock, StreamTypeError
+from upstream import ManualClock, StreamTypeError, UnknownNameError
 from upstream.rows.stream_definition import StreamDefinition
 from upstream.tables import log, newest_rows
-from upstream.tables.engine_stream import EngineStream
+from upstream.tables.engine_stream import EngineStream, Streams
 
 SCHEMA = pa.schema([("time", pa.timestamp("us")), ("k", pa.string()), ("n", pa.int64())])
 
 
-def stream(key: tuple[str, ...] = ("k",)) -> EngineStream:
-    return EngineStream(StreamDefinition("s", SCHEMA, key, "time"), ManualClock(5.0), RLock())
+def stream(name: str = "s", key: tuple[str, ...] = ("k",)) -> EngineStream:
+    return EngineStream(StreamDefinition(name, SCHEMA, key, "time"), ManualClock(5.0), RLock())
 
 
 def rows(*of: tuple[int, str, int]) -> pa.Table:
@@ -156,7 +156,7 @@ def test_plans_read_rows_as_updates_in_seconds() -> None:
 
 
 def test_a_key_of_several_columns_is_a_tuple() -> None:
-    entry = stream(("k", "n"))
+    entry = stream(key=("k", "n"))
     entry.append(rows((1, "a", 1)))
     assert [update.key for update in entry.for_plans().snapshot()] == [("a", 1)]
 
@@ -166,3 +166,25 @@ def test_a_closed_stream_lets_go_what_it_had() -> None:
     entry.append(rows((1, "a", 1)))
     entry.close()
     assert entry.log.stored_rows == 0
+
+
+def test_a_stream_is_found_in_any_case_and_goes_by_the_name_that_it_was_defined_by() -> None:
+    streams = Streams()
+    trades = stream("Trades")
+    streams.add(trades)
+    assert (streams.found("TRADES"), streams.found("Trades")) == ("Trades", "Trades")
+    assert streams.named("trades") is streams["Trades"] is trades
+    assert streams.found("quotes") is None
+    with pytest.raises(UnknownNameError):
+        streams.named("quotes")
+
+
+def test_what_is_looked_at_stays_as_it_was_while_streams_come_and_go() -> None:
+    streams = Streams()
+    streams.add(stream("a"))
+    names = iter(streams)
+    streams.add(stream("b"))
+    assert streams.remove("a").definition.name == "a"
+    assert list(names) == ["a"]
+    assert list(streams) == ["b"]
+    assert list(streams.definitions()) == ["b"]
