@@ -28,7 +28,7 @@ from .arc_queue import WindowArc
 from .plan_statistics import FAILED, Tally
 from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
 from .row_operators import Group, Grouping
-from .stage import Stage, Work
+from .stage import Stage
 
 if TYPE_CHECKING:
     from .stage import AnyStage
@@ -111,10 +111,10 @@ class Aggregate(Operator):
         """Return it at work, fed by a queue of windows."""
         [policy] = policies
         arc = WindowArc(policy, self.windows, self.buffer, clock)
-        return Stage(_AggregateWork(self._function, self._of, arc), [arc])
+        return _AggregateStage(self._function, self._of, arc)
 
 
-class _AggregateWork(Work[WindowTuple]):
+class _AggregateStage(Stage[WindowTuple]):
     __slots__ = ("_aggregate", "_arc")
 
     def __init__(
@@ -123,7 +123,7 @@ class _AggregateWork(Work[WindowTuple]):
         of: Callable[[object], object] | None,
         arc: WindowArc,
     ) -> None:
-        super().__init__()
+        super().__init__([arc])
         pick = None if of is None else (lambda value: self.tally.attempt(of, value))
         self._aggregate = WindowAggregate(_Guarded(function, self.tally), of=pick)
         self._arc = arc

@@ -16,15 +16,17 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from ..clock import Clock
 from ..errors import ParameterError
 from ..statistics import check_count, is_quantity
 from ..updates import TOMBSTONE, Key, Update
+from .arc_queue import ArcQueue
 from .plan_statistics import FAILED
 from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
-from .stage import Work, tuple_stage
+from .stage import Stage
 
 if TYPE_CHECKING:
     from .stage import AnyStage
@@ -34,6 +36,7 @@ Combination = Callable[[Update, Update], object]
 """Returns the value of a match, from the updates of the left and the right input."""
 Recency = tuple[float, float, float]
 """Of a pair: the later time, the earlier one, and, to tell mirrored pairs apart, the left one."""
+_TIME: Final = attrgetter("time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,41 +85,36 @@ class Join(Operator):
 
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
-        return tuple_stage(_JoinWork(self), self.arcs, policies, clock)
+        return _JoinStage(self, self.tuple_arcs(clock, policies))
 
 
 class _Side:
     """The updates of one key and input that may match still, in the order of their times."""
 
-    __slots__ = ("newest", "times", "updates")
+    __slots__ = ("newest", "updates")
 
     def __init__(self) -> None:
-        self.times: list[float] = []
         self.updates: list[Update] = []
         self.newest = -math.inf
 
     def add(self, update: Update, keep: int) -> int:
         """Keep an update, in place of one of its time; return how many were let go of for it."""
         self.newest = max(self.newest, update.time)
-        position = bisect_left(self.times, update.time)
-        if position < len(self.times) and self.times[position] == update.time:
-            self.updates[position] = update
-            return 0
-        self.times.insert(position, update.time)
-        self.updates.insert(position, update)
-        surplus = max(len(self.times) - keep, 0)
-        del self.times[:surplus], self.updates[:surplus]
+        place = bisect_left(self.updates, update.time, key=_TIME)
+        is_held = place < len(self.updates) and self.updates[place].time == update.time
+        self.updates[place : place + is_held] = [update]
+        surplus = max(len(self.updates) - keep, 0)
+        del self.updates[:surplus]
         return surplus
 
     def forget_before(self, time: float) -> None:
         """Let go of the updates before `time`."""
-        passed = bisect_left(self.times, time)
-        if passed:
-            del self.times[:passed], self.updates[:passed]
+        del self.updates[: bisect_left(self.updates, time, key=_TIME)]
 
     def within(self, earliest: float, latest: float) -> list[Update]:
         """Return the updates of these times, the newest first."""
-        start, end = bisect_left(self.times, earliest), bisect_right(self.times, latest)
+        start = bisect_left(self.updates, earliest, key=_TIME)
+        end = bisect_right(self.updates, latest, key=_TIME)
         return self.updates[start:end][::-1]
 
 
@@ -136,20 +134,19 @@ class _JoinedKey:
         self.delivered = None
 
 
-class _JoinWork(Work[Update]):
-    __slots__ = ("_combine", "_keep", "_keys", "_predicate", "_window")
+class _JoinStage(Stage[Update]):
+    __slots__ = ("_combine", "_join", "_keys", "_window")
 
-    def __init__(self, join: Join) -> None:
-        super().__init__()
+    def __init__(self, join: Join, arcs: Sequence[ArcQueue[Update]]) -> None:
+        super().__init__(arcs)
+        self._join = join
         self._window = float(join.window)
-        self._predicate = join.predicate
         self._combine = _pair if join.combine is None else join.combine
-        self._keep = join.keep
         self._keys: dict[Key, _JoinedKey] = {}
 
     def process(self, batch: Sequence[tuple[int, Update]]) -> list[Update]:
         """Take the inputs in the order of source time, so that neither runs away from the other."""
-        in_order = sorted(batch, key=_time_of)
+        in_order = sorted(batch, key=lambda item: item[1].time)
         matches = (self._take(number, update) for number, update in in_order)
         return [match for match in matches if match is not None]
 
@@ -161,7 +158,7 @@ class _JoinWork(Work[Update]):
             known = self._keys[update.key] = _JoinedKey()
         own, other = known.sides[number], known.sides[1 - number]
         match = self._match(known, number, update)
-        self.tally.evicted += own.add(update, self._keep)
+        self.tally.evicted += own.add(update, self._join.keep)
         own.forget_before(other.newest - self._window)
         other.forget_before(own.newest - self._window)
         return match
@@ -184,7 +181,8 @@ class _JoinWork(Work[Update]):
         return None
 
     def _is_match(self, left: Update, right: Update) -> bool:
-        return self._predicate is None or bool(self._predicate(left, right))
+        predicate = self._join.predicate
+        return predicate is None or bool(predicate(left, right))
 
     def _deliver(self, known: _JoinedKey, left: Update, right: Update) -> Update | None:
         """Return a match, unless a more recent one was delivered."""
@@ -204,16 +202,12 @@ class _JoinWork(Work[Update]):
         was_delivered = known is not None and known.delivered is not None
         if known is not None:
             known.forget_side(number)
-            if not any(side.times for side in known.sides):
+            if not any(side.updates for side in known.sides):
                 del self._keys[update.key]
         if was_delivered:
             return update
         self.tally.filtered += 1
         return None
-
-
-def _time_of(item: tuple[int, Update]) -> float:
-    return item[1].time
 
 
 def _pair(left: Update, right: Update) -> object:

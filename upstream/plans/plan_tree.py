@@ -16,6 +16,7 @@ from ..errors import ParameterError, UnknownPolicyError
 from ..policies import POLICIES
 from ..queues import Stream
 from ..statistics import check_count
+from .arc_queue import TupleArc
 
 if TYPE_CHECKING:
     from .stage import AnyStage
@@ -47,6 +48,11 @@ class Operator(ABC):
     @abstractmethod
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return the operator at work, fed by new queues, each of the policy given for its arc."""
+
+    def tuple_arcs(self, clock: Clock, policies: Sequence[str]) -> list[TupleArc]:
+        """Return new queues of updates, each of the policy given for its arc."""
+        pairs = zip(self.arcs, policies, strict=True)
+        return [TupleArc(policy, clock, arc.capacity) for arc, policy in pairs]
 
 
 @dataclass(frozen=True, slots=True)

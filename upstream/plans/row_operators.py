@@ -11,7 +11,7 @@ from ..errors import KeyChangedError
 from ..queues.columns import check_key
 from ..updates import TOMBSTONE, Update
 from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
-from .stage import RowWork, tuple_stage
+from .stage import RowStage
 
 if TYPE_CHECKING:
     from .stage import AnyStage
@@ -59,7 +59,7 @@ class Filter(Operator):
 
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
-        return tuple_stage(RowWork(self._filtered), self.arcs, policies, clock)
+        return RowStage(self._filtered, self.tuple_arcs(clock, policies))
 
     def _filtered(self, update: Update) -> Update | None:
         """Call the predicate; `if` raises where what it returns has no truth, such as an array."""
@@ -101,7 +101,7 @@ class Map(Operator):
 
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
-        return tuple_stage(RowWork(self._mapped), self.arcs, policies, clock)
+        return RowStage(self._mapped, self.tuple_arcs(clock, policies))
 
     def _mapped(self, update: Update) -> Update:
         if update.value is TOMBSTONE:
@@ -141,7 +141,7 @@ class Group(Operator):
 
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
-        return tuple_stage(RowWork(self._grouped), self.arcs, policies, clock)
+        return RowStage(self._grouped, self.tuple_arcs(clock, policies))
 
     def _grouped(self, update: Update) -> Update | None:
         if update.value is TOMBSTONE:

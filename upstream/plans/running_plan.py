@@ -92,7 +92,7 @@ class RunningPlan:
             stage = operator.start(self._clock, policies)
             stage.output = output
             below = "append" if operator.needs_every_tuple else default
-            queues: tuple[AnyArc, ...] = stage.arcs
+            queues: Sequence[AnyArc] = stage.arcs
             for each, queue in zip(operator.arcs, queues, strict=True):
                 feeds.append(self._start(each, queue, name, below, names))
         self._nodes.append(_Node(name, operator, output, target, stage, feeds))

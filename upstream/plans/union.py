@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, ClassVar
 from ..clock import Clock
 from ..errors import ParameterError
 from ..updates import TOMBSTONE, Key, Update
+from .arc_queue import ArcQueue
 from .plan_tree import Arc, Feed, Operator, arc_from
-from .stage import Work, tuple_stage
+from .stage import Stage
 
 if TYPE_CHECKING:
     from .stage import AnyStage
@@ -58,14 +59,14 @@ class Union(Operator):
 
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
-        return tuple_stage(_UnionWork(), self._arcs, policies, clock)
+        return _UnionStage(self.tuple_arcs(clock, policies))
 
 
-class _UnionWork(Work[Update]):
+class _UnionStage(Stage[Update]):
     __slots__ = ("_delivered",)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, arcs: Sequence[ArcQueue[Update]]) -> None:
+        super().__init__(arcs)
         self._delivered: dict[Key, Age] = {}
         """Of each key, what was delivered last."""
 
