@@ -57,10 +57,12 @@ class Aggregate(Operator):
     'Aggregate mean'
     """
 
-    kind: ClassVar[str] = "aggregate"
     needs_every_tuple: ClassVar[bool] = True
 
-    __slots__ = ("_arc", "_by", "_function", "_function_name", "_of", "buffer", "name", "windows")
+    __slots__ = ("_function", "_of", "arcs", "buffer", "label", "name", "windows")
+
+    arcs: tuple[Arc, ...]
+    label: str
 
     def __init__(
         self,
@@ -78,34 +80,24 @@ class Aggregate(Operator):
         buffer: type[WindowBuffer] = LazyWindowBuffer,
         name: str = "",
     ) -> None:
-        self._arc = arc_from(feed)
-        check_window_arc(self._arc)
+        arc = arc_from(feed)
+        check_window_arc(arc)
         self._function = function_from(function)
         check_function("by", by, "a function of an update", or_none=True)
         check_function("of", of, "a function of an update's value", or_none=True)
         if not (isinstance(buffer, type) and issubclass(buffer, WindowBuffer)):
             raise ParameterError("buffer", buffer, "LazyWindowBuffer or EagerWindowBuffer")
-        self._by = by
+        if by is not None:
+            arc = Arc(Group(Arc(arc.operator, "append"), by), arc.policy)
+        self.arcs = (arc,)
         # What is aggregated is of the type that the caller says; here it is any object.
         self._of = cast("Callable[[object], object] | None", of)
         self.buffer = buffer
         self.windows = WindowSpecification(size, size if slide is None else slide, tick)
         self.name = name
-        self._function_name = name_of(function)
-
-    @property
-    def arcs(self) -> tuple[Arc, ...]:
-        """The arc that feeds it."""
-        arc = self._arc
-        if self._by is None:
-            return (arc,)
-        return (Arc(Group(Arc(arc.operator, "append"), self._by), arc.policy),)
-
-    @property
-    def label(self) -> str:
-        """What it does."""
-        of = "" if self._of is None else f" of {name_of_function(self._of)}"
-        return f"Aggregate {self._function_name}{of}"
+        self.label = f"Aggregate {name_of(function)}"
+        if of is not None:
+            self.label += f" of {name_of_function(of)}"
 
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work, fed by a queue of windows."""

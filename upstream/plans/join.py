@@ -17,7 +17,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from ..clock import Clock
 from ..errors import ParameterError
@@ -53,8 +53,6 @@ class Join(Operator):
     'Join within 5 s'
     """
 
-    kind: ClassVar[str] = "join"
-
     left: Feed
     right: Feed
     window: float
@@ -85,7 +83,7 @@ class Join(Operator):
 
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
-        return _JoinStage(self, self.tuple_arcs(clock, policies))
+        return _JoinStage(self, self._tuple_arcs(clock, policies))
 
 
 class _Side:

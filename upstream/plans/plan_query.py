@@ -63,7 +63,6 @@ class PlanQuery:
         "_is_closed",
         "_is_running",
         "_plan",
-        "_pushes_input",
         "_runs",
         "_tally",
         "_taps",
@@ -83,7 +82,7 @@ class PlanQuery:
         weight: float = 1.0,
         batch: int = DEFAULT_BATCH,
     ) -> None:
-        self._pushes_input = _delivery("input", input) is Delivery.PUSH
+        pushes_input = _delivery("input", input) is Delivery.PUSH
         pushes_output = _delivery("output", output) is Delivery.PUSH
         check_function("callback", callback, "a function of a result", or_none=not pushes_output)
         if callback is not None and not pushes_output:
@@ -103,9 +102,9 @@ class PlanQuery:
         self._runs = 0
         self._is_running = self._is_closed = False
         self._plan = RunningPlan(plan, self._clock)
-        tapped = streams_of(plan) if self._pushes_input else ()
+        tapped = streams_of(plan) if pushes_input else ()
         self._taps = [ArrivalTap(stream, self._run_all) for stream in tapped]
-        if self._pushes_input:
+        if self._taps:
             self._run_all()  # on what a snapshot gave
 
     # What the application calls.
@@ -115,9 +114,7 @@ class PlanQuery:
 
         What waits to be run on is run on first. At most `limit` results.
         """
-        self._check_open()
-        queue = self._results()
-        self._run_all()
+        queue = self._newest_results()
         updates = queue.dequeue_many(len(queue) if limit is None else limit)
         queue.deliver_many(updates)
         return updates
@@ -133,10 +130,7 @@ class PlanQuery:
 
         What waits to be run on is run on first.
         """
-        self._check_open()
-        queue = self._results()
-        self._run_all()
-        return queue.dequeue()
+        return self._newest_results().dequeue()
 
     def deliver(self, update: Update) -> None:
         """Note that the application has made use of a result that `dequeue` handed out."""
@@ -150,7 +144,7 @@ class PlanQuery:
         """Close the windows that end at or before `now`, a source time, as no tuple will."""
         self._check_open()
         self._plan.advance(now)
-        if self._pushes_input:
+        if self._taps:
             self._run_all()
 
     def __repr__(self) -> str:
@@ -162,7 +156,7 @@ class PlanQuery:
         return f"{self._heading()}\n{self._plan.explain()}"
 
     def _heading(self) -> str:
-        inward = "push" if self._pushes_input else "pull"
+        inward = "push" if self._taps else "pull"
         outward = "pull" if self._callback is None else "push"
         return f"{self.name}: input {inward}, output {outward}"
 
@@ -269,6 +263,13 @@ class PlanQuery:
             else:
                 self._tally.delivered += 1
             queue.deliver(update)
+
+    def _newest_results(self) -> StreamQueue:
+        """Return the queue of results once what waits was run on."""
+        self._check_open()
+        queue = self._results()
+        self._run_all()
+        return queue
 
     def _results(self) -> StreamQueue:
         """Return the queue of results; ParameterError if they are pushed."""

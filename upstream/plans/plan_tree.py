@@ -28,12 +28,15 @@ class Operator(ABC):
     __slots__ = ()
 
     kind: ClassVar[str]
-    """What such operators are called."""
+    """What such operators are called: their class, in small letters."""
     needs_every_tuple: ClassVar[bool] = False
     """Whether a result would be wrong if a tuple gave way to a newer one on its way here."""
 
     name: str
     """What this one is called; empty to be called after its kind."""
+
+    def __init_subclass__(cls) -> None:
+        cls.kind = cls.__name__.lower()
 
     @property
     @abstractmethod
@@ -49,7 +52,7 @@ class Operator(ABC):
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return the operator at work, fed by new queues, each of the policy given for its arc."""
 
-    def tuple_arcs(self, clock: Clock, policies: Sequence[str]) -> list[TupleArc]:
+    def _tuple_arcs(self, clock: Clock, policies: Sequence[str]) -> list[TupleArc]:
         """Return new queues of updates, each of the policy given for its arc."""
         pairs = zip(self.arcs, policies, strict=True)
         return [TupleArc(policy, clock, arc.capacity) for arc, policy in pairs]
@@ -99,8 +102,6 @@ class Source(Operator):
     >>> Source(Stream(), name="trades").label
     'Source trades'
     """
-
-    kind: ClassVar[str] = "source"
 
     stream: Stream
     snapshot: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..clock import Clock
 from ..errors import KeyChangedError
@@ -37,8 +37,6 @@ class Filter(Operator):
     'Filter <lambda>'
     """
 
-    kind: ClassVar[str] = "filter"
-
     feed: Feed
     predicate: Predicate
     name: str = ""
@@ -59,7 +57,7 @@ class Filter(Operator):
 
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
-        return RowStage(self._filtered, self.tuple_arcs(clock, policies))
+        return RowStage(self._filtered, self._tuple_arcs(clock, policies))
 
     def _filtered(self, update: Update) -> Update | None:
         """Call the predicate; `if` raises where what it returns has no truth, such as an array."""
@@ -78,8 +76,6 @@ class Map(Operator):
     >>> Map(Source(Stream()), lambda update: str(update.value)).label
     'Map <lambda>'
     """
-
-    kind: ClassVar[str] = "map"
 
     feed: Feed
     function: Mapping
@@ -101,7 +97,7 @@ class Map(Operator):
 
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
-        return RowStage(self._mapped, self.tuple_arcs(clock, policies))
+        return RowStage(self._mapped, self._tuple_arcs(clock, policies))
 
     def _mapped(self, update: Update) -> Update:
         if update.value is TOMBSTONE:
@@ -123,8 +119,6 @@ class Group(Operator):
     prototype has no groups but keys.
     """
 
-    kind: ClassVar[str] = "group"
-
     arc: Arc
     by: Grouping
     name: str = ""
@@ -141,7 +135,7 @@ class Group(Operator):
 
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
-        return RowStage(self._grouped, self.tuple_arcs(clock, policies))
+        return RowStage(self._grouped, self._tuple_arcs(clock, policies))
 
     def _grouped(self, update: Update) -> Update | None:
         if update.value is TOMBSTONE:

@@ -13,7 +13,7 @@ depend on which of them was faster. The report would allow one of them only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..clock import Clock
 from ..errors import ParameterError
@@ -38,28 +38,21 @@ class Union(Operator):
     2
     """
 
-    kind: ClassVar[str] = "union"
-    __slots__ = ("_arcs", "name")
+    __slots__ = ("arcs", "name")
+
+    arcs: tuple[Arc, ...]
+    label = "Union"
 
     def __init__(self, *feeds: Feed, name: str = "") -> None:
         if len(feeds) < 2:
             raise ParameterError("feeds", feeds, "two inputs or more")
-        self._arcs = tuple(map(arc_from, feeds))
-        self.name = name
-
-    @property
-    def arcs(self) -> tuple[Arc, ...]:
+        self.arcs = tuple(map(arc_from, feeds))
         """The arcs that feed it, the most trusted first."""
-        return self._arcs
-
-    @property
-    def label(self) -> str:
-        """What it does."""
-        return "Union"
+        self.name = name
 
     def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
         """Return it at work."""
-        return _UnionStage(self.tuple_arcs(clock, policies))
+        return _UnionStage(self._tuple_arcs(clock, policies))
 
 
 class _UnionStage(Stage[Update]):
