@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.tables.newest_numbers import NewestChains, NewestOfGroup
+from upstream.tables import newest_numbers
+from upstream.tables.newest_numbers import NewestOfGroup, NewestRuns
 
 FAR = [-(1 << 62), (1 << 62) - 1]
 TIMES = st.one_of(st.integers(0, 6), st.sampled_from(FAR))
@@ -54,12 +55,20 @@ def test_it_is_a_dict_of_the_newest(batches: list[list[tuple[int, int]]]) -> Non
         assert newest.kept == len(model)
 
 
+@pytest.mark.parametrize("slack", [0, 1024], ids=["put together often", "seldom"])
 @pytest.mark.parametrize("rows", [2, 4])
 @given(batches=BATCHES)
 def test_it_is_a_sorted_list_for_each_group(
-    rows: int, batches: list[list[tuple[int, int]]]
+    rows: int, slack: int, batches: list[list[tuple[int, int]]]
 ) -> None:
-    newest, added = NewestChains(rows), 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(newest_numbers, "_SLACK", slack)
+        check_runs(rows, slack, batches)
+
+
+def check_runs(rows: int, slack: int, batches: list[list[tuple[int, int]]]) -> None:
+    """Compare what is known after each batch with a list for each group."""
+    newest, added = NewestRuns(rows), 0
     newest.make_room(4)
     model: dict[int, list[tuple[int, int]]] = {}
     for batch in batches:
@@ -78,21 +87,22 @@ def test_it_is_a_sorted_list_for_each_group(
         assert newest.numbers_of(array([0, 1, 2, 3])).tolist() == sorted(after)
         assert set(change.superseded.tolist()) == before - after
         assert newest.kept == len(after)
-        assert len(newest._numbers) <= 2 * (newest.kept + len(newest._free))
+        left_over = newest._end - newest.kept
+        assert 0 <= left_over <= newest.kept + slack + 4 * rows
 
 
-def test_slots_of_superseded_rows_are_used_again() -> None:
-    newest = NewestChains(2)
+def test_what_is_left_over_of_runs_is_let_go() -> None:
+    newest = NewestRuns(2)
     newest.make_room(1)
-    for number in range(100):
+    for number in range(3_000):
         newest.change(array([0]), None).swap_in(number)
-    assert newest.numbers_of(array([0])).tolist() == [98, 99]
-    assert len(newest._numbers) <= 8
+    assert newest.numbers_of(array([0])).tolist() == [2_998, 2_999]
+    assert len(newest._numbers) < 2_100
 
 
 @pytest.mark.parametrize("rows", [1, 2])
 def test_a_change_that_is_not_swapped_in_changes_nothing(rows: int) -> None:
-    newest = NewestOfGroup() if rows == 1 else NewestChains(rows)
+    newest = NewestOfGroup() if rows == 1 else NewestRuns(rows)
     newest.make_room(2)
     for number in range(rows):
         newest.change(array([0, 1]), None).swap_in(2 * number)

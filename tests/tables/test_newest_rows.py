@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.interrupted import Held, interrupt_everywhere
 from tests.rows.test_group_codes import VALUES, comparable
 from upstream.rows.stream_definition import StreamDefinition
-from upstream.tables import newest_rows
+from upstream.tables import newest_numbers, newest_rows
 from upstream.tables.newest_rows import NewestRows, NewestRowsStatistics
 from upstream.tables.row_blocks import BLOCK_ROWS
 
@@ -323,7 +323,8 @@ def test_an_exception_anywhere_in_add_leaves_everything_as_it_was(
 ) -> None:
     """What is swapped in at the end is all or nothing: Ctrl-C is held back there."""
     monkeypatch.setattr(newest_rows, "HeldInterrupt", Held)
-    monkeypatch.setattr(newest_rows, "_SLACK", 0)
+    for module in (newest_rows, newest_numbers):
+        monkeypatch.setattr(module, "_SLACK", 0)
     groups = np.arange(40)
 
     def make() -> NewestRows:

@@ -1,7 +1,7 @@
 """Which rows are the newest of each group, by numbers; the rows are kept elsewhere.
 
 `NewestOfGroup` knows the newest row of each group, which is two assignments for a whole batch;
-`NewestChains` the newest n rows. What a batch changes is computed first, and then swapped in.
+`NewestRuns` the newest n rows. What a batch changes is computed first, and then swapped in.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from ..rows.arrow_words import Integers
 
-_NONE: Final = -1
-"""Stands for a row, and for a slot, that is not there."""
+_NO_ROW: Final = -1
 _BEFORE_ALL: Final = np.iinfo(np.int64).min
+_SLACK: Final = 1024
+"""How many rows of runs may be left over beside as many as are in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class NewestOfGroup:
 
     def make_room(self, groups: int) -> None:
         """Learn that groups have numbers below this one."""
-        self._numbers = grown(self._numbers, groups, _NONE)
+        self._numbers = grown(self._numbers, groups, _NO_ROW)
         self._times = grown(self._times, groups, _BEFORE_ALL)
         self._chosen = grown(self._chosen, groups)
 
@@ -69,7 +70,7 @@ class NewestOfGroup:
         latest = self._latest if times is None else max(self._latest, int(times.max()))
         changed = groups[chosen]
         numbers = self._numbers[changed]
-        superseded = numbers[numbers != _NONE]
+        superseded = numbers[numbers != _NO_ROW]
         kept = self.kept + chosen.size - superseded.size
 
         def swap_in(first: int) -> None:
@@ -97,7 +98,7 @@ class NewestOfGroup:
     def numbers_of(self, groups: Integers) -> Integers:
         """Return the numbers of the newest rows of these groups, ascending."""
         numbers = self._numbers[groups]
-        return np.sort(numbers[numbers != _NONE])
+        return np.sort(numbers[numbers != _NO_ROW])
 
 
 def _newest_so_far(groups: Integers, times: Integers, known: Integers) -> NDArray[np.bool_]:
@@ -118,78 +119,74 @@ def _newest_so_far(groups: Integers, times: Integers, known: Integers) -> NDArra
     return np.asarray(values == np.maximum.accumulate(np.maximum(values, known_values)))
 
 
-class NewestChains:
+class NewestRuns:
     """The numbers and the times of the newest `rows` rows of each group.
 
-    Each group is a chain from its newest row to its oldest. A row that counts has a slot, which is
-    used again once the row is superseded: `_newest` has the first slot of each group, and `_older`
-    the slot behind each slot.
+    Those of one group are a run, from the oldest row to the newest, in columns that all groups
+    share. A run that changes is written anew at the end; when more is left over than is in use, the
+    runs are put together again.
     """
 
-    __slots__ = (
-        "_codes",
-        "_free",
-        "_newest",
-        "_numbers",
-        "_older",
-        "_rows",
-        "_times",
-        "kept",
-    )
+    __slots__ = ("_codes", "_counts", "_end", "_numbers", "_rows", "_starts", "_times", "kept")
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
-        self._newest = np.empty(0, dtype=np.int64)  # by group
-        self._codes = np.empty(0, dtype=np.int64)  # by group, with a meaning within one call only
-        self._older = np.empty(0, dtype=np.int64)  # by slot, as what follows
-        self._numbers = np.empty(0, dtype=np.int64)
+        self._starts = np.empty(0, dtype=np.int64)  # by group, as what follows
+        self._counts = np.empty(0, dtype=np.int64)
+        self._codes = np.empty(0, dtype=np.int64)  # with a meaning within one call only
+        self._numbers = np.empty(0, dtype=np.int64)  # by row of a run, and room for more
         self._times = np.empty(0, dtype=np.int64)
-        self._free = np.empty(0, dtype=np.int64)
-        """The slots below `kept` + so many that have no row."""
-        self.kept = 0
+        self._end = self.kept = 0
 
     def make_room(self, groups: int) -> None:
         """Learn that groups have numbers below this one."""
-        self._newest = grown(self._newest, groups, _NONE)
+        self._starts = grown(self._starts, groups)
+        self._counts = grown(self._counts, groups)
         self._codes = grown(self._codes, groups)
 
     def change(self, groups: Integers, times: Integers | None) -> RowChange:
         """Return what a batch changes; without times each row is newer than all before it."""
+        if self._end > 2 * self.kept + _SLACK:
+            self._put_together()
         if times is None:
             times = np.zeros(groups.size, dtype=np.int64)
         known, codes = self._numbered(groups)
-        stored, stored_codes = self._chains_of(known)
-        stored_times = self._times[stored]
-        all_codes = np.concatenate((stored_codes, codes))
-        chained = self._newest_of(all_codes, np.concatenate((stored_times, times)))
-        is_new = chained >= stored.size
-        chosen = np.sort(chained[is_new]) - stored.size
-        dropped = np.delete(stored, chained[~is_new])
-        slots, free = self._slots_for(chosen.size)
-        all_slots = np.concatenate((stored, np.full(codes.size, _NONE)))
-        all_slots[chosen + stored.size] = slots
-        chain, chain_codes = all_slots[chained], all_codes[chained]
-        is_oldest = np.diff(chain_codes, prepend=_NONE) != 0
-        older = np.where(is_oldest, _NONE, np.roll(chain, 1))
-        chosen_times = times[chosen]
-        free = np.concatenate((free, dropped))
+        counts = self._counts[known]
+        stored = _places(self._starts[known], counts)
+        all_codes = np.concatenate((np.repeat(np.arange(known.size), counts), codes))
+        all_times = np.concatenate((self._times[stored], times))
+        order = np.lexsort((all_times, all_codes))
+        all_counts = np.bincount(all_codes)
+        to_the_end = np.cumsum(all_counts)[all_codes[order]] - np.arange(order.size)
+        run = order[to_the_end <= self._rows]  # by group, and from its oldest row on
+        is_new = run >= stored.size
+        chosen = np.sort(run[is_new]) - stored.size
+        numbers = self._numbers[stored]
+        superseded = np.delete(numbers, run[~is_new])
+        is_full = counts == self._rows
+        needed = np.full(known.size, _BEFORE_ALL)
+        needed[is_full] = self._times[self._starts[known[is_full]]]
+        late = int((times < needed[codes]).sum())
+        counts = np.minimum(all_counts, self._rows)
+        starts = self._end + np.cumsum(counts) - counts
+        end = self._end + run.size
+        self._numbers, self._times = grown(self._numbers, end), grown(self._times, end)
+        self._times[self._end : end] = all_times[run]
+        places = np.zeros(groups.size, dtype=np.int64)
+        places[chosen] = np.arange(chosen.size)
 
         def swap_in(first: int) -> None:
-            self._numbers[slots] = np.arange(first, first + slots.size)
-            self._times[slots] = chosen_times
-            self._older[chain] = older
-            self._newest[known[chain_codes]] = chain  # the last of each group stays
-            self._free = free
-            self.kept += chosen.size - dropped.size
+            self._numbers[self._end : end] = np.concatenate((numbers, first + places))[run]
+            self._starts[known] = starts
+            self._counts[known] = counts
+            self._end = end
+            self.kept += chosen.size - superseded.size
 
-        needed = self._needed_times(stored_codes, stored_times, known.size)
-        late = int((times < needed[codes]).sum())
-        return RowChange(chosen, self._numbers[dropped], late, swap_in)
+        return RowChange(chosen, superseded, late, swap_in)
 
     def numbers_of(self, groups: Integers) -> Integers:
         """Return the numbers of the newest rows of these groups, ascending."""
-        slots, _ = self._chains_of(groups)
-        return np.sort(self._numbers[slots])
+        return np.sort(self._numbers[_places(self._starts[groups], self._counts[groups])])
 
     def _numbered(self, groups: Integers) -> tuple[Integers, Integers]:
         """Return the different groups of a batch, and which of them each row is of."""
@@ -199,40 +196,15 @@ class NewestChains:
         self._codes[known] = rows[: known.size]
         return known, self._codes[groups]
 
-    def _newest_of(self, codes: Integers, times: Integers) -> Integers:
-        """Return which rows are the newest of each code, by code and from the oldest on."""
-        order = np.lexsort((times, codes))
-        to_the_end = np.cumsum(np.bincount(codes))[codes[order]] - np.arange(order.size)
-        return order[to_the_end <= self._rows]
+    def _put_together(self) -> None:
+        """Leave out what is in no run any more."""
+        places = _places(self._starts, self._counts)
+        numbers, times = self._numbers[places], self._times[places]
+        starts, end = np.cumsum(self._counts) - self._counts, places.size
+        self._starts, self._numbers, self._times, self._end = starts, numbers, times, end
 
-    def _needed_times(self, codes: Integers, times: Integers, groups: int) -> Integers:
-        """Return the time before which rows are late: the oldest of each group that is full."""
-        needed = np.full(groups, _BEFORE_ALL)
-        needed[codes[::-1]] = times[::-1]  # of several assignments to a place the last stays
-        needed[np.bincount(codes, minlength=groups) < self._rows] = _BEFORE_ALL
-        return needed
 
-    def _slots_for(self, count: int) -> tuple[Integers, Integers]:
-        """Return slots without a row, and those that are left then."""
-        used = self.kept + self._free.size
-        more = max(count - self._free.size, 0)
-        self._numbers = grown(self._numbers, used + more)
-        self._times = grown(self._times, used + more)
-        self._older = grown(self._older, used + more)
-        slots = np.concatenate((self._free[:count], np.arange(used, used + more)))
-        return slots, self._free[count:]
-
-    def _chains_of(self, groups: Integers) -> tuple[Integers, Integers]:
-        """Return the slots of these groups, and to which place in `groups` each belongs.
-
-        Of each group older ones come first, and of one time those that came first.
-        """
-        slots, places = self._newest[groups], np.arange(groups.size)
-        chains = [(slots[:0], places[:0])]
-        while slots.size:
-            is_there = slots != _NONE
-            slots, places = slots[is_there], places[is_there]
-            chains.append((slots, places))
-            slots = self._older[slots]
-        all_slots, all_places = zip(*reversed(chains), strict=True)
-        return np.concatenate(all_slots), np.concatenate(all_places)
+def _places(starts: Integers, counts: Integers) -> Integers:
+    """Return the places of runs, one run after the other."""
+    ends = np.cumsum(counts)
+    return np.arange(counts.sum()) + np.repeat(starts - ends + counts, counts)

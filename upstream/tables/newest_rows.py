@@ -19,7 +19,7 @@ import numpy as np
 from ..queues.held_interrupt import HeldInterrupt
 from ..rows.arrow_words import grown, one_array
 from ..rows.group_codes import GroupCodes
-from .newest_numbers import NewestChains, NewestOfGroup
+from .newest_numbers import NewestOfGroup, NewestRuns
 from .row_blocks import RowBlocks
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class NewestRows:
         self._definition = definition
         self._columns = tuple(definition.key if per is None else per)
         self._codes = GroupCodes([definition.schema.field(name).type for name in self._columns])
-        self._newest = NewestOfGroup() if rows == 1 else NewestChains(rows)
+        self._newest = NewestOfGroup() if rows == 1 else NewestRuns(rows)
         self._stored = RowBlocks(definition.schema)
         self._superseded = np.empty(0, dtype=np.int64)
         """The numbers of rows that are stored and do not count, and room for more."""
