@@ -9,6 +9,7 @@ A `TupleArc` feeds every operator but Aggregate, and the application; a `WindowA
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
@@ -209,9 +210,7 @@ class WindowArc(ArcQueue[WindowTuple]):
             return []
         if self.stream is not None:
             self._arrived = self.stream.statistics().arrived
-        taken: list[WindowTuple] = []
-        while len(taken) != limit and (window_tuple := self.queue.dequeue()) is not None:
-            taken.append(window_tuple)
+        taken = self.queue.dequeue_many(sys.maxsize if limit is None else limit)
         self._has_left_some = len(taken) == limit
         return taken
 

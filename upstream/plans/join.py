@@ -126,11 +126,6 @@ class _JoinedKey:
         self.delivered: Recency | None = None
         """How recent the match was that was delivered last."""
 
-    def forget_side(self, number: int) -> None:
-        """Forget the updates of one input, and that there was a match."""
-        self.sides[number] = _Side()
-        self.delivered = None
-
 
 class _JoinStage(Stage[Update]):
     __slots__ = ("_combine", "_join", "_keys", "_window")
@@ -150,10 +145,10 @@ class _JoinStage(Stage[Update]):
 
     def _take(self, number: int, update: Update) -> Update | None:
         known = self._keys.get(update.key)
-        if update.value is TOMBSTONE:
-            return self._delete(known, number, update)
         if known is None:
             known = self._keys[update.key] = _JoinedKey()
+        if update.value is TOMBSTONE:
+            return self._delete(known, number, update)
         own, other = known.sides[number], known.sides[1 - number]
         match = self._match(known, number, update)
         self.tally.evicted += own.add(update, self._join.keep)
@@ -195,13 +190,12 @@ class _JoinStage(Stage[Update]):
         known.delivered = recency
         return Update(left.key, value, recency[0])
 
-    def _delete(self, known: _JoinedKey | None, number: int, update: Update) -> Update | None:
+    def _delete(self, known: _JoinedKey, number: int, update: Update) -> Update | None:
         """Forget one input's updates of a key, and with them the match, if one was delivered."""
-        was_delivered = known is not None and known.delivered is not None
-        if known is not None:
-            known.forget_side(number)
-            if not any(side.updates for side in known.sides):
-                del self._keys[update.key]
+        was_delivered = known.delivered is not None
+        known.sides[number], known.delivered = _Side(), None
+        if not any(side.updates for side in known.sides):
+            del self._keys[update.key]
         if was_delivered:
             return update
         self.tally.filtered += 1
