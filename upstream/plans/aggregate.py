@@ -57,6 +57,7 @@ class Aggregate(Operator):
     'Aggregate mean'
     """
 
+    kind: ClassVar[str] = "aggregate"
     needs_every_tuple: ClassVar[bool] = True
 
     __slots__ = ("_function", "_of", "arcs", "buffer", "label", "name", "windows")

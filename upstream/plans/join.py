@@ -17,7 +17,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from ..clock import Clock
 from ..errors import ParameterError
@@ -52,6 +52,8 @@ class Join(Operator):
     >>> Join(Source(Stream()), Source(Stream()), window=5).label
     'Join within 5 s'
     """
+
+    kind: ClassVar[str] = "join"
 
     left: Feed
     right: Feed

@@ -28,15 +28,12 @@ class Operator(ABC):
     __slots__ = ()
 
     kind: ClassVar[str]
-    """What such operators are called: their class, in small letters."""
+    """What such operators are called."""
     needs_every_tuple: ClassVar[bool] = False
     """Whether a result would be wrong if a tuple gave way to a newer one on its way here."""
 
     name: str
     """What this one is called; empty to be called after its kind."""
-
-    def __init_subclass__(cls) -> None:
-        cls.kind = cls.__name__.lower()
 
     @property
     @abstractmethod
@@ -102,6 +99,8 @@ class Source(Operator):
     >>> Source(Stream(), name="trades").label
     'Source trades'
     """
+
+    kind: ClassVar[str] = "source"
 
     stream: Stream
     snapshot: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..clock import Clock
 from ..errors import KeyChangedError
@@ -36,6 +36,8 @@ class Filter(Operator):
     >>> Filter(Source(Stream()), lambda update: update.key != "IBM").label
     'Filter <lambda>'
     """
+
+    kind: ClassVar[str] = "filter"
 
     feed: Feed
     predicate: Predicate
@@ -76,6 +78,8 @@ class Map(Operator):
     >>> Map(Source(Stream()), lambda update: str(update.value)).label
     'Map <lambda>'
     """
+
+    kind: ClassVar[str] = "map"
 
     feed: Feed
     function: Mapping
@@ -118,6 +122,8 @@ class Group(Operator):
     the update key fields". That the key is in a group is not left to the user. The report's own
     prototype has no groups but keys.
     """
+
+    kind: ClassVar[str] = "group"
 
     arc: Arc
     by: Grouping

@@ -13,7 +13,7 @@ depend on which of them was faster. The report would allow one of them only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..clock import Clock
 from ..errors import ParameterError
@@ -38,6 +38,7 @@ class Union(Operator):
     2
     """
 
+    kind: ClassVar[str] = "union"
     __slots__ = ("arcs", "name")
 
     arcs: tuple[Arc, ...]
