@@ -115,7 +115,7 @@ def test_nobody_starts_a_source() -> None:
     streams = Streams()
     assert Source(streams.left).arcs == ()
     with pytest.raises(AssertionError, match="source"):
-        Source(streams.left).start(streams.clock, ())
+        Source(streams.left).start(streams.clock, "append")
 
 
 def test_a_query_that_is_given_no_clock_goes_by_that_of_its_streams() -> None:

@@ -100,11 +100,11 @@ class Aggregate(Operator):
         if of is not None:
             self.label += f" of {name_of_function(of)}"
 
-    def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
+    def start(self, clock: Clock, default: str) -> AnyStage:
         """Return it at work, fed by a queue of windows."""
-        [policy] = policies
-        arc = WindowArc(policy, self.windows, self.buffer, clock)
-        return _AggregateStage(self._function, self._of, arc)
+        [arc] = self.arcs
+        queue = WindowArc(arc.policy or default, self.windows, self.buffer, clock)
+        return _AggregateStage(self._function, self._of, queue)
 
 
 class _AggregateStage(Stage[WindowTuple]):

@@ -83,9 +83,9 @@ class Join(Operator):
         on = "" if self.predicate is None else f" if {name_of_function(self.predicate)}"
         return f"Join within {self.window:g} s{on}"
 
-    def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
+    def start(self, clock: Clock, default: str) -> AnyStage:
         """Return it at work."""
-        return _JoinStage(self, self._tuple_arcs(clock, policies))
+        return _JoinStage(self, self._tuple_arcs(clock, default))
 
 
 class _Side:

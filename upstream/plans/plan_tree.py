@@ -7,7 +7,6 @@ plan, or a part of it, may be in several queries.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -46,13 +45,11 @@ class Operator(ABC):
         """What it does, for `explain`."""
 
     @abstractmethod
-    def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
-        """Return the operator at work, fed by new queues, each of the policy given for its arc."""
+    def start(self, clock: Clock, default: str) -> AnyStage:
+        """Return the operator at work, fed by new queues, of the `default` policy unless given."""
 
-    def _tuple_arcs(self, clock: Clock, policies: Sequence[str]) -> list[TupleArc]:
-        """Return new queues of updates, each of the policy given for its arc."""
-        pairs = zip(self.arcs, policies, strict=True)
-        return [TupleArc(policy, clock, arc.capacity) for arc, policy in pairs]
+    def _tuple_arcs(self, clock: Clock, default: str) -> list[TupleArc]:
+        return [TupleArc(arc.policy or default, clock, arc.capacity) for arc in self.arcs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +117,7 @@ class Source(Operator):
         """What it is called."""
         return f"Source {self.name}".rstrip()
 
-    def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
+    def start(self, clock: Clock, default: str) -> AnyStage:
         """Never called: a stream is at work by itself."""
         raise AssertionError("a source was started")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -57,9 +57,9 @@ class Filter(Operator):
         """What it does."""
         return f"Filter {name_of_function(self.predicate)}"
 
-    def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
+    def start(self, clock: Clock, default: str) -> AnyStage:
         """Return it at work."""
-        return RowStage(self._filtered, self._tuple_arcs(clock, policies))
+        return RowStage(self._filtered, self._tuple_arcs(clock, default))
 
     def _filtered(self, update: Update) -> Update | None:
         """Call the predicate; `if` raises where what it returns has no truth, such as an array."""
@@ -99,9 +99,9 @@ class Map(Operator):
         """What it does."""
         return f"Map {name_of_function(self.function)}"
 
-    def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
+    def start(self, clock: Clock, default: str) -> AnyStage:
         """Return it at work."""
-        return RowStage(self._mapped, self._tuple_arcs(clock, policies))
+        return RowStage(self._mapped, self._tuple_arcs(clock, default))
 
     def _mapped(self, update: Update) -> Update:
         if update.value is TOMBSTONE:
@@ -139,9 +139,9 @@ class Group(Operator):
         """What it does."""
         return f"Group by key and {name_of_function(self.by)}"
 
-    def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
+    def start(self, clock: Clock, default: str) -> AnyStage:
         """Return it at work."""
-        return RowStage(self._grouped, self._tuple_arcs(clock, policies))
+        return RowStage(self._grouped, self._tuple_arcs(clock, default))
 
     def _grouped(self, update: Update) -> Update | None:
         if update.value is TOMBSTONE:

@@ -67,8 +67,7 @@ class RunningPlan:
         self._clock = clock
         self._nodes: list[_Node] = []
         """In the order in which they run."""
-        policy = DEFAULT_POLICY if arc.policy is None else arc.policy
-        self.results = TupleArc(policy, clock, arc.capacity)
+        self.results = TupleArc(arc.policy or DEFAULT_POLICY, clock, arc.capacity)
         try:
             self._start(arc, self.results, APPLICATION, DEFAULT_POLICY, {APPLICATION})
         except Exception:
@@ -88,8 +87,7 @@ class RunningPlan:
         if isinstance(operator, Source):
             output.attach(operator.stream, snapshot=operator.snapshot)
         else:
-            policies = [default if arc.policy is None else arc.policy for arc in operator.arcs]
-            stage = operator.start(self._clock, policies)
+            stage = operator.start(self._clock, default)
             stage.output = output
             below = "append" if operator.needs_every_tuple else default
             queues: Sequence[AnyArc] = stage.arcs

@@ -51,9 +51,9 @@ class Union(Operator):
         """The arcs that feed it, the most trusted first."""
         self.name = name
 
-    def start(self, clock: Clock, policies: Sequence[str]) -> AnyStage:
+    def start(self, clock: Clock, default: str) -> AnyStage:
         """Return it at work."""
-        return _UnionStage(self._tuple_arcs(clock, policies))
+        return _UnionStage(self._tuple_arcs(clock, default))
 
 
 class _UnionStage(Stage[Update]):
