@@ -8,7 +8,7 @@ result: one that lacked a row would be false.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, TypeVar, cast
+from typing import ClassVar, Final, TypeVar, cast
 
 from ..clock import Clock
 from ..errors import ParameterError, UnknownPolicyError
@@ -28,10 +28,7 @@ from .arc_queue import WindowArc
 from .plan_statistics import FAILED, Tally
 from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
 from .row_operators import Group, Grouping
-from .stage import Stage
-
-if TYPE_CHECKING:
-    from .stage import AnyStage
+from .stage import AnyStage, Stage
 
 State = TypeVar("State")
 Value = TypeVar("Value")

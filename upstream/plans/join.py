@@ -17,7 +17,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from ..clock import Clock
 from ..errors import ParameterError
@@ -26,10 +26,7 @@ from ..updates import TOMBSTONE, Key, Update
 from .arc_queue import ArcQueue
 from .plan_statistics import FAILED
 from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
-from .stage import Stage
-
-if TYPE_CHECKING:
-    from .stage import AnyStage
+from .stage import AnyStage, Stage
 
 PairPredicate = Callable[[Update, Update], object]
 Combination = Callable[[Update, Update], object]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ..clock import Clock, SystemClock
 from ..errors import ParameterError, UnknownPolicyError
@@ -16,9 +16,7 @@ from ..policies import POLICIES
 from ..queues import Stream
 from ..statistics import check_count
 from .arc_queue import TupleArc
-
-if TYPE_CHECKING:
-    from .stage import AnyStage
+from .stage import AnyStage
 
 
 class Operator(ABC):

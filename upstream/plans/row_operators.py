@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ..clock import Clock
 from ..errors import KeyChangedError
 from ..queues.columns import check_key
 from ..updates import TOMBSTONE, Update
 from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
-from .stage import RowStage
-
-if TYPE_CHECKING:
-    from .stage import AnyStage
+from .stage import AnyStage, RowStage
 
 Predicate = Callable[[Update], object]
 """Tells of an update whether it passes; whatever it returns is taken as true or false."""

@@ -13,17 +13,14 @@ depend on which of them was faster. The report would allow one of them only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ..clock import Clock
 from ..errors import ParameterError
 from ..updates import TOMBSTONE, Key, Update
 from .arc_queue import ArcQueue
 from .plan_tree import Arc, Feed, Operator, arc_from
-from .stage import Stage
-
-if TYPE_CHECKING:
-    from .stage import AnyStage
+from .stage import AnyStage, Stage
 
 Age = tuple[float, int]
 """The time of an update, and less the rank of its input: the greater, the more it is wanted."""
