@@ -23,9 +23,8 @@ from ..queues import StreamQueue
 from ..queues.stream_queue import DEFAULT_IN_PROCESS_LIMIT
 from ..statistics import ProcessingCost, check_count, is_quantity
 from ..updates import Update
-from .arrival_tap import ArrivalTap
 from .plan_statistics import FAILED, PlanStatistics, Tally
-from .plan_tree import Feed, check_function, clock_of, streams_of
+from .plan_tree import Feed, check_function, clock_of
 from .running_plan import APPLICATION, RunningPlan
 
 DEFAULT_BATCH = 1_000
@@ -63,9 +62,9 @@ class PlanQuery:
         "_is_closed",
         "_is_running",
         "_plan",
+        "_pushes_input",
         "_runs",
         "_tally",
-        "_taps",
         "name",
         "weight",
     )
@@ -82,7 +81,7 @@ class PlanQuery:
         weight: float = 1.0,
         batch: int = DEFAULT_BATCH,
     ) -> None:
-        pushes_input = _delivery("input", input) is Delivery.PUSH
+        self._pushes_input = _delivery("input", input) is Delivery.PUSH
         pushes_output = _delivery("output", output) is Delivery.PUSH
         check_function("callback", callback, "a function of a result", or_none=not pushes_output)
         if callback is not None and not pushes_output:
@@ -102,9 +101,8 @@ class PlanQuery:
         self._runs = 0
         self._is_running = self._is_closed = False
         self._plan = RunningPlan(plan, self._clock)
-        tapped = streams_of(plan) if pushes_input else ()
-        self._taps = [ArrivalTap(stream, self._run_all) for stream in tapped]
-        if self._taps:
+        if self._pushes_input:
+            self._plan.tap(plan, self._run_all)
             self._run_all()  # on what a snapshot gave
 
     # What the application calls.
@@ -144,7 +142,7 @@ class PlanQuery:
         """Close the windows that end at or before `now`, a source time, as no tuple will."""
         self._check_open()
         self._plan.advance(now)
-        if self._taps:
+        if self._pushes_input:
             self._run_all()
 
     def __repr__(self) -> str:
@@ -156,7 +154,7 @@ class PlanQuery:
         return f"{self._heading()}\n{self._plan.explain()}"
 
     def _heading(self) -> str:
-        inward = "push" if self._taps else "pull"
+        inward = "push" if self._pushes_input else "pull"
         outward = "pull" if self._callback is None else "push"
         return f"{self.name}: input {inward}, output {outward}"
 
@@ -185,8 +183,6 @@ class PlanQuery:
         """Leave the streams, free all queues, and return the final statistics."""
         if not self._is_closed:
             self._is_closed = True
-            for tap in self._taps:
-                tap.close()
             if not self._is_running:  # else at the end of the run, which a callback is part of
                 self._plan.close()
         return self.statistics()

@@ -1,21 +1,24 @@
 """A plan at work for one query: its operators in the order in which they run, and its queues.
 
 An operator runs after those that feed it, so one pass takes what waits at the sources all the way
-to the results, and nothing stays in between.
+to the results, and nothing stays in between. Where input is pushed, there is a pass for every
+update that arrives, before anything else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ..clock import Clock
 from ..errors import ParameterError
 from ..policies import DEFAULT_POLICY
+from ..queues import Stream
+from ..queues.shared_log import SharedLog
 from .arc_queue import AnyArc, TupleArc, WindowArc
 from .plan_statistics import ArcStatistics, OperatorStatistics
-from .plan_tree import Arc, Feed, Operator, Source, arc_from
+from .plan_tree import Arc, Feed, Operator, Source, arc_from, streams_of
 from .stage import AnyStage
 
 APPLICATION: Final = "application"
@@ -56,7 +59,7 @@ class _Node:
 class RunningPlan:
     """The operators and queues of one query; no stream feeds any of them if one refuses."""
 
-    __slots__ = ("_clock", "_nodes", "arcs", "results", "sources", "stages")
+    __slots__ = ("_clock", "_nodes", "_taps", "arcs", "results", "sources", "stages")
 
     def __init__(self, plan: Feed, clock: Clock) -> None:
         arc = arc_from(plan)
@@ -67,6 +70,7 @@ class RunningPlan:
         self._clock = clock
         self._nodes: list[_Node] = []
         """In the order in which they run."""
+        self._taps: list[ArrivalTap] = []
         self.results = TupleArc(arc.policy or DEFAULT_POLICY, clock, arc.capacity)
         try:
             self._start(arc, self.results, APPLICATION, DEFAULT_POLICY, {APPLICATION})
@@ -96,6 +100,10 @@ class RunningPlan:
         self._nodes.append(_Node(name, operator, output, target, stage, feeds))
         return self._nodes[-1]
 
+    def tap(self, plan: Feed, run: Callable[[], None]) -> None:
+        """Call `run` for every update that arrives at a stream of the plan, until this closes."""
+        self._taps = [ArrivalTap(stream, run) for stream in streams_of(plan)]
+
     def advance(self, now: float) -> None:
         """Close the windows that end at or before `now`, wherever there are any."""
         for arc in self.arcs:
@@ -113,7 +121,9 @@ class RunningPlan:
             arc.settle()
 
     def close(self) -> None:
-        """Free all queues; what was counted can still be read."""
+        """Leave the streams, and free all queues; what was counted can still be read."""
+        while self._taps:
+            self._taps.pop().close()
         for node in self._nodes:
             node.output.queue.close()
 
@@ -138,3 +148,38 @@ def _free_name(wanted: str, names: set[str]) -> str:
         name = f"{wanted} {number}"
     names.add(name)
     return name
+
+
+class ArrivalTap:
+    """What pushes: it calls `run` after each arrival at `stream`, late ones too.
+
+    A stream tells of an arrival only those that read its log, and these can ask to read at once. So
+    a stream that is tapped takes updates in one by one, batches too, and `enqueue` returns when the
+    query has run: the source pays for a query that it pushes.
+
+    >>> stream = Stream()
+    >>> tap = ArrivalTap(stream, lambda: print("an arrival"))
+    >>> _ = stream.enqueue("IBM", 24.0)
+    an arrival
+    >>> tap.close()
+    """
+
+    __slots__ = ("_log", "_run", "_stream", "position", "read_ahead")
+
+    position: int
+    read_ahead: int | None
+
+    def __init__(self, stream: Stream, run: Callable[[], None]) -> None:
+        self.read_ahead = 1
+        self._stream = stream
+        self._run = run
+        self._log: SharedLog = stream.open_log(self)
+
+    def settle(self) -> None:
+        """Pass over what has arrived, and run."""
+        self._log.read(self)
+        self._run()
+
+    def close(self) -> None:
+        """Hear of no more arrivals."""
+        self._stream.close_log(self)
