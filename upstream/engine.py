@@ -38,7 +38,6 @@ from .queries.choices import (
 )
 from .queries.scheduling import make_query_scheduler, serve
 from .rows.arrow_data import as_arrow, no_rows
-from .tables.streams import Streams
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,6 +114,8 @@ class Engine:
         stopwatch: Clock | None = None,
     ) -> None:
         Duck = _duck()  # noqa: N806  # a class
+        from .tables.engine_stream import Streams
+
         if not (isinstance(threads, int) and threads >= 1):
             raise ParameterError("threads", threads, "a whole number, 1 or more")
         self._clock: Clock = SystemClock() if clock is None else clock

@@ -18,6 +18,7 @@ from upstream import (
     Update,
 )
 from upstream.plans import Aggregate, Arc, Filter, Join, PlanQuery, Source
+from upstream.plans.aggregate import check_window_arc
 
 from .setting import Streams, arc_of, number_of, operator_of, rows_of, values_of
 
@@ -241,6 +242,16 @@ def test_parameters_make_sense(make: Callable[[Source], Aggregate], name: str) -
 def test_not_every_policy_is_one_for_windows(policy: str) -> None:
     with pytest.raises(UnknownPolicyError, match="linecutting"):
         Aggregate(Arc(Source(Streams().left), policy), "sum", size=3)
+
+
+def test_only_arcs_that_can_carry_windows_are_allowed() -> None:
+    source = Source(Streams().left)
+    check_window_arc(Arc(source))
+    check_window_arc(Arc(source, "append"))
+    with pytest.raises(UnknownPolicyError):
+        check_window_arc(Arc(source, "adaptive"))
+    with pytest.raises(ParameterError, match="capacity"):
+        check_window_arc(Arc(source, "in-place", 5))
 
 
 @given(

@@ -1,14 +1,20 @@
-"""A plan is a tree of operators with a queue on each arc."""
+"""A plan is a tree of operators with a queue on each arc, over streams that queries share."""
 
 from __future__ import annotations
 
 import pytest
 
-from upstream import POLICIES, ParameterError, UnknownPolicyError
-from upstream.plans import Arc, Filter, Source
-from upstream.plans.plan_tree import arc_from, check_function, name_of_function
+from upstream import POLICIES, ManualClock, ParameterError, Stream, SystemClock, UnknownPolicyError
+from upstream.plans import Arc, Filter, Join, Map, PlanQuery, Source, Union
+from upstream.plans.plan_tree import (
+    arc_from,
+    check_function,
+    clock_of,
+    name_of_function,
+    streams_of,
+)
 
-from .setting import Streams, number_of
+from .setting import Streams, number_of, values_of
 
 
 @pytest.mark.parametrize("policy", [None, *POLICIES])
@@ -37,6 +43,12 @@ def test_a_capacity_is_a_count() -> None:
         Arc(Source(Streams().left), capacity=0)
 
 
+def test_a_plan_reads_each_stream_once_however_often_it_has_it_as_a_source() -> None:
+    streams = Streams()
+    plan = Union(Source(streams.left), Source(streams.right), Source(streams.left))
+    assert streams_of(plan) == (streams.left, streams.right)
+
+
 def test_functions_are_told_by_their_names() -> None:
     class Rule:
         def __call__(self) -> None: ...
@@ -50,3 +62,87 @@ def test_what_cannot_be_called_is_no_function() -> None:
     check_function("rule", None, "a function", or_none=True)
     with pytest.raises(ParameterError, match="rule must be a function"):
         check_function("rule", None, "a function")
+
+
+def test_several_queries_on_a_stream_share_its_one_copy_of_each_value() -> None:
+    streams = Streams()
+    queries = [
+        PlanQuery(Map(Source(streams.left), lambda update: update.value), clock=streams.clock)
+        for _ in range(3)
+    ]
+    price = object()
+    streams.left.enqueue("IBM", price)
+    assert streams.left.statistics().queues == 3
+    assert [query.results()[0].value for query in queries] == [price] * 3
+    newest = streams.left.read("IBM")
+    assert newest is not None
+    assert newest.value is price
+
+
+def test_what_one_query_takes_the_others_still_get() -> None:
+    streams = Streams()
+    first, second = (
+        PlanQuery(Filter(Source(streams.left), number_of), clock=streams.clock) for _ in "ab"
+    )
+    streams.left.enqueue("IBM", 1)
+    assert values_of(first.results()) == [1]
+    streams.left.enqueue("IBM", 2)
+    assert values_of(second.results()) == [2]
+    assert values_of(first.results()) == [2]
+
+
+@pytest.mark.parametrize("input", ["push", "pull"])
+@pytest.mark.parametrize("policy", ["append", "in-place", "adaptive"])
+def test_a_query_may_begin_with_what_the_stream_knows(
+    input: str,  # noqa: A002 - the report's word
+    policy: str,
+) -> None:
+    streams = Streams()
+    streams.left.enqueue("IBM", 1)
+    streams.left.enqueue("IBM", 2)
+    for snapshot, expected in ((True, [2]), (False, [])):
+        source = Arc(Source(streams.left, snapshot=snapshot), policy)
+        query = PlanQuery(Filter(source, number_of), input=input, clock=streams.clock)
+        assert values_of(query.results()) == expected
+
+
+def test_a_source_is_a_stream() -> None:
+    with pytest.raises(ParameterError, match="a Stream"):
+        Source(ManualClock())  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_nobody_starts_a_source() -> None:
+    streams = Streams()
+    assert Source(streams.left).arcs == ()
+    with pytest.raises(AssertionError, match="source"):
+        Source(streams.left).start(streams.clock, "append")
+
+
+def test_a_query_that_is_given_no_clock_goes_by_that_of_its_streams() -> None:
+    streams = Streams()
+    query = PlanQuery(Map(Source(streams.left), number_of))
+    streams.left.enqueue("IBM", 1)
+    streams.clock.advance(3)
+    assert query.staleness() == 3
+    query.run()
+    assert query.cost() == 0
+
+
+def test_a_join_goes_by_the_clock_that_both_streams_have() -> None:
+    streams = Streams()
+    assert clock_of(Join(Source(streams.left), Source(streams.right), window=1)) is streams.clock
+
+
+def test_system_clocks_do_not_differ() -> None:
+    clock = clock_of(Join(Source(Stream()), Source(Stream()), window=1))
+    assert isinstance(clock, SystemClock)
+
+
+@pytest.mark.parametrize("clock", [ManualClock(), None])
+def test_streams_of_different_clocks_need_one_to_be_given(clock: ManualClock | None) -> None:
+    streams = Streams()
+    plan = Join(Source(streams.left), Source(Stream(clock=clock)), window=1)
+    with pytest.raises(ParameterError, match="clock must be given, as the streams have different"):
+        PlanQuery(plan)
+    with PlanQuery(plan, clock=streams.clock) as query:
+        assert not query.is_due()

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from upstream import AlreadyAttachedError, ParameterError, Stream, Update, UpdateQueue
+from upstream import (
+    AlreadyAttachedError,
+    AppendQueue,
+    InPlaceScheduler,
+    ParameterError,
+    Stream,
+    Update,
+    UpdateQueue,
+)
 from upstream.plans import Aggregate, Arc, Filter, Join, Map, Operator, Source, Union
-from upstream.plans.running_plan import RunningPlan
+from upstream.plans.running_plan import ArrivalTap, RunningPlan
 from upstream.policies import make_scheduler
 
-from .setting import Streams, number_of
+from .setting import Streams, number_of, values_of
 
 
 def is_liquid(update: Update) -> bool:
@@ -63,7 +71,6 @@ def test_names_are_the_users_or_the_kinds_and_never_the_same() -> None:
 def test_every_arc_has_its_counters_and_its_staleness() -> None:
     streams = Streams()
     plan = RunningPlan(spread(streams), streams.clock)
-    plan.attach()
     streams.left.enqueue("IBM", 1)
     streams.clock.advance(4)
     arcs = [(each.source, each.target, each.policy) for each in plan.arc_statistics()]
@@ -82,7 +89,6 @@ def test_one_pass_takes_what_waits_to_the_results() -> None:
     plan = RunningPlan(
         Map(Map(Map(Source(streams.left), number_of), number_of), number_of), streams.clock
     )
-    plan.attach()
     streams.left.enqueue("IBM", 1)
     plan.run(limit=1)
     plan.settle()
@@ -90,27 +96,28 @@ def test_one_pass_takes_what_waits_to_the_results() -> None:
     assert not any(arc.has_more for arc in plan.arcs)
 
 
-def test_a_plan_is_fed_by_each_stream_once_however_often_it_reads_it() -> None:
+def test_what_a_run_took_is_delivered_when_it_is_settled() -> None:
     streams = Streams()
-    plan = Union(Source(streams.left), Source(streams.right), Source(streams.left))
-    running = RunningPlan(plan, streams.clock)
-    assert running.streams == (streams.left, streams.right)
-    assert len(running.sources) == 3
+    plan = RunningPlan(Map(Map(Source(streams.left), number_of), number_of), streams.clock)
+    streams.left.enqueue("IBM", 1)
+    plan.run(limit=1)
+    assert [arc.queue.statistics().in_process for arc in plan.arcs] == [1, 1]
+    plan.settle()
+    assert [arc.queue.statistics().delivered for arc in plan.arcs] == [1, 1]
 
 
 def test_a_plan_that_one_stream_refuses_is_attached_to_none() -> None:
     streams = Streams()
     queue = UpdateQueue(make_scheduler(), clock=streams.clock)
-    plan = RunningPlan(Union(Source(streams.left), Source(queue.stream)), streams.clock)
+    plan = Union(Source(streams.left), Source(queue.stream))
     with pytest.raises(AlreadyAttachedError):
-        plan.attach()
+        RunningPlan(plan, streams.clock)
     assert streams.left.statistics().queues == 0
 
 
 def test_a_plan_that_is_closed_leaves_its_streams_and_can_be_counted() -> None:
     streams = Streams()
     plan = RunningPlan(spread(streams), streams.clock)
-    plan.attach()
     streams.left.enqueue("IBM", 1)
     plan.close()
     assert streams.left.statistics().queues == streams.right.statistics().queues == 0
@@ -122,8 +129,6 @@ def test_a_part_of_a_plan_may_be_in_several() -> None:
     shared = Filter(Source(streams.left), is_liquid)
     plans = [RunningPlan(Map(shared, number_of), streams.clock) for _ in range(2)]
     plans.append(RunningPlan(Join(shared, shared, window=0), streams.clock))
-    for plan in plans:
-        plan.attach()
     streams.left.enqueue("IBM", 1)
     for plan in plans:
         plan.run(10)
@@ -134,3 +139,65 @@ def test_a_source_alone_is_no_plan() -> None:
     stream = Stream()
     with pytest.raises(ParameterError, match="attach a queue"):
         RunningPlan(Source(stream), Streams().clock)
+
+
+def test_every_arrival_runs_once_also_of_a_batch_and_late_ones() -> None:
+    streams = Streams()
+    runs: list[int] = []
+    tap = ArrivalTap(streams.left, lambda: runs.append(streams.left.statistics().arrived))
+    streams.left.enqueue("IBM", 1, 5)
+    streams.left.enqueue("IBM", 2, 4)
+    streams.left.enqueue_many(["IBM", "GM", "IBM"], [1, 2, 3])
+    assert runs == [1, 2, 3, 4, 5]
+    assert streams.left._log is not None
+    assert len(streams.left._log) == 0  # nothing is kept for a tap
+    tap.close()
+    streams.left.enqueue("IBM", 3)
+    assert len(runs) == 5
+
+
+@pytest.mark.parametrize("taps_first", [True, False])
+def test_queues_have_what_arrived_when_a_tap_runs(*, taps_first: bool) -> None:
+    streams = Streams()
+    update_queue = UpdateQueue(InPlaceScheduler())
+    append_queue = AppendQueue()
+    seen: list[object] = []
+
+    def look() -> None:
+        seen.extend(values_of(update_queue.dequeue_many(9)))
+        seen.extend(values_of(append_queue.dequeue_many(9)))
+
+    if taps_first:
+        ArrivalTap(streams.left, look)
+    streams.left.attach(update_queue)
+    streams.left.attach(append_queue)
+    if not taps_first:
+        ArrivalTap(streams.left, look)
+    streams.left.enqueue_many(["a", "a", "b"], [1, 2, 3])
+    assert seen == [1, 1, 2, 2, 3, 3]
+    assert update_queue.statistics().is_balanced
+
+
+def test_an_arrival_that_a_tap_causes_runs_as_well() -> None:
+    streams = Streams()
+    runs: list[int] = []
+
+    def enqueue_more() -> None:
+        runs.append(streams.left.statistics().arrived)
+        if len(runs) < 3:
+            streams.left.enqueue("GM", len(runs))
+
+    ArrivalTap(streams.left, enqueue_more)
+    streams.left.enqueue("IBM", 0)
+    assert len(runs) == 3
+    streams.left._check()
+
+
+def test_a_stream_without_a_tap_is_as_fast_as_before() -> None:
+    streams = Streams()
+    streams.left.attach(UpdateQueue(InPlaceScheduler()))
+    was_bare = streams.left._is_bare
+    tap = ArrivalTap(streams.left, lambda: None)
+    assert (was_bare, streams.left._is_bare) == (True, False)
+    tap.close()
+    assert streams.left._is_bare

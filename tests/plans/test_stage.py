@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from upstream import Update
-from upstream.plans import Arc, Source
-from upstream.plans.stage import Stage, Work, tuple_stage
-from upstream.plans.tuple_arc import TupleArc
+from upstream.plans.arc_queue import TupleArc
+from upstream.plans.stage import RowStage, Stage
 
-from .setting import Streams, values_of
+from .setting import Streams, number_of, values_of
 
 
-class Recorded(Work[Update]):
+class Recorded(Stage[Update]):
     """Passes on what comes from its first arc."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, streams: Streams) -> None:
+        super().__init__([TupleArc("append", streams.clock) for _ in range(2)])
+        self.output = TupleArc("append", streams.clock)
         self.batches: list[list[tuple[int, object]]] = []
 
     def process(self, batch: Sequence[tuple[int, Update]]) -> list[Update]:
@@ -26,13 +26,6 @@ class Recorded(Work[Update]):
         return passed
 
 
-def stage_of(streams: Streams, work: Recorded) -> Stage[Update]:
-    arcs = [Arc(Source(streams.left)), Arc(Source(streams.right))]
-    stage = tuple_stage(work, arcs, ["append", "append"], streams.clock)
-    stage.output = TupleArc(arcs[0], "append", streams.clock)
-    return stage
-
-
 def fill(stage: Stage[Update]) -> None:
     for number, arc in enumerate(stage.arcs):
         for value in range(3):
@@ -40,11 +33,10 @@ def fill(stage: Stage[Update]) -> None:
 
 
 def test_it_takes_all_that_waits_on_any_arc_and_puts_on_what_is_made() -> None:
-    work = Recorded()
-    stage = stage_of(Streams(), work)
+    stage = Recorded(Streams())
     fill(stage)
-    stage.run(1, frozenset())
-    assert work.batches == [[(0, 0), (0, 1), (0, 2), (1, 10), (1, 11), (1, 12)]]
+    stage.run(1)
+    assert stage.batches == [[(0, 0), (0, 1), (0, 2), (1, 10), (1, 11), (1, 12)]]
     # this stage has an output
     assert values_of(stage.output.queue.snapshot()) == [0, 1, 2]  # type: ignore[union-attr]
     counted = stage.tally.statistics("recorded")
@@ -52,25 +44,27 @@ def test_it_takes_all_that_waits_on_any_arc_and_puts_on_what_is_made() -> None:
 
 
 def test_it_takes_no_more_than_the_limit_from_an_arc_that_a_stream_feeds() -> None:
-    work = Recorded()
-    stage = stage_of(Streams(), work)
+    streams = Streams()
+    stage = Recorded(streams)
+    stage.arcs[0].attach(streams.left, snapshot=False)
     fill(stage)
-    stage.run(2, frozenset({id(stage.arcs[0])}))
-    assert work.batches == [[(0, 0), (0, 1), (1, 10), (1, 11), (1, 12)]]
+    stage.run(2)
+    assert stage.batches == [[(0, 0), (0, 1), (1, 10), (1, 11), (1, 12)]]
 
 
 def test_it_does_nothing_where_nothing_waits() -> None:
-    work = Recorded()
-    stage = stage_of(Streams(), work)
-    stage.run(1, frozenset())
-    assert work.batches == []
+    stage = Recorded(Streams())
+    stage.run(1)
+    assert stage.batches == []
 
 
-def test_what_it_took_is_delivered_when_it_is_settled() -> None:
-    stage = stage_of(Streams(), Recorded())
-    fill(stage)
-    stage.run(1, frozenset())
-    in_process = [arc.queue.statistics().in_process for arc in stage.arcs]
-    stage.settle()
-    delivered = [arc.queue.statistics().delivered for arc in stage.arcs]
-    assert (in_process, delivered) == ([3, 3], [3, 3])
+def test_a_row_becomes_another_or_none_or_fails() -> None:
+    def halved(update: Update) -> Update | None:
+        number = number_of(update)
+        return None if number % 2 else update._replace(value=number / 2)
+
+    stage = RowStage(halved, [TupleArc("append", Streams().clock)])
+    values = [2, 3, "two", 4]
+    made = stage.process([(0, Update("IBM", value, 0.0)) for value in values])
+    assert values_of(made) == [1, 2]
+    assert (stage.tally.filtered, stage.tally.failed) == (1, 1)

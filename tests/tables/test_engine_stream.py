@@ -1,4 +1,4 @@
-"""A stream of an engine: stored once, read by queries, one-time queries and plans."""
+"""The streams of an engine: stored once, read by queries, one-time queries and plans."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import pyarrow as pa
 import pytest
 
 from tests.interrupted import Held, interrupt_everywhere
-from upstream import ManualClock, StreamTypeError
+from upstream import ManualClock, StreamTypeError, UnknownNameError
 from upstream.rows.stream_definition import StreamDefinition
 from upstream.tables import log, newest_rows
-from upstream.tables.engine_stream import EngineStream
+from upstream.tables.engine_stream import EngineStream, Streams
 
 SCHEMA = pa.schema([("time", pa.timestamp("us")), ("k", pa.string()), ("n", pa.int64())])
 
 
-def stream(key: tuple[str, ...] = ("k",)) -> EngineStream:
-    return EngineStream(StreamDefinition("s", SCHEMA, key, "time"), ManualClock(5.0), RLock())
+def stream(name: str = "s", key: tuple[str, ...] = ("k",)) -> EngineStream:
+    return EngineStream(StreamDefinition(name, SCHEMA, key, "time"), ManualClock(5.0), RLock())
 
 
 def rows(*of: tuple[int, str, int]) -> pa.Table:
@@ -58,7 +58,7 @@ def test_what_is_read_is_not_kept() -> None:
     entry = stream()
     for number in range(10_000):
         entry.append(rows((number, "a", number)))
-    assert entry.log.stored_batches <= 4_097
+    assert len(entry.log.batches) <= 4_097
     assert entry.scan()["n"].to_pylist() == [9_999]
     assert entry.log.stored_rows == 0
 
@@ -68,15 +68,15 @@ def test_newest_rows_are_brought_up_to_date_when_asked_for_or_when_much_waits() 
     entry = stream()
     entry.log.reader()  # of a query that reads nothing
     for number in range(4_097):
-        assert entry._newest.version == 0
+        assert entry._newest.statistics().came == 0
         entry.append(rows((number, "a", number)))
-    assert entry._newest.version == 1
+    assert entry._newest.statistics().came == 4_097
     for number in range(4_096):
         entry.append(rows((number, "b", number)))
     assert entry.is_crowded()
-    assert entry._newest.version == 1
+    assert entry._newest.statistics().came == 4_097
     entry.append(rows((1, "c", 1)))
-    assert entry._newest.version == 2
+    assert entry._newest.statistics().came == 2 * 4_097
     assert entry.scan(["k"])["k"].to_pylist() == ["a", "b", "c"]
 
 
@@ -138,7 +138,7 @@ def test_to_append_does_not_wait_for_a_scan() -> None:
     with entry._newest_lock:
         for number in range(5_000):
             entry.append(rows((number, "a", number)))
-    assert entry.log.stored_batches == 5_000
+    assert len(entry.log.batches) == 5_000
     assert entry.scan()["n"].to_pylist() == [4_999]
 
 
@@ -156,7 +156,7 @@ def test_plans_read_rows_as_updates_in_seconds() -> None:
 
 
 def test_a_key_of_several_columns_is_a_tuple() -> None:
-    entry = stream(("k", "n"))
+    entry = stream(key=("k", "n"))
     entry.append(rows((1, "a", 1)))
     assert [update.key for update in entry.for_plans().snapshot()] == [("a", 1)]
 
@@ -166,3 +166,25 @@ def test_a_closed_stream_lets_go_what_it_had() -> None:
     entry.append(rows((1, "a", 1)))
     entry.close()
     assert entry.log.stored_rows == 0
+
+
+def test_a_stream_is_found_in_any_case_and_goes_by_the_name_that_it_was_defined_by() -> None:
+    streams = Streams()
+    trades = stream("Trades")
+    streams.add(trades)
+    assert (streams.found("TRADES"), streams.found("Trades")) == ("Trades", "Trades")
+    assert streams.named("trades") is streams["Trades"] is trades
+    assert streams.found("quotes") is None
+    with pytest.raises(UnknownNameError):
+        streams.named("quotes")
+
+
+def test_what_is_looked_at_stays_as_it_was_while_streams_come_and_go() -> None:
+    streams = Streams()
+    streams.add(stream("a"))
+    names = iter(streams)
+    streams.add(stream("b"))
+    assert streams.remove("a").definition.name == "a"
+    assert list(names) == ["a"]
+    assert list(streams) == ["b"]
+    assert list(streams.definitions()) == ["b"]

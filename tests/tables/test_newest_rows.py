@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.interrupted import Held, interrupt_everywhere
 from tests.rows.test_group_codes import VALUES, comparable
 from upstream.rows.stream_definition import StreamDefinition
-from upstream.tables import newest_rows
+from upstream.tables import newest_numbers, newest_rows
 from upstream.tables.newest_rows import NewestRows, NewestRowsStatistics
 from upstream.tables.row_blocks import BLOCK_ROWS
 
@@ -59,9 +59,7 @@ def test_the_newest_row_of_each_key_is_kept() -> None:
     assert times_and_keys(newest.table()) == [(2, "b"), (3, "a")]
     newest.add(quick((2, "a"), (4, "b")))
     assert times_and_keys(newest.table()) == [(3, "a"), (4, "b")]
-    assert newest.statistics() == NewestRowsStatistics(
-        came=5, superseded=2, late=1, kept=2, groups=2
-    )
+    assert newest.statistics() == NewestRowsStatistics(came=5, superseded=2, late=1, kept=2)
 
 
 def test_of_equal_times_the_later_arrival_wins() -> None:
@@ -86,9 +84,7 @@ def test_several_rows_of_each_key_are_kept() -> None:
     assert times_and_keys(newest.table()) == [(5, "a"), (3, "a"), (1, "b")]
     newest.add(quick((4, "a"), (2, "a"), (0, "b")))
     assert times_and_keys(newest.table()) == [(5, "a"), (1, "b"), (4, "a"), (0, "b")]
-    assert newest.statistics() == NewestRowsStatistics(
-        came=7, superseded=2, late=1, kept=4, groups=2
-    )
+    assert newest.statistics() == NewestRowsStatistics(came=7, superseded=2, late=1, kept=4)
 
 
 def test_groups_may_be_of_other_columns_than_the_key() -> None:
@@ -212,7 +208,6 @@ def test_newest_rows_are_those_of_a_list_per_group(
         assert (statistics.came, statistics.kept) == (model.came, kept)
         assert statistics.late == model.late
         assert statistics.superseded == model.came - model.late - kept >= 0
-        assert statistics.groups == len(model.groups)
     assert listed(newest.table()) == model.kept(set(model.groups))
 
 
@@ -278,19 +273,6 @@ def test_asking_copies_only_the_blocks_in_which_rows_were_superseded() -> None:
     newest._check()
 
 
-def test_the_version_grows_when_rows_change() -> None:
-    newest = NewestRows(STREAM)
-    versions = [newest.version]
-    for batch in (quick((5, "a")), quick((6, "b")), quick((6, "b"))):
-        newest.add(batch)
-        newest.table()
-        versions.append(newest.version)
-    assert versions == sorted(set(versions)), "each change counts"
-    newest.add(quick((1, "a")))
-    newest.add(quick())
-    assert newest.version == versions[-1], "late rows change nothing"
-
-
 @pytest.mark.parametrize("type_", sorted({*VALUES} - {pa.string_view()}, key=str), ids=str)
 @pytest.mark.parametrize("rows", [1, 2])
 def test_groups_may_be_of_any_type_that_is_not_nested(type_: pa.DataType, rows: int) -> None:
@@ -310,7 +292,6 @@ def test_groups_may_be_of_any_type_that_is_not_nested(type_: pa.DataType, rows: 
                 model[comparable(value)] = [*model.get(comparable(value), []), each][-rows:]
         expected = sorted(each for group in model.values() for each in group)
         assert newest.table()["id"].to_pylist() == expected
-        assert newest.statistics().groups == len(model)
 
     check()
 
@@ -342,7 +323,8 @@ def test_an_exception_anywhere_in_add_leaves_everything_as_it_was(
 ) -> None:
     """What is swapped in at the end is all or nothing: Ctrl-C is held back there."""
     monkeypatch.setattr(newest_rows, "HeldInterrupt", Held)
-    monkeypatch.setattr(newest_rows, "_SLACK", 0)
+    for module in (newest_rows, newest_numbers):
+        monkeypatch.setattr(module, "_SLACK", 0)
     groups = np.arange(40)
 
     def make() -> NewestRows:
@@ -354,7 +336,7 @@ def test_an_exception_anywhere_in_add_leaves_everything_as_it_was(
     def seen(newest: NewestRows) -> tuple[object, ...]:
         newest._check()
         rows_of = newest.rows_of(groups).to_pylist()
-        return newest.version, newest.statistics(), rows_of, listed(newest.table())
+        return newest.statistics(), rows_of, listed(newest.table())
 
     def added(newest: NewestRows) -> tuple[object, ...]:
         newest.add(quick(*batch))

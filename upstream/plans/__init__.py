@@ -1,15 +1,11 @@
 """Continuous queries of Python operators under update semantics (report, section 3.2)."""
 
 from .aggregate import Aggregate
-from .filter import Filter
 from .join import Join
-from .map import Map
 from .plan_query import Delivery, PlanQuery
-from .plan_statistics import PlanStatistics
-from .plan_tree import Arc, Operator
-from .running_plan import ArcStatistics
-from .source import Source
-from .tally import OperatorStatistics
+from .plan_statistics import ArcStatistics, OperatorStatistics, PlanStatistics
+from .plan_tree import Arc, Operator, Source
+from .row_operators import Filter, Map
 from .union import Union
 
 __all__ = [

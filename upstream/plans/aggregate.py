@@ -8,10 +8,11 @@ result: one that lacked a row would be false.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import ClassVar, Final, TypeVar, cast
 
 from ..clock import Clock
-from ..errors import ParameterError
+from ..errors import ParameterError, UnknownPolicyError
+from ..policies import SCHEDULERS
 from ..updates import Update
 from ..windows import Aggregate as WindowAggregate
 from ..windows import (
@@ -23,18 +24,18 @@ from ..windows import (
     WindowTuple,
 )
 from ..windows.aggregate_functions import function_from, name_of
-from .group import Group, Grouping
+from .arc_queue import WindowArc
+from .plan_statistics import FAILED, Tally
 from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
-from .stage import Stage, Work
-from .tally import FAILED, Tally
-from .window_arc import WindowArc, check_window_arc
-
-if TYPE_CHECKING:
-    from .stage import AnyStage
+from .row_operators import Group, Grouping
+from .stage import AnyStage, Stage
 
 State = TypeVar("State")
 Value = TypeVar("Value")
 Whole = TypeVar("Whole")
+
+WINDOW_POLICIES: Final = ("append", *SCHEDULERS)
+"""The policies that there are for windows."""
 
 
 class Aggregate(Operator):
@@ -56,7 +57,10 @@ class Aggregate(Operator):
     kind: ClassVar[str] = "aggregate"
     needs_every_tuple: ClassVar[bool] = True
 
-    __slots__ = ("_arc", "_by", "_function", "_function_name", "_of", "buffer", "name", "windows")
+    __slots__ = ("_function", "_of", "arcs", "buffer", "label", "name", "windows")
+
+    arcs: tuple[Arc, ...]
+    label: str
 
     def __init__(
         self,
@@ -74,49 +78,44 @@ class Aggregate(Operator):
         buffer: type[WindowBuffer] = LazyWindowBuffer,
         name: str = "",
     ) -> None:
-        self._arc = arc_from(feed)
-        check_window_arc(self._arc)
+        arc = arc_from(feed)
+        check_window_arc(arc)
         self._function = function_from(function)
         check_function("by", by, "a function of an update", or_none=True)
         check_function("of", of, "a function of an update's value", or_none=True)
         if not (isinstance(buffer, type) and issubclass(buffer, WindowBuffer)):
             raise ParameterError("buffer", buffer, "LazyWindowBuffer or EagerWindowBuffer")
-        self._by = by
+        if by is not None:
+            arc = Arc(Group(Arc(arc.operator, "append"), by), arc.policy)
+        self.arcs = (arc,)
         # What is aggregated is of the type that the caller says; here it is any object.
         self._of = cast("Callable[[object], object] | None", of)
         self.buffer = buffer
         self.windows = WindowSpecification(size, size if slide is None else slide, tick)
         self.name = name
-        self._function_name = name_of(function)
+        self.label = f"Aggregate {name_of(function)}"
+        if of is not None:
+            self.label += f" of {name_of_function(of)}"
 
-    @property
-    def arcs(self) -> tuple[Arc, ...]:
-        """The arc that feeds it."""
-        arc = self._arc
-        if self._by is None:
-            return (arc,)
-        return (Arc(Group(Arc(arc.operator, "append"), self._by), arc.policy),)
-
-    @property
-    def label(self) -> str:
-        """What it does."""
-        of = "" if self._of is None else f" of {name_of_function(self._of)}"
-        return f"Aggregate {self._function_name}{of}"
-
-    def start(self, clock: Clock, policies: tuple[str, ...]) -> AnyStage:
+    def start(self, clock: Clock, default: str) -> AnyStage:
         """Return it at work, fed by a queue of windows."""
-        [policy] = policies
-        arc = WindowArc(policy, self.windows, self.buffer, clock)
-        tally = Tally()
-        return Stage(_AggregateWork(_Guarded(self._function, self._of, tally), arc, tally), [arc])
+        [arc] = self.arcs
+        queue = WindowArc(arc.policy or default, self.windows, self.buffer, clock)
+        return _AggregateStage(self._function, self._of, queue)
 
 
-class _AggregateWork(Work[WindowTuple]):
+class _AggregateStage(Stage[WindowTuple]):
     __slots__ = ("_aggregate", "_arc")
 
-    def __init__(self, guarded: _Guarded, arc: WindowArc, tally: Tally) -> None:
-        super().__init__(tally)
-        self._aggregate = WindowAggregate(guarded, of=guarded.pick)
+    def __init__(
+        self,
+        function: AggregateFunction[object, object],
+        of: Callable[[object], object] | None,
+        arc: WindowArc,
+    ) -> None:
+        super().__init__([arc])
+        pick = None if of is None else (lambda value: self.tally.attempt(of, value))
+        self._aggregate = WindowAggregate(_Guarded(function, self.tally), of=pick)
         self._arc = arc
 
     def process(self, batch: Sequence[tuple[int, WindowTuple]]) -> list[Update]:
@@ -137,21 +136,11 @@ class _AggregateWork(Work[WindowTuple]):
 class _Guarded:
     """A user's function of windows, for which `FAILED` is the state that nothing leads out of."""
 
-    __slots__ = ("_function", "_function_name", "_of", "_tally")
+    __slots__ = ("_function", "_tally")
 
-    def __init__(
-        self,
-        function: AggregateFunction[object, object],
-        of: Callable[[object], object] | None,
-        tally: Tally,
-    ) -> None:
+    def __init__(self, function: AggregateFunction[object, object], tally: Tally) -> None:
         self._function = function
-        self._of = of
         self._tally = tally
-
-    def pick(self, value: object) -> object:
-        """Return what is aggregated of a value."""
-        return value if self._of is None else self._tally.attempt(self._of, value)
 
     def initial(self) -> object:
         """Return the state of a window without values."""
@@ -166,3 +155,11 @@ class _Guarded:
     def finish(self, state: object) -> object:
         """Return the result."""
         return FAILED if state is FAILED else self._tally.attempt(self._function.finish, state)
+
+
+def check_window_arc(arc: Arc) -> None:
+    """Raise unless `arc` can carry windows."""
+    if arc.policy is not None and arc.policy not in WINDOW_POLICIES:
+        raise UnknownPolicyError(arc.policy, WINDOW_POLICIES)
+    if arc.capacity is not None:
+        raise ParameterError("capacity", arc.capacity, "None for an arc of windows")

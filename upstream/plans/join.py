@@ -16,24 +16,24 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from operator import attrgetter
+from typing import ClassVar, Final
 
 from ..clock import Clock
 from ..errors import ParameterError
 from ..statistics import check_count, is_quantity
 from ..updates import TOMBSTONE, Key, Update
+from .arc_queue import ArcQueue
+from .plan_statistics import FAILED
 from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
-from .stage import Work, tuple_stage
-from .tally import FAILED
-
-if TYPE_CHECKING:
-    from .stage import AnyStage
+from .stage import AnyStage, Stage
 
 PairPredicate = Callable[[Update, Update], object]
 Combination = Callable[[Update, Update], object]
 """Returns the value of a match, from the updates of the left and the right input."""
 Recency = tuple[float, float, float]
 """Of a pair: the later time, the earlier one, and, to tell mirrored pairs apart, the left one."""
+_TIME: Final = attrgetter("time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,43 +80,38 @@ class Join(Operator):
         on = "" if self.predicate is None else f" if {name_of_function(self.predicate)}"
         return f"Join within {self.window:g} s{on}"
 
-    def start(self, clock: Clock, policies: tuple[str, ...]) -> AnyStage:
+    def start(self, clock: Clock, default: str) -> AnyStage:
         """Return it at work."""
-        return tuple_stage(_JoinWork(self), self.arcs, policies, clock)
+        return _JoinStage(self, self._tuple_arcs(clock, default))
 
 
 class _Side:
     """The updates of one key and input that may match still, in the order of their times."""
 
-    __slots__ = ("newest", "times", "updates")
+    __slots__ = ("newest", "updates")
 
     def __init__(self) -> None:
-        self.times: list[float] = []
         self.updates: list[Update] = []
         self.newest = -math.inf
 
     def add(self, update: Update, keep: int) -> int:
         """Keep an update, in place of one of its time; return how many were let go of for it."""
         self.newest = max(self.newest, update.time)
-        position = bisect_left(self.times, update.time)
-        if position < len(self.times) and self.times[position] == update.time:
-            self.updates[position] = update
-            return 0
-        self.times.insert(position, update.time)
-        self.updates.insert(position, update)
-        surplus = max(len(self.times) - keep, 0)
-        del self.times[:surplus], self.updates[:surplus]
+        place = bisect_left(self.updates, update.time, key=_TIME)
+        is_held = place < len(self.updates) and self.updates[place].time == update.time
+        self.updates[place : place + is_held] = [update]
+        surplus = max(len(self.updates) - keep, 0)
+        del self.updates[:surplus]
         return surplus
 
     def forget_before(self, time: float) -> None:
         """Let go of the updates before `time`."""
-        passed = bisect_left(self.times, time)
-        if passed:
-            del self.times[:passed], self.updates[:passed]
+        del self.updates[: bisect_left(self.updates, time, key=_TIME)]
 
     def within(self, earliest: float, latest: float) -> list[Update]:
         """Return the updates of these times, the newest first."""
-        start, end = bisect_left(self.times, earliest), bisect_right(self.times, latest)
+        start = bisect_left(self.updates, earliest, key=_TIME)
+        end = bisect_right(self.updates, latest, key=_TIME)
         return self.updates[start:end][::-1]
 
 
@@ -130,38 +125,32 @@ class _JoinedKey:
         self.delivered: Recency | None = None
         """How recent the match was that was delivered last."""
 
-    def forget_side(self, number: int) -> None:
-        """Forget the updates of one input, and that there was a match."""
-        self.sides[number] = _Side()
-        self.delivered = None
 
+class _JoinStage(Stage[Update]):
+    __slots__ = ("_combine", "_join", "_keys", "_window")
 
-class _JoinWork(Work[Update]):
-    __slots__ = ("_combine", "_keep", "_keys", "_predicate", "_window")
-
-    def __init__(self, join: Join) -> None:
-        super().__init__()
+    def __init__(self, join: Join, arcs: Sequence[ArcQueue[Update]]) -> None:
+        super().__init__(arcs)
+        self._join = join
         self._window = float(join.window)
-        self._predicate = join.predicate
         self._combine = _pair if join.combine is None else join.combine
-        self._keep = join.keep
         self._keys: dict[Key, _JoinedKey] = {}
 
     def process(self, batch: Sequence[tuple[int, Update]]) -> list[Update]:
         """Take the inputs in the order of source time, so that neither runs away from the other."""
-        in_order = sorted(batch, key=_time_of)
+        in_order = sorted(batch, key=lambda item: item[1].time)
         matches = (self._take(number, update) for number, update in in_order)
         return [match for match in matches if match is not None]
 
     def _take(self, number: int, update: Update) -> Update | None:
         known = self._keys.get(update.key)
-        if update.value is TOMBSTONE:
-            return self._delete(known, number, update)
         if known is None:
             known = self._keys[update.key] = _JoinedKey()
+        if update.value is TOMBSTONE:
+            return self._delete(known, number, update)
         own, other = known.sides[number], known.sides[1 - number]
         match = self._match(known, number, update)
-        self.tally.evicted += own.add(update, self._keep)
+        self.tally.evicted += own.add(update, self._join.keep)
         own.forget_before(other.newest - self._window)
         other.forget_before(own.newest - self._window)
         return match
@@ -184,7 +173,8 @@ class _JoinWork(Work[Update]):
         return None
 
     def _is_match(self, left: Update, right: Update) -> bool:
-        return self._predicate is None or bool(self._predicate(left, right))
+        predicate = self._join.predicate
+        return predicate is None or bool(predicate(left, right))
 
     def _deliver(self, known: _JoinedKey, left: Update, right: Update) -> Update | None:
         """Return a match, unless a more recent one was delivered."""
@@ -199,21 +189,16 @@ class _JoinWork(Work[Update]):
         known.delivered = recency
         return Update(left.key, value, recency[0])
 
-    def _delete(self, known: _JoinedKey | None, number: int, update: Update) -> Update | None:
+    def _delete(self, known: _JoinedKey, number: int, update: Update) -> Update | None:
         """Forget one input's updates of a key, and with them the match, if one was delivered."""
-        was_delivered = known is not None and known.delivered is not None
-        if known is not None:
-            known.forget_side(number)
-            if not any(side.times for side in known.sides):
-                del self._keys[update.key]
+        was_delivered = known.delivered is not None
+        known.sides[number], known.delivered = _Side(), None
+        if not any(side.updates for side in known.sides):
+            del self._keys[update.key]
         if was_delivered:
             return update
         self.tally.filtered += 1
         return None
-
-
-def _time_of(item: tuple[int, Update]) -> float:
-    return item[1].time
 
 
 def _pair(left: Update, right: Update) -> object:

@@ -23,12 +23,9 @@ from ..queues import StreamQueue
 from ..queues.stream_queue import DEFAULT_IN_PROCESS_LIMIT
 from ..statistics import ProcessingCost, check_count, is_quantity
 from ..updates import Update
-from .arrival_tap import ArrivalTap
-from .plan_clock import clock_of
-from .plan_statistics import PlanStatistics
-from .plan_tree import Feed, check_function
+from .plan_statistics import FAILED, PlanStatistics, Tally
+from .plan_tree import Feed, check_function, clock_of
 from .running_plan import APPLICATION, RunningPlan
-from .tally import FAILED, Tally
 
 DEFAULT_BATCH = 1_000
 
@@ -68,7 +65,6 @@ class PlanQuery:
         "_pushes_input",
         "_runs",
         "_tally",
-        "_taps",
         "name",
         "weight",
     )
@@ -105,11 +101,8 @@ class PlanQuery:
         self._runs = 0
         self._is_running = self._is_closed = False
         self._plan = RunningPlan(plan, self._clock)
-        self._plan.attach()
-        self._taps: tuple[ArrivalTap, ...] = ()
         if self._pushes_input:
-            taps = (ArrivalTap(stream, self._run_all) for stream in self._plan.streams)
-            self._taps = tuple(taps)
+            self._plan.tap(plan, self._run_all)
             self._run_all()  # on what a snapshot gave
 
     # What the application calls.
@@ -119,9 +112,7 @@ class PlanQuery:
 
         What waits to be run on is run on first. At most `limit` results.
         """
-        self._check_open()
-        queue = self._results()
-        self._run_all()
+        queue = self._newest_results()
         updates = queue.dequeue_many(len(queue) if limit is None else limit)
         queue.deliver_many(updates)
         return updates
@@ -137,10 +128,7 @@ class PlanQuery:
 
         What waits to be run on is run on first.
         """
-        self._check_open()
-        queue = self._results()
-        self._run_all()
-        return queue.dequeue()
+        return self._newest_results().dequeue()
 
     def deliver(self, update: Update) -> None:
         """Note that the application has made use of a result that `dequeue` handed out."""
@@ -195,8 +183,6 @@ class PlanQuery:
         """Leave the streams, free all queues, and return the final statistics."""
         if not self._is_closed:
             self._is_closed = True
-            for tap in self._taps:
-                tap.close()
             if not self._is_running:  # else at the end of the run, which a callback is part of
                 self._plan.close()
         return self.statistics()
@@ -273,6 +259,13 @@ class PlanQuery:
             else:
                 self._tally.delivered += 1
             queue.deliver(update)
+
+    def _newest_results(self) -> StreamQueue:
+        """Return the queue of results once what waits was run on."""
+        self._check_open()
+        queue = self._results()
+        self._run_all()
+        return queue
 
     def _results(self) -> StreamQueue:
         """Return the queue of results; ParameterError if they are pushed."""

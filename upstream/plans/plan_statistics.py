@@ -1,11 +1,79 @@
-"""What a plan did: the exact counters of its operators and arcs."""
+"""What a plan did: what became of the rows that its operators took, and what is on its arcs.
+
+Nothing is lost uncounted, as in queues. For every operator, at every moment between two runs,
+
+    taken + made = delivered + filtered + dropped + failed + absorbed
+
+where each fate is counted where it happens, in a `Tally`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Final, ParamSpec, TypeVar
 
-from .running_plan import ArcStatistics
-from .tally import OperatorStatistics
+from ..statistics import QueueStatistics
+from ..windows import WindowQueueStatistics
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+
+class Failed(Enum):
+    """The type of :data:`FAILED`; an enumeration of one, so that type checkers can tell it."""
+
+    FAILED = "failed"
+
+
+FAILED: Final = Failed.FAILED
+"""What stands for the result of a function that raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorStatistics:
+    """The exact counters of one operator at one moment."""
+
+    name: str
+    taken: int
+    """Rows taken from the arcs that feed it."""
+    made: int
+    """Windows that were complete; other operators make nothing that they were not given."""
+    delivered: int
+    """Rows put into the arc after it."""
+    filtered: int
+    """Rows that did not pass: of a filter, or of a join for want of a match."""
+    dropped: int
+    """Rows that were older than what was delivered, or is delivered with them, for their key."""
+    failed: int
+    """Rows, or windows, for which a function of the user raised."""
+    absorbed: int
+    """Tuples that went into windows."""
+    evicted: int
+    """Rows that a join let go of before their time, since it keeps no more of one key."""
+    error: Exception | None
+    """What the first failure was."""
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether every row is accounted for."""
+        fates = self.delivered + self.filtered + self.dropped + self.failed + self.absorbed
+        return self.taken + self.made == fates
+
+
+@dataclass(frozen=True, slots=True)
+class ArcStatistics:
+    """One arc at one moment: the exact counters of its queue, and how stale it is on average."""
+
+    source: str
+    """The operator that puts updates into it."""
+    target: str
+    """The operator that takes them, or `application`."""
+    policy: str
+    queue: QueueStatistics | WindowQueueStatistics
+    queue_staleness: float
+    application_staleness: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +92,44 @@ class PlanStatistics:
         """Whether every update is accounted for."""
         operators = all(operator.is_balanced for operator in self.operators)
         return operators and all(arc.queue.is_balanced for arc in self.arcs)
+
+
+@dataclass(slots=True)
+class Tally:
+    """The counters in which an operator at work counts: those of `OperatorStatistics`.
+
+    >>> tally = Tally()
+    >>> tally.attempt(float, "1.5"), tally.attempt(float, "high")
+    (1.5, <Failed.FAILED: 'failed'>)
+    >>> tally.error
+    ValueError("could not convert string to float: 'high'")
+    """
+
+    taken: int = 0
+    made: int = 0
+    delivered: int = 0
+    filtered: int = 0
+    dropped: int = 0
+    failed: int = 0
+    absorbed: int = 0
+    evicted: int = 0
+    error: Exception | None = None
+
+    def attempt(
+        self, function: Callable[Given, Made], *args: Given.args, **kwargs: Given.kwargs
+    ) -> Made | Failed:
+        """Call a user's function; if it raises, keep the first error, and return `FAILED`.
+
+        What became of the row is for the caller to count.
+        """
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001 - whatever it raises stops nothing else
+            if self.error is None:
+                self.error = error
+            return FAILED
+
+    def statistics(self, name: str) -> OperatorStatistics:
+        """Return the counters as they are now."""
+        counters = {each.name: getattr(self, each.name) for each in fields(self)}
+        return OperatorStatistics(name=name, **counters)

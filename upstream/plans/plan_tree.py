@@ -1,4 +1,4 @@
-"""What a plan is made of: operators, and the arcs between them, each of which is a queue.
+"""What a plan is made of: sources, operators, and the arcs between them, each of which is a queue.
 
 A plan is a description. It holds no state and no queues; each `PlanQuery` starts it anew, so one
 plan, or a part of it, may be in several queries.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from ..clock import Clock, SystemClock
 from ..errors import ParameterError, UnknownPolicyError
 from ..policies import POLICIES
+from ..queues import Stream
 from ..statistics import check_count
-
-if TYPE_CHECKING:
-    from ..clock import Clock
-    from .stage import AnyStage
+from .arc_queue import TupleArc
+from .stage import AnyStage
 
 
 class Operator(ABC):
@@ -43,8 +43,11 @@ class Operator(ABC):
         """What it does, for `explain`."""
 
     @abstractmethod
-    def start(self, clock: Clock, policies: tuple[str, ...]) -> AnyStage:
-        """Return the operator at work, fed by new queues, each of the policy given for its arc."""
+    def start(self, clock: Clock, default: str) -> AnyStage:
+        """Return the operator at work, fed by new queues, of the `default` policy unless given."""
+
+    def _tuple_arcs(self, clock: Clock, default: str) -> list[TupleArc]:
+        return [TupleArc(arc.policy or default, clock, arc.capacity) for arc in self.arcs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,63 @@ Feed = Operator | Arc
 def arc_from(feed: Feed) -> Arc:
     """Return the arc that `feed` means."""
     return feed if isinstance(feed, Arc) else Arc(feed)
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Operator):
+    """The updates of a stream. Each arc from it is one more queue that the stream feeds.
+
+    With `snapshot` a query begins with the newest values that the stream knows.
+
+    >>> from upstream import Stream
+    >>> Source(Stream(), name="trades").label
+    'Source trades'
+    """
+
+    kind: ClassVar[str] = "source"
+
+    stream: Stream
+    snapshot: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.stream, Stream):
+            raise ParameterError("stream", self.stream, "a Stream")
+
+    @property
+    def arcs(self) -> tuple[Arc, ...]:
+        """No arcs: the stream feeds the arc after it."""
+        return ()
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return f"Source {self.name}".rstrip()
+
+    def start(self, clock: Clock, default: str) -> AnyStage:
+        """Never called: a stream is at work by itself."""
+        raise AssertionError("a source was started")
+
+
+def streams_of(plan: Feed) -> tuple[Stream, ...]:
+    """Return the streams that a plan reads, each once."""
+    operator = arc_from(plan).operator
+    if isinstance(operator, Source):
+        return (operator.stream,)
+    return tuple(dict.fromkeys(stream for arc in operator.arcs for stream in streams_of(arc)))
+
+
+def clock_of(plan: Feed) -> Clock:
+    """Return the one clock of a plan's streams; ParameterError if they have several.
+
+    So what a query measures and what its streams do agree. All system clocks are one.
+    """
+    first, *others = (stream.clock for stream in streams_of(plan))
+    for other in others:
+        is_system = isinstance(first, SystemClock) and isinstance(other, SystemClock)
+        if other is not first and not is_system:
+            raise ParameterError("clock", None, "given, as the streams have different ones")
+    return first
 
 
 def check_function(name: str, function: object, expected: str, *, or_none: bool = False) -> None:

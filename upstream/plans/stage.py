@@ -8,25 +8,40 @@ several inputs sees what waits in each.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic
 
-from ..clock import Clock
 from ..updates import Update
 from ..windows import WindowTuple
-from .arc_queue import ArcQueue, Item
-from .plan_tree import Arc
-from .tally import Tally
-from .tuple_arc import TupleArc
+from .arc_queue import AnyArc, ArcQueue, Item
+from .plan_statistics import FAILED, Tally
 
 
-class Work(ABC, Generic[Item]):
-    """What an operator does to what it takes, and what it knows of the past."""
+class Stage(ABC, Generic[Item]):
+    """One operator of one query, with what it knows of the past."""
 
-    __slots__ = ("tally",)
+    __slots__ = ("arcs", "output", "tally")
 
-    def __init__(self, tally: Tally | None = None) -> None:
-        self.tally = Tally() if tally is None else tally
+    output: AnyArc
+    """The arc after it, which is made with what it feeds."""
+
+    def __init__(self, arcs: Sequence[ArcQueue[Item]]) -> None:
+        self.arcs = arcs
+        self.tally = Tally()
+
+    def run(self, limit: int) -> None:
+        """Put on what becomes of all that waits, of an arc from a stream up to `limit` items."""
+        batch = [
+            (number, item)
+            for number, arc in enumerate(self.arcs)
+            for item in arc.take(None if arc.stream is None else limit)
+        ]
+        if not batch:
+            return
+        self.tally.taken += len(batch)
+        for update in self.process(batch):
+            self.output.put(update)
+            self.tally.delivered += 1
 
     @abstractmethod
     def process(self, batch: Sequence[tuple[int, Item]]) -> list[Update]:
@@ -36,49 +51,30 @@ class Work(ABC, Generic[Item]):
         """
 
 
-class Stage(Generic[Item]):
-    """One operator of one query."""
-
-    __slots__ = ("_work", "arcs", "output", "tally")
-
-    output: ArcQueue[Update] | ArcQueue[WindowTuple]
-    """The arc after it, which is made with what it feeds."""
-
-    def __init__(self, work: Work[Item], arcs: Sequence[ArcQueue[Item]]) -> None:
-        self._work = work
-        self.tally = work.tally
-        self.arcs = tuple(arcs)
-
-    def run(self, limit: int, sources: frozenset[int]) -> None:
-        """Do the work on all that waits, or on up to `limit` items of each arc in `sources`.
-
-        These are the arcs that streams feed, by identity.
-        """
-        batch = [
-            (number, item)
-            for number, arc in enumerate(self.arcs)
-            for item in arc.take(limit if id(arc) in sources else None)
-        ]
-        if not batch:
-            return
-        self.tally.taken += len(batch)
-        for update in self._work.process(batch):
-            self.output.put(update)
-            self.tally.delivered += 1
-
-    def settle(self) -> None:
-        """Deliver what was taken, since its results are where they belong."""
-        for arc in self.arcs:
-            arc.settle()
-
-
 AnyStage = Stage[Update] | Stage[WindowTuple]
 """An operator at work, whatever it takes."""
 
 
-def tuple_stage(
-    work: Work[Update], arcs: Sequence[Arc], policies: Sequence[str], clock: Clock
-) -> Stage[Update]:
-    """Return an operator at work on updates, with an arc of each of the policies."""
-    pairs = zip(arcs, policies, strict=True)
-    return Stage(work, [TupleArc(arc, policy, clock) for arc, policy in pairs])
+class RowStage(Stage[Update]):
+    """Takes each update by itself: `function` makes another of it, or None of it."""
+
+    __slots__ = ("_function",)
+
+    def __init__(
+        self, function: Callable[[Update], Update | None], arcs: Sequence[ArcQueue[Update]]
+    ) -> None:
+        super().__init__(arcs)
+        self._function = function
+
+    def process(self, batch: Sequence[tuple[int, Update]]) -> list[Update]:
+        """Return what the function makes; None counts as filtered."""
+        made = []
+        for _, update in batch:
+            result = self.tally.attempt(self._function, update)
+            if result is FAILED:
+                self.tally.failed += 1
+            elif result is None:
+                self.tally.filtered += 1
+            else:
+                made.append(result)
+        return made

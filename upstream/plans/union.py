@@ -13,16 +13,14 @@ depend on which of them was faster. The report would allow one of them only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ..clock import Clock
 from ..errors import ParameterError
 from ..updates import TOMBSTONE, Key, Update
+from .arc_queue import ArcQueue
 from .plan_tree import Arc, Feed, Operator, arc_from
-from .stage import Work, tuple_stage
-
-if TYPE_CHECKING:
-    from .stage import AnyStage
+from .stage import AnyStage, Stage
 
 Age = tuple[float, int]
 """The time of an update, and less the rank of its input: the greater, the more it is wanted."""
@@ -38,34 +36,28 @@ class Union(Operator):
     """
 
     kind: ClassVar[str] = "union"
-    __slots__ = ("_arcs", "name")
+    __slots__ = ("arcs", "name")
+
+    arcs: tuple[Arc, ...]
+    label = "Union"
 
     def __init__(self, *feeds: Feed, name: str = "") -> None:
         if len(feeds) < 2:
             raise ParameterError("feeds", feeds, "two inputs or more")
-        self._arcs = tuple(map(arc_from, feeds))
+        self.arcs = tuple(map(arc_from, feeds))
+        """The arcs that feed it, the most trusted first."""
         self.name = name
 
-    @property
-    def arcs(self) -> tuple[Arc, ...]:
-        """The arcs that feed it, the most trusted first."""
-        return self._arcs
-
-    @property
-    def label(self) -> str:
-        """What it does."""
-        return "Union"
-
-    def start(self, clock: Clock, policies: tuple[str, ...]) -> AnyStage:
+    def start(self, clock: Clock, default: str) -> AnyStage:
         """Return it at work."""
-        return tuple_stage(_UnionWork(), self._arcs, policies, clock)
+        return _UnionStage(self._tuple_arcs(clock, default))
 
 
-class _UnionWork(Work[Update]):
+class _UnionStage(Stage[Update]):
     __slots__ = ("_delivered",)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, arcs: Sequence[ArcQueue[Update]]) -> None:
+        super().__init__(arcs)
         self._delivered: dict[Key, Age] = {}
         """Of each key, what was delivered last."""
 

@@ -1,4 +1,4 @@
-"""A stream of an engine: what came is stored once, for all that read it.
+"""The streams of an engine: what came is stored once, for all that read it.
 
 append -> conform -> log -> standing queries, each from where it has got to
 |         `-> the newest row of each key, for one-time queries
@@ -7,9 +7,11 @@ append -> conform -> log -> standing queries, each from where it has got to
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from ..errors import UnknownNameError
 from ..queues import Stream
 from .log import Log
 from .newest_rows import NewestRows
@@ -75,7 +77,7 @@ class EngineStream:
 
     def is_crowded(self) -> bool:
         """Tell whether so much is stored that the readers which are behind should read it."""
-        return self.log.stored_batches > _BACKLOG_BATCHES or self.log.stored_rows > _BACKLOG_ROWS
+        return len(self.log.batches) > _BACKLOG_BATCHES or self.log.stored_rows > _BACKLOG_ROWS
 
     def is_full(self) -> bool:
         """Tell whether so much is stored that no more is to be taken before it is read."""
@@ -138,19 +140,69 @@ class EngineStream:
 
     def _pass_what_was_read(self) -> None:
         read = self._reader.origin + self._newest.statistics().came
-        if read > self._reader.position:
-            self._reader.take(read - self._reader.position)
+        self._reader.take(read - self._reader.position)
 
     def _feed(self, stream: Stream, rows: pa.Table) -> None:
         """Enqueue rows as updates: the key as a value or a tuple, the row as a dict."""
         values = rows.to_pylist()
         columns = [rows.column(name).to_pylist() for name in self.definition.key]
         keys: list[object] = [None] * len(values)
-        if len(columns) == 1:
-            keys = columns[0]
-        elif columns:
-            keys = list(zip(*columns, strict=True))
+        if columns:
+            keys = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
         times = None
         if self.definition.time is not None:
             times = self.definition.times(rows) * self.definition.seconds_per_unit
         stream.enqueue_many(keys, values, times)
+
+
+class Streams(Mapping[str, EngineStream]):
+    """Streams by their names, which are found in any case, as in SQL.
+
+    Any thread may look one up while another defines or drops one.
+    """
+
+    __slots__ = ("_streams",)
+
+    def __init__(self) -> None:
+        self._streams: Mapping[str, EngineStream] = {}
+        """Never changed: another one takes its place."""
+
+    def __getitem__(self, name: str) -> EngineStream:
+        """Return the stream that was defined under exactly this name."""
+        return self._streams[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names as they were defined."""
+        return iter(self._streams)
+
+    def __len__(self) -> int:
+        """Return how many streams there are."""
+        return len(self._streams)
+
+    def found(self, name: str) -> str | None:
+        """Return a stream's name as it was defined, if there is one of this name in any case."""
+        streams = self._streams
+        if name in streams:
+            return name
+        return next((each for each in streams if each.lower() == name.lower()), None)
+
+    def named(self, name: str) -> EngineStream:
+        """Return the stream of a name in any case; UnknownNameError if there is none."""
+        streams, known = self._streams, self.found(name)
+        if known is None or known not in streams:
+            raise UnknownNameError("stream", name)
+        return streams[known]
+
+    def add(self, stream: EngineStream) -> None:
+        """Add a stream under the name of its definition."""
+        self._streams = {**self._streams, stream.definition.name: stream}
+
+    def remove(self, name: str) -> EngineStream:
+        """Remove the stream that was defined under this name, and return it."""
+        removed = self._streams[name]
+        self._streams = {each: of for each, of in self._streams.items() if each != name}
+        return removed
+
+    def definitions(self) -> dict[str, StreamDefinition]:
+        """Return what each stream is, by name."""
+        return {name: stream.definition for name, stream in self._streams.items()}

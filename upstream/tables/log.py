@@ -11,9 +11,9 @@ up, and never while rows are looked at. Each reader belongs to one thread at a t
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
+from operator import attrgetter
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -25,34 +25,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows that came together: the arrival of all of them, and the number of the first."""
+    """Rows that came together: the arrival of all of them, and the number of the next row."""
 
     rows: pa.Table
     arrival: float
-    first: int
-    number: int
-    """How many batches came before this one."""
+    end: int
 
     @property
-    def end(self) -> int:
-        """The number of the row after the last one."""
-        return self.first + int(self.rows.num_rows)
+    def first(self) -> int:
+        """The number of the first row."""
+        return self.end - int(self.rows.num_rows)
 
 
 class Log:
     """The batches of one stream that its readers have not read yet."""
 
-    __slots__ = ("_arrival", "_batches", "_first", "_lock", "_readers", "batches", "rows")
+    __slots__ = ("_arrival", "_first", "_readers", "batches", "lock", "rows")
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._batches: list[Batch] = []
+        self.lock = Lock()
+        self.batches: list[Batch] = []
+        """Those that are stored; looked at and changed under the lock."""
         self._readers: list[LogReader] = []
         self._arrival = -inf
         self._first = 0
         """The number of the first row that is stored, or of the next if none is."""
-        self.batches = 0
-        """How many batches ever came."""
         self.rows = 0
         """How many rows ever came."""
 
@@ -61,11 +58,6 @@ class Log:
         """How many rows are in the log, as far as another thread does not just change that."""
         return self.rows - self._first
 
-    @property
-    def stored_batches(self) -> int:
-        """How many batches are in the log."""
-        return len(self._batches)
-
     def add(self, rows: pa.Table, arrival: float) -> None:
         """Add a batch, if there are readers. No batch arrives before the one that was added last.
 
@@ -73,21 +65,21 @@ class Log:
         """
         if not rows.num_rows:
             return
-        with self._lock:
+        with self.lock:
             self._arrival = max(arrival, self._arrival)
-            batch = Batch(rows, self._arrival, self.rows, self.batches)
+            end = self.rows + int(rows.num_rows)
             if self._readers:
-                self._batches.append(batch)
+                self.batches.append(Batch(rows, self._arrival, end))
             else:
-                self._first = batch.end
-            self.rows, self.batches = batch.end, self.batches + 1
+                self._first = end
+            self.rows = end
 
     def reader(self, position: int | None = None) -> LogReader:
         """Return a new reader, of what comes from now on, or from a position on that was saved.
 
         PositionNotKeptError if rows from there on were let go, or have never come.
         """
-        with self._lock:
+        with self.lock:
             first = self._first
             if position is None:
                 position = self.rows
@@ -97,63 +89,31 @@ class Log:
             self._readers.append(reader)
             return reader
 
-    def batches_from(self, row: int) -> Iterator[Batch]:
-        """Return what came from the row of this number on, by batch; the first may be cut.
-
-        What came before it is not looked at: a slow reader makes the others no slower.
-        """
-        with self._lock:
-            batches = self._batches[self._place_of(row) :]
-        return _cut(batches, row)
-
-    def batch_count_from(self, row: int) -> int:
-        """Return in how many stored batches rows from this number on are. O(log batches)."""
-        with self._lock:
-            return len(self._batches) - self._place_of(row)
-
-    def arrival_of(self, row: int) -> float | None:
-        """Return when the row of this number came, if it or a later one is stored."""
-        with self._lock:
-            at = self._place_of(row)
-            return self._batches[at].arrival if at < len(self._batches) else None
-
     def trim(self) -> None:
         """Let go what every reader has passed."""
-        with self._lock:
+        with self.lock:
             needed = min((reader.position for reader in self._readers), default=self.rows)
-            if self._batches and needed >= self._batches[0].end:
-                del self._batches[: bisect_right(self._batches, needed, key=_end_of)]
-                self._first = self._batches[0].first if self._batches else self.rows
+            passed = self.place_of(needed)
+            if passed:
+                del self.batches[:passed]
+                self._first = self.batches[0].first if self.batches else self.rows
 
     def leave(self, reader: LogReader) -> None:
         """Forget a reader."""
-        with self._lock:
+        with self.lock:
             self._readers.remove(reader)
         self.trim()
 
-    def _place_of(self, row: int) -> int:
-        """Return which batch has the row of this number, or follows it."""
-        if self._batches and self._batches[-1].first <= row < self.rows:
-            return len(self._batches) - 1  # a reader that keeps up asks for the newest batch
-        return bisect_right(self._batches, row, key=_end_of)
-
-
-def _cut(batches: Sequence[Batch], row: int) -> Iterator[Batch]:
-    """Return batches from the row of this number on."""
-    for batch in batches:
-        if batch.first < row:
-            rows = batch.rows.slice(row - batch.first)
-            yield Batch(rows, batch.arrival, row, batch.number)
-        else:
-            yield batch
-
-
-def _end_of(batch: Batch) -> int:
-    return batch.end
+    def place_of(self, row: int) -> int:
+        """Return which batch has the row of this number, or follows it. O(log batches)."""
+        return bisect_right(self.batches, row, key=attrgetter("end"))
 
 
 class LogReader:
-    """One query's place in a log; its `position` can be saved, and a reader opened there again."""
+    """One query's place in a log; its `position` can be saved, and a reader opened there again.
+
+    What came before that is not looked at: a slow reader makes the others no slower.
+    """
 
     __slots__ = ("_log", "origin", "position")
 
@@ -168,12 +128,19 @@ class LogReader:
 
     @property
     def waiting_batches(self) -> int:
-        """In how many batches they are. O(log batches)."""
-        return self._log.batch_count_from(self.position)
+        """In how many batches they are."""
+        with self._log.lock:
+            return len(self._log.batches) - self._log.place_of(self.position)
 
-    def peek(self) -> Iterator[Batch]:
-        """Return the batches that were not taken, and leave them."""
-        return self._log.batches_from(self.position)
+    def peek(self) -> list[Batch]:
+        """Return the batches that were not taken, and leave them; the first may be cut."""
+        with self._log.lock:
+            batches = self._log.batches[self._log.place_of(self.position) :]
+        if batches and batches[0].first < self.position:
+            cut = batches[0]
+            rows = cut.rows.slice(self.position - cut.first)
+            batches[0] = Batch(rows, cut.arrival, cut.end)
+        return batches
 
     def peek_rows(self) -> pa.Table | None:
         """Return everything that was not taken as one table, and leave it; None for no rows."""
@@ -183,8 +150,10 @@ class LogReader:
         return pa.concat_tables(tables) if tables else None
 
     def first_waiting(self) -> float | None:
-        """Return the arrival of the first row that was not taken. O(log batches)."""
-        return self._log.arrival_of(self.position)
+        """Return the arrival of the first row that was not taken."""
+        with self._log.lock:
+            at = self._log.place_of(self.position)
+            return self._log.batches[at].arrival if at < len(self._log.batches) else None
 
     def take(self, rows: int) -> None:
         """Take so many rows: they need not be kept for this reader."""

@@ -5,8 +5,8 @@ touch. So the old ones can still be read, an exception midway leaves nothing hal
 are put together without a copy.
 
 Rows are added at the end, where blocks of like size are merged, so that each row is copied at most
-a logarithmic number of times. A block from which rows are taken out is copied, and merged
-with a neighbour if both fit into one.
+a logarithmic number of times. A block from which rows are taken out is copied, and merged with its
+neighbours by the same rule.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ class RowBlocks:
         blocks = [*self._blocks]
         for start in range(0, chosen.size, BLOCK_ROWS):
             part = chosen[start : start + BLOCK_ROWS]
-            number = first + start
             table = rows if part.size == rows.num_rows else _taken(rows, part)
-            _append(blocks, _Block(table, np.arange(number, number + part.size)))
+            numbers = np.arange(first + start, first + start + part.size)
+            _append(blocks, _Block(table.combine_chunks(), numbers))
         return RowBlocks(self._schema, tuple(blocks), self.rows + chosen.size)
 
     def without(self, numbers: Integers) -> RowBlocks:
@@ -105,12 +105,15 @@ class RowBlocks:
 
         O(blocks that they are in × length of a block + blocks).
         """
-        blocks = [*self._blocks]
-        touched = [*self._by_block(numbers)]
-        for at, of_block in touched:
-            blocks[at] = blocks[at].without(of_block)
-        for at, _ in reversed(touched):
-            _merge_around(blocks, at)
+        lost = dict(self._by_block(numbers))
+        blocks: list[_Block] = []
+        for at, block in enumerate(self._blocks):
+            if at in lost:
+                _append(blocks, block.without(lost[at]))
+            elif at - 1 in lost:
+                _append(blocks, block)
+            else:
+                blocks.append(block)
         return RowBlocks(self._schema, tuple(blocks), self.rows - numbers.size)
 
     def _by_block(self, numbers: Integers) -> Iterator[tuple[int, Integers]]:
@@ -135,29 +138,18 @@ class RowBlocks:
 
 def _append(blocks: list[_Block], block: _Block) -> None:
     """Add a block at the end, merged with those before it that are not much longer."""
-    merged, size = [block], block.numbers.size
+    size = block.numbers.size
+    if not size:
+        return
+    merged = [block]
     while blocks and blocks[-1].numbers.size <= min(2 * size, BLOCK_ROWS - size):
         merged.append(blocks.pop())
         size += merged[-1].numbers.size
-    blocks.append(_merged(merged[::-1]))
-
-
-def _merge_around(blocks: list[_Block], at: int) -> None:
-    """Merge a block with one of its neighbours if both fit into one."""
-    if not blocks[at].numbers.size:
-        del blocks[at]
-        return
-    for first in (at - 1, at):
-        pair = blocks[first : first + 2] if first >= 0 else []
-        if len(pair) == 2 and sum(block.numbers.size for block in pair) <= BLOCK_ROWS:
-            blocks[first : first + 2] = [_merged(pair)]
-            return
-
-
-def _merged(blocks: list[_Block]) -> _Block:
-    rows = _together([block.rows for block in blocks])
-    numbers = [block.numbers for block in blocks]
-    return _Block(rows, np.concatenate(numbers) if len(blocks) > 1 else numbers[0])
+    if len(merged) > 1:
+        merged.reverse()
+        rows = _together([each.rows for each in merged])
+        block = _Block(rows, np.concatenate([each.numbers for each in merged]))
+    blocks.append(block)
 
 
 def _taken(rows: pa.Table, places: Integers) -> pa.Table:
@@ -172,7 +164,7 @@ def _together(tables: list[pa.Table]) -> pa.Table:
     """Return tables as one whose columns are of one piece."""
     import pyarrow as pa
 
-    return (pa.concat_tables(tables) if len(tables) > 1 else tables[0]).combine_chunks()
+    return pa.concat_tables(tables).combine_chunks()
 
 
 def _concatenated(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:

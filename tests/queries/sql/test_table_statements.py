@@ -61,7 +61,7 @@ def test_a_statement_reads_only_the_streams_that_it_names(
     engine.sql("CREATE STREAM others (symbol TEXT)")
     engine.sql(text)
     newest_rows_of_trades = engine._streams["Trades"]._newest
-    assert (newest_rows_of_trades.version > 0) is is_read
+    assert (newest_rows_of_trades.statistics().came > 0) is is_read
 
 
 def test_only_the_columns_that_a_query_names_are_scanned(

@@ -1,0 +1,210 @@
+"""Which rows are the newest of each group, by numbers; the rows are kept elsewhere.
+
+`NewestOfGroup` knows the newest row of each group, which is two assignments for a whole batch;
+`NewestRuns` the newest n rows. What a batch changes is computed first, and then swapped in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..rows.arrow_words import grown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..rows.arrow_words import Integers
+
+_NO_ROW: Final = -1
+_BEFORE_ALL: Final = np.iinfo(np.int64).min
+_SLACK: Final = 1024
+"""How many rows of runs may be left over beside as many as are in use."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """The rows of a batch that are to be kept, and what becomes of others."""
+
+    chosen: Integers
+    """Which rows of the batch, in the order of arrival."""
+    superseded: Integers
+    """The numbers of rows that were kept so far."""
+    late: int
+    swap_in: Callable[[int], None]
+    """Make the change; the chosen rows have numbers from this one on."""
+
+
+class NewestOfGroup:
+    """The number and the time of the newest row of each group."""
+
+    __slots__ = ("_chosen", "_latest", "_numbers", "_times", "kept")
+
+    def __init__(self) -> None:
+        self._numbers = np.empty(0, dtype=np.int64)
+        self._times = np.empty(0, dtype=np.int64)
+        self._chosen = np.empty(0, dtype=np.int64)
+        """Which row of a batch was chosen; it has a meaning only within one call."""
+        self._latest = _BEFORE_ALL
+        """No group has a row of a later time, so that rows from then on need no look at it."""
+        self.kept = 0
+
+    def make_room(self, groups: int) -> None:
+        """Learn that groups have numbers below this one."""
+        self._numbers = grown(self._numbers, groups, _NO_ROW)
+        self._times = grown(self._times, groups, _BEFORE_ALL)
+        self._chosen = grown(self._chosen, groups)
+
+    def change(self, groups: Integers, times: Integers | None) -> RowChange:
+        """Return what a batch changes; without times each row is newer than all before it."""
+        accepted = self._accepted(groups, times)
+        if self._numbers.size == 1:  # all rows are of one group, so only the last matters
+            chosen = accepted[-1:]
+        else:
+            of_accepted = groups if accepted.size == groups.size else groups[accepted]
+            self._chosen[of_accepted] = accepted  # of several assignments to a place the last stays
+            chosen = accepted[self._chosen[of_accepted] == accepted]
+        latest = self._latest if times is None else max(self._latest, int(times.max()))
+        changed = groups[chosen]
+        numbers = self._numbers[changed]
+        superseded = numbers[numbers != _NO_ROW]
+        kept = self.kept + chosen.size - superseded.size
+
+        def swap_in(first: int) -> None:
+            self._numbers[changed] = np.arange(first, first + chosen.size)
+            if times is not None:
+                self._times[changed] = times[chosen]
+            self._latest = latest
+            self.kept = kept
+
+        return RowChange(chosen, superseded, groups.size - accepted.size, swap_in)
+
+    def _accepted(self, groups: Integers, times: Integers | None) -> Integers:
+        """Return the rows that are no older than any before them of their group."""
+        if times is None:
+            return np.arange(groups.size)
+        if bool((times[1:] >= times[:-1]).all()):
+            if times[0] >= self._latest:
+                return np.arange(groups.size)
+            return np.flatnonzero(times >= self._times[groups])
+        order = np.argsort(groups, kind="stable")
+        by_group = groups[order]
+        is_accepted = _newest_so_far(by_group, times[order], self._times[by_group])
+        return np.sort(order[is_accepted])
+
+    def numbers_of(self, groups: Integers) -> Integers:
+        """Return the numbers of the newest rows of these groups, ascending."""
+        numbers = self._numbers[groups]
+        return np.sort(numbers[numbers != _NO_ROW])
+
+
+def _newest_so_far(groups: Integers, times: Integers, known: Integers) -> NDArray[np.bool_]:
+    """Tell, of rows by group, which are older than none before them, nor than what was known.
+
+    One running maximum does for all groups, since the numbers of a later one are all greater.
+    Times are replaced by their ranks if the numbers would not fit otherwise.
+    """
+    number = np.cumsum(np.diff(groups, prepend=groups[0]) != 0)
+    low, high = int(times.min()), int(times.max())
+    if (high - low + 2) * (int(number[-1]) + 1) >= 1 << 62:
+        _, ranks = np.unique(np.concatenate((known, times)), return_inverse=True)
+        known, times = ranks[: known.size], ranks[known.size :]
+        low, high = 0, int(ranks.max())
+    floor = number * (high - low + 2)
+    values = floor + (times - low)
+    known_values = floor + (np.clip(known, low, high + 1) - low)
+    return np.asarray(values == np.maximum.accumulate(np.maximum(values, known_values)))
+
+
+class NewestRuns:
+    """The numbers and the times of the newest `rows` rows of each group.
+
+    Those of one group are a run, from the oldest row to the newest, in columns that all groups
+    share. A run that changes is written anew at the end; when more is left over than is in use, the
+    runs are put together again.
+    """
+
+    __slots__ = ("_codes", "_counts", "_end", "_numbers", "_rows", "_starts", "_times", "kept")
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._starts = np.empty(0, dtype=np.int64)  # by group, as what follows
+        self._counts = np.empty(0, dtype=np.int64)
+        self._codes = np.empty(0, dtype=np.int64)  # with a meaning within one call only
+        self._numbers = np.empty(0, dtype=np.int64)  # by row of a run, and room for more
+        self._times = np.empty(0, dtype=np.int64)
+        self._end = self.kept = 0
+
+    def make_room(self, groups: int) -> None:
+        """Learn that groups have numbers below this one."""
+        self._starts = grown(self._starts, groups)
+        self._counts = grown(self._counts, groups)
+        self._codes = grown(self._codes, groups)
+
+    def change(self, groups: Integers, times: Integers | None) -> RowChange:
+        """Return what a batch changes; without times each row is newer than all before it."""
+        if self._end > 2 * self.kept + _SLACK:
+            self._put_together()
+        if times is None:
+            times = np.zeros(groups.size, dtype=np.int64)
+        known, codes = self._numbered(groups)
+        counts = self._counts[known]
+        stored = _places(self._starts[known], counts)
+        all_codes = np.concatenate((np.repeat(np.arange(known.size), counts), codes))
+        all_times = np.concatenate((self._times[stored], times))
+        order = np.lexsort((all_times, all_codes))
+        all_counts = np.bincount(all_codes)
+        to_the_end = np.cumsum(all_counts)[all_codes[order]] - np.arange(order.size)
+        run = order[to_the_end <= self._rows]  # by group, and from its oldest row on
+        is_new = run >= stored.size
+        chosen = np.sort(run[is_new]) - stored.size
+        numbers = self._numbers[stored]
+        superseded = np.delete(numbers, run[~is_new])
+        is_full = counts == self._rows
+        needed = np.full(known.size, _BEFORE_ALL)
+        needed[is_full] = self._times[self._starts[known[is_full]]]
+        late = int((times < needed[codes]).sum())
+        counts = np.minimum(all_counts, self._rows)
+        starts = self._end + np.cumsum(counts) - counts
+        end = self._end + run.size
+        self._numbers, self._times = grown(self._numbers, end), grown(self._times, end)
+        self._times[self._end : end] = all_times[run]
+        places = np.zeros(groups.size, dtype=np.int64)
+        places[chosen] = np.arange(chosen.size)
+
+        def swap_in(first: int) -> None:
+            self._numbers[self._end : end] = np.concatenate((numbers, first + places))[run]
+            self._starts[known] = starts
+            self._counts[known] = counts
+            self._end = end
+            self.kept += chosen.size - superseded.size
+
+        return RowChange(chosen, superseded, late, swap_in)
+
+    def numbers_of(self, groups: Integers) -> Integers:
+        """Return the numbers of the newest rows of these groups, ascending."""
+        return np.sort(self._numbers[_places(self._starts[groups], self._counts[groups])])
+
+    def _numbered(self, groups: Integers) -> tuple[Integers, Integers]:
+        """Return the different groups of a batch, and which of them each row is of."""
+        rows = np.arange(groups.size)
+        self._codes[groups] = rows  # of several assignments to a place the last stays
+        known = groups[self._codes[groups] == rows]
+        self._codes[known] = rows[: known.size]
+        return known, self._codes[groups]
+
+    def _put_together(self) -> None:
+        """Leave out what is in no run any more."""
+        places = _places(self._starts, self._counts)
+        numbers, times = self._numbers[places], self._times[places]
+        starts, end = np.cumsum(self._counts) - self._counts, places.size
+        self._starts, self._numbers, self._times, self._end = starts, numbers, times, end
+
+
+def _places(starts: Integers, counts: Integers) -> Integers:
+    """Return the places of runs, one run after the other."""
+    ends = np.cumsum(counts)
+    return np.arange(counts.sum()) + np.repeat(starts - ends + counts, counts)
