@@ -75,17 +75,16 @@ def test_the_first_that_waits_is_the_oldest_that_was_not_taken() -> None:
     assert reader.first_waiting() is None
 
 
-def test_batches_without_rows_are_none() -> None:
+def test_batches_are_numbered_also_those_that_are_not_stored() -> None:
     log = Log()
     log.add(rows(1, 2), 1.0)
     reader = log.reader()
     log.add(rows(), 2.0)
     log.add(rows(3), 3.0)
     log.add(rows(4, 5), 4.0)
-    assert [batch.first for batch in reader.peek()] == [2, 3]
-    assert reader.waiting_batches == 2
+    assert [(batch.number, batch.first) for batch in reader.peek()] == [(1, 2), (2, 3)]
     reader.take(2)
-    assert [batch.first for batch in reader.peek()] == [4]
+    assert [(batch.number, batch.first) for batch in reader.peek()] == [(2, 4)]
     assert reader.waiting_batches == 1
 
 

@@ -30,6 +30,8 @@ class Batch:
     rows: pa.Table
     arrival: float
     end: int
+    number: int
+    """How many batches came before this one."""
 
     @property
     def first(self) -> int:
@@ -40,7 +42,7 @@ class Batch:
 class Log:
     """The batches of one stream that its readers have not read yet."""
 
-    __slots__ = ("_arrival", "_first", "_readers", "batches", "lock", "rows")
+    __slots__ = ("_arrival", "_first", "_numbered", "_readers", "batches", "lock", "rows")
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -48,6 +50,8 @@ class Log:
         """Those that are stored; looked at and changed under the lock."""
         self._readers: list[LogReader] = []
         self._arrival = -inf
+        self._numbered = 0
+        """How many batches ever came."""
         self._first = 0
         """The number of the first row that is stored, or of the next if none is."""
         self.rows = 0
@@ -69,10 +73,10 @@ class Log:
             self._arrival = max(arrival, self._arrival)
             end = self.rows + int(rows.num_rows)
             if self._readers:
-                self.batches.append(Batch(rows, self._arrival, end))
+                self.batches.append(Batch(rows, self._arrival, end, self._numbered))
             else:
                 self._first = end
-            self.rows = end
+            self.rows, self._numbered = end, self._numbered + 1
 
     def reader(self, position: int | None = None) -> LogReader:
         """Return a new reader, of what comes from now on, or from a position on that was saved.
@@ -139,7 +143,7 @@ class LogReader:
         if batches and batches[0].first < self.position:
             cut = batches[0]
             rows = cut.rows.slice(self.position - cut.first)
-            batches[0] = Batch(rows, cut.arrival, cut.end)
+            batches[0] = Batch(rows, cut.arrival, cut.end, cut.number)
         return batches
 
     def peek_rows(self) -> pa.Table | None:
