@@ -221,5 +221,5 @@ class WindowArc(ArcQueue[WindowTuple]):
             self.queue.deliver_many(results)
 
     def _arrivals(self) -> int:
-        """Return how many updates the stream has seen; an operator puts in some in a run only."""
+        """Return how many updates its stream has seen; an operator feeds it within runs only."""
         return 0 if self.stream is None else self.stream.statistics().arrived
