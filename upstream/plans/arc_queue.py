@@ -180,11 +180,8 @@ class WindowArc(ArcQueue[WindowTuple]):
         """Whether there may be something to take."""
         if self.queue.is_closed:
             return False
-        if self._has_left_some or self.stream is None:
-            return self._has_left_some
-        if self._hands_out_open:
-            return self.stream.statistics().arrived != self._arrived
-        return len(self.queue) > 0
+        came = self._arrivals() != self._arrived if self._hands_out_open else len(self.queue) > 0
+        return self._has_left_some or came
 
     def staleness(self) -> float:
         """Return for how many seconds the oldest window has waited. O(keys) if any does."""
@@ -196,7 +193,7 @@ class WindowArc(ArcQueue[WindowTuple]):
         """Be fed by `stream` from now on."""
         super().attach(stream, snapshot=snapshot)
         self._has_left_some = snapshot
-        self._arrived = stream.statistics().arrived
+        self._arrived = self._arrivals()
 
     def advance(self, now: float) -> None:
         """Close the windows that end at or before `now`, a source time, as no tuple will."""
@@ -208,8 +205,7 @@ class WindowArc(ArcQueue[WindowTuple]):
         """Dequeue up to `limit` tuples and ends of windows."""
         if self.queue.is_closed:
             return []
-        if self.stream is not None:
-            self._arrived = self.stream.statistics().arrived
+        self._arrived = self._arrivals()
         taken = self.queue.dequeue_many(sys.maxsize if limit is None else limit)
         self._has_left_some = len(taken) == limit
         return taken
@@ -223,3 +219,7 @@ class WindowArc(ArcQueue[WindowTuple]):
         results, self._results = self._results, []
         if not self.queue.is_closed:
             self.queue.deliver_many(results)
+
+    def _arrivals(self) -> int:
+        """Return how many updates its stream has seen; an operator feeds it within runs only."""
+        return 0 if self.stream is None else self.stream.statistics().arrived

@@ -15,8 +15,6 @@ import numpy as np
 from ..rows.arrow_words import grown
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..rows.arrow_words import Integers
 
 _NO_ROW: Final = -1
@@ -90,33 +88,18 @@ class NewestOfGroup:
             if times[0] >= self._latest:
                 return np.arange(groups.size)
             return np.flatnonzero(times >= self._times[groups])
-        order = np.argsort(groups, kind="stable")
-        by_group = groups[order]
-        is_accepted = _newest_so_far(by_group, times[order], self._times[by_group])
-        return np.sort(order[is_accepted])
+        # From the newest row of each group on, one is accepted if none before it in this order came
+        # earlier. One running minimum does for all groups, which descend: a group is `size` places.
+        order = np.lexsort((times, groups))[::-1]
+        places = groups[order] * order.size + order
+        is_accepted = times >= self._times[groups]
+        is_accepted[order] &= places == np.minimum.accumulate(places)
+        return np.flatnonzero(is_accepted)
 
     def numbers_of(self, groups: Integers) -> Integers:
         """Return the numbers of the newest rows of these groups, ascending."""
         numbers = self._numbers[groups]
         return np.sort(numbers[numbers != _NO_ROW])
-
-
-def _newest_so_far(groups: Integers, times: Integers, known: Integers) -> NDArray[np.bool_]:
-    """Tell, of rows by group, which are older than none before them, nor than what was known.
-
-    One running maximum does for all groups, since the numbers of a later one are all greater.
-    Times are replaced by their ranks if the numbers would not fit otherwise.
-    """
-    number = np.cumsum(np.diff(groups, prepend=groups[0]) != 0)
-    low, high = int(times.min()), int(times.max())
-    if (high - low + 2) * (int(number[-1]) + 1) >= 1 << 62:
-        _, ranks = np.unique(np.concatenate((known, times)), return_inverse=True)
-        known, times = ranks[: known.size], ranks[known.size :]
-        low, high = 0, int(ranks.max())
-    floor = number * (high - low + 2)
-    values = floor + (times - low)
-    known_values = floor + (np.clip(known, low, high + 1) - low)
-    return np.asarray(values == np.maximum.accumulate(np.maximum(values, known_values)))
 
 
 class NewestRuns:
