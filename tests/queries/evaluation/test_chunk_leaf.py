@@ -16,7 +16,7 @@ from upstream.queries.chunks.windows import Span
 from upstream.queries.evaluation import chunk_leaf
 from upstream.queries.evaluation.chunk_leaf import ChunkLeaf
 from upstream.queries.results.failing_rows import FailedRows
-from upstream.queries.rewriting import split
+from upstream.queries.rewriting.split import split
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 
 SCHEMA = pa.schema([("k", pa.string()), ("note", pa.string())])

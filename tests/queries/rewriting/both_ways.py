@@ -18,8 +18,8 @@ from sqlglot import exp, parse_one
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
 from upstream.database.prepared import Prepared
-from upstream.queries.rewriting import Leaf, SplitQuery, split
-from upstream.queries.rewriting.split import DEFECT
+from upstream.queries.rewriting.split import DEFECT, split
+from upstream.queries.rewriting.split_query import Leaf, SplitQuery
 from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.names import STEP

@@ -12,7 +12,8 @@ import sqlglot
 from sqlglot import exp
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting import Leaf, split
+from upstream.queries.rewriting.split import split
+from upstream.queries.rewriting.split_query import Leaf
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.names import STEP
 from upstream.queries.sql.window_clause import WindowClause, WindowKind

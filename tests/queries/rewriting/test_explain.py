@@ -8,7 +8,8 @@ import pytest
 from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting import explain, parts, split, whole
+from upstream.queries.rewriting.explain import explain, parts, whole
+from upstream.queries.rewriting.split import split
 from upstream.queries.rewriting.split_query import SplitQuery
 from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.window_clause import WindowClause, WindowKind

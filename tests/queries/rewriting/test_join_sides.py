@@ -7,8 +7,8 @@ import pytest
 import sqlglot
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting import split
 from upstream.queries.rewriting.join_sides import plain_columns, with_last
+from upstream.queries.rewriting.split import split
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 
 SCHEMA = pa.schema([("k", pa.string()), ("x", pa.int64()), ("note", pa.string())])

@@ -8,7 +8,8 @@ import pytest
 from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting import Leaf, split
+from upstream.queries.rewriting.split import split
+from upstream.queries.rewriting.split_query import Leaf
 from upstream.queries.sql.trees import key
 
 from .fixture_files import new_duck

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from upstream.queries.rewriting import StateKind
 from upstream.queries.rewriting.partial_columns import PartialColumns
+from upstream.queries.rewriting.split_query import StateKind
 from upstream.queries.sql.trees import call, column
 
 

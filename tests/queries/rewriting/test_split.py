@@ -12,10 +12,11 @@ from sqlglot.errors import ParseError
 
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
-from upstream.queries.rewriting import SplitQuery, nested_blocks, split
+from upstream.queries.rewriting import nested_blocks
 from upstream.queries.rewriting.concatenation import concatenation
 from upstream.queries.rewriting.division import Division, Task
-from upstream.queries.rewriting.split import DEFECT
+from upstream.queries.rewriting.split import DEFECT, split
+from upstream.queries.rewriting.split_query import SplitQuery
 
 from .fixture_files import new_duck
 from .random_steps import SCHEMAS

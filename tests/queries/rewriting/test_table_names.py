@@ -9,7 +9,7 @@ import pytest
 from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting import split
+from upstream.queries.rewriting.split import split
 from upstream.queries.rewriting.table_names import reads_tables, renamed_tables
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 

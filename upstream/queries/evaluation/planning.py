@@ -21,7 +21,6 @@ from ...errors import StatementError, UnboundedQueryError
 from ...tables.newest_rows import NewestRows
 from ..results.emission import Emission
 from ..results.failing_rows import FailingRows
-from ..rewriting import split
 from ..rewriting.table_names import renamed_tables
 from ..sql.lending import prepare
 from ..sql.tables_in_use import tables_read
@@ -228,6 +227,8 @@ class Planner:
         numbers: Sequence[int],
         bounds: Mapping[str, pa.Schema] | None = None,
     ) -> SplitQuery:
+        from ..rewriting.split import split
+
         windows = tuple(self._parsed.windows[i] for i in numbers)
         schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
         return split(query, windows, {**schemas, **(bounds or {})}, self._duck)

@@ -1,7 +1,5 @@
-"""Query rewriting: a query over chunks as a partial per step, a merge over partials, a finish."""
+"""Query rewriting: a query over chunks as a partial per step, a merge over partials, a finish.
 
-from .explain import explain, parts, whole
-from .split import split
-from .split_query import Leaf, SplitQuery, State, StateKind
-
-__all__ = ["Leaf", "SplitQuery", "State", "StateKind", "explain", "parts", "split", "whole"]
+Modules that read a query which was split are imported with the library. `split` and `explain`, and
+all that they need, are imported when they are first called, since they import sqlglot.
+"""

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ..sql.trees import chunk_index, chunk_tables, chunks_in, nested_queries, own_nodes
 from ..sql.window_bounds import bounds_in
 from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from sqlglot import exp
 
     from ..sql.functions import Functions
     from .trial import Trial
@@ -94,8 +94,6 @@ def _alias(node: exp.Expr) -> str:
 
 
 def _columns(node: exp.Expr, select: exp.Select, trial: Trial) -> tuple[str, ...]:
-    from sqlglot import exp
-
     alias = node.args.get("alias")
     renamed = [name.name for name in (alias.columns if alias else ())]
     index = chunk_index(node)
@@ -134,8 +132,6 @@ def check_sources(select: exp.Select, functions: Functions) -> None:
 
 
 def _check_source(node: exp.Expr, functions: Functions) -> None:
-    from sqlglot import exp
-
     if node.args.get("pivots"):
         raise NotIncrementalError("PIVOT and UNPIVOT need all rows")
     if node.args.get("joins"):
@@ -187,8 +183,6 @@ def check_row_wise(select: exp.Select, functions: Functions) -> None:
 
 def check_item(item: exp.Expr, functions: Functions) -> None:
     """Raise if a select item needs more than a row."""
-    from sqlglot import exp
-
     for node in own_nodes(item):
         if isinstance(node, exp.Window):
             raise NotIncrementalError("a window function needs all rows")
@@ -230,8 +224,6 @@ def queries_beside_from(
 
 
 def _at_or_in(item: exp.Expr) -> Iterator[exp.Query]:
-    from sqlglot import exp
-
     if isinstance(item, exp.Query):
         yield item
     else:

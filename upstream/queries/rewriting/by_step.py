@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from ..sql.names import STEP
 from ..sql.trees import call, chunk_index, chunks_in, is_bare_star, named, step_column
 from .block import source_nodes
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 def by_step(partial: exp.Select, *, groups: int | None = None) -> exp.Select:
@@ -18,8 +15,6 @@ def by_step(partial: exp.Select, *, groups: int | None = None) -> exp.Select:
     A row that several streams made has the oldest of their steps. A partial that aggregates has
     its groups in front, and groups by their numbers; the step becomes the first of them.
     """
-    from sqlglot import exp
-
     partial = partial.copy()
     steps = []
     for node in source_nodes(partial):
@@ -39,15 +34,11 @@ def by_step(partial: exp.Select, *, groups: int | None = None) -> exp.Select:
 
 def by_number(count: int) -> list[exp.Expr]:
     """Return the numbers of the first columns, to group by."""
-    from sqlglot import exp
-
     return [exp.Literal.number(i) for i in range(1, count + 1)]
 
 
 def _inside(node: exp.Expr) -> None:
     """Let a subquery in FROM hand the step on."""
-    from sqlglot import exp
-
     node.set("this", by_step(node.this))
     alias = node.args.get("alias")
     if alias and alias.columns:
@@ -56,8 +47,6 @@ def _inside(node: exp.Expr) -> None:
 
 def _leave_step_out(item: exp.Expr, streams: set[str]) -> None:
     """Keep the step out of what a star stands for."""
-    from sqlglot import exp
-
     star = item
     if isinstance(item, exp.Columns) and isinstance(item.this, exp.Star):
         star = item.this

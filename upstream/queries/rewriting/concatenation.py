@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ..sql.trees import named
 from .block import check_row_wise
 from .by_step import by_step
@@ -13,8 +15,6 @@ from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from sqlglot import exp
 
     from .trial import Shape
 
@@ -40,16 +40,12 @@ def concatenation(task: Task) -> Division | None:
 
 def renamed(select: exp.Select, names: list[str]) -> exp.Select:
     """Return the rows of a SELECT with other names, whatever stars there are in it."""
-    from sqlglot import exp
-
     columns = [exp.to_identifier(name, quoted=True) for name in names]
     alias = exp.TableAlias(this=exp.to_identifier("__rows", quoted=True), columns=columns)
     return exp.select("*").from_(exp.Subquery(this=select.copy(), alias=alias))
 
 
 def _finish(task: Task, shape: Shape, columns: Mapping[str, exp.Expr]) -> exp.Select:
-    from sqlglot import exp
-
     items = [
         named(columns[name].copy(), result)
         for name, result in zip(shape.names, task.shape.names, strict=True)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
 from ..sql.functions import name_of
 from ..sql.trees import call, cast, column, named
 from .by_step import by_number, by_step
@@ -22,8 +24,6 @@ from .split_query import State, StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sqlglot import exp
 
     from .division import Task
     from .trial import Shape
@@ -36,8 +36,6 @@ _BY_VALUE: Final = frozenset({"histogram", "entropy"})
 
 def counted_rows(task: Task) -> Division | None:
     """Keep equal rows once, if the rows that the block needs are likely to be equal."""
-    from sqlglot import exp
-
     select = task.block.select
     if is_about_order(task) or select.find(exp.Window) or select.args.get("distinct"):
         return None
@@ -63,8 +61,6 @@ def counted_rows(task: Task) -> Division | None:
 
 def _repeat_themselves(projection: Projection, task: Task) -> bool:
     """Tell whether the values have few values, by their types or by what is asked of them."""
-    from sqlglot import exp
-
     calls = [n for n in task.block.select.find_all(exp.Func) if task.functions.is_aggregate(n)]
     if {name_of(node) for node in calls} <= _BY_VALUE:
         return True
@@ -77,8 +73,6 @@ def _repeat_themselves(projection: Projection, task: Task) -> bool:
 
 def _counting(rows: exp.Select, names: Sequence[str]) -> exp.Select:
     """Return rows once each, with their number."""
-    from sqlglot import exp
-
     items = [named(_value(item), name) for item, name in zip(rows.expressions, names, strict=True)]
     partial = rows.copy()
     partial.set("expressions", [*items, named(call("count", exp.Star()), _COUNT)])
@@ -87,8 +81,6 @@ def _counting(rows: exp.Select, names: Sequence[str]) -> exp.Select:
 
 
 def _value(item: exp.Expr) -> exp.Expr:
-    from sqlglot import exp
-
     return item.this.copy() if isinstance(item, exp.Alias) else item.copy()
 
 
@@ -101,8 +93,6 @@ def _repeated(
     projection: Projection, names: Sequence[str], shape: Shape, task: Task
 ) -> exp.Subquery:
     """Return the rows as often as they were there, under the names that the finish knows."""
-    from sqlglot import exp
-
     columns = reading(shape, task.trial)
     items = [
         named(columns[name].copy(), known)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sqlglot import exp
+from sqlglot import exp
 
+if TYPE_CHECKING:
     from ..sql.functions import Functions
     from .block import Block
     from .split_query import State

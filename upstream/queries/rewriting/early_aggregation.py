@@ -16,13 +16,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
 from ..sql.trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
 from .by_step import by_number, by_step
 from .split_query import Leaf
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from .trial import Trial
 
 _ROWS: Final = "__n"
@@ -77,8 +77,6 @@ class _Side:
 
     def query(self) -> exp.Select:
         """Return the query that aggregates a chunk of the stream."""
-        from sqlglot import exp
-
         items = [named(key, name) for name, key in self.keys.items()]
         items += [named(state, f"__a{i}") for i, state in enumerate(self.states)]
         items.append(named(exp.Count(this=exp.Star()), _ROWS))
@@ -102,8 +100,6 @@ class _Division:
     """Divides the partial of a leaf into what each side does and what is left for the pairs."""
 
     def __init__(self, leaf: Leaf) -> None:
-        from sqlglot import exp
-
         if (
             leaf.groups is None
             or len(leaf.windows) != 2
@@ -120,8 +116,6 @@ class _Division:
 
     def divided(self) -> Leaf:
         """Return the leaf that aggregates early."""
-        from sqlglot import exp
-
         conditions = [self._paired(condition) for condition in self._conditions()]
         count = len(self._leaf.groups or ())
         items = [
@@ -157,8 +151,6 @@ class _Division:
         return [start.this, *(join.this for join in joins)] if start else []
 
     def _side(self, source: exp.Expr) -> _Side:
-        from sqlglot import exp
-
         window = chunk_index(source)
         if window is None or not isinstance(source, exp.Table) or source.args.get("sample"):
             raise _NotPossibleError
@@ -181,7 +173,6 @@ class _Division:
 
     def _paired(self, tree: exp.Expr) -> exp.Expr:
         """Return an expression over pairs of rows as one over pairs of keys."""
-        from sqlglot import exp
 
         def change(node: exp.Expr) -> exp.Expr | None:
             side = None if isinstance(node, exp.Identifier) else self._only_side(node)
@@ -191,8 +182,6 @@ class _Division:
 
     def _only_side(self, tree: exp.Expr) -> _Side | None:
         """Return the one side whose columns are in an expression, None if it is not one."""
-        from sqlglot import exp
-
         columns = [tree] if isinstance(tree, exp.Column) else list(tree.find_all(exp.Column))
         if any(each.table.lower() not in self._sides for each in columns):
             raise _NotPossibleError  # of no known side
@@ -201,8 +190,6 @@ class _Division:
 
     def _state(self, item: exp.Expr) -> exp.Expr:
         """Return an aggregate over pairs of rows as one over pairs of aggregates."""
-        from sqlglot import exp
-
         tree = item.unalias()
         name, arguments = _function(tree)
         if name not in ("count", "sum", "max", "min"):
@@ -224,8 +211,6 @@ class _Division:
 
 def _function(tree: exp.Expr) -> tuple[str, list[exp.Expr]]:
     """Return the name and the arguments of a function call; a name of nothing if it is none."""
-    from sqlglot import exp
-
     if isinstance(tree, exp.Anonymous):
         return tree.name.lower(), list(tree.expressions)
     if isinstance(tree, exp.Func):
@@ -236,8 +221,6 @@ def _function(tree: exp.Expr) -> tuple[str, list[exp.Expr]]:
 
 def _counted(number: exp.Expr) -> exp.Expr:
     """Return the sum of numbers as a count: a BIGINT, and 0 of none."""
-    from sqlglot import exp
-
     total = exp.Coalesce(this=exp.Sum(this=number), expressions=[exp.Literal.number(0)])
     return exp.cast(total, "BIGINT", dialect="duckdb")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
 from ..sql.trees import chunk_tables, key
 from .spoken import over_streams, spoken
 
@@ -47,8 +49,6 @@ def explain(split: SplitQuery, merges: Sequence[str]) -> str:
 
 def _asks_for_more(split: SplitQuery) -> bool:
     """Tell whether the finish does more than to read what was merged."""
-    from sqlglot import exp
-
     if split.direct is not None or all(leaf.reason for leaf in split.leaves):
         return False
     if not isinstance(split.whole, exp.Select):

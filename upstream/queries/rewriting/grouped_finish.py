@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+from sqlglot import exp
+
 from ..sql.trees import call, cast, column, named_each, replaced
 from .collations import collated, collation_of, plain
 from .grouping import has_sets
@@ -17,8 +20,6 @@ from .split_query import State, StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from sqlglot import exp
 
     from .division import Task
     from .partial_columns import PartialColumns, StateDraft
@@ -54,8 +55,6 @@ class GroupedFinish:
 
     def select(self, parts: dict[str, list[exp.Expr] | exp.Expr]) -> exp.Select:
         """Return the query over the merged relation."""
-        from sqlglot import exp
-
         parts = dict(parts)
         items = parts.pop("expressions")
         names = self._task.shape.names
@@ -76,8 +75,6 @@ class GroupedFinish:
         return finish
 
     def _read(self, tree: object) -> exp.Expr:
-        from sqlglot import exp
-
         assert isinstance(tree, exp.Expr)
 
         def exchange(node: exp.Expr) -> exp.Expr | None:
@@ -91,8 +88,6 @@ class GroupedFinish:
         self, parts: dict[str, list[exp.Expr] | exp.Expr]
     ) -> tuple[tuple[str, str], ...] | None:
         """Return which merged column is which result column, if that is all there is to do."""
-        from sqlglot import exp
-
         if self._aggregates_again or set(parts) - {"expressions", "group"}:
             return None
         pairs = []
@@ -111,8 +106,6 @@ class GroupedFinish:
 
     def states(self) -> tuple[State, ...]:
         """Return the states, merged in their own types."""
-        from sqlglot import exp
-
         drafts, relation, schema = self._columns.states, self._task.relation, self._shape.schema
         merges = [merge for draft in drafts for merge in self._merges(draft)]
         if not merges:
@@ -133,8 +126,6 @@ class GroupedFinish:
 
     def _kind(self, draft: StateDraft) -> StateKind:
         """Return the kind, but OTHER where the type is not one that all mergers know."""
-        import pyarrow as pa
-
         kind = self._shape.schema.field(draft.columns[0]).type
         is_number = (
             pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
@@ -168,8 +159,6 @@ def _check_order(columns: PartialColumns, *, has_many_rows: bool, is_join: bool)
 
 def _or_empty(merge: exp.Expr, state: StateDraft) -> exp.Expr:
     """Return the merge of a state in the finish, right for no rows as well."""
-    from sqlglot import exp
-
     if state.when_empty is None:
         return merge
     return call("coalesce", merge, exp.Literal.number(state.when_empty))

@@ -6,7 +6,7 @@ conditions and arguments once; the finish aggregates over the kept rows in their
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from ..sql.trees import column, key, named, named_each, nested_queries, own_nodes, replaced
 from .aggregates.aggregate_call import is_call
@@ -15,9 +15,6 @@ from .division import Division, Task
 from .grouping import check_items, contains_aggregate, group_expressions, has_aggregates
 from .merged_relation import reading
 from .not_incremental import NotIncrementalError
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 UPPER_CLAUSES = (
     *("group", "having", "qualify", "windows"),
@@ -39,8 +36,6 @@ def kept_rows(task: Task, reason: str) -> Division:
 
 def is_about_order(task: Task) -> bool:
     """Tell whether the result may depend on the order of rows, which a join does not define."""
-    from sqlglot import exp
-
     select = task.block.select
     if select.args.get("limit") or select.args.get("offset") or select.find(exp.Window):
         return True
@@ -67,8 +62,6 @@ class Projection:
 
     def upper(self, select: exp.Select) -> exp.Select:
         """Return the upper part of a SELECT over the merged relation."""
-        from sqlglot import exp
-
         items = [self.over(item.unalias()) for item in select.expressions]
         finish = exp.select(*named_each(items, self._task.shape.names)).from_(
             exp.to_table(self._task.relation)
@@ -90,8 +83,6 @@ class Projection:
         return replaced(tree, self._above_groups if self.is_grouped else self._column)
 
     def _above_groups(self, node: exp.Expr) -> exp.Expr | None:
-        from sqlglot import exp
-
         function = is_call(node)
         if function is not None and self._task.functions.is_aggregate(function):
             return replaced(node, self._column)
@@ -114,8 +105,6 @@ class Projection:
         return column(self._names[text])
 
     def _is_of_a_row(self, node: exp.Expr) -> bool:
-        from sqlglot import exp
-
         no_values = exp.Query | exp.PropertyEQ | exp.WithinGroup
         if not isinstance(node, exp.Condition) or isinstance(node, no_values):
             return False
@@ -135,8 +124,6 @@ class Projection:
 
     def partial(self) -> exp.Select:
         """Return the rows with these columns."""
-        from sqlglot import exp
-
         items = [named(tree.copy(), name) for name, tree in self.items.items()]
         partial = exp.Select(expressions=items)
         for name in ("from_", "joins", "where"):
@@ -148,8 +135,6 @@ class Projection:
 
     def division(self, finish: exp.Select, reason: str, rule: str = "kept rows") -> Division:
         """Return the division of the block into these rows and the finish over them."""
-        from sqlglot import exp
-
         partial = self.partial()
         shape = self._task.trial.shape(partial)
         columns = reading(shape, self._task.trial)
@@ -169,8 +154,6 @@ class Projection:
 
 
 def _everywhere(finish: exp.Select, exchange: object) -> exp.Select:
-    from sqlglot import exp
-
     assert callable(exchange)
     new = exp.Select(from_=finish.args["from_"].copy())
     for name, value in finish.args.items():

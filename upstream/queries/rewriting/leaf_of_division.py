@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ..sql.trees import chunk_index, chunk_tables
 from .grouping import group_expressions
 from .retention import columns_read, conditions_on, picking
@@ -12,8 +14,6 @@ from .spoken import calls_in, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from sqlglot import exp
 
     from .block import Block
     from .division import Division, Task

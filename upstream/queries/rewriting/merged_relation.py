@@ -10,6 +10,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ..sql.trees import cast, column
 from .collations import check_comparable, collated, is_unknown, plain
 from .not_incremental import NotIncrementalError
@@ -17,8 +19,6 @@ from .trial import Trial
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
-
-    from sqlglot import exp
 
     from .trial import Shape
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from sqlglot import exp
+
 from ...database.failure import DatabaseError
 from ..sql.trees import chunk_index, chunks_in, key, named
 from ..sql.window_bounds import bounds_in
@@ -29,8 +31,6 @@ from .top_rows import top_rows
 from .union_all import sides_of_union, union_of
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from ..sql.functions import Functions
     from .division import Division
     from .split_query import Leaf
@@ -55,8 +55,6 @@ class Splitter:
 
     def finish(self, query: exp.Query) -> exp.Query:
         """Return the finish of a query, which reads merged relations where there were chunks."""
-        from sqlglot import exp
-
         if isinstance(query, exp.Select) and self._is_divisible(query):
             self.top = self._divided(query)
             return self.top.finish
@@ -64,8 +62,6 @@ class Splitter:
 
     def _above(self, query: exp.Query) -> exp.Query:
         """Return a query in which the chunks were exchanged for merged relations."""
-        from sqlglot import exp
-
         if not chunks_in(query):
             return query.copy()
         if isinstance(query, exp.SetOperation):
@@ -101,8 +97,6 @@ class Splitter:
         return copy
 
     def _without_duplicates(self, query: exp.Query, is_wanted: bool) -> exp.Query:
-        from sqlglot import exp
-
         if not is_wanted or not isinstance(query, exp.Select) or not chunks_in(query):
             return query
         if any(map(collation_of, self._trial.columns(query).types)):
@@ -116,8 +110,6 @@ class Splitter:
     # A block whose rows come one by one
 
     def _divided(self, select: exp.Select) -> Division:
-        from sqlglot import exp
-
         task = self._task(select)
         division = self._by_rules(task)
         relation = self._add(division, task)
@@ -186,8 +178,6 @@ class Splitter:
 
     def _over_union(self, select: exp.Select) -> exp.Query | None:
         """Divide an aggregate over UNION ALL, or return None if this is none or cannot be."""
-        from sqlglot import exp
-
         before = list(self.leaves)
         finish: exp.Query | None = None
         relations = []
@@ -224,8 +214,6 @@ class Splitter:
 
     def _beside(self, query: exp.Query) -> exp.Query:
         """Divide a subquery in an expression, which must stand on its own feet."""
-        from sqlglot import exp
-
         inner = query.this if isinstance(query, exp.Subquery) else query
         try:
             self._trial.columns(inner)
@@ -246,8 +234,6 @@ class Splitter:
         reason: str,
     ) -> None:
         """Exchange what stands in FROM, in place."""
-        from sqlglot import exp
-
         index = chunk_index(node)
         if index is not None and isinstance(node, exp.Table) and not node.args.get("joins"):
             relation = f"{self._prefix}{len(self.leaves)}"
@@ -286,8 +272,6 @@ def _why_not_row_wise(task: Task) -> str:
 
 def _with_names(select: exp.Select, names: tuple[str, ...]) -> exp.Select:
     """Give select items the names they had, where an exchanged subquery would change them."""
-    from sqlglot import exp
-
     items = select.expressions
     if len(items) != len(names) or select.find(exp.Star, exp.Columns):
         return select

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ..sql.trees import column, key, named
 from .split_query import StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from sqlglot import exp
 
     Merge = Callable[[Sequence[exp.Expr]], Sequence[exp.Expr]]
 

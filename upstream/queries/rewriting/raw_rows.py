@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+from sqlglot import exp
+
 from .retention import columns_read, picking
 from .split_query import Leaf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import pyarrow as pa
-    from sqlglot import exp
 
 
 def raw_rows(
@@ -46,8 +46,6 @@ def raw_rows(
 
 def instead_of(chunk: exp.Table, relation: str) -> exp.Table:
     """Return the merged relation to be read where the chunk was, under the same name."""
-    from sqlglot import exp
-
     table = chunk.copy()
     if not table.alias:
         table.set("alias", exp.TableAlias(this=exp.to_identifier(chunk.name, quoted=True)))

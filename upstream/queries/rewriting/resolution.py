@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ..sql.trees import column, is_bare_star, named, replaced
 from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from sqlglot import exp
 
     from .block import Block, Source
 
@@ -39,8 +39,6 @@ class _Resolver:
         self._depth = 0
 
     def select(self) -> exp.Select:
-        from sqlglot import exp
-
         copy = self._block.select.copy()
         for join in copy.args.get("joins") or ():
             if join.args.get("on"):
@@ -61,8 +59,6 @@ class _Resolver:
 
     def _item(self, item: exp.Expr) -> list[exp.Expr]:
         """Resolve a select item; a star becomes several."""
-        from sqlglot import exp
-
         if is_bare_star(item):
             if self._block.using:
                 raise NotIncrementalError("SELECT * over JOIN … USING is not split: name columns")
@@ -96,8 +92,6 @@ class _Resolver:
         return replaced(tree, self._name)
 
     def _name(self, node: exp.Expr) -> exp.Expr | None:
-        from sqlglot import exp
-
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return None
         parts = [part.name for part in node.parts]
@@ -116,8 +110,6 @@ class _Resolver:
         return None
 
     def _alias(self, name: str) -> exp.Expr:
-        from sqlglot import exp
-
         self._depth += 1
         if self._depth > _MOST_ALIASES:
             raise NotIncrementalError(f"the alias {name} is used in too many places")
@@ -134,8 +126,6 @@ def _exact(source: Source, name: str) -> str:
 
 
 def _fields(tree: exp.Expr, names: list[str]) -> exp.Expr:
-    from sqlglot import exp
-
     for name in names:
         tree = exp.Dot(this=tree, expression=exp.to_identifier(name, quoted=True))
     return tree

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+from sqlglot import exp
+
 from ..sql.names import STEP
 from ..sql.trees import chunk_tables, column, conjuncts, nested_queries, own_nodes
 from .block import read_block
@@ -14,17 +17,12 @@ from .resolution import resolved
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import pyarrow as pa
-    from sqlglot import exp
-
     from .block import Block
     from .trial import Trial
 
 
 def columns_read(tree: exp.Expr, schema: pa.Schema) -> tuple[str, ...]:
     """Return the columns of a schema that a query may name: all if it says `*`, at least one."""
-    from sqlglot import exp
-
     if any(not isinstance(star.parent, exp.Func) for star in tree.find_all(exp.Star)):
         return tuple(schema.names)  # but the star of count(*) names nothing
     if tree.find(exp.Columns, exp.Pivot) or _names_a_row(tree, schema):
@@ -39,8 +37,6 @@ def columns_read(tree: exp.Expr, schema: pa.Schema) -> tuple[str, ...]:
 
 def _names_a_row(tree: exp.Expr, schema: pa.Schema) -> bool:
     """Tell whether a chunk's name is used as if it were a column: all its columns as a struct."""
-    from sqlglot import exp
-
     rows = {chunk.alias_or_name.lower() for chunk in chunk_tables(tree)}
     rows -= {name.lower() for name in schema.names}
     return any(not node.table and node.name.lower() in rows for node in tree.find_all(exp.Column))
@@ -50,8 +46,6 @@ def picking(
     chunk: exp.Table, columns: Iterable[str], conditions: Iterable[exp.Expr], *, steps: bool
 ) -> exp.Select:
     """Return the query that picks from a chunk what can matter."""
-    from sqlglot import exp
-
     names = [STEP, *columns] if steps else [*columns]
     table = exp.Table(this=chunk.this.copy(), alias=exp.TableAlias(this=_alias(chunk)))
     query = exp.select(*(column(name) for name in names)).from_(table)
@@ -60,8 +54,6 @@ def picking(
 
 
 def _alias(chunk: exp.Table) -> exp.Identifier:
-    from sqlglot import exp
-
     return exp.to_identifier(chunk.alias_or_name, quoted=True)
 
 
@@ -98,8 +90,6 @@ def conditions_by_source(select: exp.Select, trial: Trial) -> dict[str, tuple[ex
 
 
 def _is_about(condition: exp.Expr, alias: str) -> bool:
-    from sqlglot import exp
-
     if any(True for _ in nested_queries(condition)) or isinstance(condition, exp.Query):
         return False
     tables = {node.table for node in own_nodes(condition) if isinstance(node, exp.Column)}

@@ -11,12 +11,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+from sqlglot import exp
+
 from ...database.failure import DatabaseError
 from ..sql.functions import functions_of
 from ..sql.names import STEP
 from ..sql.trees import cast, chunk_index, chunks_in, key, merged_prefix, named
 from ..sql.window_bounds import bounds_in
 from ..sql.window_clause import WindowKind
+from .block import check_row_wise
 from .collations import may_collate, plain
 from .common_tables import without_common_tables
 from .early_aggregation import aggregated_early
@@ -28,9 +32,6 @@ from .trial import Columns, Shape, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pyarrow as pa
-    from sqlglot import exp
 
     from ...database.duck import Duck
     from ..sql.functions import Functions
@@ -70,8 +71,6 @@ def _prepared(query: exp.Query) -> exp.Query:
     Places in the user's text are left out: nothing asks for them, and copying them takes as long as
     copying all the rest.
     """
-    from sqlglot import exp
-
     query = query.copy()
     for node in query.walk():
         node._meta = None
@@ -89,8 +88,6 @@ def _prepared(query: exp.Query) -> exp.Query:
 
 
 def _is_nameless(item: exp.Expr) -> bool:
-    from sqlglot import exp
-
     return not isinstance(item, exp.Alias | exp.Column | exp.Star)
 
 
@@ -127,8 +124,6 @@ def _shallow(
     reason: str,
 ) -> SplitQuery:
     """Keep the rows of every chunk, and evaluate the whole query over them."""
-    from sqlglot import exp
-
     finish = query.copy()
     prefix = merged_prefix(query)
     leaves: list[Leaf] = []
@@ -153,10 +148,6 @@ def _shallow(
 
 
 def _is_row_wise(query: exp.Query, functions: Functions) -> bool:
-    from sqlglot import exp
-
-    from .block import check_row_wise
-
     if isinstance(query, exp.Union) and not query.args["distinct"]:
         sides = [query.this, query.expression]
         return all(_is_row_wise(side, functions) for side in sides)
@@ -205,8 +196,6 @@ def _check_by_step(partial: Shape, partial_by_step: Columns) -> None:
 
 
 def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> SplitQuery:
-    from sqlglot import exp
-
     whole, finish = trial.columns(split_query.whole), merged.columns(split_query.finish)
     if finish.names != whole.names:
         raise NotIncrementalError("the parts do not give the columns of the query")

@@ -5,7 +5,7 @@ The partial groups as the query does, or finer where an aggregate asks for that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from ..sql.trees import key, replaced
 from .aggregates import split_aggregate
@@ -20,9 +20,6 @@ from .not_incremental import NotIncrementalError, needs_every_value
 from .partial_columns import PartialColumns
 from .spoken import spoken
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-
 
 def synchronous_replication(task: Task) -> Division | None:
     """Divide a block that groups or aggregates."""
@@ -35,8 +32,6 @@ def synchronous_replication(task: Task) -> Division | None:
 
 def grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     """Divide a block by these groups."""
-    from sqlglot import exp
-
     columns = PartialColumns(is_lasting=task.is_lasting)
     for group in groups:
         columns.group(group)
@@ -64,8 +59,6 @@ def grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
 
 def _partial(select: exp.Select, columns: PartialColumns) -> exp.Select:
     """Return the partial: FROM and WHERE as they are, the columns instead of the select list."""
-    from sqlglot import exp
-
     partial = exp.Select(expressions=columns.items())
     for name in ("from_", "joins", "where"):
         value = select.args.get(name)
@@ -105,8 +98,6 @@ class _Upper:
         return replaced(tree, self._exchange)
 
     def _exchange(self, node: exp.Expr) -> exp.Expr | None:
-        from sqlglot import exp
-
         group = self._columns.group_of(node)
         if group is not None:
             return group
@@ -140,8 +131,6 @@ class _Upper:
         return copy
 
     def _each(self, value: object) -> object:
-        from sqlglot import exp
-
         if isinstance(value, list):
             return [self._each(item) for item in value]
         return self._over(value) if isinstance(value, exp.Expr) else value

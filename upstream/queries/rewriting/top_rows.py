@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from ..sql.trees import call, step_column
 from .by_step import by_step
 from .kept_rows import Projection
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from .division import Division, Task
 
 
@@ -19,10 +20,6 @@ def top_rows(task: Task) -> Division | None:
 
     Without LIMIT, the rows are kept to be sorted in the finish.
     """
-    from dataclasses import replace
-
-    from sqlglot import exp
-
     select = task.block.select
     if any(select.args.get(name) for name in _NOT_ROW_BY_ROW) or select.find(exp.Window):
         return None
@@ -52,8 +49,6 @@ _NOT_ROW_BY_ROW = ("group", "having", "qualify", "windows", "distinct")
 
 def _count(select: exp.Select) -> int | None:
     """Return how many rows can be in the result or before it."""
-    from sqlglot import exp
-
     limit, offset = select.args.get("limit"), select.args.get("offset")
     if not isinstance(limit, exp.Limit) or limit.args.get("limit_options"):
         return None
@@ -76,8 +71,6 @@ def _order(select: exp.Select) -> list[exp.Expr]:
 
 
 def _meant(tree: exp.Expr, select: exp.Select) -> list[exp.Expr]:
-    from sqlglot import exp
-
     if isinstance(tree, exp.Literal) and tree.is_int:
         return [_value(select.expressions[int(tree.name) - 1])]
     if isinstance(tree, exp.Var) and tree.name.upper() == "ALL":
@@ -90,14 +83,10 @@ def _meant(tree: exp.Expr, select: exp.Select) -> list[exp.Expr]:
 
 
 def _value(item: exp.Expr) -> exp.Expr:
-    from sqlglot import exp
-
     return item.this if isinstance(item, exp.Alias) else item
 
 
 def _first(partial: exp.Select, order: list[exp.Expr], count: int) -> exp.Select:
-    from sqlglot import exp
-
     partial = partial.copy()
     if order:
         partial.set("order", exp.Order(expressions=[item.copy() for item in order]))
@@ -108,8 +97,6 @@ def _first_by_step(
     partial: exp.Select, steps: tuple[str, ...], order: list[exp.Expr], count: int
 ) -> exp.Select:
     """Number the rows of each step; those in the order of arrival are all kept."""
-    from sqlglot import exp
-
     stepped = by_step(partial)
     if not order:
         return stepped

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ..sql.trees import cast, chunks_in, column, named
 from .block import check_row_wise, source_nodes
 from .collations import collated, plain
@@ -12,8 +14,6 @@ from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sqlglot import exp
 
     from ..sql.functions import Functions
     from .trial import Trial
@@ -26,8 +26,6 @@ def sides_of_union(
 
     Each reads its side under the names and types of the whole.
     """
-    from sqlglot import exp
-
     nodes = source_nodes(select)
     if not select.args.get("group") and not has_aggregates(select, functions):
         return None
@@ -42,8 +40,6 @@ def sides_of_union(
 
 def union_of(relations: Sequence[str], alias: str) -> exp.Subquery:
     """Return the merged relations one after the other, to be read under one name."""
-    from sqlglot import exp
-
     queries: list[exp.Query] = [
         exp.select("*").from_(exp.to_table(relation)) for relation in relations
     ]
@@ -55,8 +51,6 @@ def union_of(relations: Sequence[str], alias: str) -> exp.Subquery:
 
 
 def _sides(query: exp.Expr) -> list[exp.Expr]:
-    from sqlglot import exp
-
     if isinstance(query, exp.Subquery) and not query.alias:
         return _sides(query.this)
     is_plain = isinstance(query, exp.Union) and not any(
@@ -66,8 +60,6 @@ def _sides(query: exp.Expr) -> list[exp.Expr]:
 
 
 def _is_row_wise(side: exp.Expr, functions: Functions) -> bool:
-    from sqlglot import exp
-
     if not isinstance(side, exp.Select) or not chunks_in(side):
         return False
     try:
@@ -79,8 +71,6 @@ def _is_row_wise(side: exp.Expr, functions: Functions) -> bool:
 
 def _as_whole(side: exp.Expr, names: Sequence[str], types: Sequence[str]) -> exp.Select:
     """Return one side with the names and types of the union."""
-    from sqlglot import exp
-
     own = [f"__u{i}" for i in range(len(names))]
     columns = [exp.to_identifier(name, quoted=True) for name in own]
     alias = exp.TableAlias(this=exp.to_identifier("__side", quoted=True), columns=columns)

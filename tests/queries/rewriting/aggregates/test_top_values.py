@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp, parse_one
 
-from upstream.queries.rewriting import parts, split
+from upstream.queries.rewriting.explain import parts
+from upstream.queries.rewriting.split import split
 from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.window_clause import WindowClause, WindowKind
 

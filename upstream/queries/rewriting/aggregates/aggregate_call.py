@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from ...sql.functions import name_of
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +25,6 @@ class AggregateCall:
 
 def read_call(node: exp.Expr) -> AggregateCall:
     """Take an aggregate apart."""
-    from sqlglot import exp
-
     condition = None
     if isinstance(node, exp.Filter):
         condition = node.expression.this
@@ -47,8 +43,6 @@ def read_call(node: exp.Expr) -> AggregateCall:
 
 def is_call(node: exp.Expr) -> exp.Func | None:
     """Return the function if this is a call with what may be wrapped around one."""
-    from sqlglot import exp
-
     while isinstance(node, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         node = node.this
     return node if isinstance(node, exp.Func) else None
@@ -56,8 +50,6 @@ def is_call(node: exp.Expr) -> exp.Func | None:
 
 def _arguments(node: exp.Func) -> tuple[exp.Expr, ...]:
     """Return the arguments in DuckDB's order, which is that of sqlglot's."""
-    from sqlglot import exp
-
     found: list[exp.Expr] = []
     for name in [key for key in type(node).arg_types if key in node.args]:
         value = node.args[name]

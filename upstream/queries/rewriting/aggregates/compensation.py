@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
 from ...sql.trees import call, cast
 from ..split_query import StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sqlglot import exp
 
     from ..partial_columns import PartialColumns
     from .aggregate_call import AggregateCall
@@ -59,8 +59,6 @@ def count_state(
     where: exp.Expr | None,
 ) -> exp.Column:
     """Return the state of a count, which is 0 of nothing."""
-    from sqlglot import exp
-
     value = call("count", *(arguments or [exp.Star()]), where=where)
     return columns.state(StateKind.SUM, [value], _sum_of_counts, when_empty=0)[0]
 

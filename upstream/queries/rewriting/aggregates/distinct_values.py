@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
 from ...sql.trees import call
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from ..partial_columns import PartialColumns
     from .aggregate_call import AggregateCall
 
@@ -25,8 +25,6 @@ _OF_A_SET: Final = {
 
 def distinct_values(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
     """Group by the value as well, and aggregate the distinct values in the finish."""
-    from sqlglot import exp
-
     name, arguments = aggregate.name, aggregate.arguments
     is_of_a_set = name == "approx_count_distinct" or (aggregate.is_distinct and name in _OF_A_SET)
     if not is_of_a_set or not arguments:

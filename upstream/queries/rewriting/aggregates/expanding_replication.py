@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ...sql.trees import cast, divided
 from .compensation import count_state, sum_state
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from ..partial_columns import PartialColumns
     from .aggregate_call import AggregateCall
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ...sql.trees import call, cast, divided, is_known
 from ..split_query import StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sqlglot import exp
 
     from ..partial_columns import PartialColumns
 
@@ -45,24 +45,18 @@ def co_moments(
 
 def both_known(y: exp.Expr, x: exp.Expr, where: exp.Expr | None) -> exp.Expr:
     """Return the condition under which a pair of values counts."""
-    from sqlglot import exp
-
     known = [is_known(value) for value in (y, x)]
     return exp.and_(*known, where.copy() if where is not None else None, copy=False)
 
 
 def _mean(value: exp.Expr, where: exp.Expr | None) -> exp.Expr:
     """Return a mean that is exact where all values are equal; sum / count need not be."""
-    from sqlglot import exp
-
     are_equal = exp.EQ(this=call("var_pop", value, where=where), expression=exp.Literal.number(0))
     least, mean = call("min", value, where=where), call("avg", value, where=where)
     return exp.Case(ifs=[exp.If(this=are_equal, true=least)], default=mean)
 
 
 def _times(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    from sqlglot import exp
-
     return exp.Mul(this=left, expression=right.copy())
 
 
@@ -83,8 +77,6 @@ def _merged_co_moments(state: Sequence[exp.Expr]) -> list[exp.Expr]:
 
 def _center(count: exp.Expr, mean: exp.Expr) -> exp.Expr:
     """Return the mean of means, as their least plus what the others are above it."""
-    from sqlglot import exp
-
     least = call("min", mean)
     above = exp.Sub(this=_field("m"), expression=least)
     total = _sum_over({"n": count, "m": mean}, _times(_field("n"), exp.Paren(this=above)))
@@ -96,8 +88,6 @@ def _product_apart(
     count: exp.Expr, first: tuple[exp.Expr, exp.Expr], second: tuple[exp.Expr, exp.Expr]
 ) -> exp.Expr:
     """Return the sum over partials of count × (mean - center) × (mean - center)."""
-    from sqlglot import exp
-
     apart = [
         exp.Paren(this=exp.Sub(this=_field(name), expression=center.copy()))
         for name, (_, center) in (("a", first), ("b", second))
@@ -111,8 +101,6 @@ def _sum_over(fields: dict[str, exp.Expr], summand: exp.Expr) -> exp.Expr:
 
     A sum within a sum is not SQL, a list of the partials with a sum over it is.
     """
-    from sqlglot import exp
-
     struct = exp.Struct(
         expressions=[
             exp.PropertyEQ(this=exp.to_identifier(name), expression=value.copy())
@@ -126,12 +114,8 @@ def _sum_over(fields: dict[str, exp.Expr], summand: exp.Expr) -> exp.Expr:
 
 
 def _field(name: str) -> exp.Expr:
-    from sqlglot import exp
-
     return exp.Dot(this=exp.to_identifier("r"), expression=exp.to_identifier(name))
 
 
 def _plus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    from sqlglot import exp
-
     return exp.Paren(this=exp.Add(this=left, expression=right))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
 from ...sql.trees import call, cast, is_known
 from ..split_query import StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sqlglot import exp
 
     from ..partial_columns import PartialColumns
     from .aggregate_call import AggregateCall
@@ -42,8 +42,6 @@ def ordered_choice(aggregate: AggregateCall, columns: PartialColumns) -> exp.Exp
 
 def _first_or_last(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr:
     """Keep the choice and of how many: a NULL that was chosen counts, one for want of rows not."""
-    from sqlglot import exp
-
     name, where = aggregate.name, aggregate.condition
     value = call(name, *aggregate.arguments, where=where)
     count = call("count", exp.Star(), where=where)
@@ -57,8 +55,6 @@ def _first_or_last(aggregate: AggregateCall, columns: PartialColumns) -> exp.Exp
 
 def _by_another(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr:
     """Keep the value and what it was chosen by; a row whose value is NULL is never chosen."""
-    from sqlglot import exp
-
     value, by = aggregate.arguments
     known = is_known(value)
     where = aggregate.condition

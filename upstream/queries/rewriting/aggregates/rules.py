@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ...sql.trees import key
 from ..not_incremental import NotIncrementalError
 from .aggregate_call import read_call
@@ -15,8 +17,6 @@ from .top_values import top_values
 from .variance import regression, variance
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from ..partial_columns import PartialColumns
 
 _RULES = (

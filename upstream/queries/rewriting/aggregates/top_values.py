@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
 from ...sql.trees import call, is_known
 from ..split_query import StateKind
 from .ordered_choice import BY_ANOTHER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sqlglot import exp
 
     from ..partial_columns import PartialColumns
     from .aggregate_call import AggregateCall
@@ -28,8 +28,6 @@ _DIRECTIONS: Final = {"min": "ASC", "max": "DESC"}
 
 def top_values(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
     """Keep the first values of each partial; how many has to be the same for all."""
-    from sqlglot import exp
-
     if aggregate.is_distinct or len(aggregate.arguments) < 2:
         return None
     *values, count = aggregate.arguments
@@ -58,8 +56,6 @@ def _top_by_another(
     which they are depends on what they were chosen by alone, so that aggregates that choose by the
     same column give values of the same rows.
     """
-    from sqlglot import exp
-
     value, by, _ = aggregate.arguments
     extreme = BY_ANOTHER[aggregate.name]
     where = aggregate.condition
@@ -80,8 +76,6 @@ def _top_by_another(
 
 
 def _of_all(state: exp.Expr, name: str, count: exp.Literal) -> exp.Expr:
-    from sqlglot import exp
-
     return call("list_aggregate", _all(state), exp.Literal.string(name), count)
 
 

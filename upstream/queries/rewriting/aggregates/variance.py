@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp, parse_one
+
 from ...sql.trees import divided, replaced
 from .compensation import count_state, sum_state
 from .moments import both_known, co_moments, moments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from sqlglot import exp
 
     from ..partial_columns import PartialColumns
     from .aggregate_call import AggregateCall
@@ -79,8 +79,6 @@ def regression(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | 
 
 def _formula(text: str, states: dict[str, Callable[[], exp.Expr]]) -> exp.Expr:
     """Return one of our formulas over states, which are asked for only where it names them."""
-    from sqlglot import exp, parse_one
-
     tree = parse_one(text, dialect="duckdb")
     for name in [node for node in tree.find_all(exp.Column) if node.name in states]:
         state = states[name.name]()
@@ -92,8 +90,6 @@ def _formula(text: str, states: dict[str, Callable[[], exp.Expr]]) -> exp.Expr:
 
 def _exactly(node: exp.Expr) -> exp.Expr | None:
     """Return a division as one that no setting rounds."""
-    from sqlglot import exp
-
     if not isinstance(node, exp.Div):
         return None
     return divided(replaced(node.this, _exactly), replaced(node.expression, _exactly))
