@@ -12,6 +12,7 @@ from upstream.queries.rewriting.retention import columns_read
 
 from .fixture_files import new_duck
 from .random_steps import SCHEMA
+from .rule_contract import RuleContract
 from .test_split import _split
 
 
@@ -44,7 +45,7 @@ def _filters(sql: str, tables: Duck) -> list[str]:
     return [
         query.sql("duckdb").partition(" WHERE ")[2].replace('"', "")
         for leaf in _split(sql, tables).leaves
-        for query in leaf.filters.values()
+        for query in (leaf.picks.values() if leaf.picks else [leaf.partial])
     ]
 
 
@@ -60,7 +61,10 @@ def _filters(sql: str, tables: Duck) -> list[str]:
             ["a.x > 1", "b.g = 'a'"],
         ),
         ("SELECT n.name FROM names n LEFT JOIN chunk_0 s ON n.id = s.k WHERE s.x IS NULL", [""]),
-        ("SELECT x FROM chunk_0 s WHERE b AND k IN (SELECT id FROM names)", ["s.b"]),
+        (
+            "SELECT a.x FROM chunk_0 a, chunk_1 b WHERE a.b AND a.k IN (SELECT id FROM names)",
+            ["a.b", ""],
+        ),
         ("SELECT x FROM chunk_0 s WHERE b AND x > (SELECT avg(x) FROM chunk_1 u)", ["", "s.b"]),
     ],
 )
@@ -68,3 +72,9 @@ def test_rows_are_those_that_meet_the_conditions_on_one_side(
     sql: str, filters: list[str], tables: Duck
 ) -> None:
     assert _filters(sql, tables) == filters
+
+
+class TestVolatileFunctions(RuleContract):
+    """What cannot be split: the rows are kept, the whole is evaluated."""
+
+    rule = "volatile"

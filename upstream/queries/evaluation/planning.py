@@ -21,7 +21,7 @@ from ...errors import StatementError, UnboundedQueryError
 from ...tables.newest_rows import NewestRows
 from ..results.emission import Emission
 from ..results.failing_rows import FailingRows
-from ..rewriting.table_names import renamed_tables
+from ..rewriting.relations import renamed_tables
 from ..sql.lending import prepare
 from ..sql.tables_in_use import tables_read
 from ..sql.unbounded_causes import cause_and_cure

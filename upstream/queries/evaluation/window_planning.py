@@ -16,7 +16,7 @@ from ..chunks.windows import EndTimes
 from ..pairs.join_leaf import JoinLeaf
 from ..pairs.pairing import WindowPairing
 from ..results.failing_rows import FailingRows
-from ..rewriting.table_names import reads_tables
+from ..rewriting.relations import reads_tables
 from ..sql.lending import prepare
 from ..sql.window_bounds import bounds_name, bounds_schema
 from ..sql.window_clause import Axis, WindowKind

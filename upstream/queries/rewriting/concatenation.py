@@ -8,15 +8,12 @@ from sqlglot import exp
 
 from ..sql.trees import named
 from .block import check_row_wise
-from .by_step import by_step
 from .division import Division, Task
 from .merged_relation import reading
 from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .trial import Shape
+    pass
 
 
 def concatenation(task: Task) -> Division | None:
@@ -27,14 +24,12 @@ def concatenation(task: Task) -> Division | None:
         return None
     names = [f"__c{i}" for i in range(len(task.shape.names))]
     partial = renamed(task.original, names)
-    shape = task.trial.shape(partial)
+    columns = reading(task.trial.shape(partial), task.trial)
+    items = [named(columns[own], name) for own, name in zip(names, task.shape.names, strict=True)]
     return Division(
-        rule="concatenation",
-        partial=partial,
-        partial_by_step=by_step(partial),
-        finish=_finish(task, shape, reading(shape, task.trial)),
+        task.leaf("concatenation", partial, reads=task.original),
+        exp.select(*items).from_(exp.to_table(task.relation)),
         direct=tuple(zip(task.shape.names, names, strict=True)),
-        row_wise=True,
     )
 
 
@@ -43,11 +38,3 @@ def renamed(select: exp.Select, names: list[str]) -> exp.Select:
     columns = [exp.to_identifier(name, quoted=True) for name in names]
     alias = exp.TableAlias(this=exp.to_identifier("__rows", quoted=True), columns=columns)
     return exp.select("*").from_(exp.Subquery(this=select.copy(), alias=alias))
-
-
-def _finish(task: Task, shape: Shape, columns: Mapping[str, exp.Expr]) -> exp.Select:
-    items = [
-        named(columns[name].copy(), result)
-        for name, result in zip(shape.names, task.shape.names, strict=True)
-    ]
-    return exp.select(*items).from_(exp.to_table(task.relation))

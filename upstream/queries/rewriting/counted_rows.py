@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from ..sql.functions import name_of
 from ..sql.trees import call, cast, column, named
-from .by_step import by_number, by_step
+from .by_step import by_number
 from .division import Division
 from .kept_rows import Projection, is_about_order
 from .merged_relation import reading, travelling
@@ -40,7 +40,7 @@ def counted_rows(task: Task) -> Division | None:
     if is_about_order(task) or select.find(exp.Window) or select.args.get("distinct"):
         return None
     projection = Projection(task)
-    finish = projection.upper(select)
+    finish = projection.upper()
     if not projection.is_grouped or not projection.items:
         return None
     if not _repeat_themselves(projection, task):
@@ -50,12 +50,7 @@ def counted_rows(task: Task) -> Division | None:
     shape = travelling(partial, len(names), task.trial)
     finish.set("from_", exp.From(this=_repeated(projection, names, shape, task)))
     return Division(
-        rule="counted rows",
-        partial=partial,
-        partial_by_step=by_step(partial, groups=len(names)),
-        finish=finish,
-        groups=names,
-        states=(_count_state(),),
+        task.leaf("counted rows", partial, groups=names, states=(_count_state(),)), finish
     )
 
 

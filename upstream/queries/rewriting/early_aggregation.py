@@ -91,10 +91,6 @@ class _Side:
         """Return the same for many steps."""
         return by_step(self.query(), groups=len(self.keys))
 
-    def names(self) -> tuple[str, ...]:
-        """Return the columns of what the stream is aggregated to."""
-        return (*self.keys, *(f"__a{i}" for i in range(len(self.states))), _ROWS)
-
 
 class _Division:
     """Divides the partial of a leaf into what each side does and what is left for the pairs."""
@@ -135,9 +131,7 @@ class _Division:
             partial=partial,
             partial_by_step=by_step(partial, groups=count),
             rule=f"{self._leaf.rule}, aggregated before the join",
-            columns={window: side.names() for window, side in sides.items()},
-            filters={window: side.query() for window, side in sides.items()},
-            filters_by_step={window: side.query_by_step() for window, side in sides.items()},
+            picks={window: side.query_by_step() for window, side in sides.items()},
         )
 
     def _sources(self) -> list[exp.Expr]:
@@ -228,8 +222,7 @@ def _counted(number: exp.Expr) -> exp.Expr:
 def _check(leaf: Leaf, early: Leaf, trial: Trial) -> None:
     """Have DuckDB say that it takes all parts, and that the partial has the schema it had."""
     by_step = trial.with_steps()
-    picks = early.filters_by_step.items()
-    picked = {f"chunk_{window}": by_step.shape(pick).schema for window, pick in picks}
+    picked = {f"chunk_{i}": by_step.shape(pick).schema for i, pick in early.picks.items()}
     rows = trial.lending({name: schema.remove(0) for name, schema in picked.items()})
     trial.lending(picked).columns(early.partial_by_step)
     if not rows.shape(early.partial).schema.equals(trial.shape(leaf.partial).schema):

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from sqlglot import exp
 
-from ..sql.trees import call, cast, column, named_each, replaced
+from ..sql.trees import call, cast, column
 from .collations import collated, collation_of, plain
 from .grouping import has_sets
-from .merged_relation import restored, types_of
+from .merged_relation import read_back, restored, types_of
 from .not_incremental import NotIncrementalError
 from .split_query import State, StateKind
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from .division import Task
     from .partial_columns import PartialColumns, StateDraft
     from .trial import Shape
+
+_DIRECT = ("expressions", "from_", "group")
+"""The parts of a query that a merged relation has answered."""
 
 
 class GroupedFinish:
@@ -53,56 +56,33 @@ class GroupedFinish:
                 found[name] = _or_empty(restored(merge, *self._types[name]), state)
         return found
 
-    def select(self, parts: dict[str, list[exp.Expr] | exp.Expr]) -> exp.Select:
+    def select(self, upper: exp.Select) -> exp.Select:
         """Return the query over the merged relation."""
-        parts = dict(parts)
-        items = parts.pop("expressions")
-        names = self._task.shape.names
-        assert isinstance(items, list)
-        read = [self._read(item) for item in items]
-        finish = exp.select(*named_each(read, names)).from_(exp.to_table(self._task.relation))
-        group = parts.pop("group", None)
-        for name, part in parts.items():
-            new = [self._read(p) for p in part] if isinstance(part, list) else self._read(part)
-            finish.set(name, new)
-        if self._has_sets:
-            finish.set("group", self._read(group))
-        elif self._aggregates_again and self._own_groups:
-            finish.set("group", exp.Group(expressions=[column(g) for g in self._own_groups]))
-        elif not self._aggregates_again and finish.args.get("having"):
-            finish.set("where", exp.Where(this=finish.args["having"].this))
+        finish = read_back(upper, self._reading)
+        if self._aggregates_again and not self._has_sets:
+            own = [column(name) for name in self._own_groups]
+            finish.set("group", exp.Group(expressions=own) if own else None)
+        elif not self._aggregates_again:
+            finish.set("group", None)
+            having = finish.args.get("having")
+            finish.set("where", having and exp.Where(this=having.this))
             finish.set("having", None)
         return finish
 
-    def _read(self, tree: object) -> exp.Expr:
-        assert isinstance(tree, exp.Expr)
-
-        def exchange(node: exp.Expr) -> exp.Expr | None:
-            if isinstance(node, exp.Column) and not node.table and node.name in self._reading:
-                return self._reading[node.name].copy()
-            return None
-
-        return replaced(tree, exchange)
-
-    def direct(
-        self, parts: dict[str, list[exp.Expr] | exp.Expr]
-    ) -> tuple[tuple[str, str], ...] | None:
+    def direct(self, upper: exp.Select) -> tuple[tuple[str, str], ...] | None:
         """Return which merged column is which result column, if that is all there is to do."""
-        if self._aggregates_again or set(parts) - {"expressions", "group"}:
+        asks_more = any(value for name, value in upper.args.items() if name not in _DIRECT)
+        if self._aggregates_again or asks_more:
             return None
-        pairs = []
-        items = parts["expressions"]
-        assert isinstance(items, list)
-        if len(items) != len(self._task.shape.names):
+        wanted = self._task.shape.schema
+        if len(upper.expressions) != len(wanted):
             return None
-        for item, name, field in zip(
-            items, self._task.shape.names, self._task.shape.schema, strict=True
-        ):
+        items = [item.unalias() for item in upper.expressions]
+        for item, field in zip(items, wanted, strict=True):
             is_column = isinstance(item, exp.Column) and item.name in self._reading
             if not is_column or self._shape.schema.field(item.name).type != field.type:
                 return None
-            pairs.append((name, item.name))
-        return tuple(pairs)
+        return tuple((name, item.name) for name, item in zip(wanted.names, items, strict=True))
 
     def states(self) -> tuple[State, ...]:
         """Return the states, merged in their own types."""

@@ -8,18 +8,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ..sql.trees import column, key, named, named_each, nested_queries, own_nodes, replaced
+from ..sql.trees import column, key, named, nested_queries, own_nodes, replaced
 from .aggregates.aggregate_call import is_call
-from .by_step import by_step
 from .division import Division, Task
 from .grouping import check_items, contains_aggregate, group_expressions, has_aggregates
-from .merged_relation import reading
+from .merged_relation import read_back, reading
 from .not_incremental import NotIncrementalError
-
-UPPER_CLAUSES = (
-    *("group", "having", "qualify", "windows"),
-    *("distinct", "order", "limit", "offset"),
-)
 
 
 def kept_rows(task: Task, reason: str) -> Division:
@@ -28,10 +22,11 @@ def kept_rows(task: Task, reason: str) -> Division:
     if len(block.sources) > 1 and is_about_order(task):
         raise NotIncrementalError(reason)
     projection = Projection(task)
-    finish = projection.upper(block.select)
+    upper = projection.upper()
     if not projection.items:
         raise NotIncrementalError(reason)
-    return projection.division(finish, reason)
+    leaf = task.leaf("kept rows", projection.partial(), reason=reason)
+    return Division(leaf, projection.finish(upper))
 
 
 def is_about_order(task: Task) -> bool:
@@ -60,21 +55,11 @@ class Projection:
         self._groups = {key(group) for group in groups}
         self.is_grouped = bool(groups) or has_aggregates(task.block.select, task.functions)
 
-    def upper(self, select: exp.Select) -> exp.Select:
-        """Return the upper part of a SELECT over the merged relation."""
-        items = [self.over(item.unalias()) for item in select.expressions]
-        finish = exp.select(*named_each(items, self._task.shape.names)).from_(
-            exp.to_table(self._task.relation)
-        )
-        for name in UPPER_CLAUSES:
-            value = select.args.get(name)
-            if value:
-                values = value if isinstance(value, list) else [value]
-                new = [self.over(item) for item in values]
-                finish.set(name, new if isinstance(value, list) else new[0])
-        return finish
+    def upper(self) -> exp.Select:
+        """Return the upper part of the block over the columns of the partial."""
+        return self._task.upper(self._over)
 
-    def over(self, tree: exp.Expr) -> exp.Expr:
+    def _over(self, tree: exp.Expr) -> exp.Expr:
         """Return an expression over the columns of the partial.
 
         Above a GROUP BY only its own expressions and plain columns are exchanged, and the arguments
@@ -124,44 +109,9 @@ class Projection:
 
     def partial(self) -> exp.Select:
         """Return the rows with these columns."""
-        items = [named(tree.copy(), name) for name, tree in self.items.items()]
-        partial = exp.Select(expressions=items)
-        for name in ("from_", "joins", "where"):
-            value = self._task.block.select.args.get(name)
-            if value:
-                copy = [item.copy() for item in value] if isinstance(value, list) else value.copy()
-                partial.set(name, copy)
-        return partial
+        return self._task.rows([named(tree.copy(), name) for name, tree in self.items.items()])
 
-    def division(self, finish: exp.Select, reason: str, rule: str = "kept rows") -> Division:
-        """Return the division of the block into these rows and the finish over them."""
-        partial = self.partial()
-        shape = self._task.trial.shape(partial)
-        columns = reading(shape, self._task.trial)
-
-        def exchange(node: exp.Expr) -> exp.Expr | None:
-            if isinstance(node, exp.Column) and not node.table and node.name in columns:
-                return columns[node.name].copy()
-            return None
-
-        return Division(
-            rule=rule,
-            partial=partial,
-            partial_by_step=by_step(partial),
-            finish=_everywhere(finish, exchange),
-            reason=reason,
-        )
-
-
-def _everywhere(finish: exp.Select, exchange: object) -> exp.Select:
-    assert callable(exchange)
-    new = exp.Select(from_=finish.args["from_"].copy())
-    for name, value in finish.args.items():
-        if name == "from_" or not value:
-            continue
-        values = value if isinstance(value, list) else [value]
-        changed = [
-            replaced(item, exchange) if isinstance(item, exp.Expr) else item for item in values
-        ]
-        new.set(name, changed if isinstance(value, list) else changed[0])
-    return new
+    def finish(self, upper: exp.Select) -> exp.Select:
+        """Return the finish over these rows."""
+        trial = self._task.trial
+        return read_back(upper, reading(trial.shape(self.partial()), trial))

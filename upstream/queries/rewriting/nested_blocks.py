@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from sqlglot import exp
 
 from ...database.failure import DatabaseError
-from ..sql.trees import chunk_index, chunks_in, key, named
+from ..sql.trees import chunks_in, key, named
 from ..sql.window_bounds import bounds_in
 from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
 from .collations import collation_of
@@ -21,11 +21,10 @@ from .counted_rows import counted_rows
 from .distinct_rows import distinct_rows
 from .division import Task
 from .kept_rows import kept_rows
-from .leaf_of_division import leaf_of
 from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, refusal
-from .raw_rows import instead_of, raw_rows
+from .relations import read_as, renamed_tables
 from .resolution import resolved
-from .retention import conditions_by_source
+from .retention import conditions_by_source, raw_rows
 from .synchronous_replication import synchronous_replication
 from .top_rows import top_rows
 from .union_all import sides_of_union, union_of
@@ -112,14 +111,11 @@ class Splitter:
     def _divided(self, select: exp.Select) -> Division:
         task = self._task(select)
         division = self._by_rules(task)
-        relation = self._add(division, task)
-        if relation != task.relation:
-            finish = division.finish.copy()
-            for table in finish.find_all(exp.Table):
-                if table.name == task.relation:
-                    table.replace(instead_of(table, relation))
-            division = replace(division, finish=finish)
-        return division
+        relation = self._add(division.leaf)
+        if relation == task.relation:
+            return division
+        finish = renamed_tables(division.finish, {task.relation: relation})
+        return replace(division, finish=finish)
 
     def _task(self, select: exp.Select) -> Task:
         block = read_block(select, self._trial)
@@ -168,13 +164,13 @@ class Splitter:
             division = None
         return division or _before_bounds(kept_rows(task, reason))
 
-    def _add(self, division: Division, task: Task) -> str:
-        """Add the leaf of a division, or find the same leaf; return its relation."""
+    def _add(self, made: Leaf) -> str:
+        """Add a leaf, or find the same leaf; return its relation."""
         for leaf in self.leaves:
-            if key(leaf.partial) == key(division.partial) and leaf.groups == division.groups:
+            if key(leaf.partial) == key(made.partial) and leaf.groups == made.groups:
                 return leaf.relation
-        self.leaves.append(leaf_of(division, task))
-        return task.relation
+        self.leaves.append(made)
+        return made.relation
 
     def _over_union(self, select: exp.Select) -> exp.Query | None:
         """Divide an aggregate over UNION ALL, or return None if this is none or cannot be."""
@@ -186,7 +182,7 @@ class Splitter:
                 task = replace(self._task(side), is_shared=True)
                 division = _before_bounds(synchronous_replication(task))
                 assert division is not None
-                relations.append((task.relation, self._add(division, task)))
+                relations.append((task.relation, self._add(division.leaf)))
                 finish = finish or division.finish.copy()
         except (NotIncrementalError, DatabaseError):
             self.leaves = before
@@ -234,13 +230,11 @@ class Splitter:
         reason: str,
     ) -> None:
         """Exchange what stands in FROM, in place."""
-        index = chunk_index(node)
-        if index is not None and isinstance(node, exp.Table) and not node.args.get("joins"):
+        if isinstance(node, exp.Table) and chunks_in(node) and not node.args.get("joins"):
             relation = f"{self._prefix}{len(self.leaves)}"
             self.leaves.append(
                 raw_rows(
                     node,
-                    index,
                     relation,
                     within=select,
                     conditions=conditions,
@@ -248,7 +242,7 @@ class Splitter:
                     reason=reason,
                 )
             )
-            node.replace(instead_of(node, relation))
+            read_as(node, relation)
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
             node.set("this", self._above(node.this))
         else:
@@ -257,7 +251,7 @@ class Splitter:
 
 def _before_bounds(division: _Divided) -> _Divided:
     """Return a division whose partial can be evaluated before the bounds of a window are known."""
-    if division is not None and bounds_in(division.partial):
+    if division is not None and bounds_in(division.leaf.partial):
         raise NotIncrementalError(f"its rows are combined with {BOUNDS_COME_LATER}")
     return division
 

@@ -9,10 +9,11 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ..sql.names import STEP
-from ..sql.trees import chunk_tables, column, conjuncts, nested_queries, own_nodes
+from ..sql.trees import chunk_index, chunk_tables, column, conjuncts, nested_queries, own_nodes
 from .block import read_block
 from .not_incremental import NotIncrementalError
 from .resolution import resolved
+from .split_query import Leaf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,19 +43,39 @@ def _names_a_row(tree: exp.Expr, schema: pa.Schema) -> bool:
     return any(not node.table and node.name.lower() in rows for node in tree.find_all(exp.Column))
 
 
-def picking(
-    chunk: exp.Table, columns: Iterable[str], conditions: Iterable[exp.Expr], *, steps: bool
-) -> exp.Select:
+def picking(chunk: exp.Table, columns: Iterable[str], conditions: Iterable[exp.Expr]) -> exp.Select:
     """Return the query that picks from a chunk what can matter."""
-    names = [STEP, *columns] if steps else [*columns]
-    table = exp.Table(this=chunk.this.copy(), alias=exp.TableAlias(this=_alias(chunk)))
-    query = exp.select(*(column(name) for name in names)).from_(table)
-    conditions = [condition.copy() for condition in conditions]
-    return query.where(*conditions) if conditions else query
+    alias = exp.TableAlias(this=exp.to_identifier(chunk.alias_or_name, quoted=True))
+    query = exp.select(*map(column, columns)).from_(exp.Table(this=chunk.this.copy(), alias=alias))
+    return query.where(*conditions)
 
 
-def _alias(chunk: exp.Table) -> exp.Identifier:
-    return exp.to_identifier(chunk.alias_or_name, quoted=True)
+def raw_rows(
+    chunk: exp.Table,
+    relation: str,
+    *,
+    within: exp.Expr,
+    conditions: Iterable[exp.Expr] = (),
+    schema: pa.Schema,
+    reason: str,
+) -> Leaf:
+    """Return a leaf of the rows of a chunk that a query can need: the last resort.
+
+    The query is evaluated over them for each window.
+    """
+    index = chunk_index(chunk)
+    assert index is not None
+    columns, conditions = columns_read(within, schema), list(conditions)
+    return Leaf(
+        relation=relation,
+        windows=(index,),
+        partial=picking(chunk, columns, conditions),
+        partial_by_step=picking(chunk, [STEP, *columns], conditions),
+        groups=None,
+        states=(),
+        rule="kept rows",
+        reason=reason,
+    )
 
 
 def conditions_on(block: Block, alias: str) -> list[exp.Expr]:

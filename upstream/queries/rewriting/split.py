@@ -26,7 +26,8 @@ from .common_tables import without_common_tables
 from .early_aggregation import aggregated_early
 from .nested_blocks import Splitter
 from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, refusal
-from .raw_rows import instead_of, raw_rows
+from .relations import read_as
+from .retention import raw_rows
 from .split_query import SplitQuery
 from .trial import Columns, Shape, Trial
 
@@ -132,17 +133,9 @@ def _shallow(
         if index is None:
             continue
         schema = trial.schemas[table.name]
-        leaf = raw_rows(
-            table,
-            index,
-            f"{prefix}{index}",
-            within=query,
-            conditions=(),
-            schema=schema,
-            reason=reason,
-        )
+        leaf = raw_rows(table, f"{prefix}{index}", within=query, schema=schema, reason=reason)
         leaves.append(leaf)
-        table.replace(instead_of(table, leaf.relation))
+        read_as(table, leaf.relation)
     unique = tuple({leaf.relation: leaf for leaf in leaves}.values())
     return SplitQuery(windows, unique, finish, None, query, _is_row_wise(query, functions))
 
@@ -163,8 +156,7 @@ def _is_row_wise(query: exp.Query, functions: Functions) -> bool:
 def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
     """Return the split if DuckDB runs all of it, with casts where a type had changed."""
     for leaf in split_query.leaves:
-        parts = (leaf.partial, leaf.partial_by_step)
-        if any(map(bounds_in, (*parts, *leaf.filters.values(), *leaf.filters_by_step.values()))):
+        if any(map(bounds_in, (leaf.partial, leaf.partial_by_step, *leaf.picks.values()))):
             raise NotIncrementalError(f"its rows are combined with {BOUNDS_COME_LATER}")
     try:
         by_step = trial.with_steps()
@@ -182,7 +174,7 @@ def _tried(leaf: Leaf, trial: Trial, by_step: Trial) -> Leaf:
     _check_by_step(partial, by_step.columns(leaf.partial_by_step))
     early = None
     if len(leaf.windows) > 1:  # of which rows are picked before they are joined
-        for pick in leaf.filters_by_step.values():
+        for pick in leaf.picks.values():
             by_step.shape(pick)
         early = aggregated_early(leaf, trial)
         early = early and replace(early, schema=partial.schema)

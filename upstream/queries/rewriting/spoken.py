@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
+from ..sql.dialect import DIALECT
 from ..sql.trees import chunk_index
 from ..sql.window_bounds import with_plain_bounds
 from .aggregates.aggregate_call import is_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from sqlglot import exp
 
     from ..sql.functions import Functions
     from ..sql.window_clause import WindowClause
@@ -24,10 +25,6 @@ _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE)
 
 def spoken(tree: exp.Expr, *, qualified: bool = False) -> str:
     """Return an expression as a user would write it, with the names of relations if asked to."""
-    from sqlglot import exp
-
-    from ..sql.dialect import DIALECT
-
     copy = with_plain_bounds(tree)
     for name in list(copy.find_all(exp.Identifier)):
         if _PLAIN.fullmatch(name.name):
@@ -41,8 +38,6 @@ def spoken(tree: exp.Expr, *, qualified: bool = False) -> str:
 
 def calls_in(trees: Iterable[exp.Expr], functions: Functions) -> Iterator[exp.Expr]:
     """Yield the outermost aggregates and window functions, with what belongs to them."""
-    from sqlglot import exp
-
     for tree in trees:
         function = is_call(tree)
         is_aggregate = function is not None and functions.is_aggregate(function)
@@ -54,8 +49,6 @@ def calls_in(trees: Iterable[exp.Expr], functions: Functions) -> Iterator[exp.Ex
 
 def over_streams(query: exp.Query, windows: tuple[WindowClause, ...]) -> exp.Query:
     """Return a query that reads streams, by name, where it read chunks."""
-    from sqlglot import exp
-
     copy = with_plain_bounds(query)
     assert isinstance(copy, exp.Query)
     for table in copy.find_all(exp.Table):

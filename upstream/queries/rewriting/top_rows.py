@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ..sql.trees import call, step_column
 from .by_step import by_step
+from .division import Division
 from .kept_rows import Projection
 
 if TYPE_CHECKING:
-    from .division import Division, Task
+    from .division import Task
 
 
 def top_rows(task: Task) -> Division | None:
@@ -25,7 +25,8 @@ def top_rows(task: Task) -> Division | None:
         return None
     if select.args.get("order") and not select.args.get("limit") and not select.args.get("offset"):
         projection = Projection(task)
-        return projection.division(projection.upper(select), "", "sorted rows")
+        upper = projection.upper()
+        return Division(task.leaf("sorted rows", projection.partial()), projection.finish(upper))
     count = _count(select)
     if count is None:
         return None
@@ -33,15 +34,16 @@ def top_rows(task: Task) -> Division | None:
         return None  # there is no order of arrival in a join
     projection = Projection(task)
     order = _order(select)
-    finish = projection.upper(select)
+    upper = projection.upper()
     if not projection.items:
         return None
-    division = projection.division(finish, "", "top rows")
-    return replace(
-        division,
-        partial=_first(division.partial, order, count),
-        partial_by_step=_first_by_step(division.partial, task.block.steps, order, count),
+    rows = projection.partial()
+    leaf = task.leaf(
+        "top rows",
+        _first(rows, order, count),
+        partial_by_step=_first_by_step(rows, task.block.steps, order, count),
     )
+    return Division(leaf, projection.finish(upper))
 
 
 _NOT_ROW_BY_ROW = ("group", "having", "qualify", "windows", "distinct")

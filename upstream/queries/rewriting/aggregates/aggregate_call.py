@@ -8,6 +8,9 @@ from sqlglot import exp
 
 from ...sql.functions import name_of
 
+_AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+"""What may be wrapped around a call."""
+
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
@@ -43,9 +46,17 @@ def read_call(node: exp.Expr) -> AggregateCall:
 
 def is_call(node: exp.Expr) -> exp.Func | None:
     """Return the function if this is a call with what may be wrapped around one."""
-    while isinstance(node, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
+    while isinstance(node, _AROUND):
         node = node.this
     return node if isinstance(node, exp.Func) else None
+
+
+def is_windowed(node: exp.Expr) -> bool:
+    """Tell whether this is the call of a window function, with or without what is around it."""
+    parent = node.parent
+    while isinstance(parent, _AROUND):
+        parent = parent.parent
+    return isinstance(parent, exp.Window) and is_call(parent.this) is is_call(node)
 
 
 def _arguments(node: exp.Func) -> tuple[exp.Expr, ...]:
