@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ...sql.functions import name_of
+from ...sql.trees import call, is_known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 """What may be wrapped around a call."""
@@ -25,6 +30,10 @@ class AggregateCall:
     condition: exp.Expr | None = None
     is_plain: bool = True
 
+    def call(self) -> exp.Expr:
+        """Return the same aggregate over the same values, which are not distinct."""
+        return call(self.name, *self.arguments, where=self.condition)
+
 
 def read_call(node: exp.Expr) -> AggregateCall:
     """Take an aggregate apart."""
@@ -42,6 +51,12 @@ def read_call(node: exp.Expr) -> AggregateCall:
     if len(arguments) == 1 and isinstance(arguments[0], exp.Star):
         arguments = ()
     return AggregateCall(name_of(node), arguments, is_distinct, condition, is_plain)
+
+
+def all_known(values: Iterable[exp.Expr], where: exp.Expr | None) -> exp.Expr:
+    """Return the condition under which none of the values of a row is NULL, and it counts."""
+    known = [is_known(value) for value in values]
+    return exp.and_(*known, where.copy() if where is not None else None, copy=False)
 
 
 def is_call(node: exp.Expr) -> exp.Func | None:

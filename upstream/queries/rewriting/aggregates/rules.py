@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
@@ -11,15 +11,13 @@ from ..not_incremental import NotIncrementalError
 from .aggregate_call import read_call
 from .compensation import compensation
 from .distinct_values import distinct_values
-from .expanding_replication import expanding_replication
-from .ordered_choice import ordered_choice
-from .top_values import top_values
-from .variance import regression, variance
+from .expanding_replication import expanding_replication, regression, variance
+from .ordered_choice import ordered_choice, top_values
 
 if TYPE_CHECKING:
     from ..partial_columns import PartialColumns
 
-_RULES = (
+_RULES: Final = (
     compensation,
     expanding_replication,
     variance,
@@ -28,13 +26,15 @@ _RULES = (
     ordered_choice,
     top_values,
 )
+_BLIND_TO_DUPLICATES: Final = {"min", "max", "bool_and", "bool_or", "bit_and", "bit_or"}
 
 
 def split_aggregate(node: exp.Expr, columns: PartialColumns) -> exp.Expr:
     """Ask for the columns an aggregate needs, and return what the finish makes of them."""
     aggregate = read_call(node)
+    is_blind = aggregate.name in _BLIND_TO_DUPLICATES and len(aggregate.arguments) == 1
     if aggregate.is_plain:
-        for rule in _RULES:
+        for rule in _RULES if is_blind or not aggregate.is_distinct else (distinct_values,):
             finish = rule(aggregate, columns)
             if finish is not None:
                 return finish
