@@ -15,6 +15,10 @@ class TestSynchronousReplication(RuleContract):
     rule = "synchronous_replication"
 
 
+class TestDistinctRows(RuleContract):
+    rule = "distinct_rows"
+
+
 class TestHaving(RuleContract):
     rule = "having"
 

@@ -13,10 +13,10 @@ from sqlglot import exp
 
 from ..sql.trees import chunk_index, chunk_tables, chunks_in, nested_queries, own_nodes
 from ..sql.window_bounds import bounds_in
-from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError
+from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, obstacle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ..sql.functions import Functions
     from .trial import Trial
@@ -57,6 +57,12 @@ class Block:
         return frozenset(
             name.name.lower() for join in joins for name in join.args.get("using") or ()
         )
+
+
+def as_source(query: exp.Expr, alias: str, columns: Iterable[str] = ()) -> exp.Subquery:
+    """Return a query as a relation in FROM, under this name and these names of its columns."""
+    quoted = [exp.to_identifier(name, quoted=True) for name in (alias, *columns)]
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=quoted[0], columns=quoted[1:]))
 
 
 def source_nodes(select: exp.Select) -> list[exp.Expr]:
@@ -140,12 +146,9 @@ def _check_source(node: exp.Expr, functions: Functions) -> None:
         return
     if not isinstance(node, exp.Subquery) or not isinstance(node.this, exp.Select):
         raise NotIncrementalError("a stream is read inside a relation that is not taken apart")
-    try:
-        check_row_wise(node.this, functions)
-    except NotIncrementalError as error:
-        raise NotIncrementalError(
-            f"in a subquery that it is combined with, {error.reason}"
-        ) from error
+    reason = obstacle(check_row_wise, node.this, functions)
+    if reason:
+        raise NotIncrementalError(f"in a subquery that it is combined with, {reason}")
 
 
 def _check_join(join: exp.Join, has_stream: bool) -> None:

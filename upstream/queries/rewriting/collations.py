@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from sqlglot import exp
 
 from ..sql.dialect import DIALECT
+from .block import as_source
 from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
@@ -82,9 +83,8 @@ def with_collations(
 
 def _table_of(query: exp.Query, count: int) -> exp.Create:
     """Return the statement that makes an empty table with the columns of a query."""
-    names = [exp.to_identifier(f"{_COLUMN}{i}") for i in range(count)]
-    alias = exp.TableAlias(this=exp.to_identifier("t"), columns=names)
-    rows = exp.select("*").from_(exp.Subquery(this=query.copy(), alias=alias)).limit(0)
+    names = [f"{_COLUMN}{i}" for i in range(count)]
+    rows = exp.select("*").from_(as_source(query.copy(), "t", names)).limit(0)
     return exp.Create(
         this=exp.to_table(_TABLE),
         kind="TABLE",

@@ -95,4 +95,4 @@ def _repeated(
     ]
     times = call("unnest", call("range", columns[_COUNT]))
     query = exp.select(*items, named(times, "__i")).from_(exp.to_table(task.relation))
-    return exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier("__rows")))
+    return query.subquery("__rows", copy=False)

@@ -18,14 +18,13 @@ from .block import check_row_wise, check_sources, queries_beside_from, read_bloc
 from .collations import collation_of
 from .concatenation import concatenation
 from .counted_rows import counted_rows
-from .distinct_rows import distinct_rows
 from .division import Task
 from .kept_rows import kept_rows
-from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, refusal
+from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, obstacle, refusal
 from .relations import read_as, renamed_tables
 from .resolution import resolved
 from .retention import conditions_by_source, raw_rows
-from .synchronous_replication import synchronous_replication
+from .synchronous_replication import distinct_rows, synchronous_replication
 from .top_rows import top_rows
 from .union_all import sides_of_union, union_of
 
@@ -77,15 +76,7 @@ class Splitter:
 
     def _is_divisible(self, select: exp.Select) -> bool:
         has_stream = any(chunks_in(node) for node in source_nodes(select))
-        return has_stream and not self._obstacle(select)
-
-    def _obstacle(self, select: exp.Select) -> str:
-        """Say why rows of a SELECT's FROM do not come one by one from rows of the streams."""
-        try:
-            check_sources(select, self._functions)
-        except NotIncrementalError as error:
-            return error.reason
-        return ""
+        return has_stream and not obstacle(check_sources, select, self._functions)
 
     def _set_operation(self, query: exp.SetOperation) -> exp.Query:
         """Divide each side; where duplicates do not matter, without them."""
@@ -100,9 +91,7 @@ class Splitter:
             return query
         if any(map(collation_of, self._trial.columns(query).types)):
             return query  # which of equal texts is kept depends on all that there are
-        try:
-            check_row_wise(query, self._functions)
-        except NotIncrementalError:
+        if obstacle(check_row_wise, query, self._functions):
             return query
         return query.copy().distinct(copy=False)
 
@@ -142,14 +131,11 @@ class Splitter:
 
     def _by_rules(self, task: Task) -> Division:
         """Return what the first rule that applies makes of a block, or rows if none does."""
-        reason = _why_not_row_wise(task)
+        reason = obstacle(check_row_wise, task.original, task.functions) or "it needs all rows"
         for rule in _RULES:
             try:
                 division = _before_bounds(rule(task))
-            except NotIncrementalError as error:
-                reason = error.reason
-                break
-            except DatabaseError as error:
+            except (NotIncrementalError, DatabaseError) as error:
                 reason = refusal(error)
                 break
             if division is not None:
@@ -196,7 +182,7 @@ class Splitter:
 
     def _partly(self, select: exp.Select) -> exp.Query:
         """Divide the blocks inside a SELECT, and keep rows of the chunks that it reads itself."""
-        reason = self._obstacle(select)
+        reason = obstacle(check_sources, select, self._functions)
         conditions = conditions_by_source(select, self._trial)
         names = self._trial.columns(select).names
         copy = select.copy()
@@ -254,14 +240,6 @@ def _before_bounds(division: _Divided) -> _Divided:
     if division is not None and bounds_in(division.leaf.partial):
         raise NotIncrementalError(f"its rows are combined with {BOUNDS_COME_LATER}")
     return division
-
-
-def _why_not_row_wise(task: Task) -> str:
-    try:
-        check_row_wise(task.original, task.functions)
-    except NotIncrementalError as error:
-        return error.reason
-    return "it needs all rows"
 
 
 def _with_names(select: exp.Select, names: tuple[str, ...]) -> exp.Select:

@@ -25,7 +25,7 @@ from .collations import may_collate, plain
 from .common_tables import without_common_tables
 from .early_aggregation import aggregated_early
 from .nested_blocks import Splitter
-from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, refusal
+from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, obstacle, refusal
 from .relations import read_as
 from .retention import raw_rows
 from .split_query import SplitQuery
@@ -146,11 +146,7 @@ def _is_row_wise(query: exp.Query, functions: Functions) -> bool:
         return all(_is_row_wise(side, functions) for side in sides)
     if not isinstance(query, exp.Select) or len(chunks_in(query)) != 1:
         return False
-    try:
-        check_row_wise(query, functions)
-    except NotIncrementalError:
-        return False
-    return True
+    return not obstacle(check_row_wise, query, functions)
 
 
 def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:

@@ -1,9 +1,12 @@
 """Synchronous replication: all aggregates of a block at once, each in the groups of the block.
 
-The partial groups as the query does, or finer where an aggregate asks for that.
+The partial groups as the query does, or finer where an aggregate asks for that. SELECT DISTINCT is
+such a block as well: each partial without its duplicates, the merge without those among them.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -27,10 +30,24 @@ def synchronous_replication(task: Task) -> Division | None:
     if not select.args.get("group") and not has_aggregates(select, task.functions):
         return None
     check_items(select, task.shape.names)
-    return grouped(task, group_expressions(select, task.functions), "synchronous replication")
+    return _grouped(task, group_expressions(select, task.functions), "synchronous replication")
 
 
-def grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
+def distinct_rows(task: Task) -> Division | None:
+    """Divide SELECT DISTINCT: group by the whole select list."""
+    select = task.block.select
+    distinct = select.args.get("distinct")
+    if not distinct or distinct.args.get("on") or select.args.get("qualify"):
+        return None
+    if len(select.expressions) != len(task.shape.names):
+        raise NotIncrementalError("a select item makes several columns")
+    plain = select.copy()
+    plain.set("distinct", None)
+    items = [item.unalias() for item in plain.expressions]
+    return _grouped(replace(task, block=replace(task.block, select=plain)), items, "distinct rows")
+
+
+def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     """Divide a block by these groups."""
     columns = PartialColumns(is_lasting=task.is_lasting)
     for group in groups:
