@@ -72,6 +72,11 @@ def source_nodes(select: exp.Select) -> list[exp.Expr]:
     return [start.this, *(join.this for join in joins)] if start else []
 
 
+def is_inner(join: exp.Join) -> bool:
+    """Tell whether a join gives the pairs of rows that meet its condition, and nothing else."""
+    return not join.side and not join.method and join.kind in ("", "INNER", "CROSS")
+
+
 def read_block(select: exp.Select, trial: Trial) -> Block:
     """Find out the columns of all sources."""
     nodes = source_nodes(select)

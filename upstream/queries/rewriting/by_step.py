@@ -28,13 +28,14 @@ def by_step(partial: exp.Select, *, groups: int | None = None) -> exp.Select:
     step = steps[0] if len(steps) == 1 else call("least", *steps)
     partial.set("expressions", [named(step, STEP), *partial.expressions])
     if groups is not None:
-        partial.set("group", exp.Group(expressions=by_number(1 + groups)))
+        group_by_first(partial, 1 + groups)
     return partial
 
 
-def by_number(count: int) -> list[exp.Expr]:
-    """Return the numbers of the first columns, to group by."""
-    return [exp.Literal.number(i) for i in range(1, count + 1)]
+def group_by_first(select: exp.Select, count: int) -> None:
+    """Group by the first columns, by their numbers, in place; by none if there are none."""
+    numbers = [exp.Literal.number(i) for i in range(1, count + 1)]
+    select.set("group", exp.Group(expressions=numbers) if numbers else None)
 
 
 def _inside(node: exp.Expr) -> None:

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from ..sql.functions import name_of
 from ..sql.trees import call, cast, column, named
-from .by_step import by_number
+from .by_step import group_by_first
 from .division import Division
 from .kept_rows import Projection, is_about_order
 from .merged_relation import reading, travelling
@@ -71,7 +71,7 @@ def _counting(rows: exp.Select, names: Sequence[str]) -> exp.Select:
     items = [named(_value(item), name) for item, name in zip(rows.expressions, names, strict=True)]
     partial = rows.copy()
     partial.set("expressions", [*items, named(call("count", exp.Star()), _COUNT)])
-    partial.set("group", exp.Group(expressions=by_number(len(names))))
+    group_by_first(partial, len(names))
     return partial
 
 

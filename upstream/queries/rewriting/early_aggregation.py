@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING, Final
 from sqlglot import exp
 
 from ..sql.trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
-from .by_step import by_number, by_step
+from .aggregates.aggregate_call import AggregateCall, read_call
+from .block import is_inner, source_nodes
+from .by_step import by_step, group_by_first
+from .partial_columns import Numbered
 from .split_query import Leaf
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 _ROWS: Final = "__n"
 _PARTS: Final = {"expressions", "from_", "joins", "where", "group"}
 """What a partial may consist of."""
+_SPLIT: Final = {"count", "sum", "max", "min"}
+"""The aggregates that are made of those of one side, and of how many rows the other side has."""
 
 
 def aggregated_early(leaf: Leaf, trial: Trial) -> Leaf | None:
@@ -37,7 +42,7 @@ def aggregated_early(leaf: Leaf, trial: Trial) -> Leaf | None:
     once, or of which the other stream's rows change more than how often a value counts; texts that
     have a collation, which they would lose on the way to the join.
     """
-    if len(leaf.windows) != 2 or trial.may_collate(leaf.partial):
+    if leaf.groups is None or len(leaf.windows) != 2 or trial.may_collate(leaf.partial):
         return None
     try:
         early = _Division(leaf).divided()
@@ -59,48 +64,30 @@ class _Side:
         self.alias = table.alias_or_name
         self.table = table
         self.conditions: list[exp.Expr] = []
-        self.keys: dict[str, exp.Expr] = {}
-        self.states: list[exp.Expr] = []
+        self.keys = Numbered("__k")
+        self.states = Numbered("__a")
 
     def key(self, tree: exp.Expr) -> exp.Column:
         """Return the column for the value of an expression over this stream."""
-        name = f"__k{len(self.keys)}"
-        known = next((each for each, key in self.keys.items() if key == tree), None)
-        if known is None:
-            self.keys[name] = tree.copy()
-        return column(known or name, self.alias)
+        return column(self.keys.name(tree), self.alias)
 
     def state(self, tree: exp.Expr) -> exp.Column:
         """Return the column for an aggregate over this stream."""
-        self.states.append(tree.copy())
-        return column(f"__a{len(self.states) - 1}", self.alias)
+        return column(self.states.name(tree), self.alias)
 
-    def query(self) -> exp.Select:
-        """Return the query that aggregates a chunk of the stream."""
-        items = [named(key, name) for name, key in self.keys.items()]
-        items += [named(state, f"__a{i}") for i, state in enumerate(self.states)]
-        items.append(named(exp.Count(this=exp.Star()), _ROWS))
-        query = exp.select(*items).from_(self.table.copy())
-        for condition in self.conditions:
-            query = query.where(condition.copy(), copy=False)
-        if self.keys:
-            query.set("group", exp.Group(expressions=by_number(len(self.keys))))
-        return query
-
-    def query_by_step(self) -> exp.Select:
-        """Return the same for many steps."""
-        return by_step(self.query(), groups=len(self.keys))
+    def pick(self) -> exp.Select:
+        """Return the query that aggregates the stream, by step."""
+        rows = named(exp.Count(this=exp.Star()), _ROWS)
+        items = [*self.keys.selected(), *self.states.selected(), rows]
+        query = exp.select(*items).from_(self.table.copy()).where(*self.conditions)
+        return by_step(query, groups=len(self.keys))
 
 
 class _Division:
     """Divides the partial of a leaf into what each side does and what is left for the pairs."""
 
     def __init__(self, leaf: Leaf) -> None:
-        if (
-            leaf.groups is None
-            or len(leaf.windows) != 2
-            or not isinstance(leaf.partial, exp.Select)
-        ):
+        if not isinstance(leaf.partial, exp.Select):
             raise _NotPossibleError
         self._leaf = leaf
         self._partial = leaf.partial
@@ -120,29 +107,22 @@ class _Division:
         ]
         first, second = self._sides.values()
         partial = exp.select(*items).from_(first.table.copy()).join(second.table.copy())
-        for condition in conditions:
-            if condition is not None:
-                partial = partial.where(condition, copy=False)
-        if count:
-            partial.set("group", exp.Group(expressions=by_number(count)))
-        sides = {side.window: side for side in self._sides.values()}
+        partial = partial.where(*conditions)
+        group_by_first(partial, count)
         return replace(
             self._leaf,
             partial=partial,
             partial_by_step=by_step(partial, groups=count),
             rule=f"{self._leaf.rule}, aggregated before the join",
-            picks={window: side.query_by_step() for window, side in sides.items()},
+            picks={side.window: side.pick() for side in (first, second)},
         )
 
     def _sources(self) -> list[exp.Expr]:
         """Return what is joined, all rows of which can be paired."""
         joins = self._partial.args.get("joins") or []
-        for join in joins:
-            is_inner = not join.method and not join.side and join.kind in ("", "INNER", "CROSS")
-            if not is_inner or join.args.get("using"):
-                raise _NotPossibleError
-        start = self._partial.args.get("from_")
-        return [start.this, *(join.this for join in joins)] if start else []
+        if not all(is_inner(join) and not join.args.get("using") for join in joins):
+            raise _NotPossibleError
+        return source_nodes(self._partial)
 
     def _side(self, source: exp.Expr) -> _Side:
         window = chunk_index(source)
@@ -184,33 +164,22 @@ class _Division:
 
     def _state(self, item: exp.Expr) -> exp.Expr:
         """Return an aggregate over pairs of rows as one over pairs of aggregates."""
-        tree = item.unalias()
-        name, arguments = _function(tree)
-        if name not in ("count", "sum", "max", "min"):
+        aggregate = read_call(item.unalias())
+        name, arguments = aggregate.name, aggregate.arguments
+        if aggregate != AggregateCall(name, arguments) or name not in _SPLIT:
             raise _NotPossibleError
-        if name == "count" and all(isinstance(argument, exp.Star) for argument in arguments):
+        if name == "count" and not arguments:
             first, second = (column(_ROWS, side.alias) for side in self._sides.values())
             return _counted(exp.Mul(this=first, expression=second))
-        is_plain = len(arguments) == 1 and not isinstance(arguments[0], exp.Distinct)
-        side = self._only_side(arguments[0]) if is_plain else None
+        side = self._only_side(arguments[0]) if len(arguments) == 1 else None
         if side is None:
             raise _NotPossibleError
-        value = side.state(tree)
+        value = side.state(item.unalias())
         if name in ("max", "min"):
             return call(name, value)
         [other] = [each for each in self._sides.values() if each is not side]
         product = exp.Mul(this=value, expression=column(_ROWS, other.alias))
         return _counted(product) if name == "count" else call("sum", product)
-
-
-def _function(tree: exp.Expr) -> tuple[str, list[exp.Expr]]:
-    """Return the name and the arguments of a function call; a name of nothing if it is none."""
-    if isinstance(tree, exp.Anonymous):
-        return tree.name.lower(), list(tree.expressions)
-    if isinstance(tree, exp.Func):
-        argument = [] if tree.this is None else [tree.this]
-        return tree.sql_name().lower(), [*argument, *tree.expressions]
-    return "", []
 
 
 def _counted(number: exp.Expr) -> exp.Expr:

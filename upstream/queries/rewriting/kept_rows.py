@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ..sql.trees import column, key, named, nested_queries, own_nodes, replaced
+from ..sql.trees import column, key, nested_queries, own_nodes, replaced
 from .aggregates.aggregate_call import is_call
 from .division import Division, Task
 from .grouping import check_items, contains_aggregate, group_expressions, has_aggregates
 from .merged_relation import read_back, reading
 from .not_incremental import NotIncrementalError
+from .partial_columns import Numbered
+
+_NO_VALUES = (
+    *(exp.Query, exp.PropertyEQ, exp.WithinGroup, exp.Window),
+    *(exp.Kwarg, exp.Star, exp.Filter, exp.Paren),
+)
+"""Parts of expressions that are no values of a row themselves."""
 
 
 def kept_rows(task: Task, reason: str) -> Division:
@@ -47,9 +54,8 @@ class Projection:
 
     def __init__(self, task: Task) -> None:
         check_items(task.block.select, task.shape.names)
-        self.items: dict[str, exp.Expr] = {}
+        self.items = Numbered("__c")
         self._task = task
-        self._names: dict[str, str] = {}
         self._sources = {source.alias for source in task.block.sources}
         groups = group_expressions(task.block.select, task.functions)
         self._groups = {key(group) for group in groups}
@@ -72,30 +78,18 @@ class Projection:
         if function is not None and self._task.functions.is_aggregate(function):
             return replaced(node, self._column)
         is_group = self.is_group(node) or isinstance(node, exp.Column)
-        return self.column(node) if is_group and self._is_of_a_row(node) else None
+        return self._column(node) if is_group else None
 
     def is_group(self, tree: exp.Expr) -> bool:
         """Tell whether the block groups by an expression."""
         return key(tree) in self._groups
 
     def _column(self, node: exp.Expr) -> exp.Expr | None:
-        return self.column(node) if self._is_of_a_row(node) else None
-
-    def column(self, tree: exp.Expr) -> exp.Column:
-        """Return the column of the partial for an expression."""
-        text = key(tree)
-        if text not in self._names:
-            self._names[text] = f"__c{len(self.items)}"
-            self.items[self._names[text]] = tree.copy()
-        return column(self._names[text])
+        return column(self.items.name(node)) if self._is_of_a_row(node) else None
 
     def _is_of_a_row(self, node: exp.Expr) -> bool:
-        no_values = exp.Query | exp.PropertyEQ | exp.WithinGroup
-        if not isinstance(node, exp.Condition) or isinstance(node, no_values):
-            return False
-        if isinstance(node, exp.Window | exp.Kwarg | exp.Star | exp.Filter | exp.Paren):
-            return False
-        if any(True for _ in nested_queries(node)):
+        is_value = isinstance(node, exp.Condition) and not isinstance(node, _NO_VALUES)
+        if not is_value or any(nested_queries(node)):
             return False
         columns = [each for each in own_nodes(node) if isinstance(each, exp.Column)]
         if not columns or not all(self._is_known(each) for each in columns):
@@ -109,7 +103,7 @@ class Projection:
 
     def partial(self) -> exp.Select:
         """Return the rows with these columns."""
-        return self._task.rows([named(tree.copy(), name) for name, tree in self.items.items()])
+        return self._task.rows(self.items.selected())
 
     def finish(self, upper: exp.Select) -> exp.Select:
         """Return the finish over these rows."""

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ..sql.names import STEP
 from ..sql.trees import chunk_index, chunk_tables, column, conjuncts, nested_queries, own_nodes
-from .block import read_block
+from .block import is_inner, read_block
 from .not_incremental import NotIncrementalError
 from .resolution import resolved
 from .split_query import Leaf
@@ -86,7 +86,7 @@ def conditions_on(block: Block, alias: str) -> list[exp.Expr]:
     where = block.select.args.get("where")
     found = conjuncts(where.this if where else None)
     for join in block.select.args.get("joins") or ():
-        if not join.side and not join.method and join.kind in ("", "INNER"):
+        if is_inner(join):
             found += conjuncts(join.args.get("on"))
     return [condition for condition in found if _is_about(condition, alias)]
 
@@ -96,11 +96,7 @@ def conditions_by_source(select: exp.Select, trial: Trial) -> dict[str, tuple[ex
 
     Not for what an outer join may fill up with NULLs: rows must not be missing there.
     """
-    joins = select.args.get("joins") or ()
-    is_inner = all(
-        not join.side and not join.method and join.kind in ("", "INNER", "CROSS") for join in joins
-    )
-    if not is_inner:
+    if not all(map(is_inner, select.args.get("joins") or ())):
         return {}
     try:
         block = read_block(select, trial)
@@ -111,7 +107,7 @@ def conditions_by_source(select: exp.Select, trial: Trial) -> dict[str, tuple[ex
 
 
 def _is_about(condition: exp.Expr, alias: str) -> bool:
-    if any(True for _ in nested_queries(condition)) or isinstance(condition, exp.Query):
+    if any(nested_queries(condition)) or isinstance(condition, exp.Query):
         return False
     tables = {node.table for node in own_nodes(condition) if isinstance(node, exp.Column)}
     return tables == {alias}

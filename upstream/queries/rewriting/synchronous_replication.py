@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ..sql.trees import key, replaced
+from ..sql.trees import column, key, replaced
 from .aggregates import split_aggregate
 from .aggregates.aggregate_call import is_call, is_windowed
-from .by_step import by_number
+from .by_step import group_by_first
 from .collations import collation_of
 from .division import Division, Task
 from .grouped_finish import GroupedFinish
@@ -51,14 +51,13 @@ def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     """Divide a block by these groups."""
     columns = PartialColumns(is_lasting=task.is_lasting)
     for group in groups:
-        columns.group(group)
+        columns.groups.name(group)
     aggregates = _Aggregates(task, columns)
     upper = task.upper(aggregates.over)
     if aggregates.not_split:
         raise NotIncrementalError(needs_every_value(list(aggregates.not_split)))
     partial = task.rows(columns.items())
-    if columns.groups:
-        partial.set("group", exp.Group(expressions=by_number(len(columns.groups))))
+    group_by_first(partial, len(columns.groups))
     if any(table.name in task.finished for table in partial.find_all(exp.Table)):
         raise NotIncrementalError("an aggregate depends on a subquery over a stream")
     shape = travelling(partial, len(columns.groups), task.trial, apart=columns.apart)
@@ -88,9 +87,9 @@ class _Aggregates:
         return replaced(tree, self._exchange)
 
     def _exchange(self, node: exp.Expr) -> exp.Expr | None:
-        group = self._columns.group_of(node)
+        group = self._columns.groups.known(node)
         if group is not None:
-            return group
+            return column(group)
         function = is_call(node)
         is_aggregate = function is not None and self._task.functions.is_aggregate(function)
         return self._split(node) if is_aggregate and not is_windowed(node) else None
