@@ -60,6 +60,13 @@ def _filters(sql: str, tables: Duck) -> list[str]:
             "SELECT a.x FROM chunk_0 a, chunk_1 b WHERE a.k = b.k AND (a.x > 1 AND b.g = 'a')",
             ["a.x > 1", "b.g = 'a'"],
         ),
+        (
+            (
+                "SELECT count(*) FROM (SELECT k FROM chunk_0 s) q JOIN chunk_1 s ON q.k = s.k"
+                " WHERE s.x > 1"
+            ),
+            ["", "s.x > 1"],
+        ),
         ("SELECT n.name FROM names n LEFT JOIN chunk_0 s ON n.id = s.k WHERE s.x IS NULL", [""]),
         (
             "SELECT a.x FROM chunk_0 a, chunk_1 b WHERE a.b AND a.k IN (SELECT id FROM names)",

@@ -113,15 +113,10 @@ class Task:
             index = chunk_index(chunk)
             assert index is not None
             columns = columns_read(reads, self.trial.schemas[chunk.name])
-            picks[index] = picking(chunk, [STEP, *columns], self._conditions(chunk))
+            own = [each.alias for each in self.block.sources if chunk_index(each.node) == index]
+            conditions = conditions_on(self.block, own[0]) if own else []
+            picks[index] = picking(chunk, [STEP, *columns], conditions)
         return picks
-
-    def _conditions(self, chunk: exp.Table) -> list[exp.Expr]:
-        """Return the conditions on a chunk that stands in the FROM of the block itself."""
-        sources = self.block.sources
-        names = [source.alias for source in sources if chunk_index(source.node) is not None]
-        alias = chunk.alias_or_name
-        return conditions_on(self.block, alias) if alias in names else []
 
     def _aggregates(self) -> tuple[str, ...]:
         """Return what the block aggregates, as the user wrote it."""
