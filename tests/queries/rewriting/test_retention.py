@@ -45,7 +45,7 @@ def _filters(sql: str, tables: Duck) -> list[str]:
     return [
         query.sql("duckdb").partition(" WHERE ")[2].replace('"', "")
         for leaf in _split(sql, tables).leaves
-        for query in (leaf.picks.values() if leaf.picks else [leaf.partial])
+        for query in ([leaf.picks[i] for i in sorted(leaf.picks)] or [leaf.partial])
     ]
 
 

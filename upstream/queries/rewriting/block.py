@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ..sql.trees import chunk_index, chunk_tables, chunks_in, nested_queries, own_nodes
+from ..sql.trees import chunk_index, chunk_tables, chunks_in, own_nodes
 from ..sql.window_bounds import bounds_in
 from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, obstacle
 
@@ -44,11 +44,6 @@ class Block:
     def windows(self) -> tuple[int, ...]:
         """The chunks that the block reads."""
         return tuple(sorted({index for source in self.sources for index in source.windows}))
-
-    @property
-    def steps(self) -> tuple[str, ...]:
-        """The aliases of the stream sources."""
-        return tuple(source.alias for source in self.sources if source.windows)
 
     @property
     def using(self) -> frozenset[str]:
@@ -221,24 +216,16 @@ def queries_beside_from(
     """Yield the queries inside a SELECT, or some clauses of it, that are no relations of FROM."""
     relations = {id(node) for node in source_nodes(select)}
     for name, value in select.args.items():
-        if clauses is not None and name not in clauses:
-            continue
-        values = value if isinstance(value, list) else [value]
-        for item in values:
-            if name in ("from_", "joins"):
-                yield from _in_joins(item, relations)
-            elif hasattr(item, "iter_expressions"):
-                yield from _at_or_in(item)
+        if clauses is None or name in clauses:
+            for item in value if isinstance(value, list) else [value]:
+                yield from _outermost(item, relations)
 
 
-def _at_or_in(item: exp.Expr) -> Iterator[exp.Query]:
-    if isinstance(item, exp.Query):
-        yield item
-    else:
-        yield from nested_queries(item)
-
-
-def _in_joins(item: exp.Expr, relations: set[int]) -> Iterator[exp.Query]:
-    for child in item.iter_expressions():
-        if id(child) not in relations:
-            yield from _at_or_in(child)
+def _outermost(tree: object, besides: set[int]) -> Iterator[exp.Query]:
+    if not isinstance(tree, exp.Expr) or id(tree) in besides:
+        return
+    if isinstance(tree, exp.Query):
+        yield tree
+        return
+    for child in tree.iter_expressions():
+        yield from _outermost(child, besides)

@@ -10,10 +10,10 @@ from sqlglot import exp
 from ..sql.names import STEP
 from ..sql.trees import chunk_index, chunk_tables, named_each
 from .by_step import by_step
+from .explain import calls_in, spoken
 from .grouping import group_expressions
 from .retention import columns_read, conditions_on, picking
 from .split_query import Leaf
-from .spoken import calls_in, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -2,21 +2,40 @@
 
 Medians, lists, window functions: the partial does what it can row by row, evaluating joins,
 conditions and arguments once; the finish aggregates over the kept rows in their order.
+
+A histogram or an entropy, or a median of small numbers, needs every value but not every row. There
+equal rows are kept once: the partial groups by all that is needed of a row and counts; counts are
+added; the finish repeats each row as often as it was there, and aggregates. So what is kept does
+not grow with the window, and a landmark can have a median. Only where values repeat themselves:
+where they hardly do, plain rows are kept, which cost nothing to merge.
 """
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING, Final
+
 from sqlglot import exp
 
-from ..sql.trees import column, key, nested_queries, own_nodes, replaced
+from ..sql.functions import name_of
+from ..sql.trees import call, cast, column, key, named, nested_queries, own_nodes, replaced
 from .aggregates.aggregate_call import is_call
+from .by_step import group_by_first
 from .division import Division, Task
 from .grouping import check_items, contains_aggregate, group_expressions, has_aggregates
-from .merged_relation import read_back, reading
+from .merged_relation import read_back, reading, travelling
 from .not_incremental import NotIncrementalError
 from .partial_columns import Numbered
+from .split_query import State, StateKind
 
-_NO_VALUES = (
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_COUNT: Final = "__s0"
+_FEW_VALUES: Final = re.compile(r"BOOLEAN|U?TINYINT|U?SMALLINT|DATE|ENUM\(.*\)")
+_BY_VALUE: Final = frozenset({"histogram", "entropy"})
+"""Aggregates that make sense only of values that repeat themselves."""
+_NO_VALUES: Final = (
     *(exp.Query, exp.PropertyEQ, exp.WithinGroup, exp.Window),
     *(exp.Kwarg, exp.Star, exp.Filter, exp.Paren),
 )
@@ -47,6 +66,50 @@ def is_about_order(task: Task) -> bool:
         task.functions.is_aggregate(node) and task.functions.sees_order(node)
         for node in select.find_all(exp.Func)
     )
+
+
+def counted_rows(task: Task) -> Division | None:
+    """Keep equal rows once, if the rows that the block needs are likely to be equal."""
+    select = task.block.select
+    if is_about_order(task) or select.find(exp.Window) or select.args.get("distinct"):
+        return None
+    projection = Projection(task)
+    finish = projection.upper()
+    if not projection.is_grouped or not projection.items:
+        return None
+    if not _repeat_themselves(projection, task):
+        return None
+    names = {f"__g{i}": known for i, known in enumerate(projection.items)}
+    groups = [named(projection.items[known].copy(), name) for name, known in names.items()]
+    partial = task.rows([*groups, named(call("count", exp.Star()), _COUNT)])
+    group_by_first(partial, len(names))
+    shape = travelling(partial, len(names), task.trial)
+    finish.set("from_", exp.From(this=_repeated(names, reading(shape, task.trial), task)))
+    count = State(StateKind.SUM, (_COUNT,), (cast(call("sum", column(_COUNT)), "BIGINT"),))
+    leaf = task.leaf("counted rows", partial, groups=tuple(names), states=(count,))
+    return Division(leaf, finish)
+
+
+def _repeat_themselves(projection: Projection, task: Task) -> bool:
+    """Tell whether the values have few values, by their types or by what is asked of them."""
+    calls = [n for n in task.block.select.find_all(exp.Func) if task.functions.is_aggregate(n)]
+    if {name_of(node) for node in calls} <= _BY_VALUE:
+        return True
+    types = task.trial.columns(projection.partial()).types
+    return all(
+        projection.is_group(tree) or _FEW_VALUES.fullmatch(type_name)
+        for tree, type_name in zip(projection.items.values(), types, strict=True)
+    )
+
+
+def _repeated(
+    names: Mapping[str, str], columns: Mapping[str, exp.Expr], task: Task
+) -> exp.Subquery:
+    """Return the rows as often as they were there, under the names that the finish knows."""
+    items = [named(columns[name].copy(), known) for name, known in names.items()]
+    times = call("unnest", call("range", columns[_COUNT]))
+    query = exp.select(*items, named(times, "__i")).from_(exp.to_table(task.relation))
+    return query.subquery("__rows", copy=False)
 
 
 class Projection:

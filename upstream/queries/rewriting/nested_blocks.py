@@ -17,9 +17,8 @@ from ..sql.window_bounds import bounds_in
 from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
 from .collations import collation_of
 from .concatenation import concatenation
-from .counted_rows import counted_rows
 from .division import Task
-from .kept_rows import kept_rows
+from .kept_rows import counted_rows, kept_rows
 from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, obstacle, refusal
 from .relations import read_as, renamed_tables
 from .resolution import resolved

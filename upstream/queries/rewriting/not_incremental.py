@@ -23,9 +23,12 @@ class NotIncrementalError(Exception):
 
 def needs_every_value(aggregates: list[str]) -> str:
     """Return as a reason that these cannot be made of partials."""
-    if len(aggregates) == 1:
-        return f"{aggregates[0]} needs every value"
-    return f"{', '.join(aggregates[:-1])} and {aggregates[-1]} need every value"
+    return f"{listed(aggregates)} {'need' if len(aggregates) > 1 else 'needs'} every value"
+
+
+def listed(names: list[str]) -> str:
+    """Return one name, or several as people list them."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def obstacle(check: Callable[_Asked, None], *about: _Asked.args, **named: _Asked.kwargs) -> str:

@@ -124,7 +124,7 @@ def state_names(split: SplitQuery) -> dict[str, str]:
     """
     from sqlglot import exp
 
-    from .spoken import spoken
+    from .explain import spoken
 
     found: dict[str, str] = {}
     for leaf in split.leaves:

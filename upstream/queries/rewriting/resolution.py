@@ -96,13 +96,11 @@ class _Resolver:
             return None
         parts = [part.name for part in node.parts]
         if len(parts) > 1 and parts[0].lower() in self._sources:
-            source = self._sources[parts[0].lower()]
-            exact = _exact(source, parts[1])
-            return _fields(column(exact, source.alias), parts[2:]) if exact else None
-        owners = [source for source in self._sources.values() if _exact(source, parts[0])]
+            return _column(self._sources[parts[0].lower()], parts[1:])
+        found = [_column(source, parts) for source in self._sources.values()]
+        owners = [each for each in found if each is not None]
         if len(owners) == 1:
-            exact = _exact(owners[0], parts[0])
-            return _fields(column(exact, owners[0].alias), parts[1:])
+            return owners[0]
         if not owners and parts[0].lower() in self._aliases:
             return _fields(self._alias(parts[0].lower()), parts[1:])
         if not owners and parts[0].lower() in self._sources:
@@ -120,9 +118,10 @@ def _by_alias(sources: Iterable[Source]) -> dict[str, Source]:
     return {source.alias.lower(): source for source in sources}
 
 
-def _exact(source: Source, name: str) -> str:
-    """Return the column's name as the source spells it, or nothing."""
-    return next((known for known in source.columns if known.lower() == name.lower()), "")
+def _column(source: Source, parts: list[str]) -> exp.Expr | None:
+    """Return the column with its fields, spelt as the source does, if the source has it."""
+    exact = [known for known in source.columns if known.lower() == parts[0].lower()]
+    return _fields(column(exact[0], source.alias), parts[1:]) if exact else None
 
 
 def _fields(tree: exp.Expr, names: list[str]) -> exp.Expr:

@@ -103,7 +103,8 @@ def conditions_by_source(select: exp.Select, trial: Trial) -> dict[str, tuple[ex
         block = replace(block, select=resolved(block))
     except NotIncrementalError:
         return {}
-    return {alias: tuple(conditions_on(block, alias)) for alias in block.steps}
+    streams = [source.alias for source in block.sources if source.windows]
+    return {alias: tuple(conditions_on(block, alias)) for alias in streams}
 
 
 def _is_about(condition: exp.Expr, alias: str) -> bool:

@@ -77,19 +77,16 @@ def _prepared(query: exp.Query) -> exp.Query:
         node._meta = None
     if isinstance(query, exp.Select):
         items = query.expressions
-        for item in [item for item in items if _is_nameless(item) and chunks_in(item)]:
-            name = key(item)
-            item.replace(named(item.copy(), name))
+        have_names = (exp.Alias, exp.Column, exp.Star)
+        for item in [each for each in items if not isinstance(each, have_names)]:
+            if chunks_in(item):
+                item.replace(named(item.copy(), key(item)))
     found = [each for each in query.find_all(exp.Subquery) if not each.alias]
     relations = [each for each in found if isinstance(each.parent, exp.From | exp.Join)]
     for number, each in enumerate(relations, 1):
         name = "unnamed_subquery" + (str(number) if number > 1 else "")
         each.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
     return query
-
-
-def _is_nameless(item: exp.Expr) -> bool:
-    return not isinstance(item, exp.Alias | exp.Column | exp.Star)
 
 
 def deep(

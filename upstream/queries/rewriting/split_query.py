@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from ..sql.window_bounds import bounds_in
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -108,6 +110,4 @@ class SplitQuery:
     @property
     def bounds(self) -> frozenset[int]:
         """Of which windows the bounds are lent to `finish` and `whole`, each as `bounds_i`."""
-        from ..sql.window_bounds import bounds_in
-
         return bounds_in(self.finish) | bounds_in(self.whole)

@@ -16,12 +16,12 @@ from .aggregates.aggregate_call import is_call, is_windowed
 from .by_step import group_by_first
 from .collations import collation_of
 from .division import Division, Task
+from .explain import spoken
 from .grouped_finish import GroupedFinish
 from .grouping import check_items, group_expressions, has_aggregates
 from .merged_relation import travelling
 from .not_incremental import NotIncrementalError, needs_every_value
 from .partial_columns import PartialColumns
-from .spoken import spoken
 
 
 def synchronous_replication(task: Task) -> Division | None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ..sql.trees import call, step_column
 from .by_step import by_step
 from .division import Division
 from .kept_rows import Projection
@@ -33,16 +32,19 @@ def top_rows(task: Task) -> Division | None:
     if len(task.block.sources) > 1 and not select.args.get("order"):
         return None  # there is no order of arrival in a join
     projection = Projection(task)
-    order = _order(select)
     upper = projection.upper()
     if not projection.items:
         return None
     rows = projection.partial()
-    leaf = task.leaf(
-        "top rows",
-        _first(rows, order, count),
-        partial_by_step=_first_by_step(rows, task.block.steps, order, count),
-    )
+    partial, stepped = rows.limit(count), by_step(rows)
+    order = _order(select)
+    if order.expressions:  # else those of all steps are kept, in the order of arrival
+        partial.set("order", order)
+        step = stepped.expressions[0].unalias()
+        number = exp.Window(this=exp.RowNumber(), partition_by=[step.copy()], order=order.copy())
+        few = exp.LTE(this=number, expression=exp.Literal.number(count))
+        stepped.set("qualify", exp.Qualify(this=few))
+    leaf = task.leaf("top rows", partial, partial_by_step=stepped)
     return Division(leaf, projection.finish(upper))
 
 
@@ -60,54 +62,25 @@ def _count(select: exp.Select) -> int | None:
     return sum(int(number.name) for number in numbers)
 
 
-def _order(select: exp.Select) -> list[exp.Expr]:
+def _order(select: exp.Select) -> exp.Order:
     """Return what is ordered by, with numbers and aliases written out."""
     clause = select.args.get("order")
-    order = []
+    order = exp.Order(expressions=[])
     for item in clause.expressions if clause else ():
         for tree in _meant(item.this, select):
             copy = item.copy()
             copy.set("this", tree.copy())
-            order.append(copy)
+            order.append("expressions", copy)
     return order
 
 
 def _meant(tree: exp.Expr, select: exp.Select) -> list[exp.Expr]:
     if isinstance(tree, exp.Literal) and tree.is_int:
-        return [_value(select.expressions[int(tree.name) - 1])]
+        return [select.expressions[int(tree.name) - 1].unalias()]
     if isinstance(tree, exp.Var) and tree.name.upper() == "ALL":
-        return [_value(item) for item in select.expressions]
+        return [item.unalias() for item in select.expressions]
     if isinstance(tree, exp.Column) and not tree.table:
         for item in select.expressions:
             if item.alias.lower() == tree.name.lower():
-                return [_value(item)]
+                return [item.unalias()]
     return [tree]
-
-
-def _value(item: exp.Expr) -> exp.Expr:
-    return item.this if isinstance(item, exp.Alias) else item
-
-
-def _first(partial: exp.Select, order: list[exp.Expr], count: int) -> exp.Select:
-    partial = partial.copy()
-    if order:
-        partial.set("order", exp.Order(expressions=[item.copy() for item in order]))
-    return partial.limit(count, copy=False)
-
-
-def _first_by_step(
-    partial: exp.Select, steps: tuple[str, ...], order: list[exp.Expr], count: int
-) -> exp.Select:
-    """Number the rows of each step; those in the order of arrival are all kept."""
-    stepped = by_step(partial)
-    if not order:
-        return stepped
-    step = step_column(steps[0]) if len(steps) == 1 else call("least", *map(step_column, steps))
-    number = exp.Window(
-        this=exp.RowNumber(),
-        partition_by=[step],
-        order=exp.Order(expressions=[item.copy() for item in order]),
-    )
-    few = exp.LTE(this=number, expression=exp.Literal.number(count))
-    stepped.set("qualify", exp.Qualify(this=few))
-    return stepped

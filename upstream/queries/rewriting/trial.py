@@ -22,20 +22,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """The columns of a result: names, DuckDB's types, and the Arrow schema it is handed out in."""
-
-    names: tuple[str, ...]
-    types: tuple[str, ...]
-    schema: pa.Schema
-
-
-@dataclass(frozen=True, slots=True)
 class Columns:
     """The columns of a result: names and DuckDB's types, with collations if there can be any."""
 
     names: tuple[str, ...]
     types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape(Columns):
+    """All about the columns of a result: the Arrow schema as well that it is handed out in."""
+
+    schema: pa.Schema
 
 
 class Trial:
