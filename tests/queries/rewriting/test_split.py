@@ -12,7 +12,7 @@ from sqlglot.errors import ParseError
 
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
-from upstream.queries.rewriting import nested_blocks
+from upstream.queries.rewriting import division, nested_blocks
 from upstream.queries.rewriting.concatenation import concatenation
 from upstream.queries.rewriting.division import Division, Task
 from upstream.queries.rewriting.split import DEFECT, split
@@ -186,7 +186,7 @@ def test_no_partial_reads_the_bounds_of_the_window(
 def test_a_rule_that_reads_bounds_in_a_partial_is_not_used(
     tables: Duck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nested_blocks, "_before_bounds", lambda division: division)
+    monkeypatch.setattr(division, "bounds_in", lambda _: frozenset())
     parts = _split_with_bounds("SELECT sum(x + epoch({end})) FROM chunk_0 s", tables)
     [leaf] = parts.leaves
     assert leaf.rule == "kept rows"

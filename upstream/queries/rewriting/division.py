@@ -9,9 +9,11 @@ from sqlglot import exp
 
 from ..sql.names import STEP
 from ..sql.trees import chunk_index, chunk_tables, named_each
+from ..sql.window_bounds import bounds_in
 from .by_step import by_step
 from .explain import calls_in, spoken
 from .grouping import group_expressions
+from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError
 from .retention import columns_read, conditions_on, picking
 from .split_query import Leaf
 
@@ -70,8 +72,11 @@ class Task:
     ) -> Leaf:
         """Return the leaf that the block becomes: with this partial, and all that goes by it.
 
-        `reads` names the columns that the partial reads, if it does not do so itself.
+        `reads` names the columns that the partial reads, if it does not do so itself. Refuses a
+        partial that cannot be evaluated before the bounds of a window are known.
         """
+        if bounds_in(partial):
+            raise NotIncrementalError(f"its rows are combined with {BOUNDS_COME_LATER}")
         count = None if groups is None else len(groups)
         return Leaf(
             relation=self.relation,

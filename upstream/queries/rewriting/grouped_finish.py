@@ -19,7 +19,7 @@ from .not_incremental import NotIncrementalError
 from .split_query import State, StateKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from .division import Task
     from .partial_columns import PartialColumns, StateDraft
@@ -45,15 +45,19 @@ class GroupedFinish:
         is_join = len(task.block.sources) > 1
         _check_order(columns, has_many_rows=has_many_rows, is_join=is_join)
         self._types = types_of(shape, task.trial)
+        self._merges = {
+            name: merge
+            for draft in columns.states
+            for name, merge in zip(draft.columns, self._merge(draft), strict=True)
+        }
         self._reading = self._readings()
 
     def _readings(self) -> Mapping[str, exp.Expr]:
         found = {name: restored(column(name), *types) for name, types in self._types.items()}
-        if not self._aggregates_again:
-            return found
-        for state in self._columns.states:
-            for name, merge in zip(state.columns, self._merges(state), strict=True):
-                found[name] = _or_empty(restored(merge, *self._types[name]), state)
+        for state in self._columns.states if self._aggregates_again else ():
+            for name in state.columns:
+                again = restored(self._merges[name].copy(), *self._types[name])
+                found[name] = _or_empty(again, state)
         return found
 
     def select(self, upper: exp.Select) -> exp.Select:
@@ -86,22 +90,18 @@ class GroupedFinish:
 
     def states(self) -> tuple[State, ...]:
         """Return the states, merged in their own types."""
-        drafts, relation, schema = self._columns.states, self._task.relation, self._shape.schema
-        merges = [merge for draft in drafts for merge in self._merges(draft)]
-        if not merges:
+        if not self._merges:
             return ()
-        query = exp.select(*(merge.copy() for merge in merges)).from_(exp.to_table(relation))
-        found = self._task.trial.lending({relation: schema}).columns(query).types
-        types = self._task.trial.types_read_back(schema)[len(self._columns.groups) :]
-        same = iter(
-            [
-                merge if plain(is_type) == plain(type_name) else cast(merge, plain(type_name))
-                for merge, is_type, type_name in zip(merges, found, types, strict=True)
-            ]
-        )
+        relation, merges = self._task.relation, list(self._merges.items())
+        query = exp.select(*(merge.copy() for _, merge in merges)).from_(exp.to_table(relation))
+        found = self._task.trial.lending({relation: self._shape.schema}).columns(query).types
+        same = {}
+        for (name, merge), type_name in zip(merges, found, strict=True):
+            wanted = plain(self._types[name][1])
+            same[name] = merge if plain(type_name) == wanted else cast(merge, wanted)
         return tuple(
-            State(self._kind(draft), draft.columns, tuple(next(same) for _ in draft.columns))
-            for draft in drafts
+            State(self._kind(draft), draft.columns, tuple(same[name] for name in draft.columns))
+            for draft in self._columns.states
         )
 
     def _kind(self, draft: StateDraft) -> StateKind:
@@ -119,11 +119,9 @@ class GroupedFinish:
         }
         return draft.kind if fits.get(draft.kind, True) else StateKind.OTHER
 
-    def _merges(self, draft: StateDraft) -> list[exp.Expr]:
+    def _merge(self, draft: StateDraft) -> Sequence[exp.Expr]:
         """Return the merge of a state's columns, which compares texts as the query does."""
-        return list(
-            draft.merge([collated(column(name), self._types[name][0]) for name in draft.columns])
-        )
+        return draft.merge([collated(column(name), self._types[name][0]) for name in draft.columns])
 
 
 def _check_order(columns: PartialColumns, *, has_many_rows: bool, is_join: bool) -> None:

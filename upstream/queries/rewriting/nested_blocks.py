@@ -7,20 +7,19 @@ the finish, where it reads merged relations instead of streams.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
 from ...database.failure import DatabaseError
 from ..sql.trees import chunks_in, key, named
-from ..sql.window_bounds import bounds_in
 from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
 from .collations import collation_of
 from .concatenation import concatenation
 from .division import Task
 from .kept_rows import counted_rows, kept_rows
-from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, obstacle, refusal
-from .relations import read_as, renamed_tables
+from .not_incremental import NotIncrementalError, obstacle, refusal
+from .relations import renamed_tables
 from .resolution import resolved
 from .retention import conditions_by_source, raw_rows
 from .synchronous_replication import distinct_rows, synchronous_replication
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from .split_query import Leaf
     from .trial import Trial
 
-_Divided = TypeVar("_Divided", "Division", "Division | None")
 _RULES: Final = (concatenation, synchronous_replication, distinct_rows, top_rows)
 
 
@@ -111,9 +109,7 @@ class Splitter:
             block = replace(block, select=resolved(block))
         except NotIncrementalError:
             check_row_wise(select, self._functions)  # which needs no names
-        for query in list(queries_beside_from(block.select)):
-            if chunks_in(query):
-                query.replace(self._beside(query))
+        self._divide_beside(block.select)
         relation = f"{self._prefix}{len(self.leaves)}"
         shape = self._trial.shape(select)
         finished = frozenset(leaf.relation for leaf in self.leaves)
@@ -133,7 +129,7 @@ class Splitter:
         reason = obstacle(check_row_wise, task.original, task.functions) or "it needs all rows"
         for rule in _RULES:
             try:
-                division = _before_bounds(rule(task))
+                division = rule(task)
             except (NotIncrementalError, DatabaseError) as error:
                 reason = refusal(error)
                 break
@@ -144,10 +140,10 @@ class Splitter:
     def _of_rows(self, task: Task, reason: str) -> Division:
         """Keep rows, counted where they are likely to be equal."""
         try:
-            division = _before_bounds(counted_rows(task))
+            division = counted_rows(task)
         except (NotIncrementalError, DatabaseError):
             division = None
-        return division or _before_bounds(kept_rows(task, reason))
+        return division or kept_rows(task, reason)
 
     def _add(self, made: Leaf) -> str:
         """Add a leaf, or find the same leaf; return its relation."""
@@ -165,7 +161,7 @@ class Splitter:
         try:
             for side in sides_of_union(select, self._trial, self._functions) or ():
                 task = replace(self._task(side), is_shared=True)
-                division = _before_bounds(synchronous_replication(task))
+                division = synchronous_replication(task)
                 assert division is not None
                 relations.append((task.relation, self._add(division.leaf)))
                 finish = finish or division.finish.copy()
@@ -185,13 +181,17 @@ class Splitter:
         conditions = conditions_by_source(select, self._trial)
         names = self._trial.columns(select).names
         copy = select.copy()
-        for query in list(queries_beside_from(copy)):
-            if chunks_in(query):
-                query.replace(self._beside(query))
+        self._divide_beside(copy)
         for node in source_nodes(copy):
             if chunks_in(node):
                 self._below(node, copy, conditions.get(node.alias_or_name, ()), reason)
         return _with_names(copy, names)
+
+    def _divide_beside(self, select: exp.Select) -> None:
+        """Exchange the subqueries over streams in expressions, in place."""
+        for query in list(queries_beside_from(select)):
+            if chunks_in(query):
+                query.replace(self._beside(query))
 
     def _beside(self, query: exp.Query) -> exp.Query:
         """Divide a subquery in an expression, which must stand on its own feet."""
@@ -217,28 +217,14 @@ class Splitter:
         """Exchange what stands in FROM, in place."""
         if isinstance(node, exp.Table) and chunks_in(node) and not node.args.get("joins"):
             relation = f"{self._prefix}{len(self.leaves)}"
-            self.leaves.append(
-                raw_rows(
-                    node,
-                    relation,
-                    within=select,
-                    conditions=conditions,
-                    schema=self._trial.schemas[node.name],
-                    reason=reason,
-                )
+            rows = raw_rows(
+                node, relation, self._trial, within=select, conditions=conditions, reason=reason
             )
-            read_as(node, relation)
+            self.leaves.append(rows)
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
             node.set("this", self._above(node.this))
         else:
             raise NotIncrementalError(reason)
-
-
-def _before_bounds(division: _Divided) -> _Divided:
-    """Return a division whose partial can be evaluated before the bounds of a window are known."""
-    if division is not None and bounds_in(division.leaf.partial):
-        raise NotIncrementalError(f"its rows are combined with {BOUNDS_COME_LATER}")
-    return division
 
 
 def _with_names(select: exp.Select, names: tuple[str, ...]) -> exp.Select:

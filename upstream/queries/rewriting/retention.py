@@ -12,6 +12,7 @@ from ..sql.names import STEP
 from ..sql.trees import chunk_index, chunk_tables, column, conjuncts, nested_queries, own_nodes
 from .block import is_inner, read_block
 from .not_incremental import NotIncrementalError
+from .relations import read_as
 from .resolution import resolved
 from .split_query import Leaf
 
@@ -53,20 +54,20 @@ def picking(chunk: exp.Table, columns: Iterable[str], conditions: Iterable[exp.E
 def raw_rows(
     chunk: exp.Table,
     relation: str,
+    trial: Trial,
     *,
     within: exp.Expr,
     conditions: Iterable[exp.Expr] = (),
-    schema: pa.Schema,
     reason: str,
 ) -> Leaf:
-    """Return a leaf of the rows of a chunk that a query can need: the last resort.
+    """Return a leaf of the rows of a chunk that a query can need, and let them be read instead.
 
-    The query is evaluated over them for each window.
+    The last resort: the query is evaluated over them for each window.
     """
     index = chunk_index(chunk)
     assert index is not None
-    columns, conditions = columns_read(within, schema), list(conditions)
-    return Leaf(
+    columns, conditions = columns_read(within, trial.schemas[chunk.name]), list(conditions)
+    leaf = Leaf(
         relation=relation,
         windows=(index,),
         partial=picking(chunk, columns, conditions),
@@ -76,6 +77,8 @@ def raw_rows(
         rule="kept rows",
         reason=reason,
     )
+    read_as(chunk, relation)
+    return leaf
 
 
 def conditions_on(block: Block, alias: str) -> list[exp.Expr]:

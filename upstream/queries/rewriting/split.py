@@ -17,7 +17,7 @@ from sqlglot import exp
 from ...database.failure import DatabaseError
 from ..sql.functions import functions_of
 from ..sql.names import STEP
-from ..sql.trees import cast, chunk_index, chunks_in, key, merged_prefix, named
+from ..sql.trees import cast, chunk_index, chunk_tables, chunks_in, key, merged_prefix, named
 from ..sql.window_bounds import bounds_in
 from ..sql.window_clause import WindowKind
 from .block import check_row_wise
@@ -26,7 +26,6 @@ from .common_tables import without_common_tables
 from .early_aggregation import aggregated_early
 from .nested_blocks import Splitter
 from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, obstacle, refusal
-from .relations import read_as
 from .retention import raw_rows
 from .split_query import SplitQuery
 from .trial import Columns, Shape, Trial
@@ -124,17 +123,12 @@ def _shallow(
     """Keep the rows of every chunk, and evaluate the whole query over them."""
     finish = query.copy()
     prefix = merged_prefix(query)
-    leaves: list[Leaf] = []
-    for table in list(finish.find_all(exp.Table)):
-        index = chunk_index(table)
-        if index is None:
-            continue
-        schema = trial.schemas[table.name]
-        leaf = raw_rows(table, f"{prefix}{index}", within=query, schema=schema, reason=reason)
-        leaves.append(leaf)
-        read_as(table, leaf.relation)
-    unique = tuple({leaf.relation: leaf for leaf in leaves}.values())
-    return SplitQuery(windows, unique, finish, None, query, _is_row_wise(query, functions))
+    leaves: dict[str, Leaf] = {}
+    for table in chunk_tables(finish):
+        relation = f"{prefix}{chunk_index(table)}"
+        leaves[relation] = raw_rows(table, relation, trial, within=query, reason=reason)
+    is_row_wise = _is_row_wise(query, functions)
+    return SplitQuery(windows, tuple(leaves.values()), finish, None, query, is_row_wise)
 
 
 def _is_row_wise(query: exp.Query, functions: Functions) -> bool:

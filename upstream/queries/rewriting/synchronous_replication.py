@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ..sql.trees import column, key, replaced
+from ..sql.trees import column, replaced
 from .aggregates import split_aggregate
 from .aggregates.aggregate_call import is_call, is_windowed
 from .by_step import group_by_first
@@ -52,6 +52,7 @@ def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     columns = PartialColumns(is_lasting=task.is_lasting)
     for group in groups:
         columns.groups.name(group)
+    own_groups = len(columns.groups)
     aggregates = _Aggregates(task, columns)
     upper = task.upper(aggregates.over)
     if aggregates.not_split:
@@ -63,7 +64,7 @@ def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     shape = travelling(partial, len(columns.groups), task.trial, apart=columns.apart)
     if any(collation_of(each) for each in shape.types[len(columns.groups) :]):
         columns.needs_order = True  # of texts that are equal by a collation, the first is chosen
-    finish = GroupedFinish(task, columns, shape, len({key(group) for group in groups}))
+    finish = GroupedFinish(task, columns, shape, own_groups)
     leaf = task.leaf(
         rule if groups else "concatenation with compensation",
         partial,

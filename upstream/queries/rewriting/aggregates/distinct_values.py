@@ -38,5 +38,4 @@ def distinct_values(aggregate: AggregateCall, columns: PartialColumns) -> exp.Ex
     kept = columns.refining(value, is_counted=name == "count")
     if not aggregate.is_distinct:
         return call(name, kept)
-    distinct = exp.Distinct(expressions=[kept.copy()])
-    return exp.Anonymous(this=name, expressions=[distinct, *(other.copy() for other in others)])
+    return call(name, exp.Distinct(expressions=[kept]), *others)
