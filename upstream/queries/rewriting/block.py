@@ -180,13 +180,7 @@ def check_row_wise(select: exp.Select, functions: Functions) -> None:
         raise NotIncrementalError("a subquery over a stream needs all its rows")
     if any(bounds_in(item) for item in select.expressions):
         raise NotIncrementalError(f"its rows have {BOUNDS_COME_LATER}")
-    for item in select.expressions:
-        check_item(item, functions)
-
-
-def check_item(item: exp.Expr, functions: Functions) -> None:
-    """Raise if a select item needs more than a row."""
-    for node in own_nodes(item):
+    for node in (node for item in select.expressions for node in own_nodes(item)):
         if isinstance(node, exp.Window):
             raise NotIncrementalError("a window function needs all rows")
         if functions.is_aggregate(node):

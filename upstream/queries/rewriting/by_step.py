@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ..sql.names import STEP
-from ..sql.trees import call, chunk_index, chunks_in, is_bare_star, named, step_column
+from ..sql.trees import call, chunk_index, chunks_in, named, step_column
 from .block import source_nodes
 
 
@@ -48,13 +48,8 @@ def _inside(node: exp.Expr) -> None:
 
 def _leave_step_out(item: exp.Expr, streams: set[str]) -> None:
     """Keep the step out of what a star stands for."""
-    star = item
-    if isinstance(item, exp.Columns) and isinstance(item.this, exp.Star):
-        star = item.this
-    elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
-        if item.table.lower() not in streams:
-            return
-        star = item.this
-    if is_bare_star(star):
+    star = item.this if isinstance(item, exp.Columns | exp.Column) else item
+    is_of_table = isinstance(item, exp.Column) and item.table.lower() not in streams
+    if isinstance(star, exp.Star) and not is_of_table:
         step = exp.column(STEP, quoted=True)
         star.set("except_", [*(star.args.get("except_") or ()), step])

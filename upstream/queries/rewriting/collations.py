@@ -77,7 +77,7 @@ def with_collations(
     finally:
         duck.rows(f"DROP TABLE temp.{_TABLE}")
     told = {int(found[1]): found[2] for found in _TOLD.finditer(text)}
-    default = _default(duck)
+    [(default,)] = duck.rows("SELECT lower(current_setting('default_collation'))")
     return tuple(_typed(each, told.get(i, default)) for i, each in enumerate(types))
 
 
@@ -133,8 +133,3 @@ def collated(tree: exp.Expr, type_name: str) -> exp.Expr:
     if not collation:
         return tree
     return exp.Paren(this=exp.Collate(this=tree, expression=exp.var(collation)))
-
-
-def _default(duck: Duck) -> str:
-    [(name,)] = duck.rows("SELECT current_setting('default_collation')")
-    return str(name).lower()

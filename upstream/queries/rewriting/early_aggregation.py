@@ -83,18 +83,29 @@ class _Side:
         return by_step(query, groups=len(self.keys))
 
 
+def _side(source: exp.Expr) -> _Side:
+    window = chunk_index(source)
+    if window is None or not isinstance(source, exp.Table) or source.args.get("sample"):
+        raise _NotPossibleError
+    return _Side(window, source)
+
+
 class _Division:
     """Divides the partial of a leaf into what each side does and what is left for the pairs."""
 
     def __init__(self, leaf: Leaf) -> None:
-        if not isinstance(leaf.partial, exp.Select):
+        partial = leaf.partial
+        if not isinstance(partial, exp.Select) or any(nested_queries(partial)):
+            raise _NotPossibleError
+        if any(value for part, value in partial.args.items() if part not in _PARTS):
+            raise _NotPossibleError
+        joins = partial.args.get("joins") or []
+        if not all(is_inner(join) and not join.args.get("using") for join in joins):
             raise _NotPossibleError
         self._leaf = leaf
-        self._partial = leaf.partial
-        self._sides = {side.alias.lower(): side for side in map(self._side, self._sources())}
-        if len(self._sides) != 2 or any(nested_queries(self._partial)):
-            raise _NotPossibleError
-        if any(value for part, value in self._partial.args.items() if part not in _PARTS):
+        self._partial = partial
+        self._sides = {side.alias.lower(): side for side in map(_side, source_nodes(partial))}
+        if len(self._sides) != 2:
             raise _NotPossibleError
 
     def divided(self) -> Leaf:
@@ -116,19 +127,6 @@ class _Division:
             rule=f"{self._leaf.rule}, aggregated before the join",
             picks={side.window: side.pick() for side in (first, second)},
         )
-
-    def _sources(self) -> list[exp.Expr]:
-        """Return what is joined, all rows of which can be paired."""
-        joins = self._partial.args.get("joins") or []
-        if not all(is_inner(join) and not join.args.get("using") for join in joins):
-            raise _NotPossibleError
-        return source_nodes(self._partial)
-
-    def _side(self, source: exp.Expr) -> _Side:
-        window = chunk_index(source)
-        if window is None or not isinstance(source, exp.Table) or source.args.get("sample"):
-            raise _NotPossibleError
-        return _Side(window, source)
 
     def _conditions(self) -> list[exp.Expr]:
         """Return the conditions on pairs; those on one side are given to it."""
@@ -167,7 +165,7 @@ class _Division:
         aggregate = read_call(item.unalias())
         name, arguments = aggregate.name, aggregate.arguments
         if aggregate != AggregateCall(name, arguments) or name not in _SPLIT:
-            raise _NotPossibleError
+            raise _NotPossibleError  # such as one with DISTINCT or FILTER
         if name == "count" and not arguments:
             first, second = (column(_ROWS, side.alias) for side in self._sides.values())
             return _counted(exp.Mul(this=first, expression=second))

@@ -73,7 +73,7 @@ def _explained(leaf: Leaf, merge: str) -> tuple[str, ...]:
     """Return the lines about a leaf; the first is to be followed by what it reads."""
     rule = leaf.rule.partition(",")[0]
     what = ", ".join(leaf.aggregates) or _BY_RULE.get(rule, "all that is asked")
-    about = f"{what}{_by(leaf)}"
+    about = f"{what} by {', '.join(leaf.grouping)}" if leaf.grouping else what
     if leaf.reason:
         anew = f"  rows are kept; {leaf.reason}, so {_anew(leaf)} anew over them for each window"
         return f"anew for each window: {about}", anew
@@ -82,10 +82,6 @@ def _explained(leaf: Leaf, merge: str) -> tuple[str, ...]:
         return f"anew for each window, from counts: {about}", counted
     lines = (f"by increments: {about}", f"  {merge}")
     return (*lines, _SORTED[rule]) if rule in _SORTED else lines
-
-
-def _by(leaf: Leaf) -> str:
-    return f" by {', '.join(leaf.grouping)}" if leaf.grouping else ""
 
 
 def _from(leaf: Leaf) -> str:

@@ -39,7 +39,12 @@ def group_expressions(select: exp.Select, functions: Functions) -> list[exp.Expr
         return []
     if group.args.get("all"):
         items = [item.unalias() for item in select.expressions]
-        return [_bare(item) for item in items if not _aggregates_or_ranks(item, functions)]
+        return [
+            _bare(item)
+            for item in items
+            if not contains_aggregate(item, functions)
+            and not any(isinstance(node, exp.Window) for node in own_nodes(item))
+        ]
     found = []
     for item in [member for each in group.expressions for member in _members(each)]:
         if isinstance(item, exp.Literal) and item.is_int:
@@ -87,9 +92,3 @@ def _bare(item: exp.Expr) -> exp.Expr:
     while isinstance(item, exp.Paren):
         item = item.this
     return item
-
-
-def _aggregates_or_ranks(item: exp.Expr, functions: Functions) -> bool:
-    return contains_aggregate(item, functions) or any(
-        isinstance(node, exp.Window) for node in own_nodes(item)
-    )

@@ -15,7 +15,7 @@ from ...database.failure import DatabaseError
 from ..sql.trees import chunks_in, key, named
 from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
 from .collations import collation_of
-from .concatenation import concatenation
+from .concatenation import concatenation, top_rows
 from .division import Task
 from .kept_rows import counted_rows, kept_rows
 from .not_incremental import NotIncrementalError, obstacle, refusal
@@ -23,7 +23,6 @@ from .relations import renamed_tables
 from .resolution import resolved
 from .retention import conditions_by_source, raw_rows
 from .synchronous_replication import distinct_rows, synchronous_replication
-from .top_rows import top_rows
 from .union_all import sides_of_union, union_of
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from .nested_blocks import Splitter
 from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, obstacle, refusal
 from .retention import raw_rows
 from .split_query import SplitQuery
-from .trial import Columns, Shape, Trial
+from .trial import Columns, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -158,7 +158,9 @@ def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
 def _tried(leaf: Leaf, trial: Trial, by_step: Trial) -> Leaf:
     """Have DuckDB say that it takes all parts of a leaf that are run, and what they give."""
     partial = trial.shape(leaf.partial)
-    _check_by_step(partial, by_step.columns(leaf.partial_by_step))
+    stepped = Columns((STEP, *partial.names), ("BIGINT", *partial.types))
+    if by_step.columns(leaf.partial_by_step) != stepped:  # as in a row that is taken as a struct
+        raise NotIncrementalError("it takes columns without naming them: name the columns instead")
     early = None
     if len(leaf.windows) > 1:  # of which rows are picked before they are joined
         for pick in leaf.picks.values():
@@ -166,12 +168,6 @@ def _tried(leaf: Leaf, trial: Trial, by_step: Trial) -> Leaf:
         early = aggregated_early(leaf, trial)
         early = early and replace(early, schema=partial.schema)
     return replace(leaf, schema=partial.schema, early=early)
-
-
-def _check_by_step(partial: Shape, partial_by_step: Columns) -> None:
-    """Raise if the step is anywhere but in front, such as in a row that is taken as a struct."""
-    if partial_by_step != Columns((STEP, *partial.names), ("BIGINT", *partial.types)):
-        raise NotIncrementalError("it takes columns without naming them: name the columns instead")
 
 
 def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> SplitQuery:

@@ -2,26 +2,41 @@
 
 The partial groups as the query does, or finer where an aggregate asks for that. SELECT DISTINCT is
 such a block as well: each partial without its duplicates, the merge without those among them.
+
+In the finish each merged row is a group, or is aggregated once more: where there are no groups (a
+window without rows still has a result), with ROLLUP and the like, and where an aggregate asked for
+finer groups than the query's own.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from sqlglot import exp
 
-from ..sql.trees import column, replaced
-from .aggregates import split_aggregate
+from ..sql.trees import call, cast, column, replaced
 from .aggregates.aggregate_call import is_call, is_windowed
+from .aggregates.rules import split_aggregate
 from .by_step import group_by_first
-from .collations import collation_of
+from .collations import collated, collation_of, plain
 from .division import Division, Task
 from .explain import spoken
-from .grouped_finish import GroupedFinish
-from .grouping import check_items, group_expressions, has_aggregates
-from .merged_relation import travelling
+from .grouping import check_items, group_expressions, has_aggregates, has_sets
+from .merged_relation import read_back, restored, travelling, types_of
 from .not_incremental import NotIncrementalError, needs_every_value
 from .partial_columns import PartialColumns
+from .split_query import State, StateKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .partial_columns import StateDraft
+    from .trial import Shape
+
+_DIRECT = ("expressions", "from_", "group")
+"""The parts of a query that a merged relation has answered."""
 
 
 def synchronous_replication(task: Task) -> Division | None:
@@ -64,7 +79,7 @@ def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     shape = travelling(partial, len(columns.groups), task.trial, apart=columns.apart)
     if any(collation_of(each) for each in shape.types[len(columns.groups) :]):
         columns.needs_order = True  # of texts that are equal by a collation, the first is chosen
-    finish = GroupedFinish(task, columns, shape, own_groups)
+    finish = _Finish(task, columns, shape, own_groups)
     leaf = task.leaf(
         rule if groups else "concatenation with compensation",
         partial,
@@ -102,3 +117,116 @@ class _Aggregates:
             has_many = len(self._task.block.sources) > 1
             self.not_split[spoken(node, qualified=has_many)] = None
             return node.copy()  # all of them are to be named
+
+
+class _Finish:
+    """The finish over a merged relation; NotIncrementalError if the order of rows matters."""
+
+    def __init__(self, task: Task, columns: PartialColumns, shape: Shape, own_groups: int) -> None:
+        self._task = task
+        self._columns = columns
+        self._shape = shape
+        self._own_groups = tuple(columns.groups)[:own_groups]
+        self._has_sets = has_sets(task.block.select)
+        self._aggregates_again = (
+            task.is_shared or columns.is_refined or not own_groups or self._has_sets
+        )
+        has_many_rows = columns.is_refined or (self._aggregates_again and own_groups > 0)
+        is_join = len(task.block.sources) > 1
+        _check_order(columns, has_many_rows=has_many_rows, is_join=is_join)
+        self._types = types_of(shape, task.trial)
+        self._merges = {
+            name: merge
+            for draft in columns.states
+            for name, merge in zip(draft.columns, self._merge(draft), strict=True)
+        }
+        self._reading = self._readings()
+
+    def _readings(self) -> Mapping[str, exp.Expr]:
+        found = {name: restored(column(name), *types) for name, types in self._types.items()}
+        for state in self._columns.states if self._aggregates_again else ():
+            for name in state.columns:
+                again = restored(self._merges[name].copy(), *self._types[name])
+                found[name] = _or_empty(again, state)
+        return found
+
+    def select(self, upper: exp.Select) -> exp.Select:
+        """Return the query over the merged relation."""
+        finish = read_back(upper, self._reading)
+        if self._aggregates_again and not self._has_sets:
+            own = [column(name) for name in self._own_groups]
+            finish.set("group", exp.Group(expressions=own) if own else None)
+        elif not self._aggregates_again:
+            finish.set("group", None)
+            having = finish.args.get("having")
+            finish.set("where", having and exp.Where(this=having.this))
+            finish.set("having", None)
+        return finish
+
+    def direct(self, upper: exp.Select) -> tuple[tuple[str, str], ...] | None:
+        """Return which merged column is which result column, if that is all there is to do."""
+        asks_more = any(value for name, value in upper.args.items() if name not in _DIRECT)
+        if self._aggregates_again or asks_more:
+            return None
+        wanted = self._task.shape.schema
+        if len(upper.expressions) != len(wanted):
+            return None
+        items = [item.unalias() for item in upper.expressions]
+        for item, field in zip(items, wanted, strict=True):
+            is_column = isinstance(item, exp.Column) and item.name in self._reading
+            if not is_column or self._shape.schema.field(item.name).type != field.type:
+                return None
+        return tuple((name, item.name) for name, item in zip(wanted.names, items, strict=True))
+
+    def states(self) -> tuple[State, ...]:
+        """Return the states, merged in their own types."""
+        if not self._merges:
+            return ()
+        relation, merges = self._task.relation, list(self._merges.items())
+        query = exp.select(*(merge.copy() for _, merge in merges)).from_(exp.to_table(relation))
+        found = self._task.trial.lending({relation: self._shape.schema}).columns(query).types
+        same = {}
+        for (name, merge), type_name in zip(merges, found, strict=True):
+            wanted = plain(self._types[name][1])
+            same[name] = merge if plain(type_name) == wanted else cast(merge, wanted)
+        return tuple(
+            State(self._kind(draft), draft.columns, tuple(same[name] for name in draft.columns))
+            for draft in self._columns.states
+        )
+
+    def _kind(self, draft: StateDraft) -> StateKind:
+        """Return the kind, but OTHER where the type is not one that all mergers know."""
+        kind = self._shape.schema.field(draft.columns[0]).type
+        is_number = (
+            pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        )
+        is_text = pa.types.is_string(kind) and not collation_of(self._types[draft.columns[0]][0])
+        is_ordered = is_number or pa.types.is_temporal(kind) or is_text
+        fits = {
+            StateKind.SUM: is_number,
+            StateKind.MINIMUM: is_ordered,
+            StateKind.MAXIMUM: is_ordered,
+        }
+        return draft.kind if fits.get(draft.kind, True) else StateKind.OTHER
+
+    def _merge(self, draft: StateDraft) -> Sequence[exp.Expr]:
+        """Return the merge of a state's columns, which compares texts as the query does."""
+        return draft.merge([collated(column(name), self._types[name][0]) for name in draft.columns])
+
+
+def _check_order(columns: PartialColumns, *, has_many_rows: bool, is_join: bool) -> None:
+    """Raise if a state depends on an order of rows that the merge does not have.
+
+    A join does not define which of several rows that tie comes first. Over windows they are
+    evaluated from rows, so that both ways of evaluation agree; a landmark has one way only.
+    """
+    is_about_ties = columns.breaks_ties and (has_many_rows or not columns.is_lasting)
+    if (has_many_rows or is_join) and (columns.needs_order or is_about_ties):
+        raise NotIncrementalError("an aggregate needs the rows in their order")
+
+
+def _or_empty(merge: exp.Expr, state: StateDraft) -> exp.Expr:
+    """Return the merge of a state in the finish, right for no rows as well."""
+    if state.when_empty is None:
+        return merge
+    return call("coalesce", merge, exp.Literal.number(state.when_empty))

@@ -35,7 +35,11 @@ def sides_of_union(
     if len(sides) == 1 or not all(_is_row_wise(side, functions) for side in sides):
         return None
     shape = trial.columns(nodes[0].this)
-    return [_with_source(select, _as_whole(side, shape.names, shape.types)) for side in sides]
+    blocks = [select.copy() for _ in sides]
+    for block, side in zip(blocks, sides, strict=True):
+        [node] = source_nodes(block)
+        node.set("this", _as_whole(side, shape.names, shape.types))
+    return blocks
 
 
 def union_of(relations: Sequence[str], alias: str) -> exp.Subquery:
@@ -67,10 +71,3 @@ def _as_whole(side: exp.Expr, names: Sequence[str], types: Sequence[str]) -> exp
         for mine, type_name, name in zip(own, types, names, strict=True)
     ]
     return exp.select(*items).from_(as_source(side.copy(), "__side", own))
-
-
-def _with_source(select: exp.Select, side: exp.Select) -> exp.Select:
-    copy = select.copy()
-    [node] = source_nodes(copy)
-    node.set("this", side)
-    return copy
