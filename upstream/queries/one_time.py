@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import StatementError
+from .rewriting.retention import columns_read
 from .sql import check, read_query, rows_to_insert
 from .sql.lending import answer_once
 from .sql.table_statements import TableStatements
@@ -59,8 +60,6 @@ class OneTimeSql:
         return {name: relation.definition for name, relation in self._relations.items()}
 
     def _scan(self, name: str, parsed: ParsedQuery) -> pa.Table:
-        from .rewriting.retention import columns_read
-
         relation = self._relations[name]
         return relation.scan(columns_read(parsed.query, relation.definition.schema))
 

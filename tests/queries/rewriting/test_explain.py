@@ -8,7 +8,15 @@ import pytest
 from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting.explain import calls_in, explain, over_streams, parts, spoken, whole
+from upstream.queries.rewriting.explain import (
+    calls_in,
+    explain,
+    over_streams,
+    parts,
+    spoken,
+    state_names,
+    whole,
+)
 from upstream.queries.rewriting.split import split
 from upstream.queries.rewriting.split_query import SplitQuery
 from upstream.queries.sql.dialect import DIALECT
@@ -224,3 +232,24 @@ def test_chunks_become_the_streams_that_they_are_of() -> None:
         "SELECT 1 FROM trades JOIN quotes AS q USING (k) JOIN names USING (k)"
         " JOIN chunk_2 AS c USING (k)"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "SELECT k, max(x) AS most FROM chunk_0 GROUP BY k",
+            {"__g0": "k", "__s0": "max(x)"},
+        ),
+        ("SELECT avg(x) AS mean FROM chunk_0", {}),
+        (
+            "SELECT m, n FROM (SELECT max(x) AS m FROM chunk_0), (SELECT min(x) AS n FROM chunk_1)",
+            {},
+        ),
+    ],
+    ids=["as written", "states that nobody wrote", "one name for two things"],
+)
+def test_a_column_has_the_words_of_the_query(
+    text: str, expected: dict[str, str], duck: Duck
+) -> None:
+    assert state_names(_split(text, duck)) == expected

@@ -16,7 +16,6 @@ from upstream.queries.rewriting.relations import (
     plain_columns,
     reads_tables,
     renamed_tables,
-    state_names,
     with_last,
 )
 from upstream.queries.rewriting.split import split
@@ -160,24 +159,3 @@ def test_two_tables_change_places_where_that_changes_nothing(text: str, turned: 
     tree = query(text)
     assert with_last(tree, "a").sql("duckdb") == (turned or text)
     assert tree.sql("duckdb") == text
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "SELECT k, max(x) AS most FROM chunk_0 GROUP BY k",
-            {"__g0": "k", "__s0": "max(x)"},
-        ),
-        ("SELECT avg(x) AS mean FROM chunk_0", {}),
-        (
-            "SELECT m, n FROM (SELECT max(x) AS m FROM chunk_0), (SELECT min(x) AS n FROM chunk_1)",
-            {},
-        ),
-    ],
-    ids=["as written", "states that nobody wrote", "one name for two things"],
-)
-def test_a_column_has_the_words_of_the_query(
-    text: str, expected: dict[str, str], duck: Duck
-) -> None:
-    assert state_names(split_of(text, duck)) == expected

@@ -22,6 +22,7 @@ from ...tables.newest_rows import NewestRows
 from ..results.emission import Emission
 from ..results.failing_rows import FailingRows
 from ..rewriting.relations import renamed_tables
+from ..rewriting.split import split
 from ..sql.lending import prepare
 from ..sql.tables_in_use import tables_read
 from ..sql.unbounded_causes import cause_and_cure
@@ -227,8 +228,6 @@ class Planner:
         numbers: Sequence[int],
         bounds: Mapping[str, pa.Schema] | None = None,
     ) -> SplitQuery:
-        from ..rewriting.split import split
-
         windows = tuple(self._parsed.windows[i] for i in numbers)
         schemas = {f"chunk_{new}": self._definitions[i].schema for new, i in enumerate(numbers)}
         return split(query, windows, {**schemas, **(bounds or {})}, self._duck)

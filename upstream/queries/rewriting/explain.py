@@ -184,3 +184,20 @@ def over_streams(query: exp.Query, windows: tuple[WindowClause, ...]) -> exp.Que
         if table.alias == name and not table.args["alias"].columns:
             table.set("alias", None)
     return copy
+
+
+def state_names(split: SplitQuery) -> dict[str, str]:
+    """Return what the user wrote for the columns of merged relations, for errors that name these.
+
+    A name that is one thing in one relation and another in the next is left out.
+    """
+    found: dict[str, str] = {}
+    for leaf in split.leaves:
+        items = leaf.partial.expressions if isinstance(leaf.partial, exp.Select) else ()
+        written = {*leaf.aggregates, *leaf.grouping}
+        for item in items:
+            texts = (spoken(item.unalias()), spoken(item.unalias(), qualified=True))
+            text = next((text for text in texts if text in written), "")
+            name = item.alias
+            found[name] = text if found.get(name, text) == text else ""
+    return {name: text for name, text in found.items() if text}

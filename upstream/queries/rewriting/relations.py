@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
 from ..sql.window_bounds import bounds_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from sqlglot import exp
 
     from .split_query import Leaf, SplitQuery, State
 
@@ -20,8 +20,6 @@ PARTIALS: Final = "partials"
 
 def merge_query(groups: tuple[str, ...], states: tuple[State, ...]) -> exp.Select:
     """Return the query that merges partials: the aggregates of their states, by their groups."""
-    from sqlglot import exp
-
     keys = [exp.column(name, quoted=True) for name in groups]
     merges = [
         exp.alias_(merge.copy(), name, quoted=True)
@@ -42,8 +40,6 @@ class Merged:
 
 def finish_over(merged: Mapping[str, Merged], finish: exp.Query) -> exp.Query:
     """Return the finish over what the leaves give, which may leave their merge to it."""
-    from sqlglot import exp
-
     finish = renamed_tables(finish, {known: each.name for known, each in merged.items()})
     merges = {each.name: each.merge for each in merged.values() if each.merge is not None}
     for table in [table for table in finish.find_all(exp.Table) if table.name in merges]:
@@ -54,8 +50,6 @@ def finish_over(merged: Mapping[str, Merged], finish: exp.Query) -> exp.Query:
 
 def renamed_tables(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
     """Return a query that reads tables under other names; what it calls them stays."""
-    from sqlglot import exp
-
     query = query.copy()
     for table in list(query.find_all(exp.Table)):
         if table.name in names and not table.db:
@@ -65,8 +59,6 @@ def renamed_tables(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
 
 def read_as(table: exp.Table, name: str) -> None:
     """Let another table be read where this one was, in place."""
-    from sqlglot import exp
-
     if not table.alias:
         table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
     table.set("this", exp.to_identifier(name))
@@ -74,8 +66,6 @@ def read_as(table: exp.Table, name: str) -> None:
 
 def reads_tables(split_query: SplitQuery) -> bool:
     """Tell whether a query reads anything but its chunks and what it defines itself."""
-    from sqlglot import exp
-
     known = {f"chunk_{i}" for i in range(len(split_query.windows))}
     known |= {bounds_name(i) for i in split_query.bounds}
     known |= {each.alias for each in split_query.whole.find_all(exp.CTE)}
@@ -84,8 +74,6 @@ def reads_tables(split_query: SplitQuery) -> bool:
 
 def plain_columns(leaf: Leaf, window: int) -> tuple[str, ...] | None:
     """Return the columns that are picked, the step first, if that is all that picking does."""
-    from sqlglot import exp
-
     pick = leaf.picks[window]
     is_plain = all(isinstance(item, exp.Column) for item in pick.expressions)
     if not is_plain or pick.args.get("where") or pick.args.get("group"):
@@ -99,8 +87,6 @@ def with_last(query: exp.Query, name: str) -> exp.Query:
     What is lent to DuckDB has no number of rows that it could plan by, and it builds its hash table
     of the last table in FROM.
     """
-    from sqlglot import exp
-
     start = query.args.get("from_")
     joins = query.args.get("joins") or []
     if start is None or len(joins) != 1 or not isinstance(start.this, exp.Table):
@@ -115,24 +101,3 @@ def with_last(query: exp.Query, name: str) -> exp.Query:
     query.args["from_"].set("this", last)
     join.set("this", first)
     return query
-
-
-def state_names(split: SplitQuery) -> dict[str, str]:
-    """Return what the user wrote for the columns of merged relations, for errors that name these.
-
-    A name that is one thing in one relation and another in the next is left out.
-    """
-    from sqlglot import exp
-
-    from .explain import spoken
-
-    found: dict[str, str] = {}
-    for leaf in split.leaves:
-        items = leaf.partial.expressions if isinstance(leaf.partial, exp.Select) else ()
-        written = {*leaf.aggregates, *leaf.grouping}
-        for item in items:
-            texts = (spoken(item.unalias()), spoken(item.unalias(), qualified=True))
-            text = next((text for text in texts if text in written), "")
-            name = item.alias
-            found[name] = text if found.get(name, text) == text else ""
-    return {name: text for name, text in found.items() if text}

@@ -146,9 +146,10 @@ def _mean(value: exp.Expr, where: exp.Expr | None) -> exp.Expr:
 
 
 def _merged_moments(state: Sequence[exp.Expr]) -> list[exp.Expr]:
-    count, mean, squares = state
-    total, center, _, products = _merged_co_moments([count, mean, mean, squares])
-    return [total, center, products]
+    n, mean, p = state
+    center = _formula(_CENTER, n=n, m=mean)
+    products = _formula(_PRODUCTS, n=n, x=mean, y=mean, p=p, x_center=center, y_center=center)
+    return [cast(call("sum", n), "BIGINT"), center, products]
 
 
 def _merged_co_moments(state: Sequence[exp.Expr]) -> list[exp.Expr]:
@@ -159,18 +160,23 @@ def _merged_co_moments(state: Sequence[exp.Expr]) -> list[exp.Expr]:
 
 
 def _formula(text: str, **states: exp.Expr) -> exp.Expr:
-    """Return one of our formulas over states; no setting rounds its divisions."""
-
-    def change(node: exp.Expr) -> exp.Expr | None:
-        if isinstance(node, exp.Column) and not node.table and node.name in states:
-            return states[node.name].copy()
-        if isinstance(node, exp.Div):
-            return divided(replaced(node.this, change), replaced(node.expression, change))
-        return None
-
-    return replaced(_parsed(text), change)
+    """Return one of our formulas over states."""
+    formula = _parsed(text).copy()
+    for name in [node for node in formula.find_all(exp.Column) if node.name in states]:
+        name.replace(states[name.name].copy())
+    return formula
 
 
 @cache
 def _parsed(text: str) -> exp.Expr:
-    return parse_one(text, dialect=DIALECT)
+    """Return a formula, whose divisions no setting rounds, and without its places in the text."""
+    formula = replaced(parse_one(text, dialect=DIALECT), _exactly)
+    for node in formula.walk():
+        node._meta = None  # else it would be copied with each node
+    return formula
+
+
+def _exactly(node: exp.Expr) -> exp.Expr | None:
+    if not isinstance(node, exp.Div):
+        return None
+    return divided(replaced(node.this, _exactly), replaced(node.expression, _exactly))
