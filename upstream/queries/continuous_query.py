@@ -332,7 +332,7 @@ class ContinuousQuery:
 
         With `sql`, the statements that are run as well.
         """
-        from .rewriting import explain, parts, whole
+        from .rewriting.explain import explain, parts, whole
 
         with self._lock:
             split, description = self._plan.split, self._evaluation.describe()

@@ -18,8 +18,8 @@ from upstream.database.failure import DatabaseError
 from upstream.database.prepared import Prepared
 from upstream.queries.evaluation.finish import Finish
 from upstream.queries.evaluation.increments import Leaf
-from upstream.queries.rewriting import split
-from upstream.queries.rewriting.merge_query import merge_query
+from upstream.queries.rewriting.relations import merge_query
+from upstream.queries.rewriting.split import split
 from upstream.queries.rewriting.split_query import SplitQuery
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind

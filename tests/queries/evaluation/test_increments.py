@@ -20,7 +20,7 @@ from upstream.queries.evaluation import increments
 from upstream.queries.evaluation.finish import Finish
 from upstream.queries.evaluation.increments import ChunkLeaf, Increments, Take
 from upstream.queries.results.failing_rows import FailedRows, FailingRows
-from upstream.queries.rewriting import split
+from upstream.queries.rewriting.split import split
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from upstream.database.failure import DatabaseError
 from upstream.database.prepared import Prepared
 from upstream.queries.pairs import pair_merge
 from upstream.queries.pairs.pair_merge import PairMerge
-from upstream.queries.rewriting.merge_query import PARTIALS
+from upstream.queries.rewriting.relations import PARTIALS
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.names import STEP
 

@@ -9,7 +9,7 @@ import pytest
 
 from upstream.database.duck import Duck
 from upstream.queries.pairs.pair_statements import PairStatements
-from upstream.queries.rewriting import split
+from upstream.queries.rewriting.split import split
 from upstream.queries.sql.names import STEP
 from upstream.queries.sql.window_clause import Axis, WindowClause, WindowKind
 

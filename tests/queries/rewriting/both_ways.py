@@ -18,8 +18,8 @@ from sqlglot import exp, parse_one
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
 from upstream.database.prepared import Prepared
-from upstream.queries.rewriting import Leaf, SplitQuery, split
-from upstream.queries.rewriting.split import DEFECT
+from upstream.queries.rewriting.split import DEFECT, split
+from upstream.queries.rewriting.split_query import Leaf, SplitQuery
 from upstream.queries.sql.dialect import DIALECT
 from upstream.queries.sql.lending import prepare
 from upstream.queries.sql.names import STEP
@@ -85,19 +85,14 @@ class _LeafWays:
         names = [f"chunk_{index}" for index in leaf.windows]
         lent = {name: schemas[name] for name in names}
         stepped = {name: pa.schema([*schema, _STEP_FIELD]) for name, schema in lent.items()}
-        self._pick = {
-            f"chunk_{index}": prepare(duck, query, lent) for index, query in leaf.filters.items()
+        self._picks = {
+            f"chunk_{index}": prepare(duck, query, stepped) for index, query in leaf.picks.items()
         }
-        self._pick_by_step = {
-            f"chunk_{index}": prepare(duck, query, stepped)
-            for index, query in leaf.filters_by_step.items()
-        }
-        picked = {name: self._pick[name].run().schema for name in names}
-        for index, name in zip(leaf.windows, names, strict=True):
-            assert tuple(picked[name].names) == leaf.columns[index]
-        self._partial = prepare(duck, leaf.partial, picked)
-        picked_by_step = {name: self._pick_by_step[name].run().schema for name in names}
-        self._by_step = prepare(duck, leaf.partial_by_step, picked_by_step)
+        picked = {name: pick.run().schema for name, pick in self._picks.items()}
+        assert all(schema.names[0] == STEP for schema in picked.values())
+        without_step = {name: schema.remove(0) for name, schema in picked.items()}
+        self._partial = prepare(duck, leaf.partial, lent | without_step)
+        self._by_step = prepare(duck, leaf.partial_by_step, stepped | picked)
         self._unpicked = prepare(duck, leaf.partial, lent)
         self.schema = self._partial.run().schema
         self._merge = prepare(duck, merge_query(leaf), {"partials": self.schema})
@@ -106,8 +101,7 @@ class _LeafWays:
     @property
     def all(self) -> list[Prepared]:
         """All statements."""
-        picks = [*self._pick.values(), *self._pick_by_step.values()]
-        return [self._partial, self._by_step, self._unpicked, self._merge, *picks]
+        return [self._partial, self._by_step, self._unpicked, self._merge, *self._picks.values()]
 
     def merged(self, steps: Mapping[str, Steps]) -> pa.Table:
         """Return the merge of a partial for each step, or for each combination of steps."""
@@ -118,7 +112,10 @@ class _LeafWays:
             if number % 2:  # what is picked is as good as all
                 partials.append(self._unpicked.run(**chunks))
             else:
-                picked = {name: self._pick[name].run(**{name: chunks[name]}) for name in names}
+                picked = {
+                    name: self._picked(name, with_steps([table])).drop_columns([STEP])
+                    for name, table in chunks.items()
+                }
                 partials.append(self._partial.run(**picked))
         first, rest = partials[: len(partials) // 2], partials[len(partials) // 2 :]
         return self._merged([self._merged(first), self._merged(rest)])
@@ -126,16 +123,17 @@ class _LeafWays:
     def merged_at_once(self, steps: Mapping[str, Steps]) -> pa.Table:
         """Return the merge of the partials of all steps, made by one statement."""
         names = [f"chunk_{index}" for index in self.leaf.windows]
-        picked = {}
-        for name in names:
-            table = with_steps(steps[name])
-            picked[name] = self._pick_by_step[name].run(**{name: table})
+        picked = {name: self._picked(name, with_steps(steps[name])) for name in names}
         partials = self._by_step.run(**picked)
         assert partials.column_names == [STEP, *self.schema.names]
         found = sorted(set(partials.column(STEP).to_pylist()))
         rows = partials.drop_columns([STEP]).cast(self.schema)
         numbers = partials.column(STEP).to_numpy()
         return self._merged([rows.filter(pa.array(numbers == step)) for step in found])
+
+    def _picked(self, name: str, rows: pa.Table) -> pa.Table:
+        pick = self._picks.get(name)
+        return rows if pick is None else pick.run(**{name: rows})
 
     def _merged(self, partials: list[pa.Table]) -> pa.Table:
         if not partials:

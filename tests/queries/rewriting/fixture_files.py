@@ -11,7 +11,8 @@ from pathlib import Path
 from sqlglot import exp, parse_one
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting import parts, split
+from upstream.queries.rewriting.explain import parts
+from upstream.queries.rewriting.split import split
 from upstream.queries.sql.dialect import DIALECT
 
 from .random_steps import SCHEMAS, TABLES

@@ -12,7 +12,7 @@ import pyarrow as pa
 from hypothesis import HealthCheck, Phase, given, settings
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting import parts
+from upstream.queries.rewriting.explain import parts
 
 from .both_ways import BothWays
 from .fixture_files import fixtures, new_duck

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp, parse_one
 
-from upstream.queries.rewriting.by_step import by_number, by_step
+from upstream.queries.rewriting.by_step import by_step, group_by_first
 
 
 def _by_step(sql: str, groups: int | None = None) -> str:
@@ -62,5 +62,8 @@ def test_the_step_stands_in_front(sql: str, groups: int | None, expected: str) -
     assert _by_step(sql, groups) == expected
 
 
-def test_columns_are_grouped_by_their_numbers() -> None:
-    assert [number.sql() for number in by_number(2)] == ["1", "2"]
+@pytest.mark.parametrize(("count", "clause"), [(2, " GROUP BY 1, 2"), (0, "")])
+def test_columns_are_grouped_by_their_numbers(count: int, clause: str) -> None:
+    query = exp.select("g", "h").from_("t")
+    group_by_first(query, count)
+    assert query.sql() == f"SELECT g, h FROM t{clause}"

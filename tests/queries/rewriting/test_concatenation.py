@@ -7,3 +7,7 @@ from .rule_contract import RuleContract
 
 class TestConcatenation(RuleContract):
     rule = "concatenation"
+
+
+class TestTopRows(RuleContract):
+    rule = "top_rows"

@@ -7,3 +7,7 @@ from .rule_contract import RuleContract
 
 class TestKeptRows(RuleContract):
     rule = "kept_rows"
+
+
+class TestCountedRows(RuleContract):
+    rule = "counted_rows"

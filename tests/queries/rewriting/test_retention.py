@@ -12,6 +12,7 @@ from upstream.queries.rewriting.retention import columns_read
 
 from .fixture_files import new_duck
 from .random_steps import SCHEMA
+from .rule_contract import RuleContract
 from .test_split import _split
 
 
@@ -41,11 +42,11 @@ def test_columns_are_those_that_are_named(sql: str, columns: tuple[str, ...]) ->
 
 
 def _filters(sql: str, tables: Duck) -> list[str]:
-    return [
-        query.sql("duckdb").partition(" WHERE ")[2].replace('"', "")
-        for leaf in _split(sql, tables).leaves
-        for query in leaf.filters.values()
-    ]
+    queries: list[exp.Query] = []
+    for leaf in _split(sql, tables).leaves:
+        picks = [leaf.picks[i] for i in leaf.windows if leaf.picks]
+        queries += picks or [leaf.partial]
+    return [query.sql("duckdb").partition(" WHERE ")[2].replace('"', "") for query in queries]
 
 
 @pytest.mark.parametrize(
@@ -59,8 +60,18 @@ def _filters(sql: str, tables: Duck) -> list[str]:
             "SELECT a.x FROM chunk_0 a, chunk_1 b WHERE a.k = b.k AND (a.x > 1 AND b.g = 'a')",
             ["a.x > 1", "b.g = 'a'"],
         ),
+        (
+            (
+                "SELECT count(*) FROM (SELECT k FROM chunk_0 s) q JOIN chunk_1 s ON q.k = s.k"
+                " WHERE s.x > 1"
+            ),
+            ["", "s.x > 1"],
+        ),
         ("SELECT n.name FROM names n LEFT JOIN chunk_0 s ON n.id = s.k WHERE s.x IS NULL", [""]),
-        ("SELECT x FROM chunk_0 s WHERE b AND k IN (SELECT id FROM names)", ["s.b"]),
+        (
+            "SELECT a.x FROM chunk_0 a, chunk_1 b WHERE a.b AND a.k IN (SELECT id FROM names)",
+            ["a.b", ""],
+        ),
         ("SELECT x FROM chunk_0 s WHERE b AND x > (SELECT avg(x) FROM chunk_1 u)", ["", "s.b"]),
     ],
 )
@@ -68,3 +79,9 @@ def test_rows_are_those_that_meet_the_conditions_on_one_side(
     sql: str, filters: list[str], tables: Duck
 ) -> None:
     assert _filters(sql, tables) == filters
+
+
+class TestVolatileFunctions(RuleContract):
+    """What cannot be split: the rows are kept, the whole is evaluated."""
+
+    rule = "volatile"

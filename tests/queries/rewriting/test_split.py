@@ -12,10 +12,12 @@ from sqlglot.errors import ParseError
 
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
-from upstream.queries.rewriting import SplitQuery, nested_blocks, split
+from upstream.queries.rewriting import division, nested_blocks
 from upstream.queries.rewriting.concatenation import concatenation
 from upstream.queries.rewriting.division import Division, Task
-from upstream.queries.rewriting.split import DEFECT
+from upstream.queries.rewriting.split import DEFECT, split
+from upstream.queries.rewriting.split_query import SplitQuery
+from upstream.queries.sql.trees import key
 
 from .fixture_files import new_duck
 from .random_steps import SCHEMAS
@@ -74,7 +76,7 @@ def test_a_defect_of_a_rule_costs_speed_only(
     monkeypatch.setattr(nested_blocks, "_RULES", (defective,))
     [leaf] = _split("SELECT sum(x) FROM chunk_0 s", tables).leaves
     assert leaf.reason.startswith(DEFECT)
-    assert leaf.columns == {0: ("x",)}
+    assert key(leaf.partial) == 'SELECT "x" FROM chunk_0 AS "s"'
 
 
 def test_parts_that_duckdb_refuses_are_not_handed_out(
@@ -109,7 +111,7 @@ def test_a_column_made_by_a_subquery_is_named_by_its_text(tables: Duck) -> None:
 def test_a_row_taken_whole_is_taken_without_its_step(item: str, tables: Duck) -> None:
     [leaf] = _split(f"SELECT {item} FROM chunk_0 s", tables).leaves
     assert leaf.rule == "kept rows"
-    assert leaf.columns == {0: tuple(SCHEMAS["chunk_0"].names)}
+    assert tuple(leaf.partial.named_selects) == tuple(SCHEMAS["chunk_0"].names)
 
 
 def test_merged_relations_are_not_named_as_a_table_of_the_query(tables: Duck) -> None:
@@ -176,7 +178,7 @@ def test_no_partial_reads_the_bounds_of_the_window(
     assert [leaf.rule for leaf in parts.leaves] == rules
     assert parts.bounds == {0}
     for leaf in parts.leaves:
-        for part in (leaf.partial, leaf.partial_by_step, *leaf.filters.values()):
+        for part in (leaf.partial, leaf.partial_by_step, *leaf.picks.values()):
             assert "bounds_0" not in part.sql()
     assert not parts.row_wise
 
@@ -184,7 +186,7 @@ def test_no_partial_reads_the_bounds_of_the_window(
 def test_a_rule_that_reads_bounds_in_a_partial_is_not_used(
     tables: Duck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nested_blocks, "_before_bounds", lambda division: division)
+    monkeypatch.setattr(division, "bounds_in", lambda _: frozenset())
     parts = _split_with_bounds("SELECT sum(x + epoch({end})) FROM chunk_0 s", tables)
     [leaf] = parts.leaves
     assert leaf.rule == "kept rows"

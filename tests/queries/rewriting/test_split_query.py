@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from upstream.database.duck import Duck
-from upstream.queries.rewriting import StateKind
+from upstream.queries.rewriting.split_query import StateKind
 
 from .fixture_files import new_duck
 from .test_split import _split

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from ...database.failure import DatabaseError
 from ...rows.arrow_data import empty_table
 from ..results.error_text import error_text
-from ..rewriting.merge_query import PARTIALS
-from ..rewriting.merged_finish import Merged, finish_over
-from ..rewriting.state_names import state_names
+from ..rewriting.explain import state_names
+from ..rewriting.relations import PARTIALS, Merged, finish_over
 from ..sql.lending import prepare
 
 if TYPE_CHECKING:

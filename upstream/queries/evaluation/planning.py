@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from ...errors import StatementError, UnboundedQueryError
 from ...tables.newest_rows import NewestRows
 from ..results.failing_rows import FailingRows
-from ..rewriting import split
-from ..rewriting.table_names import renamed_tables
+from ..rewriting.relations import renamed_tables
+from ..rewriting.split import split
 from ..sql import check, check_constants, check_key, read_query
 from ..sql.lending import prepare
 from ..sql.tables_in_use import tables_read

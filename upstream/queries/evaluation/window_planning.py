@@ -17,7 +17,7 @@ from ..chunks.windows import EndTimes
 from ..pairs.join_leaf import JoinLeaf
 from ..pairs.pairing import WindowPairing
 from ..results.failing_rows import FailingRows
-from ..rewriting.table_names import reads_tables
+from ..rewriting.relations import reads_tables
 from ..sql.window_bounds import bounds_name, bounds_schema
 from ..sql.window_clause import Axis, WindowKind
 from .bounds import Bounds

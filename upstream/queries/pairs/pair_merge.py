@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
 from ...rows.arrow_data import empty_table
-from ..rewriting.merge_query import PARTIALS, merge_query
+from ..rewriting.relations import PARTIALS, merge_query
 from ..sql.lending import prepare
 from ..sql.names import STEP
 

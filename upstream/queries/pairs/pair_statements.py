@@ -1,14 +1,14 @@
 """The statements by which streams are joined: what is picked of each, and the join of that.
 
 Of the two sides of a join one is short, the rows that came; so there is a statement for each
-stream, in which that stream comes last (see `rewriting.join_sides`).
+stream, in which that stream comes last (see `rewriting.relations`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..rewriting.join_sides import plain_columns, with_last
+from ..rewriting.relations import plain_columns, with_last
 from ..sql.lending import prepare
 from ..sql.names import STEP
 
@@ -33,7 +33,7 @@ class PairStatements:
         step = pa.field(STEP, pa.int64())
         self._columns = {i: plain_columns(leaf, i) for i in leaf.windows}
         self._picks = {
-            i: prepare(duck, leaf.filters_by_step[i], {f"chunk_{i}": schemas[i].append(step)})
+            i: prepare(duck, leaf.picks[i], {f"chunk_{i}": schemas[i].append(step)})
             for i in leaf.windows
         }
         self.picked = {i: self._picks[i].schema for i in leaf.windows}
@@ -57,7 +57,7 @@ class PairStatements:
         """Return what is needed of rows of a stream, which have their steps; no more rows."""
         columns = self._columns[window]
         if columns is not None:
-            return rows.select([STEP, *columns])
+            return rows.select(columns)
         return self._picks[window].run(**{f"chunk_{window}": rows})
 
     def join(self, window: int, rows: pa.Table, others: Mapping[int, pa.Table]) -> pa.Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from ...rows.arrow_data import empty_table
-from ..rewriting.merge_query import PARTIALS, merge_query
+from ..rewriting.relations import PARTIALS, merge_query
 from ..sql.lending import prepare
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..sql.trees import chunk_index, chunk_tables, chunks_in, nested_queries, own_nodes
+from sqlglot import exp
+
+from ..sql.trees import chunk_index, chunk_tables, chunks_in, own_nodes
 from ..sql.window_bounds import bounds_in
-from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError
+from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, obstacle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sqlglot import exp
+    from collections.abc import Iterable, Iterator
 
     from ..sql.functions import Functions
     from .trial import Trial
@@ -46,11 +46,6 @@ class Block:
         return tuple(sorted({index for source in self.sources for index in source.windows}))
 
     @property
-    def steps(self) -> tuple[str, ...]:
-        """The aliases of the stream sources."""
-        return tuple(source.alias for source in self.sources if source.windows)
-
-    @property
     def using(self) -> frozenset[str]:
         """The columns that joins merge, in lower case."""
         joins = self.select.args.get("joins") or ()
@@ -59,11 +54,22 @@ class Block:
         )
 
 
+def as_source(query: exp.Expr, alias: str, columns: Iterable[str] = ()) -> exp.Subquery:
+    """Return a query as a relation in FROM, under this name and these names of its columns."""
+    quoted = [exp.to_identifier(name, quoted=True) for name in (alias, *columns)]
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=quoted[0], columns=quoted[1:]))
+
+
 def source_nodes(select: exp.Select) -> list[exp.Expr]:
     """Return what stands in FROM, from left to right."""
     start = select.args.get("from_")
     joins = select.args.get("joins") or ()
     return [start.this, *(join.this for join in joins)] if start else []
+
+
+def is_inner(join: exp.Join) -> bool:
+    """Tell whether a join gives the pairs of rows that meet its condition, and nothing else."""
+    return not join.side and not join.method and join.kind in ("", "INNER", "CROSS")
 
 
 def read_block(select: exp.Select, trial: Trial) -> Block:
@@ -94,8 +100,6 @@ def _alias(node: exp.Expr) -> str:
 
 
 def _columns(node: exp.Expr, select: exp.Select, trial: Trial) -> tuple[str, ...]:
-    from sqlglot import exp
-
     alias = node.args.get("alias")
     renamed = [name.name for name in (alias.columns if alias else ())]
     index = chunk_index(node)
@@ -134,8 +138,6 @@ def check_sources(select: exp.Select, functions: Functions) -> None:
 
 
 def _check_source(node: exp.Expr, functions: Functions) -> None:
-    from sqlglot import exp
-
     if node.args.get("pivots"):
         raise NotIncrementalError("PIVOT and UNPIVOT need all rows")
     if node.args.get("joins"):
@@ -144,12 +146,9 @@ def _check_source(node: exp.Expr, functions: Functions) -> None:
         return
     if not isinstance(node, exp.Subquery) or not isinstance(node.this, exp.Select):
         raise NotIncrementalError("a stream is read inside a relation that is not taken apart")
-    try:
-        check_row_wise(node.this, functions)
-    except NotIncrementalError as error:
-        raise NotIncrementalError(
-            f"in a subquery that it is combined with, {error.reason}"
-        ) from error
+    reason = obstacle(check_row_wise, node.this, functions)
+    if reason:
+        raise NotIncrementalError(f"in a subquery that it is combined with, {reason}")
 
 
 def _check_join(join: exp.Join, has_stream: bool) -> None:
@@ -181,15 +180,7 @@ def check_row_wise(select: exp.Select, functions: Functions) -> None:
         raise NotIncrementalError("a subquery over a stream needs all its rows")
     if any(bounds_in(item) for item in select.expressions):
         raise NotIncrementalError(f"its rows have {BOUNDS_COME_LATER}")
-    for item in select.expressions:
-        check_item(item, functions)
-
-
-def check_item(item: exp.Expr, functions: Functions) -> None:
-    """Raise if a select item needs more than a row."""
-    from sqlglot import exp
-
-    for node in own_nodes(item):
+    for node in (node for item in select.expressions for node in own_nodes(item)):
         if isinstance(node, exp.Window):
             raise NotIncrementalError("a window function needs all rows")
         if functions.is_aggregate(node):
@@ -219,26 +210,16 @@ def queries_beside_from(
     """Yield the queries inside a SELECT, or some clauses of it, that are no relations of FROM."""
     relations = {id(node) for node in source_nodes(select)}
     for name, value in select.args.items():
-        if clauses is not None and name not in clauses:
-            continue
-        values = value if isinstance(value, list) else [value]
-        for item in values:
-            if name in ("from_", "joins"):
-                yield from _in_joins(item, relations)
-            elif hasattr(item, "iter_expressions"):
-                yield from _at_or_in(item)
+        if clauses is None or name in clauses:
+            for item in value if isinstance(value, list) else [value]:
+                yield from _outermost(item, relations)
 
 
-def _at_or_in(item: exp.Expr) -> Iterator[exp.Query]:
-    from sqlglot import exp
-
-    if isinstance(item, exp.Query):
-        yield item
-    else:
-        yield from nested_queries(item)
-
-
-def _in_joins(item: exp.Expr, relations: set[int]) -> Iterator[exp.Query]:
-    for child in item.iter_expressions():
-        if id(child) not in relations:
-            yield from _at_or_in(child)
+def _outermost(tree: object, besides: set[int]) -> Iterator[exp.Query]:
+    if not isinstance(tree, exp.Expr) or id(tree) in besides:
+        return
+    if isinstance(tree, exp.Query):
+        yield tree
+        return
+    for child in tree.iter_expressions():
+        yield from _outermost(child, besides)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from ..sql.names import STEP
-from ..sql.trees import call, chunk_index, chunks_in, is_bare_star, named, step_column
+from ..sql.trees import call, chunk_index, chunks_in, named, step_column
 from .block import source_nodes
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 def by_step(partial: exp.Select, *, groups: int | None = None) -> exp.Select:
@@ -18,8 +15,6 @@ def by_step(partial: exp.Select, *, groups: int | None = None) -> exp.Select:
     A row that several streams made has the oldest of their steps. A partial that aggregates has
     its groups in front, and groups by their numbers; the step becomes the first of them.
     """
-    from sqlglot import exp
-
     partial = partial.copy()
     steps = []
     for node in source_nodes(partial):
@@ -33,21 +28,18 @@ def by_step(partial: exp.Select, *, groups: int | None = None) -> exp.Select:
     step = steps[0] if len(steps) == 1 else call("least", *steps)
     partial.set("expressions", [named(step, STEP), *partial.expressions])
     if groups is not None:
-        partial.set("group", exp.Group(expressions=by_number(1 + groups)))
+        group_by_first(partial, 1 + groups)
     return partial
 
 
-def by_number(count: int) -> list[exp.Expr]:
-    """Return the numbers of the first columns, to group by."""
-    from sqlglot import exp
-
-    return [exp.Literal.number(i) for i in range(1, count + 1)]
+def group_by_first(select: exp.Select, count: int) -> None:
+    """Group by the first columns, by their numbers, in place; by none if there are none."""
+    numbers = [exp.Literal.number(i) for i in range(1, count + 1)]
+    select.set("group", exp.Group(expressions=numbers) if numbers else None)
 
 
 def _inside(node: exp.Expr) -> None:
     """Let a subquery in FROM hand the step on."""
-    from sqlglot import exp
-
     node.set("this", by_step(node.this))
     alias = node.args.get("alias")
     if alias and alias.columns:
@@ -56,15 +48,8 @@ def _inside(node: exp.Expr) -> None:
 
 def _leave_step_out(item: exp.Expr, streams: set[str]) -> None:
     """Keep the step out of what a star stands for."""
-    from sqlglot import exp
-
-    star = item
-    if isinstance(item, exp.Columns) and isinstance(item.this, exp.Star):
-        star = item.this
-    elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
-        if item.table.lower() not in streams:
-            return
-        star = item.this
-    if is_bare_star(star):
+    star = item.this if isinstance(item, exp.Columns | exp.Column) else item
+    is_of_table = isinstance(item, exp.Column) and item.table.lower() not in streams
+    if isinstance(star, exp.Star) and not is_of_table:
         step = exp.column(STEP, quoted=True)
         star.set("except_", [*(star.args.get("except_") or ()), step])

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
+from ..sql.dialect import DIALECT
+from .block import as_source
 from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from sqlglot import exp
 
     from ...database.duck import Duck
 
@@ -39,10 +41,6 @@ _TEXTS_OF_MACROS: Final = """
 
 def may_collate(query: exp.Query, duck: Duck) -> bool:
     """Tell whether a collation is named in a query, or in anything that it may read or call."""
-    from sqlglot import exp
-
-    from ..sql.dialect import DIALECT
-
     if query.find(exp.Collate):
         return True
     found = duck.known(_collating)
@@ -79,17 +77,14 @@ def with_collations(
     finally:
         duck.rows(f"DROP TABLE temp.{_TABLE}")
     told = {int(found[1]): found[2] for found in _TOLD.finditer(text)}
-    default = _default(duck)
+    [(default,)] = duck.rows("SELECT lower(current_setting('default_collation'))")
     return tuple(_typed(each, told.get(i, default)) for i, each in enumerate(types))
 
 
 def _table_of(query: exp.Query, count: int) -> exp.Create:
     """Return the statement that makes an empty table with the columns of a query."""
-    from sqlglot import exp
-
-    names = [exp.to_identifier(f"{_COLUMN}{i}") for i in range(count)]
-    alias = exp.TableAlias(this=exp.to_identifier("t"), columns=names)
-    rows = exp.select("*").from_(exp.Subquery(this=query.copy(), alias=alias)).limit(0)
+    names = [f"{_COLUMN}{i}" for i in range(count)]
+    rows = exp.select("*").from_(as_source(query.copy(), "t", names)).limit(0)
     return exp.Create(
         this=exp.to_table(_TABLE),
         kind="TABLE",
@@ -134,14 +129,7 @@ def check_comparable(type_name: str) -> None:
 
 def collated(tree: exp.Expr, type_name: str) -> exp.Expr:
     """Return an expression with the collation of a type, if it has any."""
-    from sqlglot import exp
-
     collation = collation_of(type_name)
     if not collation:
         return tree
     return exp.Paren(this=exp.Collate(this=tree, expression=exp.var(collation)))
-
-
-def _default(duck: Duck) -> str:
-    [(name,)] = duck.rows("SELECT current_setting('default_collation')")
-    return str(name).lower()

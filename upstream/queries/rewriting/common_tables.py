@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from sqlglot import exp
 
 
 def without_common_tables(query: exp.Query) -> exp.Query:
@@ -20,8 +20,6 @@ def without_common_tables(query: exp.Query) -> exp.Query:
 
 
 def _inline(tree: exp.Expr, known: Mapping[str, exp.CTE]) -> None:
-    from sqlglot import exp
-
     if isinstance(tree, exp.Query) and tree.args.get("with_"):
         known = {**known, **_tables_of(tree.args["with_"], known)}
         tree.set("with_", None)
@@ -44,8 +42,6 @@ def _tables_of(clause: exp.With, known: Mapping[str, exp.CTE]) -> dict[str, exp.
 
 
 def _subquery(table: exp.Table, known: Mapping[str, exp.CTE]) -> exp.Subquery | None:
-    from sqlglot import exp
-
     common = known.get(table.name.lower())
     if common is None or table.args.get("db") or not isinstance(common.this, exp.Query):
         return None

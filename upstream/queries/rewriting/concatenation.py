@@ -1,57 +1,102 @@
-"""Simple concatenation: rows that come one by one are put one after the other."""
+"""Rows that come one by one: put one after the other, or only the first of each partial.
+
+With ORDER BY and LIMIT, a partial keeps no more rows than can be among the first of all.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from ..sql.trees import named
-from .block import check_row_wise
+from .block import as_source, check_row_wise
 from .by_step import by_step
 from .division import Division, Task
+from .kept_rows import Projection
 from .merged_relation import reading
-from .not_incremental import NotIncrementalError
+from .not_incremental import obstacle
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sqlglot import exp
-
-    from .trial import Shape
+_NOT_ROW_BY_ROW = ("group", "having", "qualify", "windows", "distinct")
 
 
 def concatenation(task: Task) -> Division | None:
     """Divide a block that selects, projects and joins with tables, and does no more."""
-    try:
-        check_row_wise(task.original, task.functions)
-    except NotIncrementalError:
+    if obstacle(check_row_wise, task.original, task.functions):
         return None
     names = [f"__c{i}" for i in range(len(task.shape.names))]
-    partial = renamed(task.original, names)
-    shape = task.trial.shape(partial)
+    partial = exp.select("*").from_(as_source(task.original.copy(), "__rows", names))
+    columns = reading(task.trial.shape(partial), task.trial)
+    items = [named(columns[own], name) for own, name in zip(names, task.shape.names, strict=True)]
     return Division(
-        rule="concatenation",
-        partial=partial,
-        partial_by_step=by_step(partial),
-        finish=_finish(task, shape, reading(shape, task.trial)),
+        task.leaf("concatenation", partial, reads=task.original),
+        exp.select(*items).from_(exp.to_table(task.relation)),
         direct=tuple(zip(task.shape.names, names, strict=True)),
-        row_wise=True,
     )
 
 
-def renamed(select: exp.Select, names: list[str]) -> exp.Select:
-    """Return the rows of a SELECT with other names, whatever stars there are in it."""
-    from sqlglot import exp
+def top_rows(task: Task) -> Division | None:
+    """Keep the first rows of each partial, in the order of the query or that of arrival.
 
-    columns = [exp.to_identifier(name, quoted=True) for name in names]
-    alias = exp.TableAlias(this=exp.to_identifier("__rows", quoted=True), columns=columns)
-    return exp.select("*").from_(exp.Subquery(this=select.copy(), alias=alias))
+    Without LIMIT, the rows are kept to be sorted in the finish.
+    """
+    select = task.block.select
+    if any(select.args.get(name) for name in _NOT_ROW_BY_ROW) or select.find(exp.Window):
+        return None
+    if select.args.get("order") and not select.args.get("limit") and not select.args.get("offset"):
+        projection = Projection(task)
+        upper = projection.upper()
+        return Division(task.leaf("sorted rows", projection.partial()), projection.finish(upper))
+    count = _count(select)
+    if count is None:
+        return None
+    if len(task.block.sources) > 1 and not select.args.get("order"):
+        return None  # there is no order of arrival in a join
+    projection = Projection(task)
+    upper = projection.upper()
+    if not projection.items:
+        return None
+    rows = projection.partial()
+    partial, stepped = rows.limit(count), by_step(rows)
+    order = _order(select)
+    if order.expressions:  # else those of all steps are kept, in the order of arrival
+        partial.set("order", order)
+        step = stepped.expressions[0].unalias()
+        number = exp.Window(this=exp.RowNumber(), partition_by=[step.copy()], order=order.copy())
+        few = exp.LTE(this=number, expression=exp.Literal.number(count))
+        stepped.set("qualify", exp.Qualify(this=few))
+    leaf = task.leaf("top rows", partial, partial_by_step=stepped)
+    return Division(leaf, projection.finish(upper))
 
 
-def _finish(task: Task, shape: Shape, columns: Mapping[str, exp.Expr]) -> exp.Select:
-    from sqlglot import exp
+def _count(select: exp.Select) -> int | None:
+    """Return how many rows can be in the result or before it."""
+    limit, offset = select.args.get("limit"), select.args.get("offset")
+    if not isinstance(limit, exp.Limit) or limit.args.get("limit_options"):
+        return None
+    numbers = [clause.expression for clause in (limit, offset) if clause]
+    if not all(isinstance(number, exp.Literal) and number.is_int for number in numbers):
+        return None
+    return sum(int(number.name) for number in numbers)
 
-    items = [
-        named(columns[name].copy(), result)
-        for name, result in zip(shape.names, task.shape.names, strict=True)
-    ]
-    return exp.select(*items).from_(exp.to_table(task.relation))
+
+def _order(select: exp.Select) -> exp.Order:
+    """Return what is ordered by, with numbers and aliases written out."""
+    clause = select.args.get("order")
+    order = exp.Order(expressions=[])
+    for item in clause.expressions if clause else ():
+        for tree in _meant(item.this, select):
+            copy = item.copy()
+            copy.set("this", tree.copy())
+            order.append("expressions", copy)
+    return order
+
+
+def _meant(tree: exp.Expr, select: exp.Select) -> list[exp.Expr]:
+    if isinstance(tree, exp.Literal) and tree.is_int:
+        return [select.expressions[int(tree.name) - 1].unalias()]
+    if isinstance(tree, exp.Var) and tree.name.upper() == "ALL":
+        return [item.unalias() for item in select.expressions]
+    if isinstance(tree, exp.Column) and not tree.table:
+        for item in select.expressions:
+            if item.alias.lower() == tree.name.lower():
+                return [item.unalias()]
+    return [tree]

@@ -16,18 +16,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
 from ..sql.trees import call, chunk_index, column, conjuncts, named, nested_queries, replaced
-from .by_step import by_number, by_step
+from .aggregates.aggregate_call import AggregateCall, read_call
+from .block import is_inner, source_nodes
+from .by_step import by_step, group_by_first
+from .partial_columns import Numbered
 from .split_query import Leaf
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from .trial import Trial
 
 _ROWS: Final = "__n"
 _PARTS: Final = {"expressions", "from_", "joins", "where", "group"}
 """What a partial may consist of."""
+_SPLIT: Final = {"count", "sum", "max", "min"}
+"""The aggregates that are made of those of one side, and of how many rows the other side has."""
 
 
 def aggregated_early(leaf: Leaf, trial: Trial) -> Leaf | None:
@@ -37,7 +42,7 @@ def aggregated_early(leaf: Leaf, trial: Trial) -> Leaf | None:
     once, or of which the other stream's rows change more than how often a value counts; texts that
     have a collation, which they would lose on the way to the join.
     """
-    if len(leaf.windows) != 2 or trial.may_collate(leaf.partial):
+    if leaf.groups is None or len(leaf.windows) != 2 or trial.may_collate(leaf.partial):
         return None
     try:
         early = _Division(leaf).divided()
@@ -59,69 +64,52 @@ class _Side:
         self.alias = table.alias_or_name
         self.table = table
         self.conditions: list[exp.Expr] = []
-        self.keys: dict[str, exp.Expr] = {}
-        self.states: list[exp.Expr] = []
+        self.keys = Numbered("__k")
+        self.states = Numbered("__a")
 
     def key(self, tree: exp.Expr) -> exp.Column:
         """Return the column for the value of an expression over this stream."""
-        name = f"__k{len(self.keys)}"
-        known = next((each for each, key in self.keys.items() if key == tree), None)
-        if known is None:
-            self.keys[name] = tree.copy()
-        return column(known or name, self.alias)
+        return column(self.keys.name(tree), self.alias)
 
     def state(self, tree: exp.Expr) -> exp.Column:
         """Return the column for an aggregate over this stream."""
-        self.states.append(tree.copy())
-        return column(f"__a{len(self.states) - 1}", self.alias)
+        return column(self.states.name(tree), self.alias)
 
-    def query(self) -> exp.Select:
-        """Return the query that aggregates a chunk of the stream."""
-        from sqlglot import exp
+    def pick(self) -> exp.Select:
+        """Return the query that aggregates the stream, by step."""
+        rows = named(exp.Count(this=exp.Star()), _ROWS)
+        items = [*self.keys.selected(), *self.states.selected(), rows]
+        query = exp.select(*items).from_(self.table.copy()).where(*self.conditions)
+        return by_step(query, groups=len(self.keys))
 
-        items = [named(key, name) for name, key in self.keys.items()]
-        items += [named(state, f"__a{i}") for i, state in enumerate(self.states)]
-        items.append(named(exp.Count(this=exp.Star()), _ROWS))
-        query = exp.select(*items).from_(self.table.copy())
-        for condition in self.conditions:
-            query = query.where(condition.copy(), copy=False)
-        if self.keys:
-            query.set("group", exp.Group(expressions=by_number(len(self.keys))))
-        return query
 
-    def query_by_step(self) -> exp.Select:
-        """Return the same for many steps."""
-        return by_step(self.query(), groups=len(self.keys))
-
-    def names(self) -> tuple[str, ...]:
-        """Return the columns of what the stream is aggregated to."""
-        return (*self.keys, *(f"__a{i}" for i in range(len(self.states))), _ROWS)
+def _side(source: exp.Expr) -> _Side:
+    window = chunk_index(source)
+    if window is None or not isinstance(source, exp.Table) or source.args.get("sample"):
+        raise _NotPossibleError
+    return _Side(window, source)
 
 
 class _Division:
     """Divides the partial of a leaf into what each side does and what is left for the pairs."""
 
     def __init__(self, leaf: Leaf) -> None:
-        from sqlglot import exp
-
-        if (
-            leaf.groups is None
-            or len(leaf.windows) != 2
-            or not isinstance(leaf.partial, exp.Select)
-        ):
+        partial = leaf.partial
+        if not isinstance(partial, exp.Select) or any(nested_queries(partial)):
+            raise _NotPossibleError
+        if any(value for part, value in partial.args.items() if part not in _PARTS):
+            raise _NotPossibleError
+        joins = partial.args.get("joins") or []
+        if not all(is_inner(join) and not join.args.get("using") for join in joins):
             raise _NotPossibleError
         self._leaf = leaf
-        self._partial = leaf.partial
-        self._sides = {side.alias.lower(): side for side in map(self._side, self._sources())}
-        if len(self._sides) != 2 or any(nested_queries(self._partial)):
-            raise _NotPossibleError
-        if any(value for part, value in self._partial.args.items() if part not in _PARTS):
+        self._partial = partial
+        self._sides = {side.alias.lower(): side for side in map(_side, source_nodes(partial))}
+        if len(self._sides) != 2:
             raise _NotPossibleError
 
     def divided(self) -> Leaf:
         """Return the leaf that aggregates early."""
-        from sqlglot import exp
-
         conditions = [self._paired(condition) for condition in self._conditions()]
         count = len(self._leaf.groups or ())
         items = [
@@ -130,39 +118,15 @@ class _Division:
         ]
         first, second = self._sides.values()
         partial = exp.select(*items).from_(first.table.copy()).join(second.table.copy())
-        for condition in conditions:
-            if condition is not None:
-                partial = partial.where(condition, copy=False)
-        if count:
-            partial.set("group", exp.Group(expressions=by_number(count)))
-        sides = {side.window: side for side in self._sides.values()}
+        partial = partial.where(*conditions)
+        group_by_first(partial, count)
         return replace(
             self._leaf,
             partial=partial,
             partial_by_step=by_step(partial, groups=count),
             rule=f"{self._leaf.rule}, aggregated before the join",
-            columns={window: side.names() for window, side in sides.items()},
-            filters={window: side.query() for window, side in sides.items()},
-            filters_by_step={window: side.query_by_step() for window, side in sides.items()},
+            picks={side.window: side.pick() for side in (first, second)},
         )
-
-    def _sources(self) -> list[exp.Expr]:
-        """Return what is joined, all rows of which can be paired."""
-        joins = self._partial.args.get("joins") or []
-        for join in joins:
-            is_inner = not join.method and not join.side and join.kind in ("", "INNER", "CROSS")
-            if not is_inner or join.args.get("using"):
-                raise _NotPossibleError
-        start = self._partial.args.get("from_")
-        return [start.this, *(join.this for join in joins)] if start else []
-
-    def _side(self, source: exp.Expr) -> _Side:
-        from sqlglot import exp
-
-        window = chunk_index(source)
-        if window is None or not isinstance(source, exp.Table) or source.args.get("sample"):
-            raise _NotPossibleError
-        return _Side(window, source)
 
     def _conditions(self) -> list[exp.Expr]:
         """Return the conditions on pairs; those on one side are given to it."""
@@ -181,7 +145,6 @@ class _Division:
 
     def _paired(self, tree: exp.Expr) -> exp.Expr:
         """Return an expression over pairs of rows as one over pairs of keys."""
-        from sqlglot import exp
 
         def change(node: exp.Expr) -> exp.Expr | None:
             side = None if isinstance(node, exp.Identifier) else self._only_side(node)
@@ -191,8 +154,6 @@ class _Division:
 
     def _only_side(self, tree: exp.Expr) -> _Side | None:
         """Return the one side whose columns are in an expression, None if it is not one."""
-        from sqlglot import exp
-
         columns = [tree] if isinstance(tree, exp.Column) else list(tree.find_all(exp.Column))
         if any(each.table.lower() not in self._sides for each in columns):
             raise _NotPossibleError  # of no known side
@@ -201,20 +162,17 @@ class _Division:
 
     def _state(self, item: exp.Expr) -> exp.Expr:
         """Return an aggregate over pairs of rows as one over pairs of aggregates."""
-        from sqlglot import exp
-
-        tree = item.unalias()
-        name, arguments = _function(tree)
-        if name not in ("count", "sum", "max", "min"):
-            raise _NotPossibleError
-        if name == "count" and all(isinstance(argument, exp.Star) for argument in arguments):
+        aggregate = read_call(item.unalias())
+        name, arguments = aggregate.name, aggregate.arguments
+        if aggregate != AggregateCall(name, arguments) or name not in _SPLIT:
+            raise _NotPossibleError  # such as one with DISTINCT or FILTER
+        if name == "count" and not arguments:
             first, second = (column(_ROWS, side.alias) for side in self._sides.values())
             return _counted(exp.Mul(this=first, expression=second))
-        is_plain = len(arguments) == 1 and not isinstance(arguments[0], exp.Distinct)
-        side = self._only_side(arguments[0]) if is_plain else None
+        side = self._only_side(arguments[0]) if len(arguments) == 1 else None
         if side is None:
             raise _NotPossibleError
-        value = side.state(tree)
+        value = side.state(item.unalias())
         if name in ("max", "min"):
             return call(name, value)
         [other] = [each for each in self._sides.values() if each is not side]
@@ -222,22 +180,8 @@ class _Division:
         return _counted(product) if name == "count" else call("sum", product)
 
 
-def _function(tree: exp.Expr) -> tuple[str, list[exp.Expr]]:
-    """Return the name and the arguments of a function call; a name of nothing if it is none."""
-    from sqlglot import exp
-
-    if isinstance(tree, exp.Anonymous):
-        return tree.name.lower(), list(tree.expressions)
-    if isinstance(tree, exp.Func):
-        argument = [] if tree.this is None else [tree.this]
-        return tree.sql_name().lower(), [*argument, *tree.expressions]
-    return "", []
-
-
 def _counted(number: exp.Expr) -> exp.Expr:
     """Return the sum of numbers as a count: a BIGINT, and 0 of none."""
-    from sqlglot import exp
-
     total = exp.Coalesce(this=exp.Sum(this=number), expressions=[exp.Literal.number(0)])
     return exp.cast(total, "BIGINT", dialect="duckdb")
 
@@ -245,8 +189,7 @@ def _counted(number: exp.Expr) -> exp.Expr:
 def _check(leaf: Leaf, early: Leaf, trial: Trial) -> None:
     """Have DuckDB say that it takes all parts, and that the partial has the schema it had."""
     by_step = trial.with_steps()
-    picks = early.filters_by_step.items()
-    picked = {f"chunk_{window}": by_step.shape(pick).schema for window, pick in picks}
+    picked = {f"chunk_{i}": by_step.shape(pick).schema for i, pick in early.picks.items()}
     rows = trial.lending({name: schema.remove(0) for name, schema in picked.items()})
     trial.lending(picked).columns(early.partial_by_step)
     if not rows.shape(early.partial).schema.equals(trial.shape(leaf.partial).schema):

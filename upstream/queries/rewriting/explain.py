@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from ..sql.trees import chunk_tables, key
-from .spoken import over_streams, spoken
+from sqlglot import exp
+
+from ..sql.dialect import DIALECT
+from ..sql.trees import chunk_index, chunk_tables, key
+from ..sql.window_bounds import with_plain_bounds
+from .aggregates.aggregate_call import is_call
+from .not_incremental import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from ..sql.functions import Functions
+    from ..sql.window_clause import WindowClause
     from .split_query import Leaf, SplitQuery
 
 _BY_RULE: Final = {
@@ -24,6 +32,9 @@ _SORTED: Final = {
     "top rows": "  of each step only the first are kept; those of a window are sorted anew",
     "sorted rows": "  they are sorted anew for each window",
 }
+_OTHERS: Final = re.compile(r'"(mode|columns)"\(| FILTER\(')
+"""What sqlglot writes otherwise than people."""
+_PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE)
 _ABOVE: Final = ("having", "qualify", "order", "limit", "offset", "distinct")
 
 
@@ -47,8 +58,6 @@ def explain(split: SplitQuery, merges: Sequence[str]) -> str:
 
 def _asks_for_more(split: SplitQuery) -> bool:
     """Tell whether the finish does more than to read what was merged."""
-    from sqlglot import exp
-
     if split.direct is not None or all(leaf.reason for leaf in split.leaves):
         return False
     if not isinstance(split.whole, exp.Select):
@@ -64,7 +73,7 @@ def _explained(leaf: Leaf, merge: str) -> tuple[str, ...]:
     """Return the lines about a leaf; the first is to be followed by what it reads."""
     rule = leaf.rule.partition(",")[0]
     what = ", ".join(leaf.aggregates) or _BY_RULE.get(rule, "all that is asked")
-    about = f"{what}{_by(leaf)}"
+    about = f"{what} by {', '.join(leaf.grouping)}" if leaf.grouping else what
     if leaf.reason:
         anew = f"  rows are kept; {leaf.reason}, so {_anew(leaf)} anew over them for each window"
         return f"anew for each window: {about}", anew
@@ -73,10 +82,6 @@ def _explained(leaf: Leaf, merge: str) -> tuple[str, ...]:
         return f"anew for each window, from counts: {about}", counted
     lines = (f"by increments: {about}", f"  {merge}")
     return (*lines, _SORTED[rule]) if rule in _SORTED else lines
-
-
-def _by(leaf: Leaf) -> str:
-    return f" by {', '.join(leaf.grouping)}" if leaf.grouping else ""
 
 
 def _from(leaf: Leaf) -> str:
@@ -92,13 +97,8 @@ def _anew(leaf: Leaf) -> str:
     if len(others) == len(leaf.aggregates):
         return "all of it is evaluated"
     it_is = "they are" if "need every" in leaf.reason else "it is"
-    return f"{it_is}, and so {_are(others)}, evaluated" if others else f"{it_is} evaluated"
-
-
-def _are(names: list[str]) -> str:
-    if len(names) == 1:
-        return f"is {names[0]}"
-    return f"are {', '.join(names[:-1])} and {names[-1]}"
+    so_are = f"{'are' if len(others) > 1 else 'is'} {listed(others)}" if others else ""
+    return f"{it_is}, and so {so_are}, evaluated" if others else f"{it_is} evaluated"
 
 
 def parts(split: SplitQuery) -> str:
@@ -139,3 +139,65 @@ def _parts(leaf: Leaf, split: SplitQuery) -> list[str]:
         for name, merge in zip(state.columns, state.merge, strict=True)
     ]
     return lines
+
+
+# Expressions as their user would write them, never to be run
+
+
+def spoken(tree: exp.Expr, *, qualified: bool = False) -> str:
+    """Return an expression as a user would write it, with the names of relations if asked to."""
+    copy = with_plain_bounds(tree)
+    for name in list(copy.find_all(exp.Identifier)):
+        if _PLAIN.fullmatch(name.name):
+            name.set("quoted", False)
+    for column in list(copy.find_all(exp.Column)):
+        if not qualified and not column.find_ancestor(exp.Query):
+            column.set("table", None)
+    text = copy.sql(DIALECT, comments=False, normalize_functions="lower")
+    return _OTHERS.sub(lambda found: f"{found[1]}(" if found[1] else " FILTER (", text)
+
+
+def calls_in(trees: Iterable[exp.Expr], functions: Functions) -> Iterator[exp.Expr]:
+    """Yield the outermost aggregates and window functions, with what belongs to them."""
+    for tree in trees:
+        function = is_call(tree)
+        is_aggregate = function is not None and functions.is_aggregate(function)
+        if is_aggregate or isinstance(tree, exp.Window):
+            yield tree
+        elif not isinstance(tree, exp.Query):
+            yield from calls_in(tree.iter_expressions(), functions)
+
+
+def over_streams(query: exp.Query, windows: tuple[WindowClause, ...]) -> exp.Query:
+    """Return a query that reads streams, by name, where it read chunks."""
+    copy = with_plain_bounds(query)
+    assert isinstance(copy, exp.Query)
+    for table in copy.find_all(exp.Table):
+        index = chunk_index(table)
+        if index is not None and index < len(windows):
+            name = windows[index].stream
+        elif table.name.startswith("__") and table.alias:
+            name = table.alias  # of a side table, which only we know by another name
+        else:
+            continue
+        table.set("this", exp.to_identifier(name))
+        if table.alias == name and not table.args["alias"].columns:
+            table.set("alias", None)
+    return copy
+
+
+def state_names(split: SplitQuery) -> dict[str, str]:
+    """Return what the user wrote for the columns of merged relations, for errors that name these.
+
+    A name that is one thing in one relation and another in the next is left out.
+    """
+    found: dict[str, str] = {}
+    for leaf in split.leaves:
+        items = leaf.partial.expressions if isinstance(leaf.partial, exp.Select) else ()
+        written = {*leaf.aggregates, *leaf.grouping}
+        for item in items:
+            texts = (spoken(item.unalias()), spoken(item.unalias(), qualified=True))
+            text = next((text for text in texts if text in written), "")
+            name = item.alias
+            found[name] = text if found.get(name, text) == text else ""
+    return {name: text for name, text in found.items() if text}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ..sql.functions import name_of
 from ..sql.trees import own_nodes
 from .aggregates.aggregate_call import is_call
@@ -11,8 +13,6 @@ from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sqlglot import exp
 
     from ..sql.functions import Functions
 
@@ -26,8 +26,6 @@ def has_aggregates(select: exp.Select, functions: Functions) -> bool:
 
 def contains_aggregate(tree: exp.Expr, functions: Functions) -> bool:
     """Tell whether there is an aggregate in there that is not a window function."""
-    from sqlglot import exp
-
     windowed = {id(is_call(node.this)) for node in own_nodes(tree) if isinstance(node, exp.Window)}
     return any(
         functions.is_aggregate(node) and id(node) not in windowed for node in own_nodes(tree)
@@ -36,14 +34,17 @@ def contains_aggregate(tree: exp.Expr, functions: Functions) -> bool:
 
 def group_expressions(select: exp.Select, functions: Functions) -> list[exp.Expr]:
     """Return what a SELECT groups by, with numbers and ALL written out."""
-    from sqlglot import exp
-
     group = select.args.get("group")
     if group is None:
         return []
     if group.args.get("all"):
         items = [item.unalias() for item in select.expressions]
-        return [_bare(item) for item in items if not _aggregates_or_ranks(item, functions)]
+        return [
+            _bare(item)
+            for item in items
+            if not contains_aggregate(item, functions)
+            and not any(isinstance(node, exp.Window) for node in own_nodes(item))
+        ]
     found = []
     for item in [member for each in group.expressions for member in _members(each)]:
         if isinstance(item, exp.Literal) and item.is_int:
@@ -65,8 +66,6 @@ def check_items(select: exp.Select, names: Sequence[str]) -> None:
 
 def _is_by_number(select: exp.Select) -> bool:
     """Tell whether columns are grouped or ordered by their numbers, or all of them."""
-    from sqlglot import exp
-
     group, order = select.args.get("group"), select.args.get("order")
     if group is not None and group.args.get("all"):
         return True
@@ -77,8 +76,6 @@ def _is_by_number(select: exp.Select) -> bool:
 
 def has_sets(select: exp.Select) -> bool:
     """Tell whether there is a ROLLUP or the like."""
-    from sqlglot import exp
-
     group = select.args.get("group")
     sets = (exp.GroupingSets, exp.Cube, exp.Rollup)
     return group is not None and any(isinstance(item, sets) for item in group.expressions)
@@ -86,24 +83,12 @@ def has_sets(select: exp.Select) -> bool:
 
 def _members(item: exp.Expr) -> list[exp.Expr]:
     """Return the expressions in a grouping set."""
-    from sqlglot import exp
-
     if isinstance(item, exp.Tuple | exp.GroupingSets | exp.Cube | exp.Rollup):
         return [member for child in item.expressions for member in _members(child)]
     return _members(item.this) if isinstance(item, exp.Paren) else [item]
 
 
 def _bare(item: exp.Expr) -> exp.Expr:
-    from sqlglot import exp
-
     while isinstance(item, exp.Paren):
         item = item.this
     return item
-
-
-def _aggregates_or_ranks(item: exp.Expr, functions: Functions) -> bool:
-    from sqlglot import exp
-
-    return contains_aggregate(item, functions) or any(
-        isinstance(node, exp.Window) for node in own_nodes(item)
-    )

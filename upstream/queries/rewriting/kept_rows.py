@@ -2,27 +2,44 @@
 
 Medians, lists, window functions: the partial does what it can row by row, evaluating joins,
 conditions and arguments once; the finish aggregates over the kept rows in their order.
+
+A histogram or an entropy, or a median of small numbers, needs every value but not every row. There
+equal rows are kept once: the partial groups by all that is needed of a row and counts; counts are
+added; the finish repeats each row as often as it was there, and aggregates. So what is kept does
+not grow with the window, and a landmark can have a median. Only where values repeat themselves:
+where they hardly do, plain rows are kept, which cost nothing to merge.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
-from ..sql.trees import column, key, named, named_each, nested_queries, own_nodes, replaced
+from sqlglot import exp
+
+from ..sql.functions import name_of
+from ..sql.trees import call, cast, column, key, named, nested_queries, own_nodes, replaced
 from .aggregates.aggregate_call import is_call
-from .by_step import by_step
+from .by_step import group_by_first
 from .division import Division, Task
 from .grouping import check_items, contains_aggregate, group_expressions, has_aggregates
-from .merged_relation import reading
+from .merged_relation import read_back, reading, travelling
 from .not_incremental import NotIncrementalError
+from .partial_columns import Numbered
+from .split_query import State, StateKind
 
 if TYPE_CHECKING:
-    from sqlglot import exp
+    from collections.abc import Mapping
 
-UPPER_CLAUSES = (
-    *("group", "having", "qualify", "windows"),
-    *("distinct", "order", "limit", "offset"),
+_COUNT: Final = "__s0"
+_FEW_VALUES: Final = re.compile(r"BOOLEAN|U?TINYINT|U?SMALLINT|DATE|ENUM\(.*\)")
+_BY_VALUE: Final = frozenset({"histogram", "entropy"})
+"""Aggregates that make sense only of values that repeat themselves."""
+_NO_VALUES: Final = (
+    *(exp.Query, exp.PropertyEQ, exp.WithinGroup, exp.Window),
+    *(exp.Kwarg, exp.Star, exp.Filter, exp.Paren),
 )
+"""Parts of expressions that are no values of a row themselves."""
 
 
 def kept_rows(task: Task, reason: str) -> Division:
@@ -31,16 +48,15 @@ def kept_rows(task: Task, reason: str) -> Division:
     if len(block.sources) > 1 and is_about_order(task):
         raise NotIncrementalError(reason)
     projection = Projection(task)
-    finish = projection.upper(block.select)
+    upper = projection.upper()
     if not projection.items:
         raise NotIncrementalError(reason)
-    return projection.division(finish, reason)
+    leaf = task.leaf("kept rows", projection.partial(), reason=reason)
+    return Division(leaf, projection.finish(upper))
 
 
 def is_about_order(task: Task) -> bool:
     """Tell whether the result may depend on the order of rows, which a join does not define."""
-    from sqlglot import exp
-
     select = task.block.select
     if select.args.get("limit") or select.args.get("offset") or select.find(exp.Window):
         return True
@@ -52,36 +68,67 @@ def is_about_order(task: Task) -> bool:
     )
 
 
+def counted_rows(task: Task) -> Division | None:
+    """Keep equal rows once, if the rows that the block needs are likely to be equal."""
+    select = task.block.select
+    if is_about_order(task) or select.find(exp.Window) or select.args.get("distinct"):
+        return None
+    projection = Projection(task)
+    finish = projection.upper()
+    if not projection.is_grouped or not projection.items:
+        return None
+    if not _repeat_themselves(projection, task):
+        return None
+    names = {f"__g{i}": known for i, known in enumerate(projection.items)}
+    groups = [named(projection.items[known].copy(), name) for name, known in names.items()]
+    partial = task.rows([*groups, named(call("count", exp.Star()), _COUNT)])
+    group_by_first(partial, len(names))
+    shape = travelling(partial, len(names), task.trial)
+    finish.set("from_", exp.From(this=_repeated(names, reading(shape, task.trial), task)))
+    count = State(StateKind.SUM, (_COUNT,), (cast(call("sum", column(_COUNT)), "BIGINT"),))
+    leaf = task.leaf("counted rows", partial, groups=tuple(names), states=(count,))
+    return Division(leaf, finish)
+
+
+def _repeat_themselves(projection: Projection, task: Task) -> bool:
+    """Tell whether the values have few values, by their types or by what is asked of them."""
+    calls = [n for n in task.block.select.find_all(exp.Func) if task.functions.is_aggregate(n)]
+    if {name_of(node) for node in calls} <= _BY_VALUE:
+        return True
+    types = task.trial.columns(projection.partial()).types
+    return all(
+        projection.is_group(tree) or _FEW_VALUES.fullmatch(type_name)
+        for tree, type_name in zip(projection.items.values(), types, strict=True)
+    )
+
+
+def _repeated(
+    names: Mapping[str, str], columns: Mapping[str, exp.Expr], task: Task
+) -> exp.Subquery:
+    """Return the rows as often as they were there, under the names that the finish knows."""
+    items = [named(columns[name].copy(), known) for name, known in names.items()]
+    times = call("unnest", call("range", columns[_COUNT]))
+    query = exp.select(*items, named(times, "__i")).from_(exp.to_table(task.relation))
+    return query.subquery("__rows", copy=False)
+
+
 class Projection:
     """The expressions of a block that can be evaluated row by row, each a column of the partial."""
 
     def __init__(self, task: Task) -> None:
         check_items(task.block.select, task.shape.names)
-        self.items: dict[str, exp.Expr] = {}
+        self.items = Numbered("__c")
         self._task = task
-        self._names: dict[str, str] = {}
         self._sources = {source.alias for source in task.block.sources}
         groups = group_expressions(task.block.select, task.functions)
         self._groups = {key(group) for group in groups}
         self.is_grouped = bool(groups) or has_aggregates(task.block.select, task.functions)
 
-    def upper(self, select: exp.Select) -> exp.Select:
-        """Return the upper part of a SELECT over the merged relation."""
-        from sqlglot import exp
+    def upper(self) -> exp.Select:
+        """Return the upper part of the block over the columns of the partial."""
+        return self._task.upper(self._over)
 
-        items = [self.over(item.unalias()) for item in select.expressions]
-        finish = exp.select(*named_each(items, self._task.shape.names)).from_(
-            exp.to_table(self._task.relation)
-        )
-        for name in UPPER_CLAUSES:
-            value = select.args.get(name)
-            if value:
-                values = value if isinstance(value, list) else [value]
-                new = [self.over(item) for item in values]
-                finish.set(name, new if isinstance(value, list) else new[0])
-        return finish
-
-    def over(self, tree: exp.Expr) -> exp.Expr:
+    def _over(self, tree: exp.Expr) -> exp.Expr:
         """Return an expression over the columns of the partial.
 
         Above a GROUP BY only its own expressions and plain columns are exchanged, and the arguments
@@ -90,38 +137,22 @@ class Projection:
         return replaced(tree, self._above_groups if self.is_grouped else self._column)
 
     def _above_groups(self, node: exp.Expr) -> exp.Expr | None:
-        from sqlglot import exp
-
         function = is_call(node)
         if function is not None and self._task.functions.is_aggregate(function):
             return replaced(node, self._column)
         is_group = self.is_group(node) or isinstance(node, exp.Column)
-        return self.column(node) if is_group and self._is_of_a_row(node) else None
+        return self._column(node) if is_group else None
 
     def is_group(self, tree: exp.Expr) -> bool:
         """Tell whether the block groups by an expression."""
         return key(tree) in self._groups
 
     def _column(self, node: exp.Expr) -> exp.Expr | None:
-        return self.column(node) if self._is_of_a_row(node) else None
-
-    def column(self, tree: exp.Expr) -> exp.Column:
-        """Return the column of the partial for an expression."""
-        text = key(tree)
-        if text not in self._names:
-            self._names[text] = f"__c{len(self.items)}"
-            self.items[self._names[text]] = tree.copy()
-        return column(self._names[text])
+        return column(self.items.name(node)) if self._is_of_a_row(node) else None
 
     def _is_of_a_row(self, node: exp.Expr) -> bool:
-        from sqlglot import exp
-
-        no_values = exp.Query | exp.PropertyEQ | exp.WithinGroup
-        if not isinstance(node, exp.Condition) or isinstance(node, no_values):
-            return False
-        if isinstance(node, exp.Window | exp.Kwarg | exp.Star | exp.Filter | exp.Paren):
-            return False
-        if any(True for _ in nested_queries(node)):
+        is_value = isinstance(node, exp.Condition) and not isinstance(node, _NO_VALUES)
+        if not is_value or any(nested_queries(node)):
             return False
         columns = [each for each in own_nodes(node) if isinstance(each, exp.Column)]
         if not columns or not all(self._is_known(each) for each in columns):
@@ -135,50 +166,9 @@ class Projection:
 
     def partial(self) -> exp.Select:
         """Return the rows with these columns."""
-        from sqlglot import exp
+        return self._task.rows(self.items.selected())
 
-        items = [named(tree.copy(), name) for name, tree in self.items.items()]
-        partial = exp.Select(expressions=items)
-        for name in ("from_", "joins", "where"):
-            value = self._task.block.select.args.get(name)
-            if value:
-                copy = [item.copy() for item in value] if isinstance(value, list) else value.copy()
-                partial.set(name, copy)
-        return partial
-
-    def division(self, finish: exp.Select, reason: str, rule: str = "kept rows") -> Division:
-        """Return the division of the block into these rows and the finish over them."""
-        from sqlglot import exp
-
-        partial = self.partial()
-        shape = self._task.trial.shape(partial)
-        columns = reading(shape, self._task.trial)
-
-        def exchange(node: exp.Expr) -> exp.Expr | None:
-            if isinstance(node, exp.Column) and not node.table and node.name in columns:
-                return columns[node.name].copy()
-            return None
-
-        return Division(
-            rule=rule,
-            partial=partial,
-            partial_by_step=by_step(partial),
-            finish=_everywhere(finish, exchange),
-            reason=reason,
-        )
-
-
-def _everywhere(finish: exp.Select, exchange: object) -> exp.Select:
-    from sqlglot import exp
-
-    assert callable(exchange)
-    new = exp.Select(from_=finish.args["from_"].copy())
-    for name, value in finish.args.items():
-        if name == "from_" or not value:
-            continue
-        values = value if isinstance(value, list) else [value]
-        changed = [
-            replaced(item, exchange) if isinstance(item, exp.Expr) else item for item in values
-        ]
-        new.set(name, changed if isinstance(value, list) else changed[0])
-    return new
+    def finish(self, upper: exp.Select) -> exp.Select:
+        """Return the finish over these rows."""
+        trial = self._task.trial
+        return read_back(upper, reading(trial.shape(self.partial()), trial))

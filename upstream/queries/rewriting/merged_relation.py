@@ -10,15 +10,15 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..sql.trees import cast, column
+from sqlglot import exp
+
+from ..sql.trees import cast, column, replaced
 from .collations import check_comparable, collated, is_unknown, plain
 from .not_incremental import NotIncrementalError
 from .trial import Trial
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
-
-    from sqlglot import exp
 
     from .trial import Shape
 
@@ -53,6 +53,18 @@ def reading(shape: Shape, trial: Trial) -> Mapping[str, exp.Expr]:
         name: restored(column(name), type_name, back)
         for name, (type_name, back) in types_of(shape, trial).items()
     }
+
+
+def read_back(upper: exp.Select, columns: Mapping[str, exp.Expr]) -> exp.Select:
+    """Return a query over the columns of a partial as one over the merged relation."""
+
+    def exchange(node: exp.Expr) -> exp.Expr | None:
+        is_ours = isinstance(node, exp.Column) and not node.table and node.name in columns
+        return columns[node.name].copy() if is_ours else None
+
+    finish = replaced(upper, exchange)
+    assert isinstance(finish, exp.Select)
+    return finish
 
 
 def types_of(shape: Shape, trial: Trial) -> Mapping[str, tuple[str, str]]:

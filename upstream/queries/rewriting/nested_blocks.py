@@ -7,36 +7,30 @@ the finish, where it reads merged relations instead of streams.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
+
+from sqlglot import exp
 
 from ...database.failure import DatabaseError
-from ..sql.trees import chunk_index, chunks_in, key, named
-from ..sql.window_bounds import bounds_in
+from ..sql.trees import chunks_in, key, named
 from .block import check_row_wise, check_sources, queries_beside_from, read_block, source_nodes
 from .collations import collation_of
-from .concatenation import concatenation
-from .counted_rows import counted_rows
-from .distinct_rows import distinct_rows
+from .concatenation import concatenation, top_rows
 from .division import Task
-from .kept_rows import kept_rows
-from .leaf_of_division import leaf_of
-from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, refusal
-from .raw_rows import instead_of, raw_rows
+from .kept_rows import counted_rows, kept_rows
+from .not_incremental import NotIncrementalError, obstacle, refusal
+from .relations import renamed_tables
 from .resolution import resolved
-from .retention import conditions_by_source
-from .synchronous_replication import synchronous_replication
-from .top_rows import top_rows
+from .retention import conditions_by_source, raw_rows
+from .synchronous_replication import distinct_rows, synchronous_replication
 from .union_all import sides_of_union, union_of
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from ..sql.functions import Functions
     from .division import Division
     from .split_query import Leaf
     from .trial import Trial
 
-_Divided = TypeVar("_Divided", "Division", "Division | None")
 _RULES: Final = (concatenation, synchronous_replication, distinct_rows, top_rows)
 
 
@@ -55,8 +49,6 @@ class Splitter:
 
     def finish(self, query: exp.Query) -> exp.Query:
         """Return the finish of a query, which reads merged relations where there were chunks."""
-        from sqlglot import exp
-
         if isinstance(query, exp.Select) and self._is_divisible(query):
             self.top = self._divided(query)
             return self.top.finish
@@ -64,8 +56,6 @@ class Splitter:
 
     def _above(self, query: exp.Query) -> exp.Query:
         """Return a query in which the chunks were exchanged for merged relations."""
-        from sqlglot import exp
-
         if not chunks_in(query):
             return query.copy()
         if isinstance(query, exp.SetOperation):
@@ -82,15 +72,7 @@ class Splitter:
 
     def _is_divisible(self, select: exp.Select) -> bool:
         has_stream = any(chunks_in(node) for node in source_nodes(select))
-        return has_stream and not self._obstacle(select)
-
-    def _obstacle(self, select: exp.Select) -> str:
-        """Say why rows of a SELECT's FROM do not come one by one from rows of the streams."""
-        try:
-            check_sources(select, self._functions)
-        except NotIncrementalError as error:
-            return error.reason
-        return ""
+        return has_stream and not obstacle(check_sources, select, self._functions)
 
     def _set_operation(self, query: exp.SetOperation) -> exp.Query:
         """Divide each side; where duplicates do not matter, without them."""
@@ -101,33 +83,24 @@ class Splitter:
         return copy
 
     def _without_duplicates(self, query: exp.Query, is_wanted: bool) -> exp.Query:
-        from sqlglot import exp
-
         if not is_wanted or not isinstance(query, exp.Select) or not chunks_in(query):
             return query
         if any(map(collation_of, self._trial.columns(query).types)):
             return query  # which of equal texts is kept depends on all that there are
-        try:
-            check_row_wise(query, self._functions)
-        except NotIncrementalError:
+        if obstacle(check_row_wise, query, self._functions):
             return query
         return query.copy().distinct(copy=False)
 
     # A block whose rows come one by one
 
     def _divided(self, select: exp.Select) -> Division:
-        from sqlglot import exp
-
         task = self._task(select)
         division = self._by_rules(task)
-        relation = self._add(division, task)
-        if relation != task.relation:
-            finish = division.finish.copy()
-            for table in finish.find_all(exp.Table):
-                if table.name == task.relation:
-                    table.replace(instead_of(table, relation))
-            division = replace(division, finish=finish)
-        return division
+        relation = self._add(division.leaf)
+        if relation == task.relation:
+            return division
+        finish = renamed_tables(division.finish, {task.relation: relation})
+        return replace(division, finish=finish)
 
     def _task(self, select: exp.Select) -> Task:
         block = read_block(select, self._trial)
@@ -135,9 +108,7 @@ class Splitter:
             block = replace(block, select=resolved(block))
         except NotIncrementalError:
             check_row_wise(select, self._functions)  # which needs no names
-        for query in list(queries_beside_from(block.select)):
-            if chunks_in(query):
-                query.replace(self._beside(query))
+        self._divide_beside(block.select)
         relation = f"{self._prefix}{len(self.leaves)}"
         shape = self._trial.shape(select)
         finished = frozenset(leaf.relation for leaf in self.leaves)
@@ -154,14 +125,11 @@ class Splitter:
 
     def _by_rules(self, task: Task) -> Division:
         """Return what the first rule that applies makes of a block, or rows if none does."""
-        reason = _why_not_row_wise(task)
+        reason = obstacle(check_row_wise, task.original, task.functions) or "it needs all rows"
         for rule in _RULES:
             try:
-                division = _before_bounds(rule(task))
-            except NotIncrementalError as error:
-                reason = error.reason
-                break
-            except DatabaseError as error:
+                division = rule(task)
+            except (NotIncrementalError, DatabaseError) as error:
                 reason = refusal(error)
                 break
             if division is not None:
@@ -171,32 +139,30 @@ class Splitter:
     def _of_rows(self, task: Task, reason: str) -> Division:
         """Keep rows, counted where they are likely to be equal."""
         try:
-            division = _before_bounds(counted_rows(task))
+            division = counted_rows(task)
         except (NotIncrementalError, DatabaseError):
             division = None
-        return division or _before_bounds(kept_rows(task, reason))
+        return division or kept_rows(task, reason)
 
-    def _add(self, division: Division, task: Task) -> str:
-        """Add the leaf of a division, or find the same leaf; return its relation."""
+    def _add(self, made: Leaf) -> str:
+        """Add a leaf, or find the same leaf; return its relation."""
         for leaf in self.leaves:
-            if key(leaf.partial) == key(division.partial) and leaf.groups == division.groups:
+            if key(leaf.partial) == key(made.partial) and leaf.groups == made.groups:
                 return leaf.relation
-        self.leaves.append(leaf_of(division, task))
-        return task.relation
+        self.leaves.append(made)
+        return made.relation
 
     def _over_union(self, select: exp.Select) -> exp.Query | None:
         """Divide an aggregate over UNION ALL, or return None if this is none or cannot be."""
-        from sqlglot import exp
-
         before = list(self.leaves)
         finish: exp.Query | None = None
         relations = []
         try:
             for side in sides_of_union(select, self._trial, self._functions) or ():
                 task = replace(self._task(side), is_shared=True)
-                division = _before_bounds(synchronous_replication(task))
+                division = synchronous_replication(task)
                 assert division is not None
-                relations.append((task.relation, self._add(division, task)))
+                relations.append((task.relation, self._add(division.leaf)))
                 finish = finish or division.finish.copy()
         except (NotIncrementalError, DatabaseError):
             self.leaves = before
@@ -210,22 +176,24 @@ class Splitter:
 
     def _partly(self, select: exp.Select) -> exp.Query:
         """Divide the blocks inside a SELECT, and keep rows of the chunks that it reads itself."""
-        reason = self._obstacle(select)
+        reason = obstacle(check_sources, select, self._functions)
         conditions = conditions_by_source(select, self._trial)
         names = self._trial.columns(select).names
         copy = select.copy()
-        for query in list(queries_beside_from(copy)):
-            if chunks_in(query):
-                query.replace(self._beside(query))
+        self._divide_beside(copy)
         for node in source_nodes(copy):
             if chunks_in(node):
                 self._below(node, copy, conditions.get(node.alias_or_name, ()), reason)
         return _with_names(copy, names)
 
+    def _divide_beside(self, select: exp.Select) -> None:
+        """Exchange the subqueries over streams in expressions, in place."""
+        for query in list(queries_beside_from(select)):
+            if chunks_in(query):
+                query.replace(self._beside(query))
+
     def _beside(self, query: exp.Query) -> exp.Query:
         """Divide a subquery in an expression, which must stand on its own feet."""
-        from sqlglot import exp
-
         inner = query.this if isinstance(query, exp.Subquery) else query
         try:
             self._trial.columns(inner)
@@ -246,48 +214,20 @@ class Splitter:
         reason: str,
     ) -> None:
         """Exchange what stands in FROM, in place."""
-        from sqlglot import exp
-
-        index = chunk_index(node)
-        if index is not None and isinstance(node, exp.Table) and not node.args.get("joins"):
+        if isinstance(node, exp.Table) and chunks_in(node) and not node.args.get("joins"):
             relation = f"{self._prefix}{len(self.leaves)}"
-            self.leaves.append(
-                raw_rows(
-                    node,
-                    index,
-                    relation,
-                    within=select,
-                    conditions=conditions,
-                    schema=self._trial.schemas[node.name],
-                    reason=reason,
-                )
+            rows = raw_rows(
+                node, relation, self._trial, within=select, conditions=conditions, reason=reason
             )
-            node.replace(instead_of(node, relation))
+            self.leaves.append(rows)
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
             node.set("this", self._above(node.this))
         else:
             raise NotIncrementalError(reason)
 
 
-def _before_bounds(division: _Divided) -> _Divided:
-    """Return a division whose partial can be evaluated before the bounds of a window are known."""
-    if division is not None and bounds_in(division.partial):
-        raise NotIncrementalError(f"its rows are combined with {BOUNDS_COME_LATER}")
-    return division
-
-
-def _why_not_row_wise(task: Task) -> str:
-    try:
-        check_row_wise(task.original, task.functions)
-    except NotIncrementalError as error:
-        return error.reason
-    return "it needs all rows"
-
-
 def _with_names(select: exp.Select, names: tuple[str, ...]) -> exp.Select:
     """Give select items the names they had, where an exchanged subquery would change them."""
-    from sqlglot import exp
-
     items = select.expressions
     if len(items) != len(names) or select.find(exp.Star, exp.Columns):
         return select

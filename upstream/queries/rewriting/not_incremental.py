@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, ParamSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Asked = ParamSpec("_Asked")
 
 BOUNDS_COME_LATER: Final = "bounds of the window, which are known when it has ended"
 """What a partial cannot read."""
@@ -18,11 +23,25 @@ class NotIncrementalError(Exception):
 
 def needs_every_value(aggregates: list[str]) -> str:
     """Return as a reason that these cannot be made of partials."""
-    if len(aggregates) == 1:
-        return f"{aggregates[0]} needs every value"
-    return f"{', '.join(aggregates[:-1])} and {aggregates[-1]} need every value"
+    return f"{listed(aggregates)} {'need' if len(aggregates) > 1 else 'needs'} every value"
+
+
+def listed(names: list[str]) -> str:
+    """Return one name, or several as people list them."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def obstacle(check: Callable[_Asked, None], *about: _Asked.args, **named: _Asked.kwargs) -> str:
+    """Return the reason for which a check raises, or nothing if it does not."""
+    try:
+        check(*about, **named)
+    except NotIncrementalError as error:
+        return error.reason
+    return ""
 
 
 def refusal(error: Exception) -> str:
-    """Return as a reason that DuckDB refused a part: the first line of what it said."""
+    """Return as a reason why a part was refused: of DuckDB, the first line of what it said."""
+    if isinstance(error, NotIncrementalError):
+        return error.reason
     return f"DuckDB does not take it in parts ({str(error).strip().splitlines()[0]})"

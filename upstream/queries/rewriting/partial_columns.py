@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ..sql.trees import column, key, named
 from .split_query import StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from sqlglot import exp
 
     Merge = Callable[[Sequence[exp.Expr]], Sequence[exp.Expr]]
 
@@ -27,6 +27,31 @@ class StateDraft:
     when_empty: int | None = None
 
 
+class Numbered(dict[str, "exp.Expr"]):
+    """Expressions by names of columns, such as `__g0`, `__g1`, …; each is there once."""
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__()
+        self._prefix = prefix
+        self._names: dict[str, str] = {}
+
+    def name(self, tree: exp.Expr) -> str:
+        """Return the name for an expression, which is added if it is not there."""
+        text = key(tree)
+        if text not in self._names:
+            self._names[text] = f"{self._prefix}{len(self)}"
+            self[self._names[text]] = tree.copy()
+        return self._names[text]
+
+    def known(self, tree: exp.Expr) -> str | None:
+        """Return the name for an expression that is there."""
+        return self._names.get(key(tree))
+
+    def selected(self) -> list[exp.Expr]:
+        """Return the select items."""
+        return [named(tree.copy(), name) for name, tree in self.items()]
+
+
 @dataclass(slots=True)
 class PartialColumns:
     """Groups and states. What is asked for twice is there once.
@@ -37,42 +62,32 @@ class PartialColumns:
     the finish does it. `is_lasting` is that of the task.
     """
 
-    groups: dict[str, exp.Expr] = field(default_factory=dict)
-    states: list[StateDraft] = field(default_factory=list)
+    groups: Numbered = field(default_factory=lambda: Numbered("__g"))
     is_refined: bool = False
     needs_order: bool = False
     breaks_ties: bool = False
     is_lasting: bool = False
     apart: set[str] = field(default_factory=set)
-    _names: dict[str, str] = field(default_factory=dict)
     _states: dict[str, StateDraft] = field(default_factory=dict)
 
-    def group(self, tree: exp.Expr) -> exp.Column:
-        """Return the column of a group."""
-        text = key(tree)
-        if text not in self._names:
-            self._names[text] = f"__g{len(self.groups)}"
-            self.groups[self._names[text]] = tree.copy()
-        return column(self._names[text])
-
-    def group_of(self, tree: exp.Expr) -> exp.Column | None:
-        """Return the column of a group that there is already."""
-        name = self._names.get(key(tree))
-        return column(name) if name else None
+    @property
+    def states(self) -> tuple[StateDraft, ...]:
+        """The states in the order in which they were asked for."""
+        return tuple(self._states.values())
 
     def refining(self, tree: exp.Expr, *, is_counted: bool) -> exp.Column:
         """Return the column of what is to be a group for the sake of one aggregate.
 
         If the values are only counted, it does not matter which of equal ones is kept.
         """
-        found = self.group_of(tree)
-        if found is None:
+        is_new = self.groups.known(tree) is None
+        name = self.groups.name(tree)
+        if is_new:
             self.is_refined = True
-            found = self.group(tree)
-            self.apart.add(found.name)
+            self.apart.add(name)
         if not is_counted:
-            self.apart.discard(found.name)
-        return found
+            self.apart.discard(name)
+        return column(name)
 
     def state(
         self,
@@ -86,9 +101,7 @@ class PartialColumns:
         if text not in self._states:
             first = sum(len(state.columns) for state in self.states)
             names = tuple(f"__s{first + i}" for i in range(len(values)))
-            draft = StateDraft(kind, names, tuple(values), merge, when_empty)
-            self._states[text] = draft
-            self.states.append(draft)
+            self._states[text] = StateDraft(kind, names, tuple(values), merge, when_empty)
         return tuple(column(name) for name in self._states[text].columns)
 
     def items(self) -> list[exp.Expr]:
@@ -98,4 +111,4 @@ class PartialColumns:
             for state in self.states
             for name, value in zip(state.columns, state.values, strict=True)
         ]
-        return [named(tree.copy(), name) for name, tree in self.groups.items()] + states
+        return self.groups.selected() + states

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ..sql.trees import column, is_bare_star, named, replaced
 from .not_incremental import NotIncrementalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from sqlglot import exp
 
     from .block import Block, Source
 
@@ -39,8 +39,6 @@ class _Resolver:
         self._depth = 0
 
     def select(self) -> exp.Select:
-        from sqlglot import exp
-
         copy = self._block.select.copy()
         for join in copy.args.get("joins") or ():
             if join.args.get("on"):
@@ -61,8 +59,6 @@ class _Resolver:
 
     def _item(self, item: exp.Expr) -> list[exp.Expr]:
         """Resolve a select item; a star becomes several."""
-        from sqlglot import exp
-
         if is_bare_star(item):
             if self._block.using:
                 raise NotIncrementalError("SELECT * over JOIN … USING is not split: name columns")
@@ -96,19 +92,15 @@ class _Resolver:
         return replaced(tree, self._name)
 
     def _name(self, node: exp.Expr) -> exp.Expr | None:
-        from sqlglot import exp
-
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return None
         parts = [part.name for part in node.parts]
         if len(parts) > 1 and parts[0].lower() in self._sources:
-            source = self._sources[parts[0].lower()]
-            exact = _exact(source, parts[1])
-            return _fields(column(exact, source.alias), parts[2:]) if exact else None
-        owners = [source for source in self._sources.values() if _exact(source, parts[0])]
+            return _column(self._sources[parts[0].lower()], parts[1:])
+        found = [_column(source, parts) for source in self._sources.values()]
+        owners = [each for each in found if each is not None]
         if len(owners) == 1:
-            exact = _exact(owners[0], parts[0])
-            return _fields(column(exact, owners[0].alias), parts[1:])
+            return owners[0]
         if not owners and parts[0].lower() in self._aliases:
             return _fields(self._alias(parts[0].lower()), parts[1:])
         if not owners and parts[0].lower() in self._sources:
@@ -116,8 +108,6 @@ class _Resolver:
         return None
 
     def _alias(self, name: str) -> exp.Expr:
-        from sqlglot import exp
-
         self._depth += 1
         if self._depth > _MOST_ALIASES:
             raise NotIncrementalError(f"the alias {name} is used in too many places")
@@ -128,14 +118,13 @@ def _by_alias(sources: Iterable[Source]) -> dict[str, Source]:
     return {source.alias.lower(): source for source in sources}
 
 
-def _exact(source: Source, name: str) -> str:
-    """Return the column's name as the source spells it, or nothing."""
-    return next((known for known in source.columns if known.lower() == name.lower()), "")
+def _column(source: Source, parts: list[str]) -> exp.Expr | None:
+    """Return the column with its fields, spelt as the source does, if the source has it."""
+    exact = [known for known in source.columns if known.lower() == parts[0].lower()]
+    return _fields(column(exact[0], source.alias), parts[1:]) if exact else None
 
 
 def _fields(tree: exp.Expr, names: list[str]) -> exp.Expr:
-    from sqlglot import exp
-
     for name in names:
         tree = exp.Dot(this=tree, expression=exp.to_identifier(name, quoted=True))
     return tree

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+from sqlglot import exp
+
 from ..sql.names import STEP
-from ..sql.trees import chunk_tables, column, conjuncts, nested_queries, own_nodes
-from .block import read_block
+from ..sql.trees import chunk_index, chunk_tables, column, conjuncts, nested_queries, own_nodes
+from .block import is_inner, read_block
 from .not_incremental import NotIncrementalError
+from .relations import read_as
 from .resolution import resolved
+from .split_query import Leaf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import pyarrow as pa
-    from sqlglot import exp
 
     from .block import Block
     from .trial import Trial
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 
 def columns_read(tree: exp.Expr, schema: pa.Schema) -> tuple[str, ...]:
     """Return the columns of a schema that a query may name: all if it says `*`, at least one."""
-    from sqlglot import exp
-
     if any(not isinstance(star.parent, exp.Func) for star in tree.find_all(exp.Star)):
         return tuple(schema.names)  # but the star of count(*) names nothing
     if tree.find(exp.Columns, exp.Pivot) or _names_a_row(tree, schema):
@@ -39,30 +39,46 @@ def columns_read(tree: exp.Expr, schema: pa.Schema) -> tuple[str, ...]:
 
 def _names_a_row(tree: exp.Expr, schema: pa.Schema) -> bool:
     """Tell whether a chunk's name is used as if it were a column: all its columns as a struct."""
-    from sqlglot import exp
-
     rows = {chunk.alias_or_name.lower() for chunk in chunk_tables(tree)}
     rows -= {name.lower() for name in schema.names}
     return any(not node.table and node.name.lower() in rows for node in tree.find_all(exp.Column))
 
 
-def picking(
-    chunk: exp.Table, columns: Iterable[str], conditions: Iterable[exp.Expr], *, steps: bool
-) -> exp.Select:
+def picking(chunk: exp.Table, columns: Iterable[str], conditions: Iterable[exp.Expr]) -> exp.Select:
     """Return the query that picks from a chunk what can matter."""
-    from sqlglot import exp
-
-    names = [STEP, *columns] if steps else [*columns]
-    table = exp.Table(this=chunk.this.copy(), alias=exp.TableAlias(this=_alias(chunk)))
-    query = exp.select(*(column(name) for name in names)).from_(table)
-    conditions = [condition.copy() for condition in conditions]
-    return query.where(*conditions) if conditions else query
+    alias = exp.TableAlias(this=exp.to_identifier(chunk.alias_or_name, quoted=True))
+    query = exp.select(*map(column, columns)).from_(exp.Table(this=chunk.this.copy(), alias=alias))
+    return query.where(*conditions)
 
 
-def _alias(chunk: exp.Table) -> exp.Identifier:
-    from sqlglot import exp
+def raw_rows(
+    chunk: exp.Table,
+    relation: str,
+    trial: Trial,
+    *,
+    within: exp.Expr,
+    conditions: Iterable[exp.Expr] = (),
+    reason: str,
+) -> Leaf:
+    """Return a leaf of the rows of a chunk that a query can need, and let them be read instead.
 
-    return exp.to_identifier(chunk.alias_or_name, quoted=True)
+    The last resort: the query is evaluated over them for each window.
+    """
+    index = chunk_index(chunk)
+    assert index is not None
+    columns, conditions = columns_read(within, trial.schemas[chunk.name]), list(conditions)
+    leaf = Leaf(
+        relation=relation,
+        windows=(index,),
+        partial=picking(chunk, columns, conditions),
+        partial_by_step=picking(chunk, [STEP, *columns], conditions),
+        groups=None,
+        states=(),
+        rule="kept rows",
+        reason=reason,
+    )
+    read_as(chunk, relation)
+    return leaf
 
 
 def conditions_on(block: Block, alias: str) -> list[exp.Expr]:
@@ -73,7 +89,7 @@ def conditions_on(block: Block, alias: str) -> list[exp.Expr]:
     where = block.select.args.get("where")
     found = conjuncts(where.this if where else None)
     for join in block.select.args.get("joins") or ():
-        if not join.side and not join.method and join.kind in ("", "INNER"):
+        if is_inner(join):
             found += conjuncts(join.args.get("on"))
     return [condition for condition in found if _is_about(condition, alias)]
 
@@ -83,24 +99,19 @@ def conditions_by_source(select: exp.Select, trial: Trial) -> dict[str, tuple[ex
 
     Not for what an outer join may fill up with NULLs: rows must not be missing there.
     """
-    joins = select.args.get("joins") or ()
-    is_inner = all(
-        not join.side and not join.method and join.kind in ("", "INNER", "CROSS") for join in joins
-    )
-    if not is_inner:
+    if not all(map(is_inner, select.args.get("joins") or ())):
         return {}
     try:
         block = read_block(select, trial)
         block = replace(block, select=resolved(block))
     except NotIncrementalError:
         return {}
-    return {alias: tuple(conditions_on(block, alias)) for alias in block.steps}
+    streams = [source.alias for source in block.sources if source.windows]
+    return {alias: tuple(conditions_on(block, alias)) for alias in streams}
 
 
 def _is_about(condition: exp.Expr, alias: str) -> bool:
-    from sqlglot import exp
-
-    if any(True for _ in nested_queries(condition)) or isinstance(condition, exp.Query):
+    if any(nested_queries(condition)) or isinstance(condition, exp.Query):
         return False
     tables = {node.table for node in own_nodes(condition) if isinstance(node, exp.Column)}
     return tables == {alias}

@@ -11,26 +11,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+from sqlglot import exp
+
 from ...database.failure import DatabaseError
 from ..sql.functions import functions_of
 from ..sql.names import STEP
-from ..sql.trees import cast, chunk_index, chunks_in, key, merged_prefix, named
+from ..sql.trees import cast, chunk_index, chunk_tables, chunks_in, key, merged_prefix, named
 from ..sql.window_bounds import bounds_in
 from ..sql.window_clause import WindowKind
+from .block import check_row_wise
 from .collations import may_collate, plain
 from .common_tables import without_common_tables
 from .early_aggregation import aggregated_early
 from .nested_blocks import Splitter
-from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, refusal
-from .raw_rows import instead_of, raw_rows
+from .not_incremental import BOUNDS_COME_LATER, NotIncrementalError, obstacle, refusal
+from .retention import raw_rows
 from .split_query import SplitQuery
-from .trial import Columns, Shape, Trial
+from .trial import Columns, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pyarrow as pa
-    from sqlglot import exp
 
     from ...database.duck import Duck
     from ..sql.functions import Functions
@@ -70,28 +71,21 @@ def _prepared(query: exp.Query) -> exp.Query:
     Places in the user's text are left out: nothing asks for them, and copying them takes as long as
     copying all the rest.
     """
-    from sqlglot import exp
-
     query = query.copy()
     for node in query.walk():
         node._meta = None
     if isinstance(query, exp.Select):
         items = query.expressions
-        for item in [item for item in items if _is_nameless(item) and chunks_in(item)]:
-            name = key(item)
-            item.replace(named(item.copy(), name))
+        have_names = (exp.Alias, exp.Column, exp.Star)
+        for item in [each for each in items if not isinstance(each, have_names)]:
+            if chunks_in(item):
+                item.replace(named(item.copy(), key(item)))
     found = [each for each in query.find_all(exp.Subquery) if not each.alias]
     relations = [each for each in found if isinstance(each.parent, exp.From | exp.Join)]
     for number, each in enumerate(relations, 1):
         name = "unnamed_subquery" + (str(number) if number > 1 else "")
         each.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
     return query
-
-
-def _is_nameless(item: exp.Expr) -> bool:
-    from sqlglot import exp
-
-    return not isinstance(item, exp.Alias | exp.Column | exp.Star)
 
 
 def deep(
@@ -127,53 +121,29 @@ def _shallow(
     reason: str,
 ) -> SplitQuery:
     """Keep the rows of every chunk, and evaluate the whole query over them."""
-    from sqlglot import exp
-
     finish = query.copy()
     prefix = merged_prefix(query)
-    leaves: list[Leaf] = []
-    for table in list(finish.find_all(exp.Table)):
-        index = chunk_index(table)
-        if index is None:
-            continue
-        schema = trial.schemas[table.name]
-        leaf = raw_rows(
-            table,
-            index,
-            f"{prefix}{index}",
-            within=query,
-            conditions=(),
-            schema=schema,
-            reason=reason,
-        )
-        leaves.append(leaf)
-        table.replace(instead_of(table, leaf.relation))
-    unique = tuple({leaf.relation: leaf for leaf in leaves}.values())
-    return SplitQuery(windows, unique, finish, None, query, _is_row_wise(query, functions))
+    leaves: dict[str, Leaf] = {}
+    for table in chunk_tables(finish):
+        relation = f"{prefix}{chunk_index(table)}"
+        leaves[relation] = raw_rows(table, relation, trial, within=query, reason=reason)
+    is_row_wise = _is_row_wise(query, functions)
+    return SplitQuery(windows, tuple(leaves.values()), finish, None, query, is_row_wise)
 
 
 def _is_row_wise(query: exp.Query, functions: Functions) -> bool:
-    from sqlglot import exp
-
-    from .block import check_row_wise
-
     if isinstance(query, exp.Union) and not query.args["distinct"]:
         sides = [query.this, query.expression]
         return all(_is_row_wise(side, functions) for side in sides)
     if not isinstance(query, exp.Select) or len(chunks_in(query)) != 1:
         return False
-    try:
-        check_row_wise(query, functions)
-    except NotIncrementalError:
-        return False
-    return True
+    return not obstacle(check_row_wise, query, functions)
 
 
 def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
     """Return the split if DuckDB runs all of it, with casts where a type had changed."""
     for leaf in split_query.leaves:
-        parts = (leaf.partial, leaf.partial_by_step)
-        if any(map(bounds_in, (*parts, *leaf.filters.values(), *leaf.filters_by_step.values()))):
+        if any(map(bounds_in, (leaf.partial, leaf.partial_by_step, *leaf.picks.values()))):
             raise NotIncrementalError(f"its rows are combined with {BOUNDS_COME_LATER}")
     try:
         by_step = trial.with_steps()
@@ -188,25 +158,19 @@ def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
 def _tried(leaf: Leaf, trial: Trial, by_step: Trial) -> Leaf:
     """Have DuckDB say that it takes all parts of a leaf that are run, and what they give."""
     partial = trial.shape(leaf.partial)
-    _check_by_step(partial, by_step.columns(leaf.partial_by_step))
+    stepped = Columns((STEP, *partial.names), ("BIGINT", *partial.types))
+    if by_step.columns(leaf.partial_by_step) != stepped:  # as in a row that is taken as a struct
+        raise NotIncrementalError("it takes columns without naming them: name the columns instead")
     early = None
     if len(leaf.windows) > 1:  # of which rows are picked before they are joined
-        for pick in leaf.filters_by_step.values():
+        for pick in leaf.picks.values():
             by_step.shape(pick)
         early = aggregated_early(leaf, trial)
         early = early and replace(early, schema=partial.schema)
     return replace(leaf, schema=partial.schema, early=early)
 
 
-def _check_by_step(partial: Shape, partial_by_step: Columns) -> None:
-    """Raise if the step is anywhere but in front, such as in a row that is taken as a struct."""
-    if partial_by_step != Columns((STEP, *partial.names), ("BIGINT", *partial.types)):
-        raise NotIncrementalError("it takes columns without naming them: name the columns instead")
-
-
 def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> SplitQuery:
-    from sqlglot import exp
-
     whole, finish = trial.columns(split_query.whole), merged.columns(split_query.finish)
     if finish.names != whole.names:
         raise NotIncrementalError("the parts do not give the columns of the query")

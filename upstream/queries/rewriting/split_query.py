@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from ..sql.window_bounds import bounds_in
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -61,10 +63,9 @@ class Leaf:
     streams) the step of a result is the oldest of the steps it was made from, since it expires with
     that. `reason` says why the leaf is not split deeper, and is empty if it is split to the end.
 
-    For those who keep rows of a window (a join of streams): `columns` are all that the leaf reads
-    of it, and the query in `filters` picks from `chunk_i` the rows that can matter, with these
-    columns; `filters_by_step` does so with `__step` in front. The partial over what is picked is
-    the partial over all.
+    For a leaf over several windows, which keeps rows of them: the query in `picks` picks from
+    `chunk_i`, with its column `__step`, the rows and columns that can matter, the step in front.
+    The partial over what is picked is the partial over all.
 
     `early`, for a leaf over two windows, is the same leaf with each stream aggregated before the
     join, if that can be. `schema` is that of the partial, as DuckDB gave it when it was tried.
@@ -80,9 +81,7 @@ class Leaf:
     states: tuple[State, ...]
     rule: str
     reason: str = ""
-    columns: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    filters: Mapping[int, exp.Query] = field(default_factory=dict)
-    filters_by_step: Mapping[int, exp.Query] = field(default_factory=dict)
+    picks: Mapping[int, exp.Select] = field(default_factory=dict)
     early: Leaf | None = None
     schema: pa.Schema | None = None
     aggregates: tuple[str, ...] = ()
@@ -111,6 +110,4 @@ class SplitQuery:
     @property
     def bounds(self) -> frozenset[int]:
         """Of which windows the bounds are lent to `finish` and `whole`, each as `bounds_i`."""
-        from ..sql.window_bounds import bounds_in
-
         return bounds_in(self.finish) | bounds_in(self.whole)

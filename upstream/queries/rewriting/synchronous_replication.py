@@ -1,27 +1,42 @@
 """Synchronous replication: all aggregates of a block at once, each in the groups of the block.
 
-The partial groups as the query does, or finer where an aggregate asks for that.
+The partial groups as the query does, or finer where an aggregate asks for that. SELECT DISTINCT is
+such a block as well: each partial without its duplicates, the merge without those among them.
+
+In the finish each merged row is a group, or is aggregated once more: where there are no groups (a
+window without rows still has a result), with ROLLUP and the like, and where an aggregate asked for
+finer groups than the query's own.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..sql.trees import key, replaced
-from .aggregates import split_aggregate
-from .aggregates.aggregate_call import is_call
-from .by_step import by_number, by_step
-from .collations import collation_of
+import pyarrow as pa
+from sqlglot import exp
+
+from ..sql.trees import call, cast, column, replaced
+from .aggregates.aggregate_call import is_call, is_windowed
+from .aggregates.rules import split_aggregate
+from .by_step import group_by_first
+from .collations import collated, collation_of, plain
 from .division import Division, Task
-from .grouped_finish import GroupedFinish
-from .grouping import check_items, group_expressions, has_aggregates
-from .merged_relation import travelling
+from .explain import spoken
+from .grouping import check_items, group_expressions, has_aggregates, has_sets
+from .merged_relation import read_back, restored, travelling, types_of
 from .not_incremental import NotIncrementalError, needs_every_value
 from .partial_columns import PartialColumns
-from .spoken import spoken
+from .split_query import State, StateKind
 
 if TYPE_CHECKING:
-    from sqlglot import exp
+    from collections.abc import Mapping, Sequence
+
+    from .partial_columns import StateDraft
+    from .trial import Shape
+
+_DIRECT = ("expressions", "from_", "group")
+"""The parts of a query that a merged relation has answered."""
 
 
 def synchronous_replication(task: Task) -> Division | None:
@@ -30,94 +45,72 @@ def synchronous_replication(task: Task) -> Division | None:
     if not select.args.get("group") and not has_aggregates(select, task.functions):
         return None
     check_items(select, task.shape.names)
-    return grouped(task, group_expressions(select, task.functions), "synchronous replication")
+    return _grouped(task, group_expressions(select, task.functions), "synchronous replication")
 
 
-def grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
+def distinct_rows(task: Task) -> Division | None:
+    """Divide SELECT DISTINCT: group by the whole select list."""
+    select = task.block.select
+    distinct = select.args.get("distinct")
+    if not distinct or distinct.args.get("on") or select.args.get("qualify"):
+        return None
+    if len(select.expressions) != len(task.shape.names):
+        raise NotIncrementalError("a select item makes several columns")
+    plain = select.copy()
+    plain.set("distinct", None)
+    items = [item.unalias() for item in plain.expressions]
+    return _grouped(replace(task, block=replace(task.block, select=plain)), items, "distinct rows")
+
+
+def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
     """Divide a block by these groups."""
-    from sqlglot import exp
-
     columns = PartialColumns(is_lasting=task.is_lasting)
     for group in groups:
-        columns.group(group)
-    upper = _Upper(task, columns)
-    parts = upper.parts()
-    if upper.not_split:
-        raise NotIncrementalError(needs_every_value(list(upper.not_split)))
-    partial = _partial(task.block.select, columns)
+        columns.groups.name(group)
+    own_groups = len(columns.groups)
+    aggregates = _Aggregates(task, columns)
+    upper = task.upper(aggregates.over)
+    if aggregates.not_split:
+        raise NotIncrementalError(needs_every_value(list(aggregates.not_split)))
+    partial = task.rows(columns.items())
+    group_by_first(partial, len(columns.groups))
     if any(table.name in task.finished for table in partial.find_all(exp.Table)):
         raise NotIncrementalError("an aggregate depends on a subquery over a stream")
     shape = travelling(partial, len(columns.groups), task.trial, apart=columns.apart)
     if any(collation_of(each) for each in shape.types[len(columns.groups) :]):
         columns.needs_order = True  # of texts that are equal by a collation, the first is chosen
-    draft = GroupedFinish(task, columns, shape, len({key(group) for group in groups}))
-    return Division(
-        rule=rule if groups else upper.ungrouped_rule,
-        partial=partial,
-        partial_by_step=by_step(partial, groups=len(columns.groups)),
-        finish=draft.select(parts),
+    finish = _Finish(task, columns, shape, own_groups)
+    leaf = task.leaf(
+        rule if groups else "concatenation with compensation",
+        partial,
         groups=tuple(columns.groups),
-        states=draft.states(),
-        direct=draft.direct(parts),
+        states=finish.states(),
     )
+    return Division(leaf, finish.select(upper), finish.direct(upper))
 
 
-def _partial(select: exp.Select, columns: PartialColumns) -> exp.Select:
-    """Return the partial: FROM and WHERE as they are, the columns instead of the select list."""
-    from sqlglot import exp
-
-    partial = exp.Select(expressions=columns.items())
-    for name in ("from_", "joins", "where"):
-        value = select.args.get(name)
-        if value:
-            copy = [item.copy() for item in value] if isinstance(value, list) else value.copy()
-            partial.set(name, copy)
-    if columns.groups:
-        partial.set("group", exp.Group(expressions=by_number(len(columns.groups))))
-    return partial
-
-
-class _Upper:
-    """The parts of a SELECT above its FROM and WHERE, over the columns of a partial."""
+class _Aggregates:
+    """Exchanges the groups and aggregates of a block for the columns of a partial."""
 
     def __init__(self, task: Task, columns: PartialColumns) -> None:
         self._task = task
         self._columns = columns
-        self.ungrouped_rule = "concatenation with compensation"
         self.not_split: dict[str, None] = {}
         """The aggregates that no rule splits, as the user wrote them, each once."""
 
-    def parts(self) -> dict[str, list[exp.Expr] | exp.Expr]:
-        """Return the clauses by sqlglot's names."""
-        select = self._task.block.select
-        items = [item.unalias() for item in select.expressions]
-        parts: dict[str, list[exp.Expr] | exp.Expr] = {
-            "expressions": [self._over(item) for item in items]
-        }
-        for name in ("having", "qualify", "order", "limit", "offset", "distinct", "group"):
-            if select.args.get(name):
-                parts[name] = self._over(select.args[name])
-        if select.args.get("windows"):
-            parts["windows"] = [self._over(window) for window in select.args["windows"]]
-        return parts
-
-    def _over(self, tree: exp.Expr) -> exp.Expr:
+    def over(self, tree: exp.Expr) -> exp.Expr:
+        """Return an expression over the columns; a window function itself stays what it is."""
         return replaced(tree, self._exchange)
 
     def _exchange(self, node: exp.Expr) -> exp.Expr | None:
-        from sqlglot import exp
-
-        group = self._columns.group_of(node)
+        group = self._columns.groups.known(node)
         if group is not None:
-            return group
-        if isinstance(node, exp.Window) and is_call(node.this):
-            return self._window(node)
+            return column(group)
         function = is_call(node)
-        if function is not None and self._task.functions.is_aggregate(function):
-            return self._aggregate(node)
-        return None
+        is_aggregate = function is not None and self._task.functions.is_aggregate(function)
+        return self._split(node) if is_aggregate and not is_windowed(node) else None
 
-    def _aggregate(self, node: exp.Expr) -> exp.Expr:
+    def _split(self, node: exp.Expr) -> exp.Expr:
         try:
             return split_aggregate(node, self._columns)
         except NotIncrementalError:
@@ -125,23 +118,115 @@ class _Upper:
             self.not_split[spoken(node, qualified=has_many)] = None
             return node.copy()  # all of them are to be named
 
-    def _window(self, node: exp.Window) -> exp.Expr:
-        """Look into the arguments of a window function, which itself stays what it is."""
-        copy = node.copy()
-        function = is_call(copy.this)
-        assert function is not None
-        inner = is_call(node.this)
-        assert inner is not None
-        for name, value in inner.args.items():
-            function.set(name, self._each(value))
-        for name, value in node.args.items():
-            if name != "this":
-                copy.set(name, self._each(value))
-        return copy
 
-    def _each(self, value: object) -> object:
-        from sqlglot import exp
+class _Finish:
+    """The finish over a merged relation; NotIncrementalError if the order of rows matters."""
 
-        if isinstance(value, list):
-            return [self._each(item) for item in value]
-        return self._over(value) if isinstance(value, exp.Expr) else value
+    def __init__(self, task: Task, columns: PartialColumns, shape: Shape, own_groups: int) -> None:
+        self._task = task
+        self._columns = columns
+        self._shape = shape
+        self._own_groups = tuple(columns.groups)[:own_groups]
+        self._has_sets = has_sets(task.block.select)
+        self._aggregates_again = (
+            task.is_shared or columns.is_refined or not own_groups or self._has_sets
+        )
+        has_many_rows = columns.is_refined or (self._aggregates_again and own_groups > 0)
+        is_join = len(task.block.sources) > 1
+        _check_order(columns, has_many_rows=has_many_rows, is_join=is_join)
+        self._types = types_of(shape, task.trial)
+        self._merges = {
+            name: merge
+            for draft in columns.states
+            for name, merge in zip(draft.columns, self._merge(draft), strict=True)
+        }
+        self._reading = self._readings()
+
+    def _readings(self) -> Mapping[str, exp.Expr]:
+        found = {name: restored(column(name), *types) for name, types in self._types.items()}
+        for state in self._columns.states if self._aggregates_again else ():
+            for name in state.columns:
+                again = restored(self._merges[name].copy(), *self._types[name])
+                found[name] = _or_empty(again, state)
+        return found
+
+    def select(self, upper: exp.Select) -> exp.Select:
+        """Return the query over the merged relation."""
+        finish = read_back(upper, self._reading)
+        if self._aggregates_again and not self._has_sets:
+            own = [column(name) for name in self._own_groups]
+            finish.set("group", exp.Group(expressions=own) if own else None)
+        elif not self._aggregates_again:
+            finish.set("group", None)
+            having = finish.args.get("having")
+            finish.set("where", having and exp.Where(this=having.this))
+            finish.set("having", None)
+        return finish
+
+    def direct(self, upper: exp.Select) -> tuple[tuple[str, str], ...] | None:
+        """Return which merged column is which result column, if that is all there is to do."""
+        asks_more = any(value for name, value in upper.args.items() if name not in _DIRECT)
+        if self._aggregates_again or asks_more:
+            return None
+        wanted = self._task.shape.schema
+        if len(upper.expressions) != len(wanted):
+            return None
+        items = [item.unalias() for item in upper.expressions]
+        for item, field in zip(items, wanted, strict=True):
+            is_column = isinstance(item, exp.Column) and item.name in self._reading
+            if not is_column or self._shape.schema.field(item.name).type != field.type:
+                return None
+        return tuple((name, item.name) for name, item in zip(wanted.names, items, strict=True))
+
+    def states(self) -> tuple[State, ...]:
+        """Return the states, merged in their own types."""
+        if not self._merges:
+            return ()
+        relation, merges = self._task.relation, list(self._merges.items())
+        query = exp.select(*(merge.copy() for _, merge in merges)).from_(exp.to_table(relation))
+        found = self._task.trial.lending({relation: self._shape.schema}).columns(query).types
+        same = {}
+        for (name, merge), type_name in zip(merges, found, strict=True):
+            wanted = plain(self._types[name][1])
+            same[name] = merge if plain(type_name) == wanted else cast(merge, wanted)
+        return tuple(
+            State(self._kind(draft), draft.columns, tuple(same[name] for name in draft.columns))
+            for draft in self._columns.states
+        )
+
+    def _kind(self, draft: StateDraft) -> StateKind:
+        """Return the kind, but OTHER where the type is not one that all mergers know."""
+        kind = self._shape.schema.field(draft.columns[0]).type
+        is_number = (
+            pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        )
+        is_text = pa.types.is_string(kind) and not collation_of(self._types[draft.columns[0]][0])
+        is_ordered = is_number or pa.types.is_temporal(kind) or is_text
+        fits = {
+            StateKind.SUM: is_number,
+            StateKind.MINIMUM: is_ordered,
+            StateKind.MAXIMUM: is_ordered,
+        }
+        return draft.kind if fits.get(draft.kind, True) else StateKind.OTHER
+
+    def _merge(self, draft: StateDraft) -> Sequence[exp.Expr]:
+        """Return the merge of a state's columns, which compares texts as the query does."""
+        return draft.merge([collated(column(name), self._types[name][0]) for name in draft.columns])
+
+
+def _check_order(columns: PartialColumns, *, has_many_rows: bool, is_join: bool) -> None:
+    """Raise if a state depends on an order of rows that the merge does not have.
+
+    A join does not define which of several rows that tie comes first. Over windows they are
+    evaluated from rows, so that both ways of evaluation agree; a landmark has one way only.
+    """
+    is_about_ties = columns.breaks_ties and (has_many_rows or not columns.is_lasting)
+    if (has_many_rows or is_join) and (columns.needs_order or is_about_ties):
+        raise NotIncrementalError("an aggregate needs the rows in their order")
+
+
+def _or_empty(merge: exp.Expr, state: StateDraft) -> exp.Expr:
+    """Return the merge of a state in the finish, right for no rows as well."""
+    if state.when_empty is None:
+        return merge
+    return call("coalesce", merge, exp.Literal.number(state.when_empty))

@@ -6,26 +6,19 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+from sqlglot import exp
+
 from ..sql.lending import prepare, written
+from ..sql.names import STEP
+from ..sql.window_bounds import is_bounds_name
 from .collations import may_collate, with_collations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
-    from sqlglot import exp
-
     from ...database.duck import Duck
     from ...database.prepared import Written
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The columns of a result: names, DuckDB's types, and the Arrow schema it is handed out in."""
-
-    names: tuple[str, ...]
-    types: tuple[str, ...]
-    schema: pa.Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +27,13 @@ class Columns:
 
     names: tuple[str, ...]
     types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape(Columns):
+    """All about the columns of a result: the Arrow schema as well that it is handed out in."""
+
+    schema: pa.Schema
 
 
 class Trial:
@@ -86,8 +86,6 @@ class Trial:
 
     def types_read_back(self, schema: pa.Schema) -> tuple[str, ...]:
         """Return the types as which DuckDB reads an Arrow table."""
-        from sqlglot import exp
-
         known = schema.serialize().to_pybytes()
         if known not in self._read_back:
             query = exp.select("*").from_(exp.to_table("merged"))
@@ -100,11 +98,6 @@ class Trial:
 
     def with_steps(self) -> Trial:
         """Return a trial in which the chunks have a column of steps as well, as in evaluation."""
-        import pyarrow as pa
-
-        from ..sql.names import STEP
-        from ..sql.window_bounds import is_bounds_name
-
         step = pa.field(STEP, pa.int64())
         schemas = {
             name: schema if is_bounds_name(name) else schema.append(step)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ..sql.trees import cast, chunks_in, column, named
-from .block import check_row_wise, source_nodes
+from .block import as_source, check_row_wise, source_nodes
 from .collations import collated, plain
 from .grouping import has_aggregates
-from .not_incremental import NotIncrementalError
+from .not_incremental import obstacle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sqlglot import exp
 
     from ..sql.functions import Functions
     from .trial import Trial
@@ -26,8 +26,6 @@ def sides_of_union(
 
     Each reads its side under the names and types of the whole.
     """
-    from sqlglot import exp
-
     nodes = source_nodes(select)
     if not select.args.get("group") and not has_aggregates(select, functions):
         return None
@@ -37,26 +35,20 @@ def sides_of_union(
     if len(sides) == 1 or not all(_is_row_wise(side, functions) for side in sides):
         return None
     shape = trial.columns(nodes[0].this)
-    return [_with_source(select, _as_whole(side, shape.names, shape.types)) for side in sides]
+    blocks = [select.copy() for _ in sides]
+    for block, side in zip(blocks, sides, strict=True):
+        [node] = source_nodes(block)
+        node.set("this", _as_whole(side, shape.names, shape.types))
+    return blocks
 
 
 def union_of(relations: Sequence[str], alias: str) -> exp.Subquery:
     """Return the merged relations one after the other, to be read under one name."""
-    from sqlglot import exp
-
-    queries: list[exp.Query] = [
-        exp.select("*").from_(exp.to_table(relation)) for relation in relations
-    ]
-    union = queries[0]
-    for query in queries[1:]:
-        union = exp.Union(this=union, expression=query, distinct=False)
-    name = exp.to_identifier(alias, quoted=True)
-    return exp.Subquery(this=union, alias=exp.TableAlias(this=name))
+    sides = [exp.select("*").from_(exp.to_table(relation)) for relation in relations]
+    return as_source(exp.union(*sides, distinct=False), alias)
 
 
 def _sides(query: exp.Expr) -> list[exp.Expr]:
-    from sqlglot import exp
-
     if isinstance(query, exp.Subquery) and not query.alias:
         return _sides(query.this)
     is_plain = isinstance(query, exp.Union) and not any(
@@ -66,33 +58,16 @@ def _sides(query: exp.Expr) -> list[exp.Expr]:
 
 
 def _is_row_wise(side: exp.Expr, functions: Functions) -> bool:
-    from sqlglot import exp
-
     if not isinstance(side, exp.Select) or not chunks_in(side):
         return False
-    try:
-        check_row_wise(side, functions)
-    except NotIncrementalError:
-        return False
-    return True
+    return not obstacle(check_row_wise, side, functions)
 
 
 def _as_whole(side: exp.Expr, names: Sequence[str], types: Sequence[str]) -> exp.Select:
     """Return one side with the names and types of the union."""
-    from sqlglot import exp
-
     own = [f"__u{i}" for i in range(len(names))]
-    columns = [exp.to_identifier(name, quoted=True) for name in own]
-    alias = exp.TableAlias(this=exp.to_identifier("__side", quoted=True), columns=columns)
     items = [
         named(collated(cast(column(mine, "__side"), plain(type_name)), type_name), name)
         for mine, type_name, name in zip(own, types, names, strict=True)
     ]
-    return exp.select(*items).from_(exp.Subquery(this=side.copy(), alias=alias))
-
-
-def _with_source(select: exp.Select, side: exp.Select) -> exp.Select:
-    copy = select.copy()
-    [node] = source_nodes(copy)
-    node.set("this", side)
-    return copy
+    return exp.select(*items).from_(as_source(side.copy(), "__side", own))

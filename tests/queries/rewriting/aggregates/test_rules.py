@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp, parse_one
 
-from upstream.queries.rewriting.aggregates import split_aggregate
+from upstream.queries.rewriting.aggregates.rules import split_aggregate
 from upstream.queries.rewriting.not_incremental import NotIncrementalError
 from upstream.queries.rewriting.partial_columns import PartialColumns
+
+from ..rule_contract import RuleContract
 
 
 def _tree(sql: str) -> exp.Expr:
@@ -37,3 +39,7 @@ def test_the_same_aggregate_with_another_condition_has_a_state_of_its_own() -> N
     for sql in ("sum(x)", "sum(x) FILTER (WHERE y)"):
         split_aggregate(_tree(sql), columns)
     assert len(columns.states) == 2
+
+
+class TestDistinctValues(RuleContract):
+    rule = "distinct_values"

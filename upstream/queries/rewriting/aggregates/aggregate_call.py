@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from ...sql.functions import name_of
+from ...sql.trees import call, is_known
 
 if TYPE_CHECKING:
-    from sqlglot import exp
+    from collections.abc import Iterable
+
+_AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+"""What may be wrapped around a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +30,13 @@ class AggregateCall:
     condition: exp.Expr | None = None
     is_plain: bool = True
 
+    def call(self) -> exp.Expr:
+        """Return the same aggregate over the same values, which are not distinct."""
+        return call(self.name, *self.arguments, where=self.condition)
+
 
 def read_call(node: exp.Expr) -> AggregateCall:
     """Take an aggregate apart."""
-    from sqlglot import exp
-
     condition = None
     if isinstance(node, exp.Filter):
         condition = node.expression.this
@@ -45,19 +53,29 @@ def read_call(node: exp.Expr) -> AggregateCall:
     return AggregateCall(name_of(node), arguments, is_distinct, condition, is_plain)
 
 
+def all_known(values: Iterable[exp.Expr], where: exp.Expr | None) -> exp.Expr:
+    """Return the condition under which none of the values of a row is NULL, and it counts."""
+    known = [is_known(value) for value in values]
+    return exp.and_(*known, where.copy() if where is not None else None, copy=False)
+
+
 def is_call(node: exp.Expr) -> exp.Func | None:
     """Return the function if this is a call with what may be wrapped around one."""
-    from sqlglot import exp
-
-    while isinstance(node, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
+    while isinstance(node, _AROUND):
         node = node.this
     return node if isinstance(node, exp.Func) else None
 
 
+def is_windowed(node: exp.Expr) -> bool:
+    """Tell whether this is the call of a window function, with or without what is around it."""
+    parent = node.parent
+    while isinstance(parent, _AROUND):
+        parent = parent.parent
+    return isinstance(parent, exp.Window) and is_call(parent.this) is is_call(node)
+
+
 def _arguments(node: exp.Func) -> tuple[exp.Expr, ...]:
     """Return the arguments in DuckDB's order, which is that of sqlglot's."""
-    from sqlglot import exp
-
     found: list[exp.Expr] = []
     for name in [key for key in type(node).arg_types if key in node.args]:
         value = node.args[name]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
 from ...sql.trees import call, cast
 from ..split_query import StateKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sqlglot import exp
 
     from ..partial_columns import PartialColumns
     from .aggregate_call import AggregateCall
@@ -36,21 +36,17 @@ _KINDS: Final = {
     "sumkahan": StateKind.OTHER,
 }
 _COUNTS: Final = {"count", "count_star"}
-_BLIND_TO_DUPLICATES: Final = {"min", "max", "bool_and", "bool_or", "bit_and", "bit_or"}
 
 
 def compensation(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
     """Keep the aggregate of each partial, and aggregate once more."""
     name = aggregate.name
-    if aggregate.is_distinct and name not in _BLIND_TO_DUPLICATES:
-        return None
     if name in _COUNTS and len(aggregate.arguments) <= 1:
         return count_state(columns, *aggregate.arguments, where=aggregate.condition)
     if name not in _KINDS or len(aggregate.arguments) != 1:
         return None
-    value = call(name, *aggregate.arguments, where=aggregate.condition)
     again = "sum" if _KINDS[name] is StateKind.SUM else name
-    return columns.state(_KINDS[name], [value], lambda states: [call(again, *states)])[0]
+    return columns.state(_KINDS[name], [aggregate.call()], lambda states: [call(again, *states)])[0]
 
 
 def count_state(
@@ -59,8 +55,6 @@ def count_state(
     where: exp.Expr | None,
 ) -> exp.Column:
     """Return the state of a count, which is 0 of nothing."""
-    from sqlglot import exp
-
     value = call("count", *(arguments or [exp.Star()]), where=where)
     return columns.state(StateKind.SUM, [value], _sum_of_counts, when_empty=0)[0]
 
