@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from upstream.database.duck import Duck
@@ -60,12 +57,3 @@ def test_queries_are_told_from_other_statements(text: str, is_query: bool, duck:
     statement = parse(text, duck)
     assert isinstance(statement, OtherStatement)
     assert statement.is_query is is_query
-
-
-def test_what_the_package_imports_is_the_core_only() -> None:
-    program = (
-        "import sys, upstream.queries.sql, upstream.rows.stream_definition, "
-        "upstream.tables.newest_rows; "
-        "sys.exit(bool({'duckdb', 'sqlglot', 'pyarrow'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

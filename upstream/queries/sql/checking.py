@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from ...database.duck import Duck
 from ...database.failure import DatabaseError
 from ...database.result_schema import ResultSchema
 from ...errors import (
@@ -23,6 +24,7 @@ from ...errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
+from ...rows.stream_definition import StreamDefinition
 from .duck_messages import (
     candidates,
     duckdb_hint,
@@ -37,10 +39,6 @@ from .names import did_you_mean, found
 from .parsed_query import ParsedQuery
 from .window_arguments import FUNCTIONS
 from .window_bounds import BOUNDED, BOUNDS
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
 
 
 def check(

@@ -7,19 +7,16 @@ without rows has no group; where nothing else is left to group by, a HAVING says
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...errors import WindowError
-from .functions import functions_of, name_of
+from .functions import Functions, functions_of, name_of
 from .source_text import SourceText, place_of
 from .trees import call, conjuncts, is_bare_star, key, nested_queries, own_nodes
 from .window_bounds import bounds_in, is_bound
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
-    from .functions import Functions
 
 _SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 

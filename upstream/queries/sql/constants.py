@@ -12,24 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import pyarrow as pa
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from ...database.duck import Duck
 from ...database.failure import DatabaseError, DatabaseValueError
 from ...errors import QueryTypeError
+from ...rows.stream_definition import StreamDefinition
 from .duck_messages import headline_of
+from .functions import Functions, functions_of
 from .lending import prepare, written
+from .parsed_query import ParsedQuery
 from .source_text import place_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
-    from .functions import Functions
-    from .parsed_query import ParsedQuery
+from .trees import cast
 
 _OPAQUE: Final = (exp.Query, exp.Subquery, exp.Exists, exp.Lambda, exp.Window, exp.Star)
 _VARYING: Final = (*_OPAQUE, exp.Column, exp.Placeholder, exp.Parameter)
@@ -48,8 +46,6 @@ def check_constants(
     parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
 ) -> None:
     """Refuse a constant that every row needs and DuckDB cannot evaluate; QueryTypeError."""
-    from .functions import functions_of
-
     needed = list(_needed(parsed.query))
     if not needed:
         return
@@ -136,8 +132,6 @@ def _numbers(query: exp.Query, schemas: Mapping[str, pa.Schema]) -> frozenset[st
 
     None where there may be others of the same name than those of streams.
     """
-    import pyarrow as pa
-
     tables = [table.name for table in query.find_all(exp.Table)]
     if query.find(exp.Subquery, exp.CTE) is not None or not schemas.keys() >= set(tables):
         return frozenset()
@@ -187,10 +181,6 @@ class _Constants:
         return None
 
     def _evaluate(self, node: exp.Expr, types: list[str]) -> None:
-        import pyarrow as pa
-
-        from .trees import cast
-
         alone = node.copy()
         varying = [each for each in _operands(alone) if _is_varying(each)]
         nulls = exp.select("*").from_(exp.to_table(_ROW))

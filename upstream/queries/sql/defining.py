@@ -6,30 +6,25 @@ stream are Arrow tables, and a type that they cannot have would silently be anot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
+import pyarrow as pa
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...database.failure import DatabaseError
 from ...errors import QueryTypeError, StatementError
-from ...queries.sql.lending import prepare
 from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name
+from .lending import prepare
 from .names import found
 from .source_text import lowered, place_of
 from .statement import CreateStream
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ...database.duck import Duck
-
 
 def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
     """Return the stream that a statement defines; QueryTypeError if a type cannot be had."""
-    import pyarrow as pa
-
     fields = []
     for column in create.columns:
         assert column.kind is not None  # or else it is no definition
@@ -55,8 +50,6 @@ def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
 
 def types_of(schema: pa.Schema, duck: Duck) -> list[str]:
     """Return what DuckDB takes the types of an Arrow schema for."""
-    import pyarrow as pa
-
     names = [f"c{i}" for i in range(len(schema))]
     columns = [pa.nulls(1, field.type) for field in schema]
     table = pa.Table.from_arrays(columns, names=names)
@@ -79,8 +72,6 @@ def _one_row(duck: Duck, query: exp.Select) -> pa.Table:
 
 def _time(create: CreateStream, schema: pa.Schema) -> str | None:
     """Return the time column: as it was said, or else the only timestamp, or the one named so."""
-    import pyarrow as pa
-
     if create.time is not None:
         if not is_time_type(schema.field(create.time).type):
             column = next(each for each in create.columns if each.name == create.time)

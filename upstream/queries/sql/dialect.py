@@ -18,6 +18,8 @@ from sqlglot.generator import Generator
 from sqlglot.generators.duckdb import DuckDBGenerator
 from sqlglot.parsers.duckdb import DuckDBParser
 
+ITEM: Final = "item"
+"""Under this a select item has the numbers of its first token and of the one behind it."""
 _FUNCTIONS: Final = {name: DuckDBParser.FUNCTIONS[name] for name in ("COLUMNS", "GROUPING")}
 _WORDED_CALLS: Final = {
     **{name: DuckDBParser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")},
@@ -88,6 +90,18 @@ class WrittenParser(DuckDBParser):
 
     def _warn_unsupported(self) -> None:
         """Say nothing: a statement that sqlglot does not know is left as it is, for DuckDB."""
+
+    def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
+        """Parse a select list, and note at each item of which tokens it was read."""
+
+        def item() -> exp.Expr | None:
+            first = self._index
+            found = self._parse_expression()
+            if found is not None:
+                found.meta[ITEM] = first, self._index
+            return found
+
+        return self._parse_csv(item), None
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
         """Parse what follows a call; DuckDB reads the WITHIN GROUP of percentiles as this."""

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sqlglot import exp
 
+from ...database.duck import Duck
+from ...rows.stream_definition import StreamDefinition
 from .trees import chunk_index, is_bare_star
 from .window_bounds import BOUNDED, BOUNDS
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
-    from .window_clause import WindowClause
+from .window_clause import WindowClause
 
 Names = frozenset[str]
 _DEEPEST: Final = 60

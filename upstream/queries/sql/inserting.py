@@ -7,10 +7,11 @@ Numbers must fit as they are: `INSERT` would round 1.7 to an INTEGER, and a stre
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...database.failure import DatabaseError
 from ...errors import (
     QueryTypeError,
@@ -18,10 +19,12 @@ from ...errors import (
     StreamTypeError,
     UnknownColumnError,
 )
-from ...queries.sql.lending import prepare
 from ...rows.conforming import may_become
+from ...rows.stream_definition import StreamDefinition
+from ...tables.relation import Relation
 from .checking import KnownNames, refuse
 from .defining import types_of
+from .lending import prepare
 from .literal_rows import rows_of_literals
 from .names import did_you_mean, found
 from .parsed_query import ParsedQuery
@@ -30,13 +33,6 @@ from .source_text import lowered, place_of
 from .statement import InsertInto
 from .tables_in_use import words_of
 from .value_places import place_of_value, text_of_query
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
-    from ...tables.relation import Relation
 
 _REFUSED = ("alternative", "conflict", "returning", "overwrite", "ignore", "where", "default")
 
@@ -56,7 +52,6 @@ def rows_to_insert(
         if column.type != field.type and _is_read_anew(column, field.type):
             column = _cast(insert, i, column, field, duck)
         columns.append(column)
-    import pyarrow as pa
 
     try:
         return definition.conform(pa.Table.from_arrays(columns, names=names))
@@ -152,8 +147,6 @@ def _place_of_column(insert: InsertInto, number: int) -> int:
 
 def _is_read_anew(column: pa.ChunkedArray, wanted: pa.DataType) -> bool:
     """Tell whether SQL reads a column as another type: a text, a day, or nothing but NULL."""
-    import pyarrow as pa
-
     types = pa.types
     if column.null_count == len(column):
         return True
@@ -167,7 +160,6 @@ def _is_read_anew(column: pa.ChunkedArray, wanted: pa.DataType) -> bool:
 def _cast(
     insert: InsertInto, number: int, column: pa.ChunkedArray, field: pa.Field, duck: Duck
 ) -> pa.ChunkedArray:
-    import pyarrow as pa
 
     given = pa.Table.from_arrays([column], names=["given"])
     [kind] = types_of(pa.schema([field]), duck)

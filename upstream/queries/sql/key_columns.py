@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...errors import QueryKeyError
+from ...rows.stream_definition import StreamDefinition
 from .functions import functions_of
 from .parsed_query import ParsedQuery
 from .source_text import place_of
 from .window_clause import WindowKind
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
 
 Origins = frozenset[tuple[int, str]]
 """The columns of chunks that a column is a copy of: number of the chunk, name in lower case."""

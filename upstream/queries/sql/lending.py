@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...database.engine_clock import CLOCK_CALLS
 from ...database.failure import DatabaseError
+from ...database.prepared import Prepared
 from ...database.result_schema import ResultSchema
+from ...database.written import Written
 from .dialect import DIALECT
 from .duck_messages import error_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ...database.duck import Duck
-    from ...database.prepared import Prepared
-    from ...database.written import NameOf, Write, Written
+    from ...database.written import NameOf, Write
 
 _CLOCK_WORDS: Mapping[type[exp.Expr], str] = {
     getattr(exp, name): function for name, function in CLOCK_CALLS.items()

@@ -9,22 +9,18 @@ whatever does not fit the stream, is left to DuckDB, which finds the error and i
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import pyarrow as pa
 from sqlglot import exp
 
 from ...errors import StreamTypeError
+from ...rows.stream_definition import StreamDefinition
+from .statement import InsertInto
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-
-    from ...rows.stream_definition import StreamDefinition
-    from .statement import InsertInto
-
-    Value = str | int | Decimal | bool | None
+Value = str | int | Decimal | bool | None
 
 _WHOLE: Final = re.compile(r"\d{1,18}", re.ASCII)
 _DECIMAL: Final = re.compile(r"\d{1,18}\.\d{1,18}", re.ASCII)
@@ -38,8 +34,6 @@ class _NotPlainError(Exception):
 
 def rows_of_literals(insert: InsertInto, definition: StreamDefinition) -> pa.Table | None:
     """Return the rows, conformed; None if that is for DuckDB."""
-    import pyarrow as pa
-
     tree = insert.query
     if not isinstance(tree, exp.Values) or _parts(tree) != {"expressions"}:
         return None
@@ -90,8 +84,6 @@ def _value(node: exp.Expr) -> Value:
 
 def _column(values: Sequence[Value], definition: StreamDefinition, name: str | None) -> pa.Array:
     """Return values as DuckDB would type them; all are of one kind."""
-    import pyarrow as pa
-
     if name is None or len({type(value) for value in values} - {type(None)}) > 1:
         raise _NotPlainError
     kind = definition.schema.field(name).type

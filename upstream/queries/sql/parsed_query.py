@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+import pyarrow as pa
+from sqlglot import exp
 
-    import pyarrow as pa
-    from sqlglot import exp
-
-    from ...rows.stream_definition import StreamDefinition
-    from .window_clause import WindowClause
+from ...rows.stream_definition import StreamDefinition
+from .window_bounds import bounds_in, bounds_name, bounds_schema
+from .window_clause import WindowClause
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +28,10 @@ class ParsedQuery:
     @property
     def bounds(self) -> frozenset[int]:
         """Of which windows the query reads the bounds, each from its table `bounds_i`."""
-        from .window_bounds import bounds_in
-
         return bounds_in(self.query)
 
     def schemas(self, definitions: Mapping[str, StreamDefinition]) -> dict[str, pa.Schema]:
         """Return the schemas of all tables that are lent to the query: chunks and bounds."""
-        from .window_bounds import bounds_name, bounds_schema
-
         of_windows = [definitions[window.stream] for window in self.windows]
         chunks = {f"chunk_{i}": each.schema for i, each in enumerate(of_windows)}
         bounds = {

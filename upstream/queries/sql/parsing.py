@@ -6,21 +6,19 @@ such, by the parser that knows all of DuckDB's types.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from ...database.duck import Duck
 from ...errors import QuerySyntaxError, StatementError, UnknownColumnError
 from .dialect import DIALECT
-from .names import RESERVED, did_you_mean, found, reserved
+from .names import did_you_mean, found, is_reserved, reserved
 from .reading import QUERIES
 from .same_reading import difference
 from .source_text import SourceText, place_of
 from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
 
 _FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
 _DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"
@@ -132,7 +130,7 @@ def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.Co
             source.refuse(StatementError, reason, at, hint)
         if found(column.name, [each.name for each in columns]):
             source.refuse(StatementError, f"column {column.name} is there twice", at)
-        if RESERVED.fullmatch(column.name):
+        if is_reserved(column.name):
             source.refuse(StatementError, reserved(column.name), at, "choose another name")
         columns.append(column)
     if not columns:
@@ -183,7 +181,7 @@ class _TokenReader:
         name = str(self._tokens[self.index].text)
         if not name:
             self.refuse(f"expected {what}, which is not empty")
-        if RESERVED.fullmatch(name):
+        if is_reserved(name):
             self.refuse(reserved(name))
         self.index += 1
         return name

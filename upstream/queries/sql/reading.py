@@ -8,13 +8,15 @@ recursive. A name with a schema before it is always a table.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...errors import QuerySyntaxError, StatementError, WindowError
+from ...rows.stream_definition import StreamDefinition
 from .dialect import DIALECT
-from .names import RESERVED, found, reserved
+from .names import found, is_reserved, reserved
 from .naming_columns import name_columns
 from .parsed_query import ParsedQuery
 from .reading_bounds import read_bounds
@@ -24,10 +26,6 @@ from .window_arguments import FUNCTIONS
 from .window_clause import WindowClause, WindowKind
 from .window_functions import window_of_call
 from .windows_as_values import read_windows_as_values
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
 
 
 def read_query(
@@ -187,7 +185,7 @@ def _check_names(source: SourceText, query: exp.Query) -> None:
             reason = "a statement has no parameters"
             place = _parameter_place(source)
             source.refuse(StatementError, reason, place, "write the value itself")
-        if RESERVED.fullmatch(node.name):
+        if is_reserved(node.name):
             place = place_of(node)
             source.refuse(StatementError, reserved(node.name), place, "choose another name")
 

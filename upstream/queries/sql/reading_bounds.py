@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Never
+from typing import Final, Never
 
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...errors import UnknownColumnError
+from ...rows.stream_definition import StreamDefinition
 from .constant_bounds import simplify
 from .from_relations import FromRelations, Relation, made_up
 from .source_text import SourceText, place_of
 from .trees import is_known
 from .window_bounds import BOUNDS, bound_query, with_one_of_alike
 from .window_clause import WindowClause, WindowKind
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
 
 _HAVE: Final = "only the windows of tumble, hop, rows and session have bounds"
 _NO_WINDOW: Final = Relation("", None)

@@ -11,12 +11,10 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
+from ...database.duck import Duck
 from ...errors import QuerySyntaxError
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
 
 _Json: TypeAlias = "dict[str, _Json] | list[_Json] | str | int | bool | None"
 _Tree: TypeAlias = dict[str, _Json]

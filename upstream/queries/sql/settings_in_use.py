@@ -6,16 +6,13 @@ one result would not fit together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection
+from typing import Final
 
+from ...database.duck import Duck
 from ...errors import StatementError
+from .statement import OtherStatement
 from .tables_in_use import words_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ...database.duck import Duck
-    from . import OtherStatement
 
 _KINDS: Final = frozenset({"SET", "VARIABLE_SET", "PRAGMA"})
 """What DuckDB calls the statements that change settings, RESET and SET TIME ZONE among them."""

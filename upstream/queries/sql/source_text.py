@@ -10,17 +10,15 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError
 
+from ...database.duck import Duck
 from ...errors import ParameterError, QueryError, QuerySyntaxError, StatementError
 from .dialect import DIALECT, WrittenParser
 from .foreign_forms import ForeignForm, foreign_form, in_words_of_duckdb
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
 
 LONGEST = 250_000
 """So many characters a statement may have: to parse more takes seconds."""

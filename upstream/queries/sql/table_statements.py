@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
+import pyarrow as pa
+from sqlglot import exp
+
+from ...database.duck import Duck
 from ...database.failure import DatabaseError
 from ...errors import QuerySyntaxError, StatementError
 from ...rows.arrow_data import empty_table
+from ...tables.relation import Relation
+from .duck_messages import error_of
+from .lending import answer_once
+from .names import is_reserved
+from .reading import is_hidden
+from .source_text import SourceText, place_of
+from .statement import InsertInto, OtherStatement
 from .tables_in_use import words_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from sqlglot import exp
-
-    from ...database.duck import Duck
-    from ...tables.relation import Relation
-    from . import InsertInto, OtherStatement
+from .window_arguments import FUNCTIONS
 
 _OPTION = r"(?:ANALYZE|FORMAT\s+(?:TEXT|JSON|HTML|YAML|GRAPHVIZ|MERMAID))"
 _EXPLAIN = re.compile(
@@ -59,8 +63,6 @@ class TableStatements:
 
     def run(self, statement: InsertInto | OtherStatement) -> pa.Table:
         """Run a statement; StatementError if it is none for streams, QueryError if it fails."""
-        from sqlglot import exp
-
         text = statement.text
         kind = self._duck.statement_type(text)
         if kind == "TRANSACTION":
@@ -98,8 +100,6 @@ class TableStatements:
         return self._answer(text, streams)
 
     def _answer(self, text: str, streams: Sequence[str]) -> pa.Table:
-        from . import error_of
-
         try:
             rows = {name: self._streams[name].scan() for name in streams}
             return self._duck.answer_as_written(text, rows)
@@ -112,8 +112,6 @@ class TableStatements:
 
     def _described(self, tree: exp.Expr) -> str | None:
         """Return the stream that a DESCRIBE or SHOW is about."""
-        from sqlglot import exp
-
         if isinstance(tree, exp.Describe):
             return self._stream(tree.this)
         if isinstance(tree, exp.Command) and tree.name.upper() == "SHOW":
@@ -122,11 +120,6 @@ class TableStatements:
 
     def _describe(self, name: str, text: str) -> pa.Table:
         """Return the columns of a stream as DuckDB describes those of a table."""
-        import pyarrow as pa
-        from sqlglot import exp
-
-        from .lending import answer_once
-
         query = exp.select("*").from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
         definition = self._streams[name].definition
         rows = {name: empty_table(definition.schema)}
@@ -142,8 +135,6 @@ class TableStatements:
 
     def _only_reads(self, tree: exp.Expr) -> bool:
         """Tell whether streams are only read, and now: a view would read them later."""
-        from sqlglot import exp
-
         if isinstance(tree, exp.Introducer):
             return isinstance(tree.expression, exp.Query) or self._only_reads(tree.expression)
         if isinstance(tree, exp.Describe | exp.Summarize | exp.Query | exp.Pivot):
@@ -161,9 +152,6 @@ class TableStatements:
 
     def _refuse_windows(self, text: str) -> None:
         """Refuse windows over streams: what is run once reads the newest rows."""
-        from .source_text import SourceText
-        from .window_arguments import FUNCTIONS
-
         tokens = SourceText(text).all_tokens()
         for call, bracket, first in zip(tokens, tokens[1:], tokens[2:], strict=False):
             name = call.text.lower()
@@ -174,10 +162,6 @@ class TableStatements:
                 raise StatementError(reason, text, call.start, hint)
 
     def _refuse(self, tree: exp.Expr, text: str) -> Never:
-        from sqlglot import exp
-
-        from .source_text import place_of
-
         tables = [each for each in tree.find_all(exp.Table) if self._stream(each) is not None]
         place, name = min((place_of(each) or 0, each.name) for each in tables)
         hint = _STREAM_STATEMENTS
@@ -189,25 +173,17 @@ class TableStatements:
         raise StatementError(reason, text, place, hint)
 
     def _streams_in(self, tree: exp.Expr) -> list[str]:
-        from sqlglot import exp
-
         names = (self._stream(table) for table in tree.find_all(exp.Table))
         return sorted({name for name in names if name is not None})
 
     def _stream(self, node: object) -> str | None:
         """Return the name of the stream that a table in a statement is."""
-        from sqlglot import exp
-
-        from .reading import is_hidden
-
         if not isinstance(node, exp.Table) or node.db or is_hidden(node):
             return None
         return next((each for each in self._streams if each.lower() == node.name.lower()), None)
 
     def _shown(self, tables: pa.Table) -> pa.Table:
         """Leave out of a list of tables what is lent for queries, and add the streams."""
-        import pyarrow as pa
-
         if tables.schema.names == ["name"]:
             names = sorted([*_without_ours(tables["name"].to_pylist()), *self._streams])
             return pa.table({"name": pa.array(names, pa.string())})
@@ -219,17 +195,12 @@ class TableStatements:
 
 
 def _without_ours(names: list[str]) -> list[str]:
-    from . import is_reserved
 
     return [name for name in names if not is_reserved(name)]
 
 
 def _explained(statement: InsertInto | OtherStatement) -> exp.Expr | None:
     """Return a statement, of which EXPLAIN has a tree as well: sqlglot leaves it a mere text."""
-    from sqlglot import exp
-
-    from .source_text import SourceText
-
     text = statement.text
     begin = _EXPLAIN.match(text) if isinstance(statement.tree, exp.Command) else None
     if begin is None:

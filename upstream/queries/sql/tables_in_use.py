@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from ...database.duck import Duck
-    from . import OtherStatement
+from ...database.duck import Duck
+from .names import is_reserved
+from .source_text import SourceText
+from .statement import OtherStatement
 
 
 def tables_read(query: exp.Query) -> frozenset[str]:
     """Return the names of the tables that a query over chunks reads, in small letters."""
-    from sqlglot import exp
-
-    from . import is_reserved
-
     defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
     names = {table.name.lower() for table in query.find_all(exp.Table)}
     return frozenset(name for name in names - defined if name and not is_reserved(name))
@@ -27,8 +22,6 @@ def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:
 
     Of a statement that only DuckDB can read these are all names that are in it.
     """
-    from sqlglot import exp
-
     tree = statement.tree
     if tree is None or isinstance(tree, exp.Command):
         is_change = duck.statement_type(statement.text) in {"ALTER", "CREATE", "DROP"}
@@ -42,6 +35,4 @@ def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:
 
 def words_of(text: str) -> set[str]:
     """Return all names and other words in a statement, in small letters."""
-    from .source_text import SourceText
-
     return {token.text.lower() for token in SourceText(text).all_tokens()}

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...errors import UnknownColumnError, UnknownStreamError
+from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
 from .names import did_you_mean, found
+from .source_text import SourceText
 from .window_arguments import WindowArguments
 from .window_clause import Axis, Unit, WindowClause, WindowKind
 from .window_lengths import WindowLengths
 from .window_size import FIXED_DAYS, WindowSize
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
-    from .source_text import SourceText
 
 MOST_STEPS = 1_000_000
 """So many basic windows a window may have: each is kept by itself."""
@@ -216,6 +212,5 @@ def _is_word(node: exp.Expr, word: str) -> bool:
 
 
 def _is_nested(kind: pa.DataType) -> bool:
-    import pyarrow as pa
 
     return bool(pa.types.is_nested(kind))

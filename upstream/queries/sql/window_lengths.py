@@ -7,19 +7,18 @@ arrival microseconds; windows of months are measured in months.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
+import pyarrow as pa
 from sqlglot import exp
 
+from ...rows.stream_definition import StreamDefinition
 from ...rows.type_names import type_name, unit_name
 from .names import did_you_mean
+from .window_arguments import WindowArguments
 from .window_clause import Axis, WindowKind
 from .window_size import MICROSECONDS, NotConstantError, WindowSize, constant_size
-
-if TYPE_CHECKING:
-    from ...rows.stream_definition import StreamDefinition
-    from .window_arguments import WindowArguments
 
 LONGEST_SIZE = 1 << 60
 """Beyond this the bounds of windows would not be 64-bit integers any more."""
@@ -88,8 +87,6 @@ class WindowLengths:
 
     def check_calendar(self) -> None:
         """Refuse months of a time column that knows no calendar."""
-        import pyarrow as pa
-
         kind = self._definition.time_type
         if not (pa.types.is_timestamp(kind) or pa.types.is_date32(kind)):
             stream = self._definition.name
@@ -100,8 +97,6 @@ class WindowLengths:
 
     def zone(self, axis: Axis) -> str:
         """Return the time zone in which months begin."""
-        import pyarrow as pa
-
         node = self._arguments.get("zone")
         if node is None:
             return _DEFAULT_ZONE

@@ -8,19 +8,17 @@ slide and a width, `hop` has a size and a slide; a session is of the columns tha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Never
+from typing import Final, Never
 
 from sqlglot import exp
 
 from ...errors import WindowError
+from ...rows.stream_definition import StreamDefinition
 from .foreign_forms import WINDOW_NAME
 from .names import found
 from .source_text import SourceText, place_of
 from .trees import column, key
 from .window_bounds import WINDOW_END, WINDOW_START
-
-if TYPE_CHECKING:
-    from ...rows.stream_definition import StreamDefinition
 
 _ARGUMENTS: Final = {"tumble": 1, "hop": 2, "session": 1}
 """The functions, with how many intervals they take."""
