@@ -15,7 +15,7 @@ from ...database.duck import Duck
 from ...errors import WindowError
 from .functions import Functions, functions_of, name_of
 from .source_text import SourceText, place_of
-from .trees import call, conjuncts, is_bare_star, key, nested_queries, own_nodes
+from .trees import call, conjuncts, is_star, key, nested_queries, own_nodes
 from .window_bounds import bounds_in, is_bound
 
 _SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
@@ -182,8 +182,7 @@ def _compares_equal_bounds(part: exp.Expr) -> bool:
 def _is_several(item: exp.Expr) -> bool:
     """Tell whether a select item may stand for several columns."""
     value = item.unalias().unnest()
-    is_star = isinstance(value, exp.Column) and isinstance(value.this, exp.Star)
-    is_several = is_star or is_bare_star(value) or item.find(exp.Columns) is not None
+    is_several = is_star(value) or item.find(exp.Columns) is not None
     return is_several or any(name_of(node) == "unnest" for node in own_nodes(value))
 
 

@@ -28,10 +28,10 @@ from .lending import prepare
 from .literal_rows import rows_of_literals
 from .names import did_you_mean, found
 from .parsed_query import ParsedQuery
-from .reading import is_hidden
 from .source_text import lowered, place_of
 from .statement import InsertInto
 from .tables_in_use import words_of
+from .trees import common_table
 from .value_places import place_of_value, text_of_query
 
 _REFUSED = ("alternative", "conflict", "returning", "overwrite", "ignore", "where", "default")
@@ -92,7 +92,7 @@ def _rows_of(
     chunks: dict[str, pa.Table] = {}
     for table in [*query.find_all(exp.Table)]:
         name = found(table.name, tables) if not table.db else None
-        if name is not None and not is_hidden(table):
+        if name is not None and common_table(table) is None:
             chunk = f"chunk_{len(chunks)}"
             chunks[chunk] = tables[name]
             if not table.alias:

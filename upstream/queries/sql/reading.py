@@ -22,6 +22,7 @@ from .parsed_query import ParsedQuery
 from .reading_bounds import read_bounds
 from .same_reading import Difference, difference
 from .source_text import SourceText, place_of
+from .trees import common_table
 from .window_arguments import FUNCTIONS
 from .window_clause import WindowClause, WindowKind
 from .window_functions import window_of_call
@@ -112,7 +113,7 @@ def _window_of(
             return window_of_call(source, inner, streams, duck)
     elif isinstance(node, exp.Table) and isinstance(inner, exp.Identifier) and not node.db:
         name = found(node.name, streams)
-        if name is not None and not is_hidden(node):
+        if name is not None and common_table(node) is None:
             return WindowClause(WindowKind.STREAM, name)
     return None
 
@@ -128,38 +129,6 @@ def _check_place(
         reason = f"{call.name.lower()} makes a table, not a value"
         hint = f"write {call.name.lower()}({first.name}, …) where a table is named"
         source.refuse(WindowError, reason, place_of(call), hint)
-
-
-def is_hidden(table: exp.Table) -> bool:
-    """Tell whether a common table expression is meant by the name of a table."""
-    name = table.name.lower()
-    child: exp.Expr = table
-    parent = table.parent
-    while parent is not None:
-        if isinstance(parent, exp.With):
-            if _is_before(parent, child, name):
-                return True
-            child, parent = parent.parent or parent, (parent.parent or parent).parent
-            continue
-        names = parent.args.get("with_")
-        if isinstance(names, exp.With) and name in _names(names):
-            return True
-        child, parent = parent, parent.parent
-    return False
-
-
-def _is_before(names: exp.With, cte: exp.Expr, name: str) -> bool:
-    """Tell whether an expression that `cte` may read has this name."""
-    for each in names.expressions:
-        if each is cte:
-            return bool(names.recursive) and each.alias.lower() == name
-        if each.alias.lower() == name:
-            return True
-    return False
-
-
-def _names(names: exp.With) -> set[str]:
-    return {each.alias.lower() for each in names.expressions}
 
 
 def _replace(node: exp.Expr, number: int) -> None:

@@ -17,14 +17,15 @@ from ...database.duck import Duck
 from ...errors import UnknownColumnError
 from ...rows.stream_definition import StreamDefinition
 from .constant_bounds import simplify
-from .from_relations import FromRelations, Relation, made_up
+from .from_relations import FromRelations, made_up
+from .relation_columns import Relation
 from .source_text import SourceText, place_of
 from .trees import is_known
 from .window_bounds import BOUNDS, bound_query, with_one_of_alike
 from .window_clause import WindowClause, WindowKind
 
 _HAVE: Final = "only the windows of tumble, hop, rows and session have bounds"
-_NO_WINDOW: Final = Relation("", None)
+_NO_WINDOW: Final = Relation("")
 """What is found where a name is not that of a bound."""
 
 
@@ -112,7 +113,7 @@ class _Scopes:
         if not named:
             return None
         [relation, *_others] = named
-        if relation.names is None or reference.name.lower() in relation.names:
+        if relation.may_have(reference.name):
             return _NO_WINDOW
         self._refuse_landmark(relation, reference)
         return relation if self._relations.has_bounds(relation) else _NO_WINDOW
@@ -122,7 +123,7 @@ class _Scopes:
     ) -> Relation | None:
         """Return the relation whose bound is meant; None if the query around has to be asked."""
         name = reference.name.lower()
-        having = [each for each in relations if each.names is None or name in each.names]
+        having = [each for each in relations if each.may_have(name)]
         has_bounds = self._relations.has_bounds
         windowed = [each for each in relations if each not in having and has_bounds(each)]
         if _is_alias(reference, select) or (having and not windowed):
@@ -160,9 +161,7 @@ class _Scopes:
 
 def _around(select: exp.Select) -> exp.Select | None:
     """Return the SELECT around a subquery, whose columns it may see; a CTE sees none."""
-    node: exp.Expr | None = select.parent
-    while node is not None and not isinstance(node, exp.Select | exp.CTE):
-        node = node.parent
+    node = select.find_ancestor(exp.Select, exp.CTE)
     return node if isinstance(node, exp.Select) else None
 
 

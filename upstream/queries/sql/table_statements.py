@@ -22,10 +22,10 @@ from ...tables.relation import Relation
 from .duck_messages import error_of
 from .lending import answer_once
 from .names import is_reserved
-from .reading import is_hidden
 from .source_text import SourceText, place_of
 from .statement import InsertInto, OtherStatement
 from .tables_in_use import words_of
+from .trees import common_table
 from .window_arguments import FUNCTIONS
 
 _OPTION = r"(?:ANALYZE|FORMAT\s+(?:TEXT|JSON|HTML|YAML|GRAPHVIZ|MERMAID))"
@@ -178,7 +178,7 @@ class TableStatements:
 
     def _stream(self, node: object) -> str | None:
         """Return the name of the stream that a table in a statement is."""
-        if not isinstance(node, exp.Table) or node.db or is_hidden(node):
+        if not isinstance(node, exp.Table) or node.db or common_table(node) is not None:
             return None
         return next((each for each in self._streams if each.lower() == node.name.lower()), None)
 

@@ -157,3 +157,29 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
 def is_bare_star(item: exp.Expr) -> bool:
     """Tell whether a select item is `*`."""
     return isinstance(item, exp.Star)
+
+
+def is_star(item: exp.Expr) -> bool:
+    """Tell whether a select item is `*`, or `t.*`."""
+    is_of_table = isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+    return is_of_table or is_bare_star(item)
+
+
+def common_table(table: exp.Table) -> exp.CTE | None:
+    """Return the common table expression that is meant by the name of a table.
+
+    One sees those that come before it, and itself where that is recursive.
+    """
+    name = table.name.lower()
+    inside: exp.Expr = table
+    while (around := inside.parent) is not None:
+        seen = around.args.get("with_")
+        visible = seen.expressions if isinstance(seen, exp.With) else []
+        if isinstance(around, exp.With):
+            visible = around.expressions[: (inside.index or 0) + bool(around.recursive)]
+            around = around.parent or around  # the query behind it, which has them all
+        found = next((each for each in visible if each.alias.lower() == name), None)
+        if isinstance(found, exp.CTE):
+            return found
+        inside = around
+    return None
