@@ -18,6 +18,7 @@ from upstream.errors import (
     UnknownTableError,
 )
 from upstream.queries.sql import InsertInto, parse, rows_to_insert
+from upstream.queries.sql.inserting import place_of_value
 from upstream.rows.stream_definition import StreamDefinition
 from upstream.tables.relation import Condition, Relation, TimeRange
 
@@ -161,3 +162,36 @@ def test_a_statement_that_does_not_fit_is_shown_where_it_is(
         inserted(text, duck)
     assert type(caught.value) is kind
     assert shown(caught).startswith(place)
+
+
+def shown_at(text: str, row: int, column: int | None, duck: Duck) -> str:
+    statement = parse(text, duck)
+    assert isinstance(statement, InsertInto)
+    return text[place_of_value(statement, row, column) :]
+
+
+TEXT = "INSERT INTO s (a, b) VALUES (1, -2),\n ((3), f(4, [5, 6])), ({'a': 7, 'b': 8}, NULL)"
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "value"),
+    [
+        (0, 0, "1,"),
+        (0, 1, "-2)"),
+        (1, 0, "(3),"),
+        (1, 1, "f(4"),
+        (2, 0, "{'a'"),
+        (2, 1, "NULL"),
+        (2, None, "s ("),
+        (2, 2, "s ("),
+        (3, 0, "s ("),
+    ],
+)
+def test_a_value_is_where_its_text_begins(
+    row: int, column: int | None, value: str, duck: Duck
+) -> None:
+    assert shown_at(TEXT, row, column, duck).startswith(value)
+
+
+def test_a_query_has_no_places_of_values(duck: Duck) -> None:
+    assert shown_at("INSERT INTO s SELECT 1", 0, 0, duck) == "s SELECT 1"

@@ -23,8 +23,8 @@ from ..results.emission import Emission
 from ..results.failing_rows import FailingRows
 from ..rewriting import split
 from ..rewriting.table_names import renamed_tables
+from ..sql.in_use import tables_read
 from ..sql.lending import prepare
-from ..sql.tables_in_use import tables_read
 from ..sql.unbounded_causes import cause_and_cure
 from ..sql.window_bounds import bounds_name
 from ..sql.window_clause import WindowKind

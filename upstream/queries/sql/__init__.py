@@ -10,10 +10,9 @@ from .duck_messages import error_of
 from .inserting import rows_to_insert
 from .key_columns import check_key
 from .names import did_you_mean, is_reserved
-from .parsed_query import ParsedQuery
 from .parsing import parse
 from .reading import read_query
-from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
+from .statement import CreateStream, DropStream, InsertInto, OtherStatement, ParsedQuery, Statement
 
 __all__ = [
     "CreateStream",

@@ -14,8 +14,8 @@ from sqlglot import exp
 from ...database.duck import Duck
 from ...errors import WindowError
 from .functions import Functions, functions_of, name_of
-from .source_text import SourceText, place_of
-from .trees import call, conjuncts, is_star, key, nested_queries, own_nodes
+from .source_text import SourceText
+from .trees import call, conjuncts, is_star, item_meant, key, nested_queries, own_nodes, place_of
 from .window_bounds import bounds_in, is_bound
 
 _SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
@@ -124,21 +124,10 @@ class _Block:
     def _is_constant(self, node: exp.Expr) -> bool:
         """Tell whether a part of GROUP BY or ORDER BY is the same for all rows of the window."""
         node = node.unnest() if not is_bound(node) else node
-        meant = self._item_meant(node)
-        if meant is not None:
-            return self._is_of_bounds(meant)
-        return self._is_of_bounds(node)
-
-    def _item_meant(self, node: exp.Expr) -> exp.Expr | None:
-        """Return the select item that a number or an alias stands for."""
-        items = self._select.expressions
-        if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(items):
-            is_known = int(node.name) <= self._single
-            return items[int(node.name) - 1].unalias() if is_known else None
-        if not isinstance(node, exp.Column) or node.table:
-            return None
-        named = [item for item in items if item.alias.lower() == node.name.lower()]
-        return named[0].unalias() if named else None
+        if isinstance(node, exp.Literal) and node.is_int and int(node.name) > self._single:
+            return False
+        meant = item_meant(self._select, node)
+        return self._is_of_bounds(node if meant is None else meant.unalias())
 
     def _is_of_bounds(self, value: exp.Expr) -> bool:
         """Tell whether an expression is made of bounds and constants, and is no aggregate."""

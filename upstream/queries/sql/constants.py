@@ -25,9 +25,8 @@ from ...rows.stream_definition import StreamDefinition
 from .duck_messages import headline_of
 from .functions import Functions, functions_of
 from .lending import prepare, written
-from .parsed_query import ParsedQuery
-from .source_text import place_of
-from .trees import cast
+from .statement import ParsedQuery
+from .trees import cast, place_of
 
 _OPAQUE: Final = (exp.Query, exp.Subquery, exp.Exists, exp.Lambda, exp.Window, exp.Star)
 _VARYING: Final = (*_OPAQUE, exp.Column, exp.Placeholder, exp.Parameter)

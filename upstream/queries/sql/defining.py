@@ -6,6 +6,7 @@ stream are Arrow tables, and a type that they cannot have would silently be anot
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Never
 
 import pyarrow as pa
@@ -19,8 +20,9 @@ from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name
 from .lending import prepare
 from .names import found
-from .source_text import lowered, place_of
+from .source_text import lowered
 from .statement import CreateStream
+from .trees import place_of
 
 
 def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
@@ -30,7 +32,7 @@ def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
         assert column.kind is not None  # or else it is no definition
         wanted = exp.cast(exp.Null(), column.kind)
         try:
-            declared = _one_row(duck, exp.select(_typeof(wanted), wanted))
+            declared = prepare(duck, exp.select(_typeof(wanted), wanted), {}).run()
         except DatabaseError as error:
             reason = lowered(str(error).partition("\n")[0].partition(": ")[2])
             _refuse(create, column, reason, "use a type that DuckDB has")
@@ -54,20 +56,13 @@ def types_of(schema: pa.Schema, duck: Duck) -> list[str]:
     columns = [pa.nulls(1, field.type) for field in schema]
     table = pa.Table.from_arrays(columns, names=names)
     query = exp.select(*(_typeof(exp.column(name)) for name in names)).from_("rows_of_types")
-    prepared = prepare(duck, query, {"rows_of_types": table.schema})
-    try:
+    with closing(prepare(duck, query, {"rows_of_types": table.schema})) as prepared:
         row = prepared.run(rows_of_types=table)
-        return [str(column[0].as_py()) for column in row]
-    finally:
-        prepared.close()
+    return [str(column[0].as_py()) for column in row]
 
 
 def _typeof(value: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="typeof", expressions=[value.copy()])
-
-
-def _one_row(duck: Duck, query: exp.Select) -> pa.Table:
-    return prepare(duck, query, {}).run()
 
 
 def _time(create: CreateStream, schema: pa.Schema) -> str | None:

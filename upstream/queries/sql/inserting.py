@@ -7,9 +7,10 @@ Numbers must fit as they are: `INSERT` would round 1.7 to an INTEGER, and a stre
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 
 import pyarrow as pa
-from sqlglot import exp
+from sqlglot import TokenType, exp
 
 from ...database.duck import Duck
 from ...database.failure import DatabaseError
@@ -27,12 +28,9 @@ from .defining import types_of
 from .lending import prepare
 from .literal_rows import rows_of_literals
 from .names import did_you_mean, found
-from .parsed_query import ParsedQuery
-from .source_text import lowered, place_of
-from .statement import InsertInto
-from .tables_in_use import words_of
-from .trees import common_table
-from .value_places import place_of_value, text_of_query
+from .source_text import SourceText, end_of_brackets, lowered, places_in_brackets, words_of
+from .statement import InsertInto, ParsedQuery
+from .trees import common_table, place_of
 
 _REFUSED = ("alternative", "conflict", "returning", "overwrite", "ignore", "where", "default")
 
@@ -86,7 +84,7 @@ def _query_of(insert: InsertInto) -> exp.Query:
 def _rows_of(
     insert: InsertInto, query: exp.Query, duck: Duck, streams: Mapping[str, Relation]
 ) -> pa.Table:
-    text = text_of_query(insert)
+    text = _text_of_query(insert)
     words = words_of(text)
     tables = {name: each.scan() for name, each in streams.items() if name.lower() in words}
     chunks: dict[str, pa.Table] = {}
@@ -101,11 +99,8 @@ def _rows_of(
     schemas = {chunk: table.schema for chunk, table in chunks.items()}
 
     def answer(query: exp.Query) -> pa.Table:
-        prepared = prepare(duck, query, schemas)
-        try:
+        with closing(prepare(duck, query, schemas)) as prepared:
             return prepared.run(**chunks)
-        finally:
-            prepared.close()
 
     parsed = ParsedQuery(insert.text, query, ())
     try:
@@ -165,20 +160,20 @@ def _cast(
     [kind] = types_of(pa.schema([field]), duck)
     wanted = exp.DataType.build(kind, dialect="duckdb")
     query = exp.select(exp.cast(exp.column("given"), wanted)).from_("rows_given")
-    prepared = prepare(duck, query, {"rows_given": given.schema})
+    with closing(prepare(duck, query, {"rows_given": given.schema})) as prepared:
 
-    def cast(rows: pa.Table) -> pa.ChunkedArray:
-        return prepared.run(rows_given=rows).column(0)
+        def cast(rows: pa.Table) -> pa.ChunkedArray:
+            return prepared.run(rows_given=rows).column(0)
 
-    try:
-        return cast(given)
-    except DatabaseError as error:
-        place = place_of_value(insert, _first_refused(given, cast), number)
-        said = str(error).partition("\n")[0].partition(": ")[2].partition(" when casting from")[0]
-        reason = f"column {field.name}: {lowered(said)}"
-        raise QueryTypeError(reason, insert.text, place, "no row was taken") from None
-    finally:
-        prepared.close()
+        try:
+            return cast(given)
+        except DatabaseError as error:
+            place = place_of_value(insert, _first_refused(given, cast), number)
+            said = (
+                str(error).partition("\n")[0].partition(": ")[2].partition(" when casting from")[0]
+            )
+            reason = f"column {field.name}: {lowered(said)}"
+            raise QueryTypeError(reason, insert.text, place, "no row was taken") from None
 
 
 def _first_refused(rows: pa.Table, cast: Callable[[pa.Table], object]) -> int:
@@ -193,3 +188,31 @@ def _first_refused(rows: pa.Table, cast: Callable[[pa.Table], object]) -> int:
         else:
             start, count = start + half, count - half
     return start
+
+
+# Places in the text
+
+
+def _text_of_query(insert: InsertInto) -> str:
+    """Return the text of the query that is inserted, with the WITH before it, at its place."""
+    tokens = SourceText(insert.text).one_statement()
+    into = next(i for i, token in enumerate(tokens) if token.start >= insert.place)
+    first = next(i for i in range(into, -1, -1) if tokens[i].token_type == TokenType.INSERT)
+    query = into + 1
+    if insert.columns is not None:
+        query = end_of_brackets(tokens, query)
+    if tokens[query].text.upper() == "BY":  # BY NAME, BY POSITION
+        query += 2
+    before, start, end = tokens[first].start, tokens[query].start, tokens[-1].end + 1
+    return insert.text[:before] + " " * (start - before) + insert.text[start:end]
+
+
+def place_of_value(insert: InsertInto, row: int, column: int | None) -> int:
+    """Return where a value begins; where the stream is named if it is none of VALUES."""
+    if column is None or not isinstance(insert.query, exp.Values):
+        return insert.place
+    tokens = [token for token in SourceText(insert.text).tokens if token.start >= insert.place]
+    values = next(i for i, each in enumerate(tokens) if each.token_type == TokenType.VALUES)
+    rows = places_in_brackets(tokens[values:])
+    is_there = row < len(rows) and column < len(rows[row])
+    return rows[row][column] if is_there else insert.place

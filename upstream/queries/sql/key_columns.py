@@ -15,8 +15,8 @@ from ...errors import QueryKeyError
 from ...rows.stream_definition import StreamDefinition
 from .from_relations import FromRelations
 from .functions import functions_of
-from .parsed_query import ParsedQuery
-from .source_text import place_of
+from .statement import ParsedQuery
+from .trees import place_of
 from .window_clause import WindowKind
 
 

@@ -7,6 +7,7 @@ relations that can be changed for each run. No text of a user is ever pasted int
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -71,11 +72,9 @@ def answer_once(
     QueryError if it fails; `text` is what the user wrote.
     """
     try:
-        prepared = prepare(duck, statement, {name: each.schema for name, each in tables.items()})
-        try:
+        schemas = {name: each.schema for name, each in tables.items()}
+        with closing(prepare(duck, statement, schemas)) as prepared:
             table = prepared.run(**tables)
-        finally:
-            prepared.close()
     except DatabaseError as error:
         raise error_of(str(error), text) from error
     return ResultSchema.of(table.schema, prepared.types).handed_out(table, text)

@@ -17,8 +17,9 @@ from .dialect import DIALECT
 from .names import did_you_mean, found, is_reserved, reserved
 from .reading import QUERIES
 from .same_reading import difference
-from .source_text import SourceText, place_of
+from .source_text import SourceText
 from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
+from .trees import place_of
 
 _FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
 _DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"

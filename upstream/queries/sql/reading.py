@@ -7,26 +7,26 @@ recursive. A name with a schema before it is always a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Never
 
-from sqlglot import exp
+from sqlglot import Token, exp
 
 from ...database.duck import Duck
 from ...errors import QuerySyntaxError, StatementError, WindowError
 from ...rows.stream_definition import StreamDefinition
-from .dialect import DIALECT
+from .dialect import DIALECT, ITEM
+from .foreign_forms import read_windows_as_values
 from .names import found, is_reserved, reserved
-from .naming_columns import name_columns
-from .parsed_query import ParsedQuery
 from .reading_bounds import read_bounds
 from .same_reading import Difference, difference
-from .source_text import SourceText, place_of
-from .trees import common_table
+from .source_text import SourceText
+from .statement import ParsedQuery
+from .trees import common_table, place_of
 from .window_arguments import FUNCTIONS
 from .window_clause import WindowClause, WindowKind
 from .window_functions import window_of_call
-from .windows_as_values import read_windows_as_values
 
 
 def read_query(
@@ -50,7 +50,7 @@ def read_query(
         written = tree.sql(DIALECT)
         if duck is not None and (found := _difference(source, written, duck)) is not None:
             source.refuse(StatementError, _DUCKDB_ONLY, found.place, _ASK_ONCE)
-        name_columns(source, tree)
+        _name_columns(source, tree)
         read_windows_as_values(source, tree, streams)
         taken = [*_take_windows(source, tree, streams, duck)]
         windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
@@ -65,6 +65,10 @@ def _difference(source: SourceText, written: str, duck: Duck) -> Difference | No
 QUERIES = {"SELECT", "MULTI"}
 """What DuckDB calls queries; a PIVOT is several statements to it."""
 _DUCKDB_ONLY = "DuckDB can read this, but in a standing query it cannot be read exactly"
+_NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Star, exp.Dot)
+"""What has a name, or is several columns."""
+_SEVERAL = "unnest"
+"""The function that may make several columns, with names of their own, as COLUMNS does."""
 _ASK_ONCE = "write it in another way, perhaps with brackets; sql() answers it once as it is"
 
 
@@ -75,6 +79,50 @@ def _refuse_statement(source: SourceText, tree: exp.Expr) -> Never:
         source.refuse(StatementError, f"a query is a SELECT, and {what} is not supported", 0, hint)
     hint = "write it as SELECT … FROM …; for other statements there is sql()"
     source.refuse(StatementError, "this is not a query", 0, hint)
+
+
+def _name_columns(source: SourceText, query: exp.Query) -> None:
+    """Give the unnamed columns of a query's result what the user wrote as a name.
+
+    DuckDB calls them after the text that it reads, and that is what sqlglot writes out: `CAST(a AS
+    INT)` for `a::INTEGER`.
+    """
+    tokens = source.one_statement()
+    for select in _outermost(query):
+        for item in [*select.expressions]:
+            if _is_unnamed(item) and ITEM in item.meta:
+                name = _joined(source.text, tokens[slice(*item.meta[ITEM])])
+                alias = exp.Alias(alias=exp.to_identifier(name, quoted=True))
+                item.replace(alias)
+                alias.set("this", item)
+
+
+def _outermost(query: exp.Expr) -> Iterator[exp.Select]:
+    """Yield the query that names the columns; all, if columns of several meet by name."""
+    waiting = [query]
+    while waiting:
+        query = waiting.pop()
+        if isinstance(query, exp.Subquery):
+            waiting.append(query.this)
+        elif isinstance(query, exp.SetOperation):
+            waiting += [query.right, query.left] if query.args.get("by_name") else [query.left]
+        elif isinstance(query, exp.Select):
+            yield query
+
+
+def _is_unnamed(item: exp.Expr) -> bool:
+    if isinstance(item.unnest(), _NAMED) or item.find(exp.Columns, exp.Unnest) is not None:
+        return False
+    return all(call.name.lower() != _SEVERAL for call in item.find_all(exp.Anonymous))
+
+
+def _joined(text: str, tokens: Sequence[Token]) -> str:
+    """Return the text of tokens, with one space where there was anything between them."""
+    parts = [text[tokens[0].start : tokens[0].end + 1]]
+    for before, token in pairwise(tokens):
+        gap = " " if token.start > before.end + 1 else ""
+        parts.append(gap + text[token.start : token.end + 1])
+    return "".join(parts)
 
 
 def _take_windows(

@@ -19,8 +19,8 @@ from ...rows.stream_definition import StreamDefinition
 from .constant_bounds import simplify
 from .from_relations import FromRelations, made_up
 from .relation_columns import Relation
-from .source_text import SourceText, place_of
-from .trees import is_known
+from .source_text import SourceText
+from .trees import is_known, place_of
 from .window_bounds import BOUNDS, bound_query, with_one_of_alike
 from .window_clause import WindowClause, WindowKind
 

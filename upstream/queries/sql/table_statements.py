@@ -22,10 +22,9 @@ from ...tables.relation import Relation
 from .duck_messages import error_of
 from .lending import answer_once
 from .names import is_reserved
-from .source_text import SourceText, place_of
+from .source_text import SourceText, words_of
 from .statement import InsertInto, OtherStatement
-from .tables_in_use import words_of
-from .trees import common_table
+from .trees import common_table, place_of
 from .window_arguments import FUNCTIONS
 
 _OPTION = r"(?:ANALYZE|FORMAT\s+(?:TEXT|JSON|HTML|YAML|GRAPHVIZ|MERMAID))"

@@ -165,6 +165,12 @@ def is_star(item: exp.Expr) -> bool:
     return is_of_table or is_bare_star(item)
 
 
+def place_of(node: exp.Expr) -> int | None:
+    """Return where a part of a tree begins in the text, as far as is known."""
+    places = [each.meta["start"] for each in node.walk() if each._meta and "start" in each.meta]
+    return min(places, default=None)
+
+
 def common_table(table: exp.Table) -> exp.CTE | None:
     """Return the common table expression that is meant by the name of a table.
 
@@ -183,3 +189,13 @@ def common_table(table: exp.Table) -> exp.CTE | None:
             return found
         inside = around
     return None
+
+
+def item_meant(select: exp.Select, node: exp.Expr) -> exp.Expr | None:
+    """Return the select item that a number or a name in GROUP BY or ORDER BY stands for."""
+    items: list[exp.Expr] = select.expressions
+    if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(items):
+        return items[int(node.name) - 1]
+    if not isinstance(node, exp.Column) or node.table:
+        return None
+    return next((item for item in items if item.alias.lower() == node.name.lower()), None)

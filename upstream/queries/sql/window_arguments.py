@@ -22,7 +22,8 @@ from sqlglot import exp
 
 from ...errors import QueryError, WindowError
 from .foreign_forms import OFFSET_ARGUMENT
-from .source_text import SourceText, place_of
+from .source_text import SourceText, places_in_brackets
+from .trees import place_of
 from .window_clause import WindowKind
 
 FUNCTIONS: Final = {kind.value: kind for kind in WindowKind if kind is not WindowKind.STREAM}
@@ -182,7 +183,8 @@ class WindowArguments:
             return place
         while node.parent is not None and node.parent is not self._call:
             node = node.parent
-        places = self._source.argument_places(self.place)
+        behind = [token for token in self._source.tokens if token.start > self.place]
+        [places, *_] = places_in_brackets(behind)
         number = next(i for i, each in enumerate(self._call.expressions) if each is node)
         return places[number] if number < len(places) else self.place
 

@@ -14,8 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ...rows.stream_definition import StreamDefinition
-from .window_clause import Axis, WindowClause, WindowKind
-from .window_size import MICROSECONDS
+from .window_clause import MICROSECONDS, Axis, WindowClause, WindowKind
 
 WINDOW_START: Final = "window_start"
 WINDOW_END: Final = "window_end"

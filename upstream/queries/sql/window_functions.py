@@ -16,8 +16,7 @@ from .names import did_you_mean, found
 from .source_text import SourceText
 from .window_arguments import WindowArguments
 from .window_clause import Axis, Unit, WindowClause, WindowKind
-from .window_lengths import WindowLengths
-from .window_size import FIXED_DAYS, WindowSize
+from .window_size import FIXED_DAYS, WindowLengths
 
 MOST_STEPS = 1_000_000
 """So many basic windows a window may have: each is kept by itself."""
@@ -80,12 +79,9 @@ class _WindowCall:
         if kind is WindowKind.LANDMARK:
             return replace(clause, slide=self._lengths.length("slide", clause.axis))
         clause = replace(clause, answers_empty=self._answers_empty())
-        if any(self._size(name).is_months for name in self._arguments.sizes()):
+        if any(self._lengths.size(name).is_months for name in self._arguments.sizes()):
             return self._checked(self._calendar(clause))
         return self._checked(self._periodic(clause))
-
-    def _size(self, name: str) -> WindowSize:
-        return self._lengths.size(self._arguments[name])
 
     # Windows that come again and again
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from upstream import Engine, ManualClock, StatementError
 from upstream.database.duck import Duck
 from upstream.queries.sql import OtherStatement, parse
-from upstream.queries.sql.tables_in_use import changed_tables, tables_read
+from upstream.queries.sql.in_use import changed_tables, tables_read
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +81,33 @@ def test_a_table_stays_for_as_long_as_a_query_reads_it() -> None:
         assert query.results()[0].table.to_pylist() == [{"name": "Business Machines"}]
         query.close()
         engine.sql("DROP TABLE names")
+
+
+CHANGES = [
+    "SET integer_division = true",
+    "SET GLOBAL default_order = 'DESC'",
+    "SET TimeZone = 'America/New_York'",
+    "SET TIME ZONE 'America/New_York'",
+    "RESET TimeZone",
+    "PRAGMA default_null_order = 'nulls_first'",
+    "SET default_collation = 'nocase'",
+]
+
+
+@pytest.mark.parametrize("text", CHANGES)
+def test_a_setting_that_changes_results_is_refused_while_a_query_stands(text: str) -> None:
+    with Engine() as engine:
+        engine.sql("CREATE STREAM s (time BIGINT, x BIGINT) TIME (time)")
+        query = engine.continuous_query("SELECT sum(x) FROM tumble(s, 2)")
+        with pytest.raises(StatementError, match="standing"):
+            engine.sql(text)
+        query.close()
+        engine.sql(text)
+
+
+def test_other_settings_change_at_any_time() -> None:
+    with Engine() as engine:
+        engine.sql("CREATE STREAM s (time BIGINT, x BIGINT) TIME (time)")
+        engine.continuous_query("SELECT sum(x) FROM tumble(s, 2)")
+        engine.sql("SET memory_limit = '1GB'")
+        engine.sql("SELECT 'SET integer_division'")
