@@ -6,7 +6,7 @@ Errors have the place in the user's text, which DuckDB does not tell (see `findi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from typing import Never
 
@@ -199,13 +199,13 @@ def place_of_table(query: exp.Query, name: str) -> int | None:
     plain = name.rpartition(".")[2].strip('"').lower()
     tables = [each for each in query.find_all(exp.Table) if each.name.lower() == plain]
     columns = [each for each in query.find_all(exp.Column) if each.table.lower() == plain]
-    return _first_place(tables) if tables else _first_place(columns)
+    return place_of(*(tables or columns))
 
 
 def place_of_function(query: exp.Query, name: str) -> int | None:
     """Return where a table function of this name is called."""
     calls = [each for each in query.find_all(exp.Anonymous) if each.name.lower() == name.lower()]
-    return _first_place([each for each in calls if isinstance(each.parent, exp.Table)] or calls)
+    return place_of(*([each for each in calls if isinstance(each.parent, exp.Table)] or calls))
 
 
 class Trial:
@@ -224,7 +224,8 @@ class Trial:
         ]
         named.sort(key=lambda each: place_of(each) or 0)
         meant = (each for each in named if self._says_else(each, exp.Null()))
-        return _first_place([next(meant, None) or (named[0] if named else None)])
+        found = next(meant, named[0] if named else None)
+        return None if found is None else place_of(found)
 
     def place(self) -> int | None:
         """Return where the least part begins that DuckDB does not like."""
@@ -238,7 +239,7 @@ class Trial:
                 continue  # all by itself the part is none of the matter
             found = part
             parts = _parts(part)
-        return _first_place([found])
+        return None if found is None else place_of(found)
 
     def _says_else(self, part: exp.Expr, other: exp.Expr) -> bool:
         """Tell whether DuckDB says something else if a part is replaced."""
@@ -275,8 +276,3 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
 def _said(message: str) -> str:
     """Return a message without the text that it is about, which is another with each variant."""
     return message.partition("\n\nLINE ")[0]
-
-
-def _first_place(nodes: Sequence[exp.Expr | None]) -> int | None:
-    places = [place_of(node) for node in nodes if node is not None]
-    return min((place for place in places if place is not None), default=None)

@@ -24,7 +24,7 @@ from ...errors import QueryTypeError
 from ...rows.stream_definition import StreamDefinition
 from .duck_messages import headline_of
 from .functions import Functions, functions_of
-from .lending import prepare, written
+from .lending import run_once, written
 from .statement import ParsedQuery
 from .trees import cast, place_of
 
@@ -57,10 +57,8 @@ def check_constants(
             if _compares_numbers(node, numbers):
                 continue
             if (said := trial.failure(select, node)) is not None:
-                places = [place_of(each) for each in (*node.iter_expressions(), node)]
-                place = min((each for each in places if each is not None), default=None)
                 hint = "write a value of the type that is meant there, or cast the other side"
-                raise QueryTypeError(said, parsed.text, place, hint)
+                raise QueryTypeError(said, parsed.text, place_of(node), hint)
 
 
 def _needed(query: exp.Expr, *, is_outermost: bool = True) -> Iterator[tuple[exp.Select, exp.Expr]]:
@@ -193,8 +191,7 @@ class _Constants:
             each.replace(exp.column(f"operand_{i}"))
         row = pa.table({"nothing": pa.array([None], pa.string())})
         query = exp.select(exp.alias_(alone, "found")).from_(nulls.subquery("row"))
-        with closing(prepare(self._duck, query, {_ROW: row.schema})) as prepared:
-            prepared.run(**{_ROW: row})
+        run_once(self._duck, query, {_ROW: row})
 
     def _types(self, select: exp.Select, operands: list[exp.Expr]) -> list[str]:
         """Return the types that DuckDB gives to expressions of a block."""

@@ -6,7 +6,6 @@ stream are Arrow tables, and a type that they cannot have would silently be anot
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import Never
 
 import pyarrow as pa
@@ -18,7 +17,7 @@ from ...errors import QueryTypeError, StatementError
 from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name
-from .lending import prepare
+from .lending import run_once
 from .names import found
 from .source_text import lowered
 from .statement import CreateStream
@@ -32,7 +31,7 @@ def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
         assert column.kind is not None  # or else it is no definition
         wanted = exp.cast(exp.Null(), column.kind)
         try:
-            declared = prepare(duck, exp.select(_typeof(wanted), wanted), {}).run()
+            declared = run_once(duck, exp.select(_typeof(wanted), wanted), {})
         except DatabaseError as error:
             reason = lowered(str(error).partition("\n")[0].partition(": ")[2])
             _refuse(create, column, reason, "use a type that DuckDB has")
@@ -42,9 +41,8 @@ def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
             reason = f"a stream cannot have {declared[0][0]}: in queries it would be {read_as}"
             _refuse(create, column, reason, f"declare it as {read_as}")
         if column.name in create.key and pa.types.is_nested(kind):
-            _refuse(
-                create, column, "a column of the key has to be of a plain type", "use its parts"
-            )
+            reason = "a column of the key has to be of a plain type"
+            _refuse(create, column, reason, "use its parts")
         fields.append(pa.field(column.name, kind))
     schema = pa.schema(fields)
     return StreamDefinition(create.name, schema, create.key, _time(create, schema))
@@ -56,9 +54,7 @@ def types_of(schema: pa.Schema, duck: Duck) -> list[str]:
     columns = [pa.nulls(1, field.type) for field in schema]
     table = pa.Table.from_arrays(columns, names=names)
     query = exp.select(*(_typeof(exp.column(name)) for name in names)).from_("rows_of_types")
-    with closing(prepare(duck, query, {"rows_of_types": table.schema})) as prepared:
-        row = prepared.run(rows_of_types=table)
-    return [str(column[0].as_py()) for column in row]
+    return [str(column[0].as_py()) for column in run_once(duck, query, {"rows_of_types": table})]
 
 
 def _typeof(value: exp.Expr) -> exp.Expr:

@@ -7,7 +7,6 @@ Numbers must fit as they are: `INSERT` would round 1.7 to an INTEGER, and a stre
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
 
 import pyarrow as pa
 from sqlglot import TokenType, exp
@@ -25,7 +24,7 @@ from ...rows.stream_definition import StreamDefinition
 from ...tables.relation import Relation
 from .checking import KnownNames, refuse
 from .defining import types_of
-from .lending import prepare
+from .lending import run_once
 from .literal_rows import rows_of_literals
 from .names import did_you_mean, found
 from .source_text import SourceText, end_of_brackets, lowered, places_in_brackets, words_of
@@ -87,20 +86,16 @@ def _rows_of(
     text = _text_of_query(insert)
     words = words_of(text)
     tables = {name: each.scan() for name, each in streams.items() if name.lower() in words}
-    chunks: dict[str, pa.Table] = {}
-    for table in [*query.find_all(exp.Table)]:
-        name = found(table.name, tables) if not table.db else None
-        if name is not None and common_table(table) is None:
-            chunk = f"chunk_{len(chunks)}"
-            chunks[chunk] = tables[name]
-            if not table.alias:
-                table.set("alias", exp.TableAlias(this=table.this.copy()))
-            table.set("this", exp.to_identifier(chunk))
-    schemas = {chunk: table.schema for chunk, table in chunks.items()}
+    lent = {
+        each.name: tables[name]
+        for each in query.find_all(exp.Table)
+        if (name := found(each.name, tables)) is not None
+        and not each.db
+        and common_table(each) is None
+    }
 
     def answer(query: exp.Query) -> pa.Table:
-        with closing(prepare(duck, query, schemas)) as prepared:
-            return prepared.run(**chunks)
+        return run_once(duck, query, lent)
 
     parsed = ParsedQuery(insert.text, query, ())
     try:
@@ -160,20 +155,17 @@ def _cast(
     [kind] = types_of(pa.schema([field]), duck)
     wanted = exp.DataType.build(kind, dialect="duckdb")
     query = exp.select(exp.cast(exp.column("given"), wanted)).from_("rows_given")
-    with closing(prepare(duck, query, {"rows_given": given.schema})) as prepared:
 
-        def cast(rows: pa.Table) -> pa.ChunkedArray:
-            return prepared.run(rows_given=rows).column(0)
+    def cast(rows: pa.Table) -> pa.ChunkedArray:
+        return run_once(duck, query, {"rows_given": rows}).column(0)
 
-        try:
-            return cast(given)
-        except DatabaseError as error:
-            place = place_of_value(insert, _first_refused(given, cast), number)
-            said = (
-                str(error).partition("\n")[0].partition(": ")[2].partition(" when casting from")[0]
-            )
-            reason = f"column {field.name}: {lowered(said)}"
-            raise QueryTypeError(reason, insert.text, place, "no row was taken") from None
+    try:
+        return cast(given)
+    except DatabaseError as error:
+        place = place_of_value(insert, _first_refused(given, cast), number)
+        said = str(error).partition("\n")[0].partition(": ")[2].partition(" when casting from")[0]
+        reason = f"column {field.name}: {lowered(said)}"
+        raise QueryTypeError(reason, insert.text, place, "no row was taken") from None
 
 
 def _first_refused(rows: pa.Table, cast: Callable[[pa.Table], object]) -> int:

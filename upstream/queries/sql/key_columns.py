@@ -6,7 +6,7 @@ whose it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -16,7 +16,7 @@ from ...rows.stream_definition import StreamDefinition
 from .from_relations import FromRelations
 from .functions import functions_of
 from .statement import ParsedQuery
-from .trees import place_of
+from .trees import chunk_index, chunk_tables, place_of
 from .window_clause import WindowKind
 
 
@@ -31,47 +31,40 @@ def check_key(
     This is about row-wise update queries over streams without a window; of others nothing is asked
     (the names are then none). A join of streams has the keys of all of them.
     """
-    if semantics != "update" or _has_window(parsed) or not _is_row_wise(parsed.query, duck):
+    is_windowed = {window.kind for window in parsed.windows} != {WindowKind.STREAM}
+    if semantics != "update" or is_windowed or not _is_row_wise(parsed.query, duck):
         return ()
     of_windows = [definitions[window.stream] for window in parsed.windows]
     columns = FromRelations(parsed.windows, of_windows, None).of_query(parsed.query).columns
     names: list[str] = []
-    for i, window in enumerate(parsed.windows):
-        for key in definitions[window.stream].key:
+    for i, definition in enumerate(of_windows):
+        for key in definition.key:
             origin = (i, key.lower())
             name = next((each.name for each in columns if origin in each.origins), None)
             if name is None:
-                _refuse(parsed, window.stream, _qualified(parsed, definitions, i, key))
+                _refuse(parsed, definition.name, _qualified(parsed, of_windows, i, key))
             elif name not in names:
                 names.append(name)
     return tuple(names)
 
 
 def _refuse(parsed: ParsedQuery, stream: str, key: str) -> None:
-    place = min(
-        (at for each in parsed.query.selects if (at := place_of(each)) is not None), default=None
-    )
     reason = f"the result lacks {key}, a column of the key of {stream}"
     hint = (
         f"select {key} too, so that newer rows can take the place of older ones; or ask for "
         'semantics="append"'
     )
-    raise QueryKeyError(reason, parsed.text, place, hint)
+    raise QueryKeyError(reason, parsed.text, place_of(*parsed.query.selects), hint)
 
 
 def _qualified(
-    parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], number: int, key: str
+    parsed: ParsedQuery, of_windows: Sequence[StreamDefinition], number: int, key: str
 ) -> str:
     """Return a column of a chunk as it has to be written: with its table, if others have it too."""
-    having = [w for w in parsed.windows if definitions[w.stream].column_named(key) is not None]
-    tables = parsed.query.find_all(exp.Table)
-    table = next((each for each in tables if each.name == f"chunk_{number}"), None)
+    having = [each for each in of_windows if each.column_named(key) is not None]
+    tables = (each for each in chunk_tables(parsed.query) if chunk_index(each) == number)
+    table = next(tables, None)
     return key if table is None or len(having) < 2 else f"{table.alias_or_name}.{key}"
-
-
-def _has_window(parsed: ParsedQuery) -> bool:
-    kinds = {window.kind for window in parsed.windows}
-    return kinds != {WindowKind.STREAM}
 
 
 def _is_row_wise(query: exp.Query, duck: Duck) -> bool:

@@ -64,6 +64,12 @@ def _writing(query: exp.Expr, lent: Mapping[str, pa.Schema]) -> Write:
     return write
 
 
+def run_once(duck: Duck, query: exp.Expr, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """Run a query that reads these tables beside those of the database."""
+    with closing(prepare(duck, query, _schemas(tables))) as prepared:
+        return prepared.run(**tables)
+
+
 def answer_once(
     duck: Duck, statement: exp.Expr, text: str, tables: Mapping[str, pa.Table]
 ) -> pa.Table:
@@ -72,12 +78,15 @@ def answer_once(
     QueryError if it fails; `text` is what the user wrote.
     """
     try:
-        schemas = {name: each.schema for name, each in tables.items()}
-        with closing(prepare(duck, statement, schemas)) as prepared:
+        with closing(prepare(duck, statement, _schemas(tables))) as prepared:
             table = prepared.run(**tables)
     except DatabaseError as error:
         raise error_of(str(error), text) from error
     return ResultSchema.of(table.schema, prepared.types).handed_out(table, text)
+
+
+def _schemas(tables: Mapping[str, pa.Table]) -> dict[str, pa.Schema]:
+    return {name: each.schema for name, each in tables.items()}
 
 
 def _write_as_call(word: exp.Expr) -> None:

@@ -20,7 +20,7 @@ from .dialect import DIALECT, ITEM
 from .foreign_forms import read_windows_as_values
 from .names import found, is_reserved, reserved
 from .reading_bounds import read_bounds
-from .same_reading import Difference, difference
+from .same_reading import difference
 from .source_text import SourceText
 from .statement import ParsedQuery
 from .trees import common_table, place_of
@@ -48,7 +48,9 @@ def read_query(
         _refuse_statement(source, tree)
     with source.syntax_errors():
         written = tree.sql(DIALECT)
-        if duck is not None and (found := _difference(source, written, duck)) is not None:
+        if duck is not None and (
+            found := difference(text, written, duck, for_duckdb=source.for_duckdb)
+        ):
             source.refuse(StatementError, _DUCKDB_ONLY, found.place, _ASK_ONCE)
         _name_columns(source, tree)
         read_windows_as_values(source, tree, streams)
@@ -56,10 +58,6 @@ def read_query(
         windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
         read_bounds(source, tree, windows, streams, duck)
     return ParsedQuery(text, tree, windows, places)
-
-
-def _difference(source: SourceText, written: str, duck: Duck) -> Difference | None:
-    return difference(source.text, written, duck, for_duckdb=source.for_duckdb)
 
 
 QUERIES = {"SELECT", "MULTI"}

@@ -14,15 +14,18 @@ from .names import STEP
 Query: TypeAlias = exp.Query
 """A query as a tree, for those who only hand it on."""
 
-_CHUNK = "chunk_"
+
+def table_number(node: exp.Expr, prefix: str) -> int | None:
+    """Return i if this is the table whose name is a prefix and the number i."""
+    if not isinstance(node, exp.Table) or node.args.get("db"):
+        return None
+    number = node.name.removeprefix(prefix)
+    return int(number) if node.name.startswith(prefix) and number.isdecimal() else None
 
 
 def chunk_index(node: exp.Expr) -> int | None:
     """Return i if this is the table `chunk_i`."""
-    if not isinstance(node, exp.Table) or node.args.get("db"):
-        return None
-    head, _, number = node.name.partition("_")
-    return int(number) if head + "_" == _CHUNK and number.isdecimal() else None
+    return table_number(node, "chunk_")
 
 
 def chunks_in(tree: exp.Expr) -> tuple[int, ...]:
@@ -165,9 +168,10 @@ def is_star(item: exp.Expr) -> bool:
     return is_of_table or is_bare_star(item)
 
 
-def place_of(node: exp.Expr) -> int | None:
-    """Return where a part of a tree begins in the text, as far as is known."""
-    places = [each.meta["start"] for each in node.walk() if each._meta and "start" in each.meta]
+def place_of(*parts: exp.Expr) -> int | None:
+    """Return where the first of some parts of a tree begins in the text, as far as is known."""
+    nodes = (node for part in parts for node in part.walk())
+    places = (node.meta["start"] for node in nodes if node._meta and "start" in node.meta)
     return min(places, default=None)
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ...rows.stream_definition import StreamDefinition
+from .trees import table_number
 from .window_clause import MICROSECONDS, Axis, WindowClause, WindowKind
 
 WINDOW_START: Final = "window_start"
@@ -44,25 +45,18 @@ def is_bound(node: exp.Expr) -> bool:
     """Tell whether this is such a query."""
     query = node.this if isinstance(node, exp.Subquery) else None
     read = query.args.get("from_") if isinstance(query, exp.Select) else None
-    return read is not None and _number(read.this) is not None
+    return read is not None and table_number(read.this, _PREFIX) is not None
 
 
 def bounds_in(tree: exp.Expr) -> frozenset[int]:
     """Return of which windows the bounds are read anywhere in there."""
-    numbers = (_number(table) for table in tree.find_all(exp.Table))
+    numbers = (table_number(table, _PREFIX) for table in tree.find_all(exp.Table))
     return frozenset(number for number in numbers if number is not None)
 
 
 def is_bounds_name(name: str) -> bool:
     """Tell whether a table has the bounds of a window."""
     return name.startswith(_PREFIX) and name.removeprefix(_PREFIX).isdecimal()
-
-
-def _number(node: exp.Expr) -> int | None:
-
-    if not isinstance(node, exp.Table) or node.args.get("db") or not is_bounds_name(node.name):
-        return None
-    return int(node.name.removeprefix(_PREFIX))
 
 
 def with_plain_bounds(tree: exp.Expr) -> exp.Expr:
