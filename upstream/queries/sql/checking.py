@@ -6,7 +6,7 @@ Errors have the place in the user's text, which DuckDB does not tell (see `findi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Never
 
@@ -62,40 +62,7 @@ def check(
     except (SqlglotError, ValueError) as error:
         raise QueryError(f"the query cannot be written out: {error}", parsed.text) from error
     except DatabaseError as error:
-        refuse(parsed, str(error), schema_of, KnownNames(definitions, parsed, duck))
-
-
-class KnownNames:
-    """The names that a query may have meant."""
-
-    def __init__(
-        self, definitions: Mapping[str, StreamDefinition], parsed: ParsedQuery, duck: Duck
-    ) -> None:
-        self._definitions = definitions
-        self._parsed = parsed
-        self._duck = duck
-
-    def tables(self) -> Iterable[str]:
-        """Return the streams, and the tables of DuckDB."""
-        rows = self._duck.rows("SELECT table_name FROM duckdb_tables() WHERE NOT internal")
-        return [*self._definitions, *(str(name) for (name,) in rows)]
-
-    def about_table(self, name: str, message: str) -> tuple[str, str]:
-        """Return what is wrong with a table that DuckDB does not find, and which may be meant."""
-        if _is_filter(self._parsed.query, name):
-            reason = f"{name} has no columns here: it is on the right of a SEMI or ANTI JOIN"
-            return reason, "such a join only filters rows; write JOIN for the columns of both"
-        reason = f"there is no stream or table named {name}"
-        stream = found(name, self._definitions)
-        if stream is not None and "Referenced table" not in message:
-            return reason, f"write {stream} alone: streams are in no schema"
-        return reason, did_you_mean(name, self.tables())
-
-    def columns(self, message: str) -> Iterable[str]:
-        """Return the columns of the streams that are read, and those that DuckDB thinks of."""
-        read = {window.stream for window in self._parsed.windows}
-        columns = [name for stream in read for name in self._definitions[stream].schema.names]
-        return [*columns, *candidates(message)]
+        refuse(parsed, str(error), schema_of, definitions, duck)
 
 
 def _without_rows(query: exp.Query) -> exp.Query:
@@ -126,7 +93,9 @@ def refuse(
     parsed: ParsedQuery,
     message: str,
     schema_of: Callable[[exp.Query], object],
-    known: KnownNames,
+    definitions: Mapping[str, StreamDefinition],
+    duck: Duck,
+    *,
     place: int | None = None,
 ) -> Never:
     """Raise what a message of DuckDB means, with the place in the user's text.
@@ -138,7 +107,7 @@ def refuse(
     hint = ""
     if kind is UnknownTableError:
         at = place_of_table(parsed.query, name)
-        headline, hint = known.about_table(name, message)
+        headline, hint = _about_table(parsed, name, message, definitions, duck)
     elif kind is UnknownFunctionError and "Table Function" in message:
         at = place_of_function(parsed.query, name)
         hint = did_you_mean(name, FUNCTIONS)
@@ -150,7 +119,9 @@ def refuse(
             at = trial.place()
         if kind is UnknownColumnError:
             hint = quoted_text(parsed.text, at) or _hint_of_bounds(parsed, name)
-            hint = hint or did_you_mean(name, known.columns(message))
+            read = {window.stream for window in parsed.windows}
+            columns = [name for stream in read for name in definitions[stream].schema.names]
+            hint = hint or did_you_mean(name, [*columns, *candidates(message)])
             headline = f"there is no column named {name}"
         elif kind is UnknownFunctionError:
             headline = f"there is no function named {name}"
@@ -166,20 +137,32 @@ def refuse(
     raise kind(headline, parsed.text, place if at is None else at, hint) from None
 
 
+def _about_table(
+    parsed: ParsedQuery,
+    name: str,
+    message: str,
+    definitions: Mapping[str, StreamDefinition],
+    duck: Duck,
+) -> tuple[str, str]:
+    """Return what is wrong with a table that DuckDB does not find, and which may be meant."""
+    joins = [each for each in parsed.query.find_all(exp.Join) if each.kind in {"SEMI", "ANTI"}]
+    if any(join.alias_or_name.lower() == name.lower() for join in joins):
+        reason = f"{name} has no columns here: it is on the right of a SEMI or ANTI JOIN"
+        return reason, "such a join only filters rows; write JOIN for the columns of both"
+    reason = f"there is no stream or table named {name}"
+    stream = found(name, definitions)
+    if stream is not None and "Referenced table" not in message:
+        return reason, f"write {stream} alone: streams are in no schema"
+    tables = duck.rows("SELECT table_name FROM duckdb_tables() WHERE NOT internal")
+    return reason, did_you_mean(name, [*definitions, *(str(table) for (table,) in tables)])
+
+
 def _hint_of_bounds(parsed: ParsedQuery, name: str) -> str:
     """Return how a bound comes out of a subquery over a window; "" if there is none."""
     bound = name.lower()
     has_bounds = any(window.kind in BOUNDED for window in parsed.windows)
     hint = f"name {bound} in the select list where the window is read"
     return hint if bound in BOUNDS and has_bounds else ""
-
-
-def _is_filter(query: exp.Query, name: str) -> bool:
-    """Tell whether a table does nothing in a query but filter the rows of another."""
-    return any(
-        join.kind in {"SEMI", "ANTI"} and join.alias_or_name.lower() == name.lower()
-        for join in query.find_all(exp.Join)
-    )
 
 
 def _is_about_other_text(headline: str, text: str) -> bool:

@@ -166,29 +166,27 @@ class _Constants:
         if self._functions.volatile_in(node) or (aggregates and not _is_varying(node)):
             return None
         try:
-            varying = [each for each in _operands(node) if _is_varying(each)]
+            alone = node.copy()
+            varying = [each for each in _operands(alone) if _is_varying(each)]
             types = self._types(select, varying)
             if any(kind.startswith("UNION") for kind in types):
                 return None  # DuckDB has no cast to it from the text NULL
-            self._evaluate(node, types)
+            for i, each in enumerate(varying):
+                each.replace(exp.column(f"operand_{i}"))
+            self._evaluate(alone, types)
         except DatabaseValueError as error:
             return headline_of(str(error))
         except (DatabaseError, SqlglotError, ValueError, RecursionError):
             return None  # it cannot be taken out of the query alone, which DuckDB has accepted
         return None
 
-    def _evaluate(self, node: exp.Expr, types: list[str]) -> None:
-        alone = node.copy()
-        varying = [each for each in _operands(alone) if _is_varying(each)]
-        nulls = exp.select("*").from_(exp.to_table(_ROW))
-        if varying:
-            columns = [
-                exp.alias_(cast(exp.column("nothing"), kind), f"operand_{i}")
-                for i, kind in enumerate(types)
-            ]
-            nulls = exp.select(*columns).from_(exp.to_table(_ROW))
-        for i, each in enumerate(varying):
-            each.replace(exp.column(f"operand_{i}"))
+    def _evaluate(self, alone: exp.Expr, types: list[str]) -> None:
+        """Evaluate an expression whose operands are NULLs of these types."""
+        operands = [
+            exp.alias_(cast(exp.column("nothing"), kind), f"operand_{i}")
+            for i, kind in enumerate(types)
+        ]
+        nulls = exp.select(*(operands or [exp.Star()])).from_(exp.to_table(_ROW))
         row = pa.table({"nothing": pa.array([None], pa.string())})
         query = exp.select(exp.alias_(alone, "found")).from_(nulls.subquery("row"))
         run_once(self._duck, query, {_ROW: row})

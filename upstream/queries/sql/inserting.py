@@ -22,7 +22,7 @@ from ...errors import (
 from ...rows.conforming import may_become
 from ...rows.stream_definition import StreamDefinition
 from ...tables.relation import Relation
-from .checking import KnownNames, refuse
+from .checking import refuse
 from .defining import types_of
 from .lending import run_once
 from .literal_rows import rows_of_literals
@@ -101,7 +101,7 @@ def _rows_of(
     try:
         return duck.run_as_written(text, tables)
     except DatabaseError as error:
-        refuse(parsed, str(error), answer, KnownNames({}, parsed, duck), insert.place)
+        refuse(parsed, str(error), answer, {}, duck, place=insert.place)
 
 
 def _columns_of(insert: InsertInto, definition: StreamDefinition, rows: pa.Table) -> list[str]:

@@ -74,7 +74,8 @@ def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
     if_exists = reader.skip("IF", "EXISTS")
     place = reader.place
     name = reader.name("the name of a stream")
-    reader.end()
+    if not reader.is_at_end:
+        reader.refuse("expected nothing more")
     return DropStream(source.text, name, if_exists, place)
 
 
@@ -220,11 +221,6 @@ class _TokenReader:
         if not names or not self.skip(")"):
             self.refuse("expected the names of columns, in brackets")
         return names
-
-    def end(self) -> None:
-        """Refuse what comes after the end."""
-        if not self.is_at_end:
-            self.refuse("expected nothing more")
 
     def refuse(self, reason: str) -> Never:
         """Raise an error with the place that was reached."""

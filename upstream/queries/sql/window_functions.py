@@ -179,7 +179,8 @@ class _WindowCall:
         if (node := self._arguments.get("per")) is None:
             return self._definition.key
         node = node.unnest()
-        if _is_word(node, "key") and self._definition.column_named("key") is None:
+        is_word = isinstance(node, exp.Column) and not node.table and node.name.lower() == "key"
+        if is_word and self._definition.column_named("key") is None:
             return self._definition.key
         parts = node.expressions if isinstance(node, exp.Tuple | exp.Array) else [node]
         columns: list[str] = []
@@ -198,15 +199,6 @@ class _WindowCall:
             reason = f"the stream {self._definition.name} has no column {part.name}"
             hint = did_you_mean(part.name, self._definition.schema.names)
             self._arguments.refuse(reason, part, hint, UnknownColumnError)
-        if _is_nested(self._definition.schema.field(column).type):
+        if pa.types.is_nested(self._definition.schema.field(column).type):
             self._arguments.refuse(f"rows cannot be grouped by {column}: it has parts", part)
         return column
-
-
-def _is_word(node: exp.Expr, word: str) -> bool:
-    return isinstance(node, exp.Column) and not node.table and node.name.lower() == word
-
-
-def _is_nested(kind: pa.DataType) -> bool:
-
-    return bool(pa.types.is_nested(kind))
