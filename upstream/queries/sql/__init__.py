@@ -8,11 +8,11 @@ from .constants import check_constants
 from .defining import definition_of
 from .duck_messages import error_of
 from .inserting import rows_to_insert
-from .key_columns import check_key
 from .names import did_you_mean, is_reserved
 from .parsing import parse
 from .reading import read_query
 from .statement import CreateStream, DropStream, InsertInto, OtherStatement, ParsedQuery, Statement
+from .without_windows import check_key
 
 __all__ = [
     "CreateStream",

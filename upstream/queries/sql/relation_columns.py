@@ -157,7 +157,6 @@ def _equal_columns(
 def _places(column: exp.Expr, relations: Sequence[Relation]) -> list[_Place]:
     """Return of which relation a column is; none if it could be of several."""
     assert isinstance(column, exp.Column)
-    if column.table:
-        return [(column.table.lower(), column.name.lower())]
     having = [each for each in relations if any(one.is_called(column.name) for one in each.columns)]
-    return [(having[0].alias, column.name.lower())] if len(having) == 1 else []
+    aliases = [column.table.lower()] if column.table else [each.alias for each in having]
+    return [(aliases[0], column.name.lower())] if len(aliases) == 1 else []

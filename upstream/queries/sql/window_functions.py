@@ -16,7 +16,7 @@ from .names import did_you_mean, found
 from .source_text import SourceText
 from .window_arguments import WindowArguments
 from .window_clause import Axis, Unit, WindowClause, WindowKind
-from .window_size import FIXED_DAYS, WindowLengths
+from .window_size import WindowLengths
 
 MOST_STEPS = 1_000_000
 """So many basic windows a window may have: each is kept by itself."""
@@ -99,16 +99,7 @@ class _WindowCall:
         if clause.axis is Axis.SOURCE:
             self._lengths.check_calendar()
         months = [self._lengths.months(name) for name in self._arguments.sizes()]
-        offset = self._lengths.offset(clause.axis)
-        if (node := self._arguments.get("offset")) is not None:
-            days = self._lengths.of_days(FIXED_DAYS, clause.axis)
-            if not 0 <= offset < days:
-                self._arguments.refuse(
-                    f"the offset of windows of months is between 0 and {FIXED_DAYS} days",
-                    node,
-                    "write hop(stream, INTERVAL '1 year', INTERVAL '1 month') for years that "
-                    "begin in any month",
-                )
+        offset = self._lengths.offset_in_month(clause.axis)
         zone = self._lengths.zone(clause.axis)
         return replace(
             clause, size=months[0], slide=months[-1], offset=offset, unit=Unit.MONTHS, zone=zone

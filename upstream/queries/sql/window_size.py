@@ -219,12 +219,16 @@ class WindowLengths:
             self._refuse(name, f"{_described(name)} is longer than it can be")
         return months
 
-    def of_days(self, days: int, axis: Axis) -> int:
-        """Return days in the unit of an axis in time."""
-        per_second = Fraction(MICROSECONDS)
-        if axis is Axis.SOURCE:
-            per_second = self._definition.units_per_second or per_second
-        return int(days * _DAY_SECONDS * per_second)
+    def offset_in_month(self, axis: Axis) -> int:
+        """Return how much later than months windows begin: 0 if nothing was said."""
+        offset = self.offset(axis)
+        per_second = self._definition.units_per_second if axis is Axis.SOURCE else None
+        days = FIXED_DAYS * _DAY_SECONDS * (per_second or MICROSECONDS)
+        if not 0 <= offset < days:
+            reason = f"the offset of windows of months is between 0 and {FIXED_DAYS} days"
+            hint = "write hop(stream, INTERVAL '1 year', INTERVAL '1 month') for years that "
+            self._refuse("offset", reason, hint + "begin in any month")
+        return offset
 
     def check_calendar(self) -> None:
         """Refuse months of a time column that knows no calendar."""

@@ -1,12 +1,13 @@
-"""Under which names the result of a query has the key of its stream.
+"""What a query over streams without a window needs: with update the key, with append no old rows.
 
-An update query without a window gives the newest row of each key, so a row of its result must say
-whose it is.
+An update query gives the newest row of each key, so a row of its result must say whose it is. An
+append query evaluates each row once, and cannot ask for all rows that ever came.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from sqlglot import exp
 
@@ -18,6 +19,20 @@ from .functions import functions_of
 from .statement import ParsedQuery
 from .trees import chunk_index, chunk_tables, place_of
 from .window_clause import WindowKind
+
+_WINDOW: Final = (
+    "give the stream a window, such as hop(stream, INTERVAL '10 minutes', INTERVAL '1 minute') or "
+    "landmark(stream), or choose semantics='update' for an answer over the newest row of each key"
+)
+
+
+_CLAUSES: Final = {
+    "group": "GROUP BY",
+    "distinct": "DISTINCT",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+}
 
 
 def check_key(
@@ -73,3 +88,16 @@ def _is_row_wise(query: exp.Query, duck: Duck) -> bool:
         return False
     functions = functions_of(duck)
     return not any(functions.is_aggregate(call) for call in query.find_all(exp.Anonymous))
+
+
+def cause_and_cure(parsed: ParsedQuery) -> tuple[str, str]:
+    """Return what needs all rows, if that is known, and what to write instead."""
+    streams = [each.stream for each in parsed.windows if each.kind is WindowKind.STREAM]
+    if len(streams) > 1 and parsed.query.find(exp.Join) is not None:
+        cure = (
+            f"write latest({streams[1]}) to join each row with the newest rows of {streams[1]}, "
+            f"or give both streams windows, such as tumble({streams[0]}, INTERVAL '1 minute')"
+        )
+        return "a join of streams", cure
+    causes = (words for name, words in _CLAUSES.items() if parsed.query.args.get(name))
+    return next(causes, ""), _WINDOW
