@@ -1,6 +1,10 @@
 """What DuckDB says of a query before any row has come: the schema of the result, or what is wrong.
 
-Errors have the place in the user's text, which DuckDB does not tell (see `finding_places`).
+Errors have the place in the user's text. DuckDB names what it does not like, but not where it is:
+that is found by trial: a part of the query is replaced by NULL, and if DuckDB then says something
+else, this part has to do with it. Of that part the pieces are tried likewise, down to the least
+that DuckDB does not like all by itself: a piece that stands in for the whole of it is refused for
+the same reason only if the reason is within.
 """
 
 from __future__ import annotations

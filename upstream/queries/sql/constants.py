@@ -26,7 +26,7 @@ from .duck_messages import headline_of
 from .functions import Functions, functions_of
 from .lending import run_once, written
 from .statement import ParsedQuery
-from .trees import cast, place_of
+from .trees import cast, conjuncts, place_of
 
 _OPAQUE: Final = (exp.Query, exp.Subquery, exp.Exists, exp.Lambda, exp.Window, exp.Star)
 _VARYING: Final = (*_OPAQUE, exp.Column, exp.Placeholder, exp.Parameter)
@@ -72,20 +72,12 @@ def _needed(query: exp.Expr, *, is_outermost: bool = True) -> Iterator[tuple[exp
         return
     for clause in ("where", "having", "qualify"):
         if (condition := query.args.get(clause)) is not None:
-            yield from ((query, each) for each in _conditions(condition.this))
+            yield from ((query, each) for each in conjuncts(condition.this))
     if is_outermost:
         yield from ((query, item) for item in query.expressions)
     source = query.args.get("from_")
     if source is not None and isinstance(source.this, exp.Subquery):
         yield from _needed(source.this, is_outermost=False)
-
-
-def _conditions(condition: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(condition, exp.And | exp.Paren):
-        for side in condition.iter_expressions():
-            yield from _conditions(side)
-    else:
-        yield condition
 
 
 def _of_expression(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -96,7 +88,7 @@ def _of_expression(node: exp.Expr) -> Iterator[exp.Expr]:
         yield node
     elif isinstance(node, exp.Filter):
         condition = node.expression
-        for each in _conditions(condition.this if isinstance(condition, exp.Where) else condition):
+        for each in conjuncts(condition.this if isinstance(condition, exp.Where) else condition):
             yield from _of_expression(each)
     elif isinstance(node, exp.Case):
         first = node.args["ifs"][0] if node.args.get("this") is None else node

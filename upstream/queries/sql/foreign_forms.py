@@ -20,8 +20,7 @@ from sqlglot import Token, TokenType, exp
 
 from ...errors import WindowError
 from ...rows.stream_definition import StreamDefinition
-from .names import found
-from .trees import column, item_meant, key, place_of
+from .trees import column, item_meant, key, place_of, stream_read
 from .window_bounds import WINDOW_END, WINDOW_START
 
 if TYPE_CHECKING:
@@ -230,14 +229,8 @@ class _Windowed:
         read = self._select.args.get("from_")
         nodes = [read.this] if read is not None else []
         nodes += [join.this for join in self._select.args.get("joins") or ()]
-        streams = [
-            node
-            for node in nodes
-            if isinstance(node, exp.Table)
-            and isinstance(node.this, exp.Identifier)
-            and not node.db
-            and found(node.name, self._streams) is not None
-        ]
+        tables = [each for each in nodes if isinstance(each, exp.Table)]
+        streams = [each for each in tables if stream_read(each, self._streams) is not None]
         if len(streams) != 1:
             name = self._calls[0].name.lower()
             reason = f"{name}(INTERVAL …) is over the one stream in FROM, and here "

@@ -33,10 +33,10 @@ from ...tables.relation import Relation
 from .checking import refuse
 from .defining import types_of
 from .lending import run_once
-from .names import did_you_mean, found
+from .names import did_you_mean
 from .source_text import SourceText, end_of_brackets, lowered, places_in_brackets, words_of
 from .statement import InsertInto, ParsedQuery
-from .trees import common_table, place_of
+from .trees import place_of, stream_read
 
 _REFUSED = ("alternative", "conflict", "returning", "overwrite", "ignore", "where", "default")
 Value = str | int | Decimal | bool | None
@@ -102,9 +102,7 @@ def _rows_of(
     lent = {
         each.name: tables[name]
         for each in query.find_all(exp.Table)
-        if (name := found(each.name, tables)) is not None
-        and not each.db
-        and common_table(each) is None
+        if (name := stream_read(each, tables)) is not None
     }
 
     def answer(query: exp.Query) -> pa.Table:

@@ -23,7 +23,7 @@ from .reading_bounds import read_bounds
 from .same_reading import difference
 from .source_text import SourceText
 from .statement import ParsedQuery
-from .trees import common_table, place_of
+from .trees import place_of, stream_read
 from .window_arguments import FUNCTIONS
 from .window_clause import WindowClause, WindowKind
 from .window_functions import window_of_call
@@ -131,18 +131,13 @@ def _take_windows(
 ) -> Iterator[tuple[WindowClause, int | None]]:
     _check_names(source, query)
     count = 0
-    for node in _in_order(query):
+    nodes = query.find_all(exp.Table, exp.Lateral, exp.Anonymous)
+    for node in sorted(nodes, key=lambda node: place_of(node) or 0):
         clause = _window_of(source, node, streams, duck)
         if clause is not None:
             yield clause, place_of(node.this)
             _replace(node, count)
             count += 1
-
-
-def _in_order(query: exp.Query) -> list[exp.Expr]:
-    """Return what may be a stream, in the order of the text."""
-    nodes = list(query.find_all(exp.Table, exp.Lateral, exp.Anonymous))
-    return sorted(nodes, key=lambda node: place_of(node) or 0)
 
 
 def _window_of(
@@ -157,10 +152,8 @@ def _window_of(
     elif isinstance(inner, exp.Anonymous):
         if inner.name.lower() in FUNCTIONS and not node.args.get("db"):
             return window_of_call(source, inner, streams, duck)
-    elif isinstance(node, exp.Table) and isinstance(inner, exp.Identifier) and not node.db:
-        name = found(node.name, streams)
-        if name is not None and common_table(node) is None:
-            return WindowClause(WindowKind.STREAM, name)
+    elif (name := stream_read(node, streams)) is not None:
+        return WindowClause(WindowKind.STREAM, name)
     return None
 
 
@@ -198,12 +191,9 @@ def _check_names(source: SourceText, query: exp.Query) -> None:
     for node in query.find_all(exp.Identifier, exp.Placeholder, exp.Parameter):
         if not isinstance(node, exp.Identifier):
             reason = "a statement has no parameters"
-            place = _parameter_place(source)
+            signs = (token.start for token in source.tokens if token.text in {"$", "?", ":"})
+            place = next(signs, None)
             source.refuse(StatementError, reason, place, "write the value itself")
         if is_reserved(node.name):
             place = place_of(node)
             source.refuse(StatementError, reserved(node.name), place, "choose another name")
-
-
-def _parameter_place(source: SourceText) -> int | None:
-    return next((token.start for token in source.tokens if token.text in {"$", "?", ":"}), None)

@@ -24,7 +24,7 @@ from .lending import answer_once
 from .names import found, is_reserved
 from .source_text import SourceText, words_of
 from .statement import InsertInto, OtherStatement
-from .trees import common_table, place_of
+from .trees import place_of, stream_read
 from .window_arguments import FUNCTIONS
 
 _OPTION = r"(?:ANALYZE|FORMAT\s+(?:TEXT|JSON|HTML|YAML|GRAPHVIZ|MERMAID))"
@@ -169,9 +169,7 @@ class TableStatements:
 
     def _stream(self, node: object) -> str | None:
         """Return the name of the stream that a table in a statement is."""
-        if not isinstance(node, exp.Table) or node.db or common_table(node) is not None:
-            return None
-        return found(node.name, self._streams)
+        return stream_read(node, self._streams) if isinstance(node, exp.Table) else None
 
     def _shown(self, tables: pa.Table) -> pa.Table:
         """Leave out of a list of tables what is lent for queries, and add the streams."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from sqlglot import exp
 
 from .dialect import DIALECT
 from .functions import name_of
-from .names import STEP
+from .names import STEP, found
 
 Query: TypeAlias = exp.Query
 """A query as a tree, for those who only hand it on."""
@@ -175,7 +175,7 @@ def place_of(*parts: exp.Expr) -> int | None:
     return min(places, default=None)
 
 
-def common_table(table: exp.Table) -> exp.CTE | None:
+def common_table(table: exp.Expr) -> exp.CTE | None:
     """Return the common table expression that is meant by the name of a table.
 
     One sees those that come before it, and itself where that is recursive.
@@ -203,3 +203,11 @@ def item_meant(select: exp.Select, node: exp.Expr) -> exp.Expr | None:
     if not isinstance(node, exp.Column) or node.table:
         return None
     return next((item for item in items if item.alias.lower() == node.name.lower()), None)
+
+
+def stream_read(node: exp.Expr, streams: Iterable[str]) -> str | None:
+    """Return the stream that a table in a statement is, unless its name means something else."""
+    is_name = isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
+    if not is_name or node.args.get("db") or common_table(node) is not None:
+        return None
+    return found(node.name, streams)

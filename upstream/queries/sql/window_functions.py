@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -59,59 +59,55 @@ class _WindowCall:
     def __init__(self, arguments: WindowArguments, definition: StreamDefinition) -> None:
         self._arguments = arguments
         self._definition = definition
-        self._lengths = WindowLengths(arguments, definition)
+        self._clause = WindowClause(arguments.kind, definition.name, self._axis())
+        self._lengths = WindowLengths(arguments, definition, self._clause.axis)
 
     def clause(self) -> WindowClause:
         """Return the window that is asked for."""
-        kind, stream = self._arguments.kind, self._definition.name
-        if kind is WindowKind.LATEST:
-            return self._latest()
-        if kind is WindowKind.ROWS:
-            counts = [self._lengths.count(name) for name in self._arguments.sizes()]
-            return self._checked(WindowClause(kind, stream, Axis.ROWS, counts[0], counts[-1]))
-        if not self._arguments.sizes():  # a landmark whose results are asked for
-            is_timed = self._definition.time is not None or self._arguments.get("by") is not None
-            return WindowClause(kind, stream, self._axis() if is_timed else Axis.ROWS)
-        clause = WindowClause(kind, stream, self._axis())
-        if kind is WindowKind.SESSION:
-            gap = self._lengths.length("gap", clause.axis)
-            return replace(clause, size=gap, per=self._per())
-        if kind is WindowKind.LANDMARK:
-            return replace(clause, slide=self._lengths.length("slide", clause.axis))
-        clause = replace(clause, answers_empty=self._answers_empty())
-        if any(self._lengths.size(name).is_months for name in self._arguments.sizes()):
-            return self._checked(self._calendar(clause))
-        return self._checked(self._periodic(clause))
+        sizes = self._arguments.sizes()
+        match self._clause.kind:
+            case WindowKind.LATEST:
+                is_one = self._arguments.get("rows") is None
+                rows = 1 if is_one else self._lengths.count("rows")
+                return replace(self._clause, rows=rows, per=self._per())
+            case WindowKind.ROWS:
+                counts = [self._lengths.count(name) for name in sizes]
+                return self._checked(size=counts[0], slide=counts[-1])
+            case WindowKind.SESSION:
+                return replace(self._clause, size=self._lengths.length("gap"), per=self._per())
+            case WindowKind.LANDMARK:
+                return replace(self._clause, slide=self._lengths.length("slide") if sizes else 0)
+        self._clause = replace(self._clause, answers_empty=self._answers_empty())
+        if any(self._lengths.size(name).is_months for name in sizes):
+            return self._calendar(sizes)
+        return self._periodic(sizes)
 
     # Windows that come again and again
 
-    def _periodic(self, clause: WindowClause) -> WindowClause:
+    def _periodic(self, sizes: Sequence[str]) -> WindowClause:
         """Return windows of a fixed length, with where they begin in [0, slide)."""
         if (zone := self._arguments.get("zone")) is not None:
             hint = "shift other windows with offset, such as offset => INTERVAL '6 hours'"
             self._arguments.refuse("a zone is for windows of months and years", zone, hint)
-        lengths = [self._lengths.length(name, clause.axis) for name in self._arguments.sizes()]
-        offset = self._lengths.offset(clause.axis) % lengths[-1]
-        return replace(clause, size=lengths[0], slide=lengths[-1], offset=offset)
+        lengths = [self._lengths.length(name) for name in sizes]
+        offset = self._lengths.offset() % lengths[-1]
+        return self._checked(size=lengths[0], slide=lengths[-1], offset=offset)
 
-    def _calendar(self, clause: WindowClause) -> WindowClause:
+    def _calendar(self, sizes: Sequence[str]) -> WindowClause:
         """Return windows of whole months, which begin at midnight of the first day of a month."""
-        if clause.axis is Axis.SOURCE:
-            self._lengths.check_calendar()
-        months = [self._lengths.months(name) for name in self._arguments.sizes()]
-        offset = self._lengths.offset_in_month(clause.axis)
-        zone = self._lengths.zone(clause.axis)
-        return replace(
-            clause, size=months[0], slide=months[-1], offset=offset, unit=Unit.MONTHS, zone=zone
-        )
+        self._lengths.check_calendar()
+        months = [self._lengths.months(name) for name in sizes]
+        offset, zone = self._lengths.offset_in_month(), self._lengths.zone()
+        self._clause = replace(self._clause, unit=Unit.MONTHS, zone=zone)
+        return self._checked(size=months[0], slide=months[-1], offset=offset)
 
-    def _checked(self, clause: WindowClause) -> WindowClause:
+    def _checked(self, *, size: int, slide: int, offset: int = 0) -> WindowClause:
+        clause = replace(self._clause, size=size, slide=slide, offset=offset)
         steps = clause.size // clause.step
         if steps > MOST_STEPS:
-            slide = self._arguments[self._arguments.sizes()[-1]]
+            node = self._arguments[self._arguments.sizes()[-1]]
             hint = "choose a slide with a greater common divisor with the size"
-            reason = f"a window would consist of {steps:,} basic windows"
-            self._arguments.refuse(reason, slide, hint)
+            self._arguments.refuse(f"a window would consist of {steps:,} basic windows", node, hint)
         return clause
 
     def _answers_empty(self) -> bool:
@@ -123,7 +119,14 @@ class _WindowCall:
         return bool(node.this)
 
     def _axis(self) -> Axis:
+        """Return what the window goes by."""
         by, time = self._arguments.get("by"), self._definition.time
+        kind, stream = self._arguments.kind, self._definition.name
+        if kind is WindowKind.ROWS:
+            return Axis.ROWS
+        is_asked_for = not self._arguments.sizes() and by is None  # whenever results are
+        if is_asked_for and (kind is WindowKind.LATEST or time is None):
+            return Axis.ROWS if time is None else Axis.SOURCE
         self._check_time_column()
         if by is not None:
             name = by.name.lower() if isinstance(by, exp.Column | exp.Literal) else ""
@@ -133,7 +136,6 @@ class _WindowCall:
                 reason = "windows go by the stream's time column, or by => arrival"
                 self._arguments.refuse(reason, by)
         if time is None:
-            kind, stream = self._arguments.kind, self._definition.name
             hint = (
                 f"create it with {self._time_clause()}, or write {kind}({stream}, …, "
                 f"by => arrival) or rows({stream}, 1000)"
@@ -156,14 +158,6 @@ class _WindowCall:
         """Return the clause that would have given the stream its time."""
         able = [field.name for field in self._definition.schema if is_time_type(field.type)]
         return f"TIME ({found('time', able) or 'column'})"
-
-    # The latest rows, and groups of rows
-
-    def _latest(self) -> WindowClause:
-        rows = 1 if self._arguments.get("rows") is None else self._lengths.count("rows")
-        axis = Axis.ROWS if self._definition.time is None else Axis.SOURCE
-        kind, stream = self._arguments.kind, self._definition.name
-        return WindowClause(kind, stream, axis, rows=rows, per=self._per())
 
     def _per(self) -> tuple[str, ...]:
         """Return the columns of the groups: the key of the stream, if none are named."""

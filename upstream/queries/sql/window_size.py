@@ -179,11 +179,14 @@ _DAY_SECONDS: Final = 86_400
 class WindowLengths:
     """Reads the lengths among the arguments of one call; WindowError where one does not fit."""
 
-    __slots__ = ("_arguments", "_definition")
+    __slots__ = ("_arguments", "_axis", "_definition")
 
-    def __init__(self, arguments: WindowArguments, definition: StreamDefinition) -> None:
+    def __init__(
+        self, arguments: WindowArguments, definition: StreamDefinition, axis: Axis
+    ) -> None:
         self._arguments = arguments
         self._definition = definition
+        self._axis = axis
 
     def size(self, name: str) -> WindowSize:
         """Return an argument as it was written."""
@@ -200,13 +203,13 @@ class WindowLengths:
             self._refuse(name, "rows are counted, not timed", hint)
         return self._positive(name, self._whole(name, size.amount, "rows"))
 
-    def length(self, name: str, axis: Axis) -> int:
+    def length(self, name: str) -> int:
         """Return a length that is greater than zero."""
-        return self._positive(name, self._in_units(name, axis))
+        return self._positive(name, self._in_units(name))
 
-    def offset(self, axis: Axis) -> int:
+    def offset(self) -> int:
         """Return how much later than usual windows begin: 0 if nothing was said."""
-        return 0 if self._arguments.get("offset") is None else self._in_units("offset", axis)
+        return 0 if self._arguments.get("offset") is None else self._in_units("offset")
 
     def months(self, name: str) -> int:
         """Return a length in months."""
@@ -219,10 +222,10 @@ class WindowLengths:
             self._refuse(name, f"{_described(name)} is longer than it can be")
         return months
 
-    def offset_in_month(self, axis: Axis) -> int:
+    def offset_in_month(self) -> int:
         """Return how much later than months windows begin: 0 if nothing was said."""
-        offset = self.offset(axis)
-        per_second = self._definition.units_per_second if axis is Axis.SOURCE else None
+        offset = self.offset()
+        per_second = self._definition.units_per_second if self._axis is Axis.SOURCE else None
         days = FIXED_DAYS * _DAY_SECONDS * (per_second or MICROSECONDS)
         if not 0 <= offset < days:
             reason = f"the offset of windows of months is between 0 and {FIXED_DAYS} days"
@@ -232,6 +235,8 @@ class WindowLengths:
 
     def check_calendar(self) -> None:
         """Refuse months of a time column that knows no calendar."""
+        if self._axis is not Axis.SOURCE:
+            return
         kind = self._definition.time_type
         if not (pa.types.is_timestamp(kind) or pa.types.is_date32(kind)):
             stream = self._definition.name
@@ -239,14 +244,14 @@ class WindowLengths:
             hint = "write the size as a number, or by => arrival"
             self._refuse(self._arguments.sizes()[0], reason + type_name(kind), hint)
 
-    def zone(self, axis: Axis) -> str:
+    def zone(self) -> str:
         """Return the time zone in which months begin."""
         node = self._arguments.get("zone")
         if node is None:
             return _DEFAULT_ZONE
         if not isinstance(node, exp.Literal) or not node.is_string:
             self._refuse("zone", "a zone is named by a text", "write zone => 'Europe/Berlin'")
-        if axis is Axis.SOURCE and pa.types.is_date32(self._definition.time_type):
+        if self._axis is Axis.SOURCE and pa.types.is_date32(self._definition.time_type):
             reason = f"the days of {self._definition.name} are the same in every zone"
             self._refuse("zone", reason, "leave the zone out")
         if not _is_zone(node.this):
@@ -254,11 +259,11 @@ class WindowLengths:
             self._refuse("zone", f"there is no time zone named {node.this}", hint)
         return str(node.this)
 
-    def _in_units(self, name: str, axis: Axis) -> int:
+    def _in_units(self, name: str) -> int:
         size = self.size(name)
         if size.is_months:
             self._refuse_months(name)
-        if axis is Axis.ARRIVAL:
+        if self._axis is Axis.ARRIVAL:
             if not size.is_interval:
                 self._refuse(name, "arrival is measured in time", WRITE_INTERVAL)
             return self._whole(name, size.amount * MICROSECONDS, "microseconds")
