@@ -92,9 +92,9 @@ class FromRelations:
     def _subquery(self, query: exp.Expr, depth: int, *, is_renamed: bool) -> Relation:
         found = self.of_query(query, depth)
         window = None if is_renamed else self._handed_on(query, depth)
-        return (
-            found if window is None else replace(found, number=window.number, filled=window.filled)
-        )
+        if window is None:
+            return found
+        return replace(found, number=window.number, filled=window.filled)
 
     def _handed_on(self, query: exp.Expr, depth: int) -> Relation | None:
         """Return the only window that a query selects `*` from, as far as its columns are kept."""

@@ -54,6 +54,8 @@ class Relation:
 
     def renamed(self, alias: str, names: Sequence[str]) -> Relation:
         """Return it under an alias such as `t(a, b)`."""
+        if not names:
+            return replace(self, alias=alias)
         old = [each.name for each in self.columns]
         new = [*names[: len(old)], *old[len(names) :]]
         pairs = zip(self.columns, new, strict=True)
@@ -72,6 +74,8 @@ def origins_of(column: exp.Column, relations: Iterable[Relation]) -> Origins:
 
 def without(columns: Iterable[RelationColumn], star: exp.Expr) -> tuple[RelationColumn, ...]:
     """Return columns but for those that a star excludes, replaces or renames."""
+    if not any(star.args.values()):
+        return tuple(columns)
     excluded = {each.name.lower() for each in star.args.get("except_") or []}
     replaced = {each.alias_or_name.lower() for each in star.args.get("replace") or []}
     renamed = {each.this.name.lower(): each.alias for each in star.args.get("rename") or []}
