@@ -23,11 +23,10 @@ from ..results.emission import Emission
 from ..results.failing_rows import FailingRows
 from ..rewriting import split
 from ..rewriting.table_names import renamed_tables
-from ..sql.in_use import tables_read
 from ..sql.lending import prepare
+from ..sql.standing_needs import cause_and_cure, tables_read
 from ..sql.window_bounds import bounds_name
 from ..sql.window_clause import WindowKind
-from ..sql.without_windows import cause_and_cure
 from .newest import NewestEvaluation
 from .row_wise import RowWiseEvaluation
 from .side_table import SideTable

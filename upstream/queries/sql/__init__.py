@@ -11,8 +11,8 @@ from .inserting import rows_to_insert
 from .names import did_you_mean, is_reserved
 from .parsing import parse
 from .reading import read_query
+from .standing_needs import check_key
 from .statement import CreateStream, DropStream, InsertInto, OtherStatement, ParsedQuery, Statement
-from .without_windows import check_key
 
 __all__ = [
     "CreateStream",

@@ -92,23 +92,25 @@ class _Block:
         items = self._select.expressions
         if self._functions is None or any(_is_several(item) for item in items):
             return
-        numbers = [i for i, item in enumerate(items, 1) if not self._is_above_groups(item)]
+        numbers = [i for i, item in enumerate(items, 1) if not self._has(item, exp.Window)]
         if any(self._is_constant(items[i - 1].unalias()) for i in numbers):
             group.set("all", None)
             group.set("expressions", [exp.Literal.number(i) for i in numbers])
 
-    def _is_above_groups(self, item: exp.Expr) -> bool:
-        assert self._functions is not None
+    def _has(self, value: exp.Expr, *kinds: type[exp.Expr]) -> bool:
+        """Tell whether an expression aggregates, or has nodes of these kinds."""
+        functions = self._functions
+        assert functions is not None
         return any(
-            isinstance(node, exp.Window) or self._functions.is_aggregate(node)
-            for node in own_nodes(item)
+            isinstance(node, kinds) or functions.is_aggregate(node) for node in own_nodes(value)
         )
 
     def _check_sets(self, group: exp.Group) -> None:
         for item in group.expressions:
             parts = item.find_all(exp.Expr) if isinstance(item, _SETS) else ()
             for part in parts:
-                if is_bound(part) or (_is_name(part) and self._is_constant(part)):
+                is_name = isinstance(part, exp.Column | exp.Literal)
+                if is_bound(part) or (is_name and self._is_constant(part)):
                     self._refuse_total(item)
         for node in self._select.find_all(exp.Grouping):
             if node.parent_select is self._select and bounds_in(node):
@@ -136,11 +138,7 @@ class _Block:
             return True
         if self._functions is None or not bounds_in(value):
             return False
-        is_plain = not any(
-            isinstance(node, exp.Column | exp.Star | exp.Window | exp.Lambda)
-            or self._functions.is_aggregate(node)
-            for node in own_nodes(value)
-        )
+        is_plain = not self._has(value, exp.Column, exp.Star, exp.Window, exp.Lambda)
         are_bounds = all(is_bound(query) for query in nested_queries(value))
         return is_plain and are_bounds and not self._functions.volatile_in(value)
 
@@ -173,7 +171,3 @@ def _is_several(item: exp.Expr) -> bool:
     value = item.unalias().unnest()
     is_several = is_star(value) or item.find(exp.Columns) is not None
     return is_several or any(name_of(node) == "unnest" for node in own_nodes(value))
-
-
-def _is_name(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Column | exp.Literal)

@@ -1,22 +1,26 @@
-"""What a query over streams without a window needs: with update the key, with append no old rows.
+"""What standing queries need: of their streams, and of the tables and settings that there are.
 
-An update query gives the newest row of each key, so a row of its result must say whose it is. An
-append query evaluates each row once, and cannot ask for all rows that ever came.
+An update query without a window gives the newest row of each key, so a row of its result must say
+whose it is. An append query without a window evaluates each row once, and cannot ask for all rows
+that ever came. A standing query keeps what it computed from tables and under settings; if others
+took their place, the parts of one result would not fit together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from sqlglot import exp
 
 from ...database.duck import Duck
-from ...errors import QueryKeyError
+from ...errors import QueryKeyError, StatementError
 from ...rows.stream_definition import StreamDefinition
 from .from_relations import FromRelations
 from .functions import functions_of
-from .statement import ParsedQuery
+from .names import is_reserved
+from .source_text import words_of
+from .statement import OtherStatement, ParsedQuery
 from .trees import chunk_index, chunk_tables, place_of
 from .window_clause import WindowKind
 
@@ -33,6 +37,16 @@ _CLAUSES: Final = {
     "limit": "LIMIT",
     "offset": "OFFSET",
 }
+_KINDS: Final = frozenset({"SET", "VARIABLE_SET", "PRAGMA"})
+"""What DuckDB calls the statements that change settings, RESET and SET TIME ZONE among them."""
+_SETTINGS: Final = frozenset(
+    {
+        *{"calendar", "timezone", "zone", "default_collation"},
+        *{"default_order", "default_null_order", "null_order"},
+        *{"integer_division", "ieee_floating_point_ops", "error_on_division_by_zero"},
+        *{"old_implicit_casting", "disable_timestamptz_casts"},
+    }
+)
 
 
 def check_key(
@@ -101,3 +115,42 @@ def cause_and_cure(parsed: ParsedQuery) -> tuple[str, str]:
         return "a join of streams", cure
     causes = (words for name, words in _CLAUSES.items() if parsed.query.args.get(name))
     return next(causes, ""), _WINDOW
+
+
+# Tables and settings
+
+
+def tables_read(query: exp.Query) -> frozenset[str]:
+    """Return the names of the tables that a query over chunks reads, in small letters."""
+    defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
+    names = {table.name.lower() for table in query.find_all(exp.Table)}
+    return frozenset(name for name in names - defined if name and not is_reserved(name))
+
+
+def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:
+    """Return the tables of which a statement may change more than the rows, in small letters.
+
+    Of a statement that only DuckDB can read these are all names that are in it.
+    """
+    tree = statement.tree
+    if tree is None or isinstance(tree, exp.Command):
+        is_change = duck.statement_type(statement.text) in {"ALTER", "CREATE", "DROP"}
+        return frozenset(words_of(statement.text)) if is_change else frozenset()
+    is_replaced = isinstance(tree, exp.Create) and bool(tree.args.get("replace"))
+    if not is_replaced and not isinstance(tree, exp.Drop | exp.Alter):
+        return frozenset()
+    table = tree.find(exp.Table)
+    return frozenset() if table is None else frozenset({table.name.lower()})
+
+
+def check_settings(statement: OtherStatement, duck: Duck, *, standing: Collection[str]) -> None:
+    """Refuse to change what expressions mean under the queries of these names."""
+    if not standing or duck.statement_type(statement.text) not in _KINDS:
+        return
+    if words_of(statement.text) & _SETTINGS:
+        raise StatementError(
+            "a setting that changes results cannot change under the standing queries "
+            + ", ".join(standing),
+            statement.text,
+            hint="set it before they are made, or close them first",
+        )
