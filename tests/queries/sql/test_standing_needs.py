@@ -1,4 +1,4 @@
-"""The key of a stream is followed through a query to the names that it has in the result."""
+"""What a query that stands needs: the key of its stream, few rows, and what stays as it is."""
 
 from __future__ import annotations
 

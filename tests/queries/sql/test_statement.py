@@ -1,4 +1,4 @@
-"""Each kind of statement is told from the others."""
+"""Each kind of statement is told from the others, and all are values."""
 
 from __future__ import annotations
 

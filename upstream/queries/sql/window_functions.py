@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
+from zoneinfo import ZoneInfo, available_timezones
 
 import pyarrow as pa
 from sqlglot import exp
@@ -12,6 +14,7 @@ from ...database.duck import Duck
 from ...errors import UnknownColumnError, UnknownStreamError
 from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
+from ...rows.type_names import type_name
 from .names import did_you_mean, found
 from .source_text import SourceText
 from .window_arguments import WindowArguments
@@ -20,6 +23,7 @@ from .window_size import WindowLengths
 
 MOST_STEPS = 1_000_000
 """So many basic windows a window may have: each is kept by itself."""
+_DEFAULT_ZONE: Final = "UTC"
 
 
 def window_of_call(
@@ -95,11 +99,39 @@ class _WindowCall:
 
     def _calendar(self, sizes: Sequence[str]) -> WindowClause:
         """Return windows of whole months, which begin at midnight of the first day of a month."""
-        self._lengths.check_calendar()
+        self._check_calendar(sizes[0])
         months = [self._lengths.months(name) for name in sizes]
-        offset, zone = self._lengths.offset_in_month(), self._lengths.zone()
+        offset, zone = self._lengths.offset_in_month(), self._zone()
         self._clause = replace(self._clause, unit=Unit.MONTHS, zone=zone)
         return self._checked(size=months[0], slide=months[-1], offset=offset)
+
+    def _check_calendar(self, size: str) -> None:
+        """Refuse months of a time column that knows no calendar."""
+        if self._clause.axis is not Axis.SOURCE:
+            return
+        kind = self._definition.time_type
+        if not (pa.types.is_timestamp(kind) or pa.types.is_date32(kind)):
+            stream = self._definition.name
+            reason = f"windows of months need a TIMESTAMP or a DATE, and the time of {stream} is a "
+            hint = "write the size as a number, or by => arrival"
+            self._arguments.refuse(reason + type_name(kind), self._arguments[size], hint)
+
+    def _zone(self) -> str:
+        """Return the time zone in which months begin."""
+        node = self._arguments.get("zone")
+        if node is None:
+            return _DEFAULT_ZONE
+        if not isinstance(node, exp.Literal) or not node.is_string:
+            hint = "write zone => 'Europe/Berlin'"
+            self._arguments.refuse("a zone is named by a text", node, hint)
+        by_time = self._clause.axis is Axis.SOURCE
+        if by_time and pa.types.is_date32(self._definition.time_type):
+            reason = f"the days of {self._definition.name} are the same in every zone"
+            self._arguments.refuse(reason, node, "leave the zone out")
+        if not _is_zone(node.this):
+            hint = did_you_mean(node.this, available_timezones())
+            self._arguments.refuse(f"there is no time zone named {node.this}", node, hint)
+        return str(node.this)
 
     def _checked(self, *, size: int, slide: int, offset: int = 0) -> WindowClause:
         clause = replace(self._clause, size=size, slide=slide, offset=offset)
@@ -187,3 +219,11 @@ class _WindowCall:
         if pa.types.is_nested(self._definition.schema.field(column).type):
             self._arguments.refuse(f"rows cannot be grouped by {column}: it has parts", part)
         return column
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # a folder of zones, a path, a name that is none
+        return False
+    return True

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import Final, Never
-from zoneinfo import ZoneInfo, available_timezones
 
-import pyarrow as pa
 from sqlglot import exp
 
 from ...rows.stream_definition import StreamDefinition
 from ...rows.type_names import type_name, unit_name
-from .names import did_you_mean
 from .window_arguments import WindowArguments
 from .window_clause import MICROSECONDS, Axis, WindowKind
 
@@ -172,7 +169,6 @@ LONGEST_SIZE = 1 << 60
 LONGEST_MONTHS: Final = 12 * 9999
 """The calendar has no more years."""
 WRITE_INTERVAL: Final = "write the size as INTERVAL '10 seconds'"
-_DEFAULT_ZONE: Final = "UTC"
 _DAY_SECONDS: Final = 86_400
 
 
@@ -233,32 +229,6 @@ class WindowLengths:
             self._refuse("offset", reason, hint + "begin in any month")
         return offset
 
-    def check_calendar(self) -> None:
-        """Refuse months of a time column that knows no calendar."""
-        if self._axis is not Axis.SOURCE:
-            return
-        kind = self._definition.time_type
-        if not (pa.types.is_timestamp(kind) or pa.types.is_date32(kind)):
-            stream = self._definition.name
-            reason = f"windows of months need a TIMESTAMP or a DATE, and the time of {stream} is a "
-            hint = "write the size as a number, or by => arrival"
-            self._refuse(self._arguments.sizes()[0], reason + type_name(kind), hint)
-
-    def zone(self) -> str:
-        """Return the time zone in which months begin."""
-        node = self._arguments.get("zone")
-        if node is None:
-            return _DEFAULT_ZONE
-        if not isinstance(node, exp.Literal) or not node.is_string:
-            self._refuse("zone", "a zone is named by a text", "write zone => 'Europe/Berlin'")
-        if self._axis is Axis.SOURCE and pa.types.is_date32(self._definition.time_type):
-            reason = f"the days of {self._definition.name} are the same in every zone"
-            self._refuse("zone", reason, "leave the zone out")
-        if not _is_zone(node.this):
-            hint = did_you_mean(node.this, available_timezones())
-            self._refuse("zone", f"there is no time zone named {node.this}", hint)
-        return str(node.this)
-
     def _in_units(self, name: str) -> int:
         size = self.size(name)
         if size.is_months:
@@ -305,11 +275,3 @@ def _described(name: str) -> str:
 
 
 _DESCRIBED: Final = {"gap": "the gap between sessions", "rows": "rows"}
-
-
-def _is_zone(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (OSError, ValueError, KeyError):  # a folder of zones, a path, a name that is none
-        return False
-    return True
