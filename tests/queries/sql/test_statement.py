@@ -46,7 +46,7 @@ def test_statements_are_told_apart(text: str, kind: type[object], duck: Duck) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "is_query"),
+    ("text", "is_exact"),
     [
         ("SELECT 1", True),
         ("FROM t", True),
@@ -57,10 +57,10 @@ def test_statements_are_told_apart(text: str, kind: type[object], duck: Duck) ->
         ("SUMMARIZE t", False),
     ],
 )
-def test_queries_are_told_from_other_statements(text: str, is_query: bool, duck: Duck) -> None:
+def test_queries_are_told_from_other_statements(text: str, is_exact: bool, duck: Duck) -> None:
     statement = parse(text, duck)
     assert isinstance(statement, OtherStatement)
-    assert statement.is_query is is_query
+    assert statement.is_exact is is_exact
 
 
 def test_a_query_that_is_read_twice_is_the_same() -> None:

@@ -52,7 +52,10 @@ def _writing(query: exp.Expr, lent: Mapping[str, pa.Schema]) -> Write:
         copy = query.copy()
         for node in list(copy.find_all(exp.Table, *_CLOCK_WORDS)):
             if not isinstance(node, exp.Table):
-                _write_as_call(node)
+                # A call: of a word DuckDB first looks for a column, and a column that is not named
+                # otherwise goes by what was written, so it would find itself.
+                given = [each.copy() for each in node.iter_expressions()]
+                node.replace(exp.Anonymous(this=_CLOCK_WORDS[type(node)], expressions=given))
             elif node.name in lent and not node.db and isinstance(node.this, exp.Identifier):
                 name = name_of(node.name, lent[node.name])
                 if not node.alias:
@@ -87,12 +90,3 @@ def answer_once(
 
 def _schemas(tables: Mapping[str, pa.Table]) -> dict[str, pa.Schema]:
     return {name: each.schema for name, each in tables.items()}
-
-
-def _write_as_call(word: exp.Expr) -> None:
-    """Write `current_date` and the like as a call: DuckDB first looks for a column of the name.
-
-    A column that is not named otherwise goes by what was written, so it would find itself.
-    """
-    given = [each.copy() for each in word.iter_expressions()]
-    word.replace(exp.Anonymous(this=_CLOCK_WORDS[type(word)], expressions=given))

@@ -15,7 +15,6 @@ from ...database.duck import Duck
 from ...errors import QuerySyntaxError, StatementError, UnknownColumnError
 from .dialect import DIALECT
 from .names import did_you_mean, found, is_reserved, reserved
-from .reading import QUERIES
 from .same_reading import difference
 from .source_text import SourceText
 from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
@@ -37,13 +36,13 @@ def parse(text: str, duck: Duck) -> Statement:
     try:
         tree = source.parse(tokens)
     except QuerySyntaxError:
-        if not (kind := source.type_for_duckdb(duck)):
+        if not source.type_for_duckdb(duck):
             raise
-        return OtherStatement(text, None, kind in QUERIES)
+        return OtherStatement(text, None)
     if isinstance(tree, exp.Insert) and (insert := _insert(source, tree)) is not None:
         return insert
-    is_query = isinstance(tree, exp.Query)
-    return OtherStatement(text, tree, is_query, is_query and _is_exact(source, tree, duck))
+    is_exact = isinstance(tree, exp.Query) and _is_exact(source, tree, duck)
+    return OtherStatement(text, tree, is_exact)
 
 
 def _is_exact(source: SourceText, tree: exp.Expr, duck: Duck) -> bool:

@@ -41,7 +41,7 @@ def read_query(
     try:
         tree = source.statement()
     except QuerySyntaxError:
-        if duck is not None and source.type_for_duckdb(duck) in QUERIES:
+        if duck is not None and source.type_for_duckdb(duck) in _QUERIES:
             source.refuse(StatementError, _DUCKDB_ONLY, source.place, _ASK_ONCE)
         raise
     if not isinstance(tree, exp.Query):
@@ -60,7 +60,7 @@ def read_query(
     return ParsedQuery(text, tree, windows, places)
 
 
-QUERIES = {"SELECT", "MULTI"}
+_QUERIES = {"SELECT", "MULTI"}
 """What DuckDB calls queries; a PIVOT is several statements to it."""
 _DUCKDB_ONLY = "DuckDB can read this, but in a standing query it cannot be read exactly"
 _NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Star, exp.Dot)

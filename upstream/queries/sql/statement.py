@@ -67,7 +67,6 @@ class OtherStatement:
 
     text: str
     tree: exp.Expr | None
-    is_query: bool
     is_exact: bool = False
 
 
