@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from itertools import dropwhile
 from typing import Final
 
 import pyarrow as pa
@@ -215,8 +216,9 @@ def place_of_value(insert: InsertInto, row: int, column: int | None) -> int:
     if column is None or not isinstance(insert.query, exp.Values):
         return insert.place
     tokens = [token for token in SourceText(insert.text).tokens if token.start >= insert.place]
-    values = next(i for i, each in enumerate(tokens) if each.token_type == TokenType.VALUES)
-    rows = places_in_brackets(tokens[values:])
+    rows = places_in_brackets(
+        [*dropwhile(lambda each: each.token_type != TokenType.VALUES, tokens)]
+    )
     is_there = row < len(rows) and column < len(rows[row])
     return rows[row][column] if is_there else insert.place
 
