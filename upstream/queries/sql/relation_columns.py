@@ -34,6 +34,9 @@ class RelationColumn:
         return self.name.lower() == name.lower()
 
 
+_MISSING: Final = RelationColumn("")
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A relation in FROM, with its columns; it may have others as well unless `is_known`.
@@ -107,9 +110,6 @@ def united(left: Relation, right: Relation, *, by_name: bool) -> Relation:
     ]
     is_known = left.is_known and (right.is_known or not by_name)
     return Relation("", (*columns, *more), is_known)
-
-
-_MISSING: Final = RelationColumn("")
 
 
 def equated(

@@ -28,8 +28,6 @@ _WINDOW: Final = (
     "give the stream a window, such as hop(stream, INTERVAL '10 minutes', INTERVAL '1 minute') or "
     "landmark(stream), or choose semantics='update' for an answer over the newest row of each key"
 )
-
-
 _CLAUSES: Final = {
     "group": "GROUP BY",
     "distinct": "DISTINCT",
