@@ -166,8 +166,7 @@ class Engine:
     def _run(self, text: str) -> pa.Table:
         from .queries import sql as statements
         from .queries.one_time import OneTimeSql
-        from .queries.sql.settings_in_use import check_settings
-        from .queries.sql.tables_in_use import changed_tables
+        from .queries.sql.standing_needs import changed_tables, check_settings
 
         statement = statements.parse(text, self._duck)
         once = OneTimeSql(self._duck, self._streams)

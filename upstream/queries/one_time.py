@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from ..database.duck import Duck
     from ..rows.stream_definition import StreamDefinition
     from ..tables.relation import Relation
-    from .sql import InsertInto, OtherStatement
-    from .sql.parsed_query import ParsedQuery
+    from .sql import InsertInto, OtherStatement, ParsedQuery
 
 
 class OneTimeSql:

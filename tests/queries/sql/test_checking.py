@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from upstream.database.duck import Duck
+from upstream.database.failure import DatabaseError
 from upstream.errors import (
     QueryError,
     QuerySyntaxError,
@@ -14,7 +15,9 @@ from upstream.errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
-from upstream.queries.sql import check, read_query
+from upstream.queries.sql import check, checking, read_query
+from upstream.queries.sql.checking import Trial, place_of_table
+from upstream.queries.sql.source_text import SourceText
 
 from .example_streams import STREAMS, shown
 
@@ -134,3 +137,62 @@ def test_a_refused_query_leaves_nothing_lent(duck: Duck) -> None:
 def test_a_limit_that_cannot_be_is_refused(query: str, limit: str, duck: Duck) -> None:
     with pytest.raises(QueryError):
         check(read_query(f"{query} {limit}", STREAMS), STREAMS, duck)
+
+
+def place_in(text: str, duck: Duck) -> tuple[str, int]:
+    """Return the text from the place on, and how often DuckDB was asked."""
+    from sqlglot import exp
+
+    asked = 0
+
+    def bind(query: exp.Query) -> None:
+        nonlocal asked
+        asked += 1
+        duck.rows(f"EXPLAIN {query.sql('duckdb')}")
+
+    query = read_query(text, {}).query
+    before = query.sql()
+    with pytest.raises(DatabaseError) as caught:
+        bind(query)
+    place = Trial(query, str(caught.value), bind).place()
+    assert query.sql() == before
+    return ("" if place is None else text[place:]), asked
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("SELECT 1, 2 + ([1] + 'a'::DATE), 3", "1] +"),
+        ("SELECT company, upper(lower(nme)) FROM companies", "nme"),
+        ("SELECT 1 + upper(sum(symbol)) FROM companies", "sum("),
+        ("SELECT company FROM companies WHERE (SELECT max(x) FROM range(3) t(y)) > 1", "x)"),
+        ("SELECT CASE WHEN symbol > 'a' THEN foo(symbol) ELSE 1 END FROM companies", "foo("),
+        ("SELECT company FROM companies JOIN range(3) r(i) ON r.j = 3", "r.j"),
+        ("SELECT company, count(*) FROM companies GROUP BY 1 HAVING n > 3", "n > 3"),
+    ],
+)
+def test_the_least_part_is_found(text: str, place: str, duck: Duck) -> None:
+    found, _ = place_in(text, duck)
+    assert found.startswith(place)
+
+
+def test_what_is_there_twice_is_not_found_and_left_as_it_is(duck: Duck) -> None:
+    found, _ = place_in("SELECT foo(1), foo(1)", duck)
+    assert found == ""
+
+
+def test_there_is_an_end_to_trials(duck: Duck, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "MOST_TRIALS", 10)
+    _, asked = place_in("SELECT " + ", ".join(["foo()"] * 30), duck)
+    assert asked == 1 + 10
+    _, asked = place_in(f"SELECT foo(), foo(), '{'long' * 50_000}'", duck)
+    assert asked == 1
+
+
+def test_a_table_is_found_where_it_is_read_or_else_where_it_is_named() -> None:
+    read = SourceText("SELECT b.x FROM a AS q, (SELECT 1 FROM B)").statement()
+    assert place_of_table(read, "b") == 39  # type: ignore[arg-type]  # it is a query
+    assert place_of_table(read, '"main"."B"') == 39  # type: ignore[arg-type]  # likewise
+    named = SourceText("SELECT 1, b.x FROM a").statement()
+    assert place_of_table(named, "b") == 10  # type: ignore[arg-type]  # likewise
+    assert place_of_table(named, "c") is None  # type: ignore[arg-type]  # likewise

@@ -1,12 +1,15 @@
-"""Rows of INSERT INTO fit the stream, or none is taken."""
+"""Rows of INSERT INTO fit the stream, or none is taken and the value is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from upstream.database.duck import Duck
 from upstream.errors import (
@@ -17,7 +20,8 @@ from upstream.errors import (
     UnknownColumnError,
     UnknownTableError,
 )
-from upstream.queries.sql import InsertInto, parse, rows_to_insert
+from upstream.queries.sql import InsertInto, inserting, parse, rows_to_insert
+from upstream.queries.sql.inserting import place_of_value, rows_of_literals
 from upstream.rows.stream_definition import StreamDefinition
 from upstream.tables.relation import Condition, Relation, TimeRange
 
@@ -161,3 +165,144 @@ def test_a_statement_that_does_not_fit_is_shown_where_it_is(
         inserted(text, duck)
     assert type(caught.value) is kind
     assert shown(caught).startswith(place)
+
+
+def shown_at(text: str, row: int, column: int | None, duck: Duck) -> str:
+    statement = parse(text, duck)
+    assert isinstance(statement, InsertInto)
+    return text[place_of_value(statement, row, column) :]
+
+
+PLACED = "INSERT INTO s (a, b) VALUES (1, -2),\n ((3), f(4, [5, 6])), ({'a': 7, 'b': 8}, NULL)"
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "value"),
+    [
+        (0, 0, "1,"),
+        (0, 1, "-2)"),
+        (1, 0, "(3),"),
+        (1, 1, "f(4"),
+        (2, 0, "{'a'"),
+        (2, 1, "NULL"),
+        (2, None, "s ("),
+        (2, 2, "s ("),
+        (3, 0, "s ("),
+    ],
+)
+def test_a_value_is_where_its_text_begins(
+    row: int, column: int | None, value: str, duck: Duck
+) -> None:
+    assert shown_at(PLACED, row, column, duck).startswith(value)
+
+
+def test_a_query_has_no_places_of_values(duck: Duck) -> None:
+    assert shown_at("INSERT INTO s SELECT 1", 0, 0, duck) == "s SELECT 1"
+
+
+SCHEMA = pa.schema(
+    {
+        "time": pa.timestamp("us"),
+        "k": pa.string(),
+        "price": pa.float64(),
+        "size": pa.int32(),
+        "day": pa.date32(),
+        "cost": pa.decimal128(9, 2),
+        "is_new": pa.bool_(),
+        "zoned": pa.timestamp("us", "UTC"),
+    }
+)
+STREAM = StreamDefinition("s", SCHEMA, (), None)
+
+
+def statement(text: str, duck: Duck) -> InsertInto:
+    parsed = parse(text, duck)
+    assert isinstance(parsed, InsertInto)
+    return parsed
+
+
+@pytest.mark.parametrize(
+    ("values", "row"),
+    [
+        ("k) VALUES ('it''s \\n')", {"k": "it's \\n"}),
+        ("k, price) VALUES ('a', 1.5)", {"k": "a", "price": 1.5}),
+        ("price, size) VALUES (-2, -3)", {"price": -2.0, "size": -3}),
+        ("SIZE, cost) VALUES (007, 12.50)", {"size": 7, "cost": Decimal("12.50")}),
+        ("is_new, k) VALUES (TRUE, NULL)", {"is_new": True}),
+    ],
+)
+def test_plain_literals_are_read(values: str, row: dict[str, object], duck: Duck) -> None:
+    rows = rows_of_literals(statement(f"INSERT INTO s ({values}", duck), STREAM)
+    assert rows is not None
+    assert rows.schema == SCHEMA
+    assert rows.to_pylist() == [dict.fromkeys(SCHEMA.names) | row]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INSERT INTO s (k) SELECT 'a'",
+        "WITH x AS (SELECT 1) INSERT INTO s (k) VALUES ('a')",
+        "INSERT INTO s BY NAME VALUES ('a')",
+        "INSERT INTO s (k) VALUES ('a') RETURNING *",
+        "INSERT INTO s (k) VALUES (E'a\\n')",
+        "INSERT INTO s (k) VALUES ($$a$$)",
+        "INSERT INTO s (k) VALUES (upper('a'))",
+        "INSERT INTO s (k) VALUES (DEFAULT)",
+        "INSERT INTO s (k) VALUES ('a' 'b')",
+        "INSERT INTO s (k) VALUES (7)",
+        "INSERT INTO s (k, k) VALUES ('a', 'b')",
+        "INSERT INTO s (none) VALUES ('a')",
+        "INSERT INTO s (k, size) VALUES ('a')",
+        "INSERT INTO s (size) VALUES ('1')",
+        "INSERT INTO s (size) VALUES (1.5)",
+        "INSERT INTO s (size) VALUES (5000000000)",
+        "INSERT INTO s (price) VALUES (1e5)",
+        "INSERT INTO s (price) VALUES (1), (1.5)",
+        "INSERT INTO s (price) VALUES (+1)",
+        "INSERT INTO s (time) VALUES ('2026-01-01T00:00:00Z')",
+        "INSERT INTO s (time) VALUES ('2026-02-30')",
+        "INSERT INTO s (time) VALUES ('2026-01-01 24:00:00')",
+        "INSERT INTO s (time) VALUES ('2026-01-01 00:00:00.1234567')",
+        "INSERT INTO s (zoned) VALUES ('2026-01-01 00:00:00')",
+        "INSERT INTO s (day) VALUES ('2026-01-01 00:00:00')",
+    ],
+)
+def test_whatever_else_there_is_is_left_to_duckdb(text: str, duck: Duck) -> None:
+    assert rows_of_literals(statement(text, duck), STREAM) is None
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+LITERALS = {
+    "k": TEXT.map(lambda text: "'" + text.replace("'", "''") + "'"),
+    "price": st.one_of(
+        st.integers(-(10**17), 10**17).map(str),
+        st.decimals(-1000, 1000, places=3, allow_nan=False).map(str),
+    ),
+    "size": st.integers(-(2**31), 2**31).map(str),
+    "cost": st.decimals(-10_000, 10_000, places=2).map(str),
+    "is_new": st.sampled_from(["TRUE", "false"]),
+    "time": st.datetimes().map(lambda each: f"'{each}'"),
+    "day": st.dates().map(lambda each: f"'{each}'"),
+}
+
+
+@pytest.mark.parametrize("column", LITERALS)
+def test_a_literal_is_what_duckdb_takes_it_for(column: str, duck: Duck) -> None:
+    value = st.one_of(st.just("NULL"), LITERALS[column])
+
+    @given(st.lists(value, min_size=1, max_size=3))
+    @settings(max_examples=40, deadline=None)
+    def check(values: list[str]) -> None:
+        text = f"INSERT INTO s ({column}) VALUES {', '.join(f'({value})' for value in values)}"
+        insert = statement(text, duck)
+        rows = rows_of_literals(insert, STREAM)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(inserting, "rows_of_literals", lambda *_: None)
+            try:
+                expected = inserting.rows_to_insert(insert, STREAM, duck, {})
+            except QueryError:
+                expected = None
+        assert rows is None or rows.equals(expected)
+
+    check()

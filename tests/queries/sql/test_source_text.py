@@ -10,7 +10,8 @@ import pytest
 from upstream.database.duck import Duck
 from upstream.errors import ParameterError, QueryError, QuerySyntaxError, StatementError
 from upstream.queries.sql.dialect import DIALECT
-from upstream.queries.sql.source_text import LONGEST, SourceText, place_of
+from upstream.queries.sql.source_text import LONGEST, SourceText, places_in_brackets
+from upstream.queries.sql.trees import place_of
 
 from .example_streams import shown
 
@@ -166,7 +167,8 @@ def test_a_part_of_a_tree_knows_its_place() -> None:
 
 def test_arguments_are_found_by_their_places() -> None:
     text = "SELECT f((1, 2), [3, 4], g(5, 6) + 1, x => 7), 8"
-    places = SourceText(text).argument_places(text.index("f("))
+    behind = [each for each in SourceText(text).tokens if each.start > text.index("f(")]
+    [places, *_] = places_in_brackets(behind)
     assert [text[place:] for place in places] == [
         text[text.index(each) :] for each in ("(1", "[3", "g(", "x =")
     ]

@@ -72,3 +72,26 @@ def test_what_is_known_is_in_brackets_where_its_operators_bind_loosely(
 ) -> None:
     tree = trees.is_known(parse_one(value, dialect="duckdb"))
     assert tree.sql("duckdb") == condition
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"), [("*", True), ("t.*", True), ("count(*)", False), ("a", False)]
+)
+def test_a_star_is_all_columns(item: str, expected: bool) -> None:
+    assert trees.is_star(_select(f"SELECT {item} FROM t").selects[0]) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("WITH t AS (SELECT 1) SELECT * FROM t", True),
+        ("WITH t AS (SELECT 1) SELECT * FROM (SELECT * FROM t)", True),
+        ("WITH a AS (SELECT 1), b AS (SELECT * FROM t), t AS (SELECT 2) SELECT 1 FROM a", False),
+        ("WITH t AS (SELECT 1), b AS (SELECT * FROM t) SELECT 1 FROM b", True),
+        ("WITH t AS (SELECT * FROM t) SELECT 1", False),
+        ("WITH RECURSIVE t AS (SELECT 1 UNION SELECT * FROM t) SELECT 1", True),
+    ],
+)
+def test_a_common_table_is_seen_behind_it_only(text: str, expected: bool) -> None:
+    [table] = [each for each in _select(text).find_all(exp.Table) if each.name == "t"][:1]
+    assert (trees.common_table(table) is not None) is expected

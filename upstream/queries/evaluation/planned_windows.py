@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...rows.stream_definition import StreamDefinition
     from ..choices import Choices
     from ..chunks.grid import Grid
-    from ..sql.parsed_query import ParsedQuery
+    from ..sql import ParsedQuery
     from ..sql.window_clause import WindowClause
 
 _OF_MONTHS: Final = {1: "s", 1_000: "ms", 1_000_000: "us", 1_000_000_000: "ns"}

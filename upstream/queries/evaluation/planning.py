@@ -24,8 +24,7 @@ from ..rewriting.relations import renamed_tables
 from ..rewriting.split import split
 from ..sql import check, check_constants, check_key, read_query
 from ..sql.lending import prepare
-from ..sql.tables_in_use import tables_read
-from ..sql.unbounded_causes import cause_and_cure
+from ..sql.standing_needs import cause_and_cure, tables_read
 from ..sql.window_bounds import bounds_name
 from ..sql.window_clause import WindowKind
 from .newest import NewestEvaluation

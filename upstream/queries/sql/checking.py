@@ -1,18 +1,23 @@
 """What DuckDB says of a query before any row has come: the schema of the result, or what is wrong.
 
-Errors have the place in the user's text, which DuckDB does not tell (see `finding_places`).
+Errors have the place in the user's text. DuckDB names what it does not like, but not where it is:
+that is found by trial: a part of the query is replaced by NULL, and if DuckDB then says something
+else, this part has to do with it. Of that part the pieces are tried likewise, down to the least
+that DuckDB does not like all by itself: a piece that stands in for the whole of it is refused for
+the same reason only if the reason is within.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from ...database.duck import Duck
 from ...database.failure import DatabaseError
 from ...database.result_schema import ResultSchema
 from ...errors import (
@@ -23,6 +28,7 @@ from ...errors import (
     UnknownFunctionError,
     UnknownTableError,
 )
+from ...rows.stream_definition import StreamDefinition
 from .duck_messages import (
     candidates,
     duckdb_hint,
@@ -31,16 +37,12 @@ from .duck_messages import (
     quoted_text,
     signatures_hint,
 )
-from .finding_places import Trial, place_of_function, place_of_table
 from .lending import written
 from .names import did_you_mean, found
-from .parsed_query import ParsedQuery
+from .statement import ParsedQuery
+from .trees import place_of
 from .window_arguments import FUNCTIONS
 from .window_bounds import BOUNDED, BOUNDS
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
 
 
 def check(
@@ -64,40 +66,7 @@ def check(
     except (SqlglotError, ValueError) as error:
         raise QueryError(f"the query cannot be written out: {error}", parsed.text) from error
     except DatabaseError as error:
-        refuse(parsed, str(error), schema_of, KnownNames(definitions, parsed, duck))
-
-
-class KnownNames:
-    """The names that a query may have meant."""
-
-    def __init__(
-        self, definitions: Mapping[str, StreamDefinition], parsed: ParsedQuery, duck: Duck
-    ) -> None:
-        self._definitions = definitions
-        self._parsed = parsed
-        self._duck = duck
-
-    def tables(self) -> Iterable[str]:
-        """Return the streams, and the tables of DuckDB."""
-        rows = self._duck.rows("SELECT table_name FROM duckdb_tables() WHERE NOT internal")
-        return [*self._definitions, *(str(name) for (name,) in rows)]
-
-    def about_table(self, name: str, message: str) -> tuple[str, str]:
-        """Return what is wrong with a table that DuckDB does not find, and which may be meant."""
-        if _is_filter(self._parsed.query, name):
-            reason = f"{name} has no columns here: it is on the right of a SEMI or ANTI JOIN"
-            return reason, "such a join only filters rows; write JOIN for the columns of both"
-        reason = f"there is no stream or table named {name}"
-        stream = found(name, self._definitions)
-        if stream is not None and "Referenced table" not in message:
-            return reason, f"write {stream} alone: streams are in no schema"
-        return reason, did_you_mean(name, self.tables())
-
-    def columns(self, message: str) -> Iterable[str]:
-        """Return the columns of the streams that are read, and those that DuckDB thinks of."""
-        read = {window.stream for window in self._parsed.windows}
-        columns = [name for stream in read for name in self._definitions[stream].schema.names]
-        return [*columns, *candidates(message)]
+        refuse(parsed, str(error), schema_of, definitions, duck)
 
 
 def _without_rows(query: exp.Query) -> exp.Query:
@@ -128,7 +97,9 @@ def refuse(
     parsed: ParsedQuery,
     message: str,
     schema_of: Callable[[exp.Query], object],
-    known: KnownNames,
+    definitions: Mapping[str, StreamDefinition],
+    duck: Duck,
+    *,
     place: int | None = None,
 ) -> Never:
     """Raise what a message of DuckDB means, with the place in the user's text.
@@ -140,7 +111,7 @@ def refuse(
     hint = ""
     if kind is UnknownTableError:
         at = place_of_table(parsed.query, name)
-        headline, hint = known.about_table(name, message)
+        headline, hint = _about_table(parsed, name, message, definitions, duck)
     elif kind is UnknownFunctionError and "Table Function" in message:
         at = place_of_function(parsed.query, name)
         hint = did_you_mean(name, FUNCTIONS)
@@ -152,7 +123,9 @@ def refuse(
             at = trial.place()
         if kind is UnknownColumnError:
             hint = quoted_text(parsed.text, at) or _hint_of_bounds(parsed, name)
-            hint = hint or did_you_mean(name, known.columns(message))
+            read = {window.stream for window in parsed.windows}
+            columns = [name for stream in read for name in definitions[stream].schema.names]
+            hint = hint or did_you_mean(name, [*columns, *candidates(message)])
             headline = f"there is no column named {name}"
         elif kind is UnknownFunctionError:
             headline = f"there is no function named {name}"
@@ -168,6 +141,26 @@ def refuse(
     raise kind(headline, parsed.text, place if at is None else at, hint) from None
 
 
+def _about_table(
+    parsed: ParsedQuery,
+    name: str,
+    message: str,
+    definitions: Mapping[str, StreamDefinition],
+    duck: Duck,
+) -> tuple[str, str]:
+    """Return what is wrong with a table that DuckDB does not find, and which may be meant."""
+    joins = [each for each in parsed.query.find_all(exp.Join) if each.kind in {"SEMI", "ANTI"}]
+    if any(join.alias_or_name.lower() == name.lower() for join in joins):
+        reason = f"{name} has no columns here: it is on the right of a SEMI or ANTI JOIN"
+        return reason, "such a join only filters rows; write JOIN for the columns of both"
+    reason = f"there is no stream or table named {name}"
+    stream = found(name, definitions)
+    if stream is not None and "Referenced table" not in message:
+        return reason, f"write {stream} alone: streams are in no schema"
+    tables = duck.rows("SELECT table_name FROM duckdb_tables() WHERE NOT internal")
+    return reason, did_you_mean(name, [*definitions, *(str(table) for (table,) in tables)])
+
+
 def _hint_of_bounds(parsed: ParsedQuery, name: str) -> str:
     """Return how a bound comes out of a subquery over a window; "" if there is none."""
     bound = name.lower()
@@ -176,15 +169,97 @@ def _hint_of_bounds(parsed: ParsedQuery, name: str) -> str:
     return hint if bound in BOUNDS and has_bounds else ""
 
 
-def _is_filter(query: exp.Query, name: str) -> bool:
-    """Tell whether a table does nothing in a query but filter the rows of another."""
-    return any(
-        join.kind in {"SEMI", "ANTI"} and join.alias_or_name.lower() == name.lower()
-        for join in query.find_all(exp.Join)
-    )
-
-
 def _is_about_other_text(headline: str, text: str) -> bool:
     """Tell whether DuckDB stumbled over a word that the user has not written."""
     word = re.search(r'at or near "([^"]+)"', headline)
     return word is not None and word.group(1).lower() not in text.lower()
+
+
+MOST_TRIALS = 200
+"""So often DuckDB is asked at most; each time costs about a millisecond."""
+MOST_CHARACTERS = 100_000
+"""So much is DuckDB asked in all, so that long queries are not tried for seconds."""
+
+
+def place_of_table(query: exp.Query, name: str) -> int | None:
+    """Return where a table of this name is read, or else where it qualifies a column."""
+    plain = name.rpartition(".")[2].strip('"').lower()
+    tables = [each for each in query.find_all(exp.Table) if each.name.lower() == plain]
+    columns = [each for each in query.find_all(exp.Column) if each.table.lower() == plain]
+    return place_of(*(tables or columns))
+
+
+def place_of_function(query: exp.Query, name: str) -> int | None:
+    """Return where a table function of this name is called."""
+    calls = [each for each in query.find_all(exp.Anonymous) if each.name.lower() == name.lower()]
+    return place_of(*([each for each in calls if isinstance(each.parent, exp.Table)] or calls))
+
+
+class Trial:
+    """Asks DuckDB of variants of a query for which it said something."""
+
+    def __init__(self, query: exp.Query, message: str, bind: Callable[[exp.Query], object]) -> None:
+        self._query = query
+        self._message = _said(message)
+        self._bind = bind
+        self._left = min(MOST_TRIALS, MOST_CHARACTERS // (len(query.sql()) + 1))
+
+    def place_of_column(self, name: str) -> int | None:
+        """Return where the column of this name is that DuckDB means."""
+        named = [
+            each for each in self._query.find_all(exp.Column) if each.name.lower() == name.lower()
+        ]
+        named.sort(key=lambda each: place_of(each) or 0)
+        meant = (each for each in named if self._says_else(each, exp.Null()))
+        found = next(meant, named[0] if named else None)
+        return None if found is None else place_of(found)
+
+    def place(self) -> int | None:
+        """Return where the least part begins that DuckDB does not like."""
+        found: exp.Expr | None = None
+        parts = _parts(self._query)
+        while parts:
+            part = parts.pop(0)
+            if not self._says_else(part, exp.Null()):
+                continue
+            if found is not None and self._says_else(found, part.copy()):
+                continue  # all by itself the part is none of the matter
+            found = part
+            parts = _parts(part)
+        return None if found is None else place_of(found)
+
+    def _says_else(self, part: exp.Expr, other: exp.Expr) -> bool:
+        """Tell whether DuckDB says something else if a part is replaced."""
+        if self._left <= 0:
+            return False
+        self._left -= 1
+        part.replace(other)
+        try:
+            self._bind(self._query)
+        except DatabaseError as error:
+            said = _said(str(error))
+            return said != self._message and not said.startswith("Parser Error")
+        except (SqlglotError, ValueError, RecursionError):
+            return False
+        else:
+            return True
+        finally:
+            other.replace(part)
+
+
+def _parts(node: exp.Expr) -> list[exp.Expr]:
+    """Return the parts of a node that are values, or else the parts of these, in their order."""
+    parts: list[exp.Expr] = []
+    for child in node.iter_expressions():
+        if isinstance(child, exp.Table):  # a function that makes one is no value
+            continue
+        if isinstance(child, exp.Condition) and not isinstance(child, exp.Star | exp.If):
+            parts.append(child)
+        else:
+            parts.extend(_parts(child))
+    return parts
+
+
+def _said(message: str) -> str:
+    """Return a message without the text that it is about, which is another with each variant."""
+    return message.partition("\n\nLINE ")[0]

@@ -7,19 +7,16 @@ without rows has no group; where nothing else is left to group by, a HAVING says
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...errors import WindowError
-from .functions import functions_of, name_of
-from .source_text import SourceText, place_of
-from .trees import call, conjuncts, is_bare_star, key, nested_queries, own_nodes
+from .functions import Functions, functions_of, name_of
+from .source_text import SourceText
+from .trees import call, conjuncts, is_star, item_meant, key, nested_queries, own_nodes, place_of
 from .window_bounds import bounds_in, is_bound
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
-    from .functions import Functions
 
 _SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 
@@ -95,23 +92,25 @@ class _Block:
         items = self._select.expressions
         if self._functions is None or any(_is_several(item) for item in items):
             return
-        numbers = [i for i, item in enumerate(items, 1) if not self._is_above_groups(item)]
+        numbers = [i for i, item in enumerate(items, 1) if not self._has(item, exp.Window)]
         if any(self._is_constant(items[i - 1].unalias()) for i in numbers):
             group.set("all", None)
             group.set("expressions", [exp.Literal.number(i) for i in numbers])
 
-    def _is_above_groups(self, item: exp.Expr) -> bool:
-        assert self._functions is not None
+    def _has(self, value: exp.Expr, *kinds: type[exp.Expr]) -> bool:
+        """Tell whether an expression aggregates, or has nodes of these kinds."""
+        functions = self._functions
+        assert functions is not None
         return any(
-            isinstance(node, exp.Window) or self._functions.is_aggregate(node)
-            for node in own_nodes(item)
+            isinstance(node, kinds) or functions.is_aggregate(node) for node in own_nodes(value)
         )
 
     def _check_sets(self, group: exp.Group) -> None:
         for item in group.expressions:
             parts = item.find_all(exp.Expr) if isinstance(item, _SETS) else ()
             for part in parts:
-                if is_bound(part) or (_is_name(part) and self._is_constant(part)):
+                is_name = isinstance(part, exp.Column | exp.Literal)
+                if is_bound(part) or (is_name and self._is_constant(part)):
                     self._refuse_total(item)
         for node in self._select.find_all(exp.Grouping):
             if node.parent_select is self._select and bounds_in(node):
@@ -127,21 +126,10 @@ class _Block:
     def _is_constant(self, node: exp.Expr) -> bool:
         """Tell whether a part of GROUP BY or ORDER BY is the same for all rows of the window."""
         node = node.unnest() if not is_bound(node) else node
-        meant = self._item_meant(node)
-        if meant is not None:
-            return self._is_of_bounds(meant)
-        return self._is_of_bounds(node)
-
-    def _item_meant(self, node: exp.Expr) -> exp.Expr | None:
-        """Return the select item that a number or an alias stands for."""
-        items = self._select.expressions
-        if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(items):
-            is_known = int(node.name) <= self._single
-            return items[int(node.name) - 1].unalias() if is_known else None
-        if not isinstance(node, exp.Column) or node.table:
-            return None
-        named = [item for item in items if item.alias.lower() == node.name.lower()]
-        return named[0].unalias() if named else None
+        if isinstance(node, exp.Literal) and node.is_int and int(node.name) > self._single:
+            return False
+        meant = item_meant(self._select, node)
+        return self._is_of_bounds(node if meant is None else meant.unalias())
 
     def _is_of_bounds(self, value: exp.Expr) -> bool:
         """Tell whether an expression is made of bounds and constants, and is no aggregate."""
@@ -150,11 +138,7 @@ class _Block:
             return True
         if self._functions is None or not bounds_in(value):
             return False
-        is_plain = not any(
-            isinstance(node, exp.Column | exp.Star | exp.Window | exp.Lambda)
-            or self._functions.is_aggregate(node)
-            for node in own_nodes(value)
-        )
+        is_plain = not self._has(value, exp.Column, exp.Star, exp.Window, exp.Lambda)
         are_bounds = all(is_bound(query) for query in nested_queries(value))
         return is_plain and are_bounds and not self._functions.volatile_in(value)
 
@@ -185,10 +169,5 @@ def _compares_equal_bounds(part: exp.Expr) -> bool:
 def _is_several(item: exp.Expr) -> bool:
     """Tell whether a select item may stand for several columns."""
     value = item.unalias().unnest()
-    is_star = isinstance(value, exp.Column) and isinstance(value.this, exp.Star)
-    is_several = is_star or is_bare_star(value) or item.find(exp.Columns) is not None
+    is_several = is_star(value) or item.find(exp.Columns) is not None
     return is_several or any(name_of(node) == "unnest" for node in own_nodes(value))
-
-
-def _is_name(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Column | exp.Literal)

@@ -12,24 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import pyarrow as pa
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from ...database.duck import Duck
 from ...database.failure import DatabaseError, DatabaseValueError
 from ...errors import QueryTypeError
+from ...rows.stream_definition import StreamDefinition
 from .duck_messages import headline_of
-from .lending import prepare, written
-from .source_text import place_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
-    from .functions import Functions
-    from .parsed_query import ParsedQuery
+from .functions import Functions, functions_of
+from .lending import run_once, written
+from .statement import ParsedQuery
+from .trees import cast, conjuncts, place_of
 
 _OPAQUE: Final = (exp.Query, exp.Subquery, exp.Exists, exp.Lambda, exp.Window, exp.Star)
 _VARYING: Final = (*_OPAQUE, exp.Column, exp.Placeholder, exp.Parameter)
@@ -48,8 +45,6 @@ def check_constants(
     parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
 ) -> None:
     """Refuse a constant that every row needs and DuckDB cannot evaluate; QueryTypeError."""
-    from .functions import functions_of
-
     needed = list(_needed(parsed.query))
     if not needed:
         return
@@ -62,10 +57,8 @@ def check_constants(
             if _compares_numbers(node, numbers):
                 continue
             if (said := trial.failure(select, node)) is not None:
-                places = [place_of(each) for each in (*node.iter_expressions(), node)]
-                place = min((each for each in places if each is not None), default=None)
                 hint = "write a value of the type that is meant there, or cast the other side"
-                raise QueryTypeError(said, parsed.text, place, hint)
+                raise QueryTypeError(said, parsed.text, place_of(node), hint)
 
 
 def _needed(query: exp.Expr, *, is_outermost: bool = True) -> Iterator[tuple[exp.Select, exp.Expr]]:
@@ -79,20 +72,12 @@ def _needed(query: exp.Expr, *, is_outermost: bool = True) -> Iterator[tuple[exp
         return
     for clause in ("where", "having", "qualify"):
         if (condition := query.args.get(clause)) is not None:
-            yield from ((query, each) for each in _conditions(condition.this))
+            yield from ((query, each) for each in conjuncts(condition.this))
     if is_outermost:
         yield from ((query, item) for item in query.expressions)
     source = query.args.get("from_")
     if source is not None and isinstance(source.this, exp.Subquery):
         yield from _needed(source.this, is_outermost=False)
-
-
-def _conditions(condition: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(condition, exp.And | exp.Paren):
-        for side in condition.iter_expressions():
-            yield from _conditions(side)
-    else:
-        yield condition
 
 
 def _of_expression(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -103,7 +88,7 @@ def _of_expression(node: exp.Expr) -> Iterator[exp.Expr]:
         yield node
     elif isinstance(node, exp.Filter):
         condition = node.expression
-        for each in _conditions(condition.this if isinstance(condition, exp.Where) else condition):
+        for each in conjuncts(condition.this if isinstance(condition, exp.Where) else condition):
             yield from _of_expression(each)
     elif isinstance(node, exp.Case):
         first = node.args["ifs"][0] if node.args.get("this") is None else node
@@ -136,8 +121,6 @@ def _numbers(query: exp.Query, schemas: Mapping[str, pa.Schema]) -> frozenset[st
 
     None where there may be others of the same name than those of streams.
     """
-    import pyarrow as pa
-
     tables = [table.name for table in query.find_all(exp.Table)]
     if query.find(exp.Subquery, exp.CTE) is not None or not schemas.keys() >= set(tables):
         return frozenset()
@@ -175,37 +158,30 @@ class _Constants:
         if self._functions.volatile_in(node) or (aggregates and not _is_varying(node)):
             return None
         try:
-            varying = [each for each in _operands(node) if _is_varying(each)]
+            alone = node.copy()
+            varying = [each for each in _operands(alone) if _is_varying(each)]
             types = self._types(select, varying)
             if any(kind.startswith("UNION") for kind in types):
                 return None  # DuckDB has no cast to it from the text NULL
-            self._evaluate(node, types)
+            for i, each in enumerate(varying):
+                each.replace(exp.column(f"operand_{i}"))
+            self._evaluate(alone, types)
         except DatabaseValueError as error:
             return headline_of(str(error))
         except (DatabaseError, SqlglotError, ValueError, RecursionError):
             return None  # it cannot be taken out of the query alone, which DuckDB has accepted
         return None
 
-    def _evaluate(self, node: exp.Expr, types: list[str]) -> None:
-        import pyarrow as pa
-
-        from .trees import cast
-
-        alone = node.copy()
-        varying = [each for each in _operands(alone) if _is_varying(each)]
-        nulls = exp.select("*").from_(exp.to_table(_ROW))
-        if varying:
-            columns = [
-                exp.alias_(cast(exp.column("nothing"), kind), f"operand_{i}")
-                for i, kind in enumerate(types)
-            ]
-            nulls = exp.select(*columns).from_(exp.to_table(_ROW))
-        for i, each in enumerate(varying):
-            each.replace(exp.column(f"operand_{i}"))
+    def _evaluate(self, alone: exp.Expr, types: list[str]) -> None:
+        """Evaluate an expression whose operands are NULLs of these types."""
+        operands = [
+            exp.alias_(cast(exp.column("nothing"), kind), f"operand_{i}")
+            for i, kind in enumerate(types)
+        ]
+        nulls = exp.select(*(operands or [exp.Star()])).from_(exp.to_table(_ROW))
         row = pa.table({"nothing": pa.array([None], pa.string())})
         query = exp.select(exp.alias_(alone, "found")).from_(nulls.subquery("row"))
-        with closing(prepare(self._duck, query, {_ROW: row.schema})) as prepared:
-            prepared.run(**{_ROW: row})
+        run_once(self._duck, query, {_ROW: row})
 
     def _types(self, select: exp.Select, operands: list[exp.Expr]) -> list[str]:
         """Return the types that DuckDB gives to expressions of a block."""

@@ -6,36 +6,32 @@ stream are Arrow tables, and a type that they cannot have would silently be anot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
+import pyarrow as pa
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...database.failure import DatabaseError
 from ...errors import QueryTypeError, StatementError
-from ...queries.sql.lending import prepare
 from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
 from ...rows.type_names import type_name
+from .lending import run_once
 from .names import found
-from .source_text import lowered, place_of
+from .source_text import lowered
 from .statement import CreateStream
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ...database.duck import Duck
+from .trees import place_of
 
 
 def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
     """Return the stream that a statement defines; QueryTypeError if a type cannot be had."""
-    import pyarrow as pa
-
     fields = []
     for column in create.columns:
         assert column.kind is not None  # or else it is no definition
         wanted = exp.cast(exp.Null(), column.kind)
         try:
-            declared = _one_row(duck, exp.select(_typeof(wanted), wanted))
+            declared = run_once(duck, exp.select(_typeof(wanted), wanted), {})
         except DatabaseError as error:
             reason = lowered(str(error).partition("\n")[0].partition(": ")[2])
             _refuse(create, column, reason, "use a type that DuckDB has")
@@ -45,9 +41,8 @@ def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
             reason = f"a stream cannot have {declared[0][0]}: in queries it would be {read_as}"
             _refuse(create, column, reason, f"declare it as {read_as}")
         if column.name in create.key and pa.types.is_nested(kind):
-            _refuse(
-                create, column, "a column of the key has to be of a plain type", "use its parts"
-            )
+            reason = "a column of the key has to be of a plain type"
+            _refuse(create, column, reason, "use its parts")
         fields.append(pa.field(column.name, kind))
     schema = pa.schema(fields)
     return StreamDefinition(create.name, schema, create.key, _time(create, schema))
@@ -55,32 +50,19 @@ def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
 
 def types_of(schema: pa.Schema, duck: Duck) -> list[str]:
     """Return what DuckDB takes the types of an Arrow schema for."""
-    import pyarrow as pa
-
     names = [f"c{i}" for i in range(len(schema))]
     columns = [pa.nulls(1, field.type) for field in schema]
     table = pa.Table.from_arrays(columns, names=names)
     query = exp.select(*(_typeof(exp.column(name)) for name in names)).from_("rows_of_types")
-    prepared = prepare(duck, query, {"rows_of_types": table.schema})
-    try:
-        row = prepared.run(rows_of_types=table)
-        return [str(column[0].as_py()) for column in row]
-    finally:
-        prepared.close()
+    return [str(column[0].as_py()) for column in run_once(duck, query, {"rows_of_types": table})]
 
 
 def _typeof(value: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="typeof", expressions=[value.copy()])
 
 
-def _one_row(duck: Duck, query: exp.Select) -> pa.Table:
-    return prepare(duck, query, {}).run()
-
-
 def _time(create: CreateStream, schema: pa.Schema) -> str | None:
     """Return the time column: as it was said, or else the only timestamp, or the one named so."""
-    import pyarrow as pa
-
     if create.time is not None:
         if not is_time_type(schema.field(create.time).type):
             column = next(each for each in create.columns if each.name == create.time)

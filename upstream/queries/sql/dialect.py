@@ -9,7 +9,7 @@ What is still read otherwise than DuckDB reads it, `same_reading` finds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import ClassVar, Final
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
@@ -18,43 +18,9 @@ from sqlglot.generator import Generator
 from sqlglot.generators.duckdb import DuckDBGenerator
 from sqlglot.parsers.duckdb import DuckDBParser
 
-_FUNCTIONS: Final = {name: DuckDBParser.FUNCTIONS[name] for name in ("COLUMNS", "GROUPING")}
-_WORDED_CALLS: Final = {
-    **{name: DuckDBParser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")},
-    "EXTRACT": lambda self: self._parse_extract(),
-    "OVERLAY": lambda self: self._overlay_call(),
-    "POSITION": lambda self: self._position_call(),
-    "SUBSTRING": lambda self: self._substring_call(),
-    "TRIM": lambda self: self._trim_call(),
-}
+ITEM: Final = "item"
+"""Under this a select item has the numbers of its first token and of the one behind it."""
 _PERCENTILES: Final = {"percentile_cont": "quantile_cont", "percentile_disc": "quantile_disc"}
-_WITHOUT_BRACKETS: Final = {
-    name: DuckDBParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE", "MAP", "@")
-}
-_CLOCK_WORDS: Final = {
-    token: DuckDBParser.NO_PAREN_FUNCTIONS[token]
-    for token in (
-        TokenType.CURRENT_DATE,
-        TokenType.CURRENT_TIME,
-        TokenType.CURRENT_TIMESTAMP,
-        TokenType.LOCALTIME,
-        TokenType.LOCALTIMESTAMP,
-    )
-}
-_UNARY: Final = {
-    **DuckDBParser.UNARY_PARSERS,
-    TokenType.PLUS: lambda self: _operator("+", self._parse_unary()),
-}
-_LAMBDAS: Final[dict[TokenType, Callable[[object, object], exp.Expr]]] = {
-    TokenType.FARROW: DuckDBParser.LAMBDAS[TokenType.FARROW]
-}
-"""Arguments with a sign of their own: `->` takes a value out of JSON in them as everywhere."""
-_NO_LITERALS: Final[dict[exp.DType, Callable[[object, object, object], object]]] = {}
-_NO_CONVERTERS: Final[dict[exp.DType, Callable[[exp.DataType], exp.DataType]]] = {}
-_TRANSFORMS: Final = {
-    **DuckDBGenerator.TRANSFORMS,
-    exp.Pow: lambda self, node: self.binary(node, "**"),
-}
 
 
 class WrittenParser(DuckDBParser):
@@ -65,15 +31,34 @@ class WrittenParser(DuckDBParser):
     arguments are separated by words (`substring(a FROM 2)`) are read as calls like all others.
     """
 
-    FUNCTIONS = _FUNCTIONS
-    FUNCTION_PARSERS = _WORDED_CALLS
-    LAMBDAS = _LAMBDAS
-    NO_PAREN_FUNCTION_PARSERS = _WITHOUT_BRACKETS
-    NO_PAREN_FUNCTIONS = _CLOCK_WORDS
+    FUNCTIONS: ClassVar = {name: DuckDBParser.FUNCTIONS[name] for name in ("COLUMNS", "GROUPING")}
+    FUNCTION_PARSERS: ClassVar = {
+        **{name: DuckDBParser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")},
+        "EXTRACT": lambda self: self._parse_extract(),
+        "OVERLAY": lambda self: self._overlay_call(),
+        "POSITION": lambda self: self._position_call(),
+        "SUBSTRING": lambda self: self._substring_call(),
+        "TRIM": lambda self: self._trim_call(),
+    }
+    # Arguments with a sign of their own: `->` takes a value out of JSON in them as everywhere.
+    LAMBDAS: ClassVar = {TokenType.FARROW: DuckDBParser.LAMBDAS[TokenType.FARROW]}
+    NO_PAREN_FUNCTION_PARSERS: ClassVar = {
+        name: DuckDBParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE", "MAP", "@")
+    }
+    NO_PAREN_FUNCTIONS: ClassVar = {
+        token: DuckDBParser.NO_PAREN_FUNCTIONS[token]
+        for token in (
+            *(TokenType.CURRENT_DATE, TokenType.CURRENT_TIME, TokenType.CURRENT_TIMESTAMP),
+            *(TokenType.LOCALTIME, TokenType.LOCALTIMESTAMP),
+        )
+    }
     FUNC_TOKENS = DuckDBParser.FUNC_TOKENS | {TokenType.APPLY}
-    UNARY_PARSERS = _UNARY
-    TYPE_LITERAL_PARSERS = _NO_LITERALS
-    TYPE_CONVERTERS = _NO_CONVERTERS
+    UNARY_PARSERS: ClassVar = {
+        **DuckDBParser.UNARY_PARSERS,
+        TokenType.PLUS: lambda self: _operator("+", self._parse_unary()),
+    }
+    TYPE_LITERAL_PARSERS: ClassVar = {}
+    TYPE_CONVERTERS: ClassVar = {}
 
     place: int | None = None
 
@@ -88,6 +73,18 @@ class WrittenParser(DuckDBParser):
 
     def _warn_unsupported(self) -> None:
         """Say nothing: a statement that sqlglot does not know is left as it is, for DuckDB."""
+
+    def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
+        """Parse a select list, and note at each item of which tokens it was read."""
+
+        def item() -> exp.Expr | None:
+            first = self._index
+            found = self._parse_expression()
+            if found is not None:
+                found.meta[ITEM] = first, self._index
+            return found
+
+        return self._parse_csv(item), None
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
         """Parse what follows a call; DuckDB reads the WITHIN GROUP of percentiles as this."""
@@ -202,7 +199,10 @@ class WrittenGenerator(DuckDBGenerator):
     """Writes what `WrittenParser` read; what DuckDB has not is an error, and not a warning."""
 
     MULTI_ARG_DISTINCT = True
-    TRANSFORMS = _TRANSFORMS
+    TRANSFORMS: ClassVar = {
+        **DuckDBGenerator.TRANSFORMS,
+        exp.Pow: lambda self, node: self.binary(node, "**"),
+    }
 
     def unsupported(self, message: str) -> None:
         """Refuse what DuckDB has not, where sqlglot would warn and go on."""

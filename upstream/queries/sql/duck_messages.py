@@ -27,8 +27,8 @@ def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
     queries over streams have more to tell, see `checking`.
     """
     kind, name = kind_of(message)
-    if kind is QuerySyntaxError and (form := SourceText(text).foreign_form()) is not None:
-        return kind(form.reason, text, form.place, form.hint)
+    if kind is QuerySyntaxError and (error := SourceText(text).foreign_form()) is not None:
+        return error
     plain = re.escape(name.rpartition(".")[2].strip('"'))
     found = re.search(rf"(?i)\b{plain}\b", text) if name else None
     place = found.start() if found else place_of_caret(message, text)

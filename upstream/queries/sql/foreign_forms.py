@@ -1,18 +1,30 @@
 """Forms of other engines, and slips: those that are read, and what to write instead of others.
 
-`in_words_of_duckdb` makes a text readable that differs from DuckDB's SQL in words only; what such
-a call then means, `window_arguments` and `windows_as_values` know. The others are looked for only
-where a text does not parse, so nothing that DuckDB can read is refused.
+`in_words_of_duckdb` makes a text readable that differs from DuckDB's SQL in words only; what the
+arguments of such a call then mean, `window_arguments` knows. Forms that are not read are looked for
+only where a text does not parse, so nothing that DuckDB can read is refused.
+
+Arroyo's windows stand among the values: `SELECT tumble(INTERVAL '1 minute') AS window`. They are
+over the stream of the FROM beside them. Here that stream gets the window, and the value is a struct
+of its bounds, of which `window.start` and `window.end` are the parts. Where Arroyo reads a slide
+and a width, `hop` has a size and a slide; a session is of the columns that are grouped by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final
+from typing import TYPE_CHECKING, Final, Never
 
-from sqlglot import Token, TokenType
+from sqlglot import Token, TokenType, exp
+
+from ...errors import WindowError
+from ...rows.stream_definition import StreamDefinition
+from .trees import column, item_meant, key, place_of, stream_read
+from .window_bounds import WINDOW_END, WINDOW_START
+
+if TYPE_CHECKING:
+    from .source_text import SourceText
 
 _BEGINNINGS: Final = (
     *("SELECT", "WITH", "FROM", "CREATE", "DROP", "INSERT", "UPDATE", "DELETE", "ALTER", "COPY"),
@@ -22,7 +34,7 @@ _BEGINNINGS: Final = (
 
 OFFSET_ARGUMENT: Final = "offse_"
 """How a text calls the argument `offset => …` to DuckDB, which allows no keyword there."""
-WINDOW_NAME: Final = "windo_"
+_WINDOW_NAME: Final = "windo_"
 """How a text calls a column `window` to DuckDB, for which that is a keyword."""
 _WINDOWS: Final = {"TUMBLE", "HOP", "SESSION"}
 _OF_INTERVAL: Final = [TokenType.L_PAREN, TokenType.INTERVAL]
@@ -43,7 +55,7 @@ def in_words_of_duckdb(text: str, tokens: Sequence[Token]) -> str:
         changes |= _in_arguments(tokens, kinds, i)
     if any(kinds[i + 1 : i + 3] == _OF_INTERVAL for i in calls):
         names = (i for i, kind in enumerate(kinds) if kind == TokenType.WINDOW)
-        changes |= {i: WINDOW_NAME for i in names if kinds[i + 2 : i + 3] != [TokenType.ALIAS]}
+        changes |= {i: _WINDOW_NAME for i in names if kinds[i + 2 : i + 3] != [TokenType.ALIAS]}
     for i, kind in enumerate(kinds):
         if kind == TokenType.OFFSET and tokens[min(i + 1, len(tokens) - 1)].text in {"=>", ":="}:
             changes[i] = OFFSET_ARGUMENT
@@ -90,74 +102,183 @@ def _changed(text: str, tokens: Sequence[Token], changes: Mapping[int, str]) -> 
     return "".join([*parts, text[end:]])
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignForm:
-    """Something in a text that is not written so here; `place` is where it begins."""
-
-    place: int
-    reason: str
-    hint: str
-
-
-def foreign_form(tokens: Sequence[Token]) -> ForeignForm | None:
-    """Return the first form that a rule knows."""
+def foreign_form(tokens: Sequence[Token]) -> tuple[str, int, str] | None:
+    """Return what is not written so here, where it begins and what to write, if a rule knows it."""
     words = [token.text.upper() for token in tokens]
     for rule in _RULES:
-        for i in range(len(tokens)):
+        for i, token in enumerate(tokens):
             if (found := rule(tokens, words, i)) is not None:
-                return found
+                reason, hint = found
+                return reason, int(token.start), hint
     return None
 
 
-def _misspelt(tokens: Sequence[Token], words: Sequence[str], i: int) -> ForeignForm | None:
+def _misspelt(tokens: Sequence[Token], words: Sequence[str], i: int) -> tuple[str, str] | None:
     """Find a first word that is nearly one that begins statements."""
     near = get_close_matches(words[0], _BEGINNINGS, n=1, cutoff=0.75) if i == 0 else []
     if not near or near[0] == words[0]:
         return None
-    reason = f"no statement begins with {tokens[0].text}"
-    return ForeignForm(int(tokens[0].start), reason, f"did you mean {near[0]}?")
+    return f"no statement begins with {tokens[0].text}", f"did you mean {near[0]}?"
 
 
-def _table_function(tokens: Sequence[Token], words: Sequence[str], i: int) -> ForeignForm | None:
+def _cumulate(tokens: Sequence[Token], words: Sequence[str], i: int) -> tuple[str, str] | None:
     """Find Flink's `CUMULATE(TABLE trades, …)`, with `DATA =>` before it or not."""
-    form = _FUNCTIONS.get(words[i])
     at = i + (4 if words[i + 1 : i + 4] == ["(", "DATA", "=>"] else 2)
-    if form is None or words[i + 1 : i + 2] != ["("] or words[at : at + 1] != ["TABLE"]:
+    is_call = words[i : i + 2] == ["CUMULATE", "("] and words[at : at + 1] == ["TABLE"]
+    if not is_call or len(tokens) < at + 2:
         return None
-    if len(tokens) < at + 2:
-        return None
-    hint = f"write FROM {form.format(stream=tokens[at + 1].text)}"
-    return ForeignForm(int(tokens[i].start), f"{words[i]}(TABLE …) is how Flink writes it", hint)
+    hint = f"write FROM landmark({tokens[at + 1].text}, INTERVAL '1 minute')"
+    return f"{words[i]}(TABLE …) is how Flink writes it", hint
 
 
-def _window_clause(tokens: Sequence[Token], words: Sequence[str], i: int) -> ForeignForm | None:
+def _window_clause(tokens: Sequence[Token], words: Sequence[str], i: int) -> tuple[str, str] | None:
     """Find ksqlDB's `FROM trades WINDOW TUMBLING (SIZE 1 MINUTE)`."""
     form = _CLAUSES.get(words[i + 1]) if words[i] == "WINDOW" and i + 1 < len(words) else None
     if form is None:
         return None
-    stream = tokens[i - 1].text if i else "stream"
-    hint = f"write FROM {form.format(stream=stream)}"
-    reason = f"WINDOW {words[i + 1]} is how ksqlDB writes it"
-    return ForeignForm(int(tokens[i].start), reason, hint)
+    hint = f"write FROM {form.format(stream=tokens[i - 1].text if i else 'stream')}"
+    return f"WINDOW {words[i + 1]} is how ksqlDB writes it", hint
 
 
-def _emit(tokens: Sequence[Token], words: Sequence[str], i: int) -> ForeignForm | None:
+def _emit(_: Sequence[Token], words: Sequence[str], i: int) -> tuple[str, str] | None:
     """Find ksqlDB's `EMIT CHANGES` and `EMIT FINAL`."""
     if words[i] != "EMIT" or words[i + 1 : i + 2] not in (["CHANGES"], ["FINAL"]):
         return None
-    reason = f"EMIT {words[i + 1]} is how ksqlDB writes it"
     hint = "leave it out, and use continuous_query(), whose argument emit says when results come"
-    return ForeignForm(int(tokens[i].start), reason, hint)
+    return f"EMIT {words[i + 1]} is how ksqlDB writes it", hint
 
 
-_TUMBLE: Final = "tumble({stream}, INTERVAL '1 minute')"
-_HOP: Final = "hop({stream}, INTERVAL '10 minutes', INTERVAL '1 minute')"
-_SESSION: Final = "session({stream}, INTERVAL '5 minutes')"
-_FUNCTIONS: Final = {"CUMULATE": "landmark({stream}, INTERVAL '1 minute')"}
-_CLAUSES: Final = {"TUMBLING": _TUMBLE, "HOPPING": _HOP, "SESSION": _SESSION}
-_RULES: Final[tuple[Callable[[Sequence[Token], Sequence[str], int], ForeignForm | None], ...]] = (
-    _table_function,
-    _window_clause,
-    _emit,
-    _misspelt,
-)
+_CLAUSES: Final = {
+    "TUMBLING": "tumble({stream}, INTERVAL '1 minute')",
+    "HOPPING": "hop({stream}, INTERVAL '10 minutes', INTERVAL '1 minute')",
+    "SESSION": "session({stream}, INTERVAL '5 minutes')",
+}
+_Rule = Callable[[Sequence[Token], Sequence[str], int], tuple[str, str] | None]
+_RULES: Final[tuple[_Rule, ...]] = (_cumulate, _window_clause, _emit, _misspelt)
+
+
+# Windows among the values
+
+
+_ARGUMENTS: Final = {"tumble": 1, "hop": 2, "session": 1}
+"""The functions, with how many intervals they take."""
+_PARTS: Final = {"start": WINDOW_START, "end": WINDOW_END}
+
+
+def read_windows_as_values(
+    source: SourceText, query: exp.Query, streams: Mapping[str, StreamDefinition]
+) -> None:
+    """Give streams the windows that stand among the values, in place; WindowError if it is unclear.
+
+    To be called before streams become chunks.
+    """
+    for select in list(query.find_all(exp.Select)):
+        calls = [
+            call
+            for call in select.find_all(exp.Anonymous)
+            if call.parent_select is select and _is_window(call)
+        ]
+        if calls:
+            _Windowed(source, select, calls, streams).exchange()
+    is_renamed = source.for_duckdb != source.text
+    for name in query.find_all(exp.Identifier) if is_renamed else ():
+        if name.name == _WINDOW_NAME:
+            name.set("this", "window")
+            name.set("quoted", True)
+
+
+def _is_window(call: exp.Anonymous) -> bool:
+    number = _ARGUMENTS.get(call.name.lower())
+    are_intervals = all(isinstance(each, exp.Interval) for each in call.expressions)
+    return number == len(call.expressions) and are_intervals
+
+
+class _Windowed:
+    """A SELECT with a window among its values."""
+
+    def __init__(
+        self,
+        source: SourceText,
+        select: exp.Select,
+        calls: list[exp.Anonymous],
+        streams: Mapping[str, StreamDefinition],
+    ) -> None:
+        self._source = source
+        self._select = select
+        self._calls = calls
+        self._streams = streams
+
+    def exchange(self) -> None:
+        """Give the stream of FROM the window, and read its bounds where the window was."""
+        first = self._calls[0]
+        if any(key(call) != key(first) for call in self._calls):
+            self._refuse("a SELECT has one window", self._calls[1], "make two queries")
+        stream = self._stream()
+        alias = stream.alias_or_name
+        window = first.copy()
+        sizes = window.expressions if window.name.lower() != "hop" else window.expressions[::-1]
+        per = [self._per()] if window.name.lower() == "session" else []
+        window.set("expressions", [exp.Column(this=stream.this.copy()), *sizes, *per])
+        self._exchange_parts(alias)
+        for call in self._calls:
+            call.replace(_struct(alias))
+        stream.set("this", window)
+
+    def _stream(self) -> exp.Table:
+        """Return the only stream in FROM."""
+        read = self._select.args.get("from_")
+        nodes = [read.this] if read is not None else []
+        nodes += [join.this for join in self._select.args.get("joins") or ()]
+        tables = [each for each in nodes if isinstance(each, exp.Table)]
+        streams = [each for each in tables if stream_read(each, self._streams) is not None]
+        if len(streams) != 1:
+            name = self._calls[0].name.lower()
+            reason = f"{name}(INTERVAL …) is over the one stream in FROM, and here "
+            reason += "is none" if not streams else f"are {len(streams)}"
+            hint = f"write FROM {name}(stream, INTERVAL …), and window_start for its bound"
+            self._refuse(reason, self._calls[0], hint)
+        return streams[0]
+
+    def _exchange_parts(self, alias: str) -> None:
+        """Read `window.start` where a select item calls the window so."""
+        names = {
+            item.alias.lower() for item in self._select.expressions if item.this in self._calls
+        }
+        for reference in list(self._select.find_all(exp.Column)):
+            bound = _PARTS.get(reference.name.lower())
+            if bound is None or reference.table.lower() not in names:
+                continue
+            new: exp.Expr = exp.Column(this=reference.this.copy(), table=exp.to_identifier(alias))
+            new.this.set("this", bound)
+            if isinstance(reference.parent, exp.Select):
+                new = exp.Alias(this=new, alias=exp.to_identifier(reference.name, quoted=True))
+            reference.replace(new)
+
+    def _per(self) -> exp.Expr:
+        """Return the columns that are grouped by beside the window."""
+        group = self._select.args.get("group")
+        columns: list[exp.Expr] = []
+        for item in group.expressions if group is not None else ():
+            meant = (item_meant(self._select, item) or item).unalias()
+            if meant in self._calls:
+                continue
+            if not isinstance(meant, exp.Column):
+                hint = "group by columns, or write FROM session(stream, INTERVAL …, per => columns)"
+                self._refuse("a session is of the columns that are grouped by", item, hint)
+            columns.append(exp.Column(this=meant.this.copy()))
+        if group is not None and group.args.get("all"):
+            hint = "name the columns in GROUP BY"
+            self._refuse("a session is of the columns that are grouped by", self._calls[0], hint)
+        return exp.Kwarg(this=exp.var("per"), expression=exp.Tuple(expressions=columns))
+
+    def _refuse(self, reason: str, node: exp.Expr, hint: str) -> Never:
+        self._source.refuse(WindowError, reason, place_of(node), hint)
+
+
+def _struct(alias: str) -> exp.Expr:
+    """Return a struct of the bounds of a window."""
+    parts = [
+        exp.PropertyEQ(this=exp.to_identifier(name, quoted=True), expression=column(bound, alias))
+        for name, bound in _PARTS.items()
+    ]
+    return exp.Anonymous(this="struct_pack", expressions=parts)

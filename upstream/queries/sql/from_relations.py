@@ -1,42 +1,29 @@
 """What the relations of a FROM are: their columns, and which window they are or hand on.
 
-A subquery that selects `*` from one window hands the bounds of that window on, as if they were
-columns that `*` does not show.
+Columns are followed through aliases, stars, subqueries and common table expressions. What selects
+`*` from one window hands the bounds of that window on, as if they were columns that `*` does not
+show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
 
 from sqlglot import exp
 
-from .trees import chunk_index, is_bare_star
-from .window_bounds import BOUNDED, BOUNDS
+from ...database.duck import Duck
+from ...rows.stream_definition import StreamDefinition
+from .relation_columns import Relation, RelationColumn, equated, origins_of, united, without
+from .trees import chunk_index, common_table, is_star
+from .window_bounds import BOUNDED
+from .window_clause import WindowClause
 
-if TYPE_CHECKING:
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
-    from .window_clause import WindowClause
-
-Names = frozenset[str]
 _DEEPEST: Final = 60
 """So deep subqueries are followed to see which columns they have."""
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A relation in FROM: `names` are its columns in lower case, None if they are not known.
-
-    `number` is that of the window that it is or hands on, and `filled` are columns that are not
-    NULL in any row of it.
-    """
-
-    alias: str
-    names: Names | None
-    number: int | None = None
-    filled: tuple[str, ...] = ()
+_WIDEST: Final = 10_000
+"""So many columns are looked at: stars over stars can double them at each step."""
 
 
 class FromRelations:
@@ -49,53 +36,65 @@ class FromRelations:
         duck: Duck | None,
     ) -> None:
         self._windows = windows
-        self._definitions = definitions
+        self._chunks = [_chunk(i, definition) for i, definition in enumerate(definitions)]
         self._duck = duck
-        self._tables: dict[str, Names | None] = {}
         self._known: dict[int, list[Relation]] = {}
         """The relations of each SELECT, so that nested ones are looked into once."""
 
     def of(self, select: exp.Select, depth: int = 0) -> list[Relation]:
         """Return the relations in the FROM of a SELECT, which must not change from now on."""
         if id(select) not in self._known:
-            self._known[id(select)] = [self._relation(node, depth) for node in _nodes(select)]
+            self._known[id(select)] = []  # what an expression that calls itself finds
+            found = [self._relation(node, depth) for node in _nodes(select)]
+            joins = [*(select.args.get("joins") or ()), *_nested_joins(select)]
+            self._known[id(select)] = equated(found, select.args.get("where"), joins)
         return self._known[id(select)]
 
     def has_bounds(self, relation: Relation) -> bool:
         """Tell whether it is a window with bounds, or hands one on."""
         return relation.number is not None and self._windows[relation.number].kind in BOUNDED
 
+    def of_query(self, query: exp.Expr, depth: int = 0) -> Relation:
+        """Return what a query selects, as a relation without a name."""
+        others = []
+        while isinstance(query, exp.SetOperation | exp.Subquery):
+            if isinstance(query, exp.SetOperation):
+                others.append((bool(query.args.get("by_name")), query.right))
+            query = query.this
+        found = Relation("")
+        if isinstance(query, exp.Select) and depth <= _DEEPEST:
+            items = [self._item(item, query, depth) for item in query.expressions]
+            columns = tuple(column for item in items for column in item.columns)
+            found = Relation("", columns[:_WIDEST], all(item.is_known for item in items))
+        for by_name, right in reversed(others):
+            found = united(found, self.of_query(right, depth + 1), by_name=by_name)
+        return found
+
     def _relation(self, node: exp.Expr, depth: int) -> Relation:
-        alias, new = node.alias_or_name.lower(), _new_names(node)
+        names = _new_names(node)
+        found = Relation("")
         if node.args.get("pivots"):
-            return Relation(alias, None)
-        if (number := chunk_index(node)) is not None:
-            return self._chunk(alias, number, new)
-        if isinstance(node, exp.Subquery | exp.Lateral):
-            return self._subquery(alias, node.this, new, depth)
-        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-            return Relation(alias, None)
-        table = _common_table(node) if not node.db else None
-        if table is not None:
-            new = [*new, *_new_names(table)]
-            return self._subquery(alias, table.this, new, depth)
-        names = self._of_table(node)
-        return Relation(alias, None if names is None else names | _lowered(new))
+            names = []
+        elif (number := chunk_index(node)) is not None:
+            found = self._chunks[number]
+        elif isinstance(node, exp.Subquery | exp.Lateral):
+            found = self._subquery(node.this, depth, is_renamed=bool(names))
+        elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            table = common_table(node)
+            if table is None or node.db:
+                found = self._of_table(node)
+            else:
+                new = _new_names(table)
+                found = self._subquery(table.this, depth, is_renamed=bool(names or new))
+                found = found.renamed("", new)
+        return found.renamed(node.alias_or_name.lower(), names)
 
-    def _chunk(self, alias: str, number: int, new: list[str]) -> Relation:
-        definition = self._definitions[number]
-        own = definition.schema.names
-        names = dict(zip(own, [*new, *own[len(new) :]], strict=False))
-        filled = tuple(names[name] for name in definition.required)
-        return Relation(alias, _lowered(names.values()), number, filled)
-
-    def _subquery(self, alias: str, query: exp.Expr, new: list[str], depth: int) -> Relation:
-        """Return a subquery under an alias, perhaps with new names for its columns."""
-        names = self._of_query(query, depth)
-        window = self._handed_on(query, depth)
-        if window is None or new:
-            return Relation(alias, None if names is None else names | _lowered(new))
-        return replace(window, alias=alias, names=names)
+    def _subquery(self, query: exp.Expr, depth: int, *, is_renamed: bool) -> Relation:
+        found = self.of_query(query, depth)
+        window = None if is_renamed else self._handed_on(query, depth)
+        if window is None:
+            return found
+        return replace(found, number=window.number, filled=window.filled)
 
     def _handed_on(self, query: exp.Expr, depth: int) -> Relation | None:
         """Return the only window that a query selects `*` from, as far as its columns are kept."""
@@ -112,46 +111,30 @@ class FromRelations:
         is_plain = is_alone and not any(_star(stars[0]).args.values())
         return windows[0] if is_plain else replace(windows[0], filled=())
 
-    def _of_query(self, query: exp.Expr, depth: int) -> Names | None:
-        """Return the columns of a query; None if a star stands for what is not known."""
-        while isinstance(query, exp.SetOperation | exp.Subquery):
-            query = query.this
-        if not isinstance(query, exp.Select) or depth > _DEEPEST:
-            return None
-        names: set[str] = set()
-        for item in query.expressions:
-            if is_star(item):
-                of_star = self._of_star(item, query, depth)
-                if of_star is None:
-                    return None
-                names |= of_star
-            elif item.find(exp.Columns) is not None and not item.alias:
-                return None
-            elif isinstance(value := item.unnest(), exp.Alias | exp.Column | exp.Dot):
-                names.add(value.alias_or_name.lower())
-        return frozenset(names)
+    def _item(self, item: exp.Expr, select: exp.Select, depth: int) -> Relation:
+        """Return the columns that one item of a select list stands for."""
+        relations = self.of(select, depth + 1)
+        value = item.unalias().unnest()
+        if is_star(value):
+            among = [each for each in relations if _table_of(value) in {"", each.alias}]
+            columns = tuple(column for each in among for column in each.columns)
+            is_known = bool(among) and all(each.is_known for each in among)
+            return Relation("", without(columns, _star(value)), is_known)
+        origins = origins_of(value, relations) if isinstance(value, exp.Column) else frozenset()
+        name = item.alias or (value.name if isinstance(value, exp.Column | exp.Dot) else "")
+        is_known = bool(item.alias) or item.find(exp.Columns) is None
+        return Relation("", (RelationColumn(name, origins),), is_known)
 
-    def _of_star(self, star: exp.Expr, select: exp.Select, depth: int) -> Names | None:
-        table = _table_of(star)
-        among = [each for each in self.of(select, depth + 1) if table in {"", each.alias}]
-        if not among or any(each.names is None for each in among):
-            return None
-        renamed = (each.alias.lower() for each in _star(star).args.get("rename") or ())
-        return frozenset(
-            {name for each in among for name in each.names or ()}
-            | {name for name in renamed if name in BOUNDS}
-        )
-
-    def _of_table(self, node: exp.Table) -> Names | None:
-        """Return the columns of a table of DuckDB; None if it knows none of the name."""
+    def _of_table(self, node: exp.Table) -> Relation:
+        """Return the columns of a table of DuckDB; none if it does not know the name."""
         if self._duck is None:
-            return None
-        name = node.name.lower()
-        if name not in self._tables:
-            ask = "SELECT column_name FROM duckdb_columns() WHERE lower(table_name) = ?"
-            columns = _lowered(str(column) for (column,) in self._duck.rows(ask, [name]))
-            self._tables[name] = columns or None
-        return self._tables[name]
+            return Relation("")
+        ask = (
+            "SELECT column_name FROM duckdb_columns() WHERE lower(table_name) = ? "
+            "ORDER BY column_index"
+        )
+        rows = self._duck.rows(ask, [node.name.lower()])
+        return Relation("", tuple(RelationColumn(str(name)) for (name,) in rows), bool(rows))
 
 
 def made_up(select: exp.Select, reference: exp.Column | None = None) -> set[str]:
@@ -170,25 +153,9 @@ def made_up(select: exp.Select, reference: exp.Column | None = None) -> set[str]
         if join.side in {"LEFT", "FULL"}:
             found.add(join.this.alias_or_name.lower())
         before.append(join.this.alias_or_name.lower())
-    nested = [each for node in _nodes(select) for each in node.args.get("joins") or ()]
-    if any(join.side for join in nested):
+    if any(join.side for join in _nested_joins(select)):
         found |= {node.alias_or_name.lower() for node in _nodes(select)}
     return found
-
-
-def is_star(item: exp.Expr) -> bool:
-    """Tell whether a select item is `*`, or `t.*`."""
-    is_of_table = isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
-    return is_of_table or is_bare_star(item)
-
-
-def _star(item: exp.Expr) -> exp.Expr:
-    inner: exp.Expr = item.this if isinstance(item, exp.Column) else item
-    return inner
-
-
-def _table_of(star: exp.Expr) -> str:
-    return star.table.lower() if isinstance(star, exp.Column) else ""
 
 
 def _nodes(select: exp.Select) -> Iterator[exp.Expr]:
@@ -207,18 +174,8 @@ def _nodes(select: exp.Select) -> Iterator[exp.Expr]:
             yield node
 
 
-def _common_table(table: exp.Table) -> exp.CTE | None:
-    """Return the common table expression that a name stands for, unless it calls itself."""
-    name = table.name.lower()
-    own = table.find_ancestor(exp.CTE)
-    node: exp.Expr | None = table
-    while node is not None:
-        clause = node.args.get("with_")
-        for each in clause.expressions if isinstance(clause, exp.With) else ():
-            if isinstance(each, exp.CTE) and each.alias.lower() == name and each is not own:
-                return each
-        node = node.parent
-    return None
+def _nested_joins(select: exp.Select) -> list[exp.Join]:
+    return [join for node in _nodes(select) for join in node.args.get("joins") or ()]
 
 
 def _new_names(node: exp.Expr) -> list[str]:
@@ -227,5 +184,18 @@ def _new_names(node: exp.Expr) -> list[str]:
     return [each.name for each in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
 
-def _lowered(names: Iterable[str]) -> Names:
-    return frozenset(name.lower() for name in names)
+def _chunk(number: int, definition: StreamDefinition) -> Relation:
+    columns = tuple(
+        RelationColumn(name, frozenset({(number, name.lower())}))
+        for name in definition.schema.names
+    )
+    return Relation("", columns, True, number, tuple(definition.required))
+
+
+def _star(item: exp.Expr) -> exp.Expr:
+    inner: exp.Expr = item.this if isinstance(item, exp.Column) else item
+    return inner
+
+
+def _table_of(star: exp.Expr) -> str:
+    return star.table.lower() if isinstance(star, exp.Column) else ""

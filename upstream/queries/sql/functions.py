@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from sqlglot import exp
 
-    from sqlglot import exp
-
-    from ...database.duck import Duck
+from ...database.duck import Duck
+from .dialect import DIALECT
 
 # Written without brackets, and so missing from the list of functions.
 _CLOCK_WORDS: Final = frozenset(
@@ -60,8 +59,6 @@ class Functions:
 
     def volatile_in(self, tree: exp.Expr) -> str:
         """Return the name of a function in there whose value is not its arguments' alone."""
-        from sqlglot import exp
-
         if tree.find(exp.TableSample):
             return "tablesample"
         calls = [(name_of(node), node) for node in tree.find_all(exp.Func)]
@@ -114,10 +111,6 @@ def name_of(node: exp.Expr) -> str:
 
     sqlglot counts more among functions than what is written as a call, such as AND and COLLATE.
     """
-    from sqlglot import exp
-
-    from .dialect import DIALECT
-
     if isinstance(node, exp.Anonymous):
         return str(node.name).lower()
     if not isinstance(node, exp.Func):

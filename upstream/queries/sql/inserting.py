@@ -2,15 +2,25 @@
 
 Texts are read as the types of the stream, as SQL does (`'2026-01-01 00:00:00'` is a TIMESTAMP).
 Numbers must fit as they are: `INSERT` would round 1.7 to an INTEGER, and a stream refuses it.
+
+Rows of plain literals need no statement of DuckDB's, which would take ten times as long as all the
+rest. Only literals are read here that cannot be misread: whole numbers and decimals in digits,
+texts, TRUE, FALSE and NULL, and times in the one form `2026-01-02 09:30:00`. Whatever else there
+is, and whatever does not fit the stream, is left to DuckDB, which finds the error and its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from itertools import dropwhile
+from typing import Final
 
-from sqlglot import exp
+import pyarrow as pa
+from sqlglot import TokenType, exp
 
+from ...database.duck import Duck
 from ...database.failure import DatabaseError
 from ...errors import (
     QueryTypeError,
@@ -18,27 +28,24 @@ from ...errors import (
     StreamTypeError,
     UnknownColumnError,
 )
-from ...queries.sql.lending import prepare
 from ...rows.conforming import may_become
-from .checking import KnownNames, refuse
+from ...rows.stream_definition import StreamDefinition
+from ...tables.relation import Relation
+from .checking import refuse
 from .defining import types_of
-from .literal_rows import rows_of_literals
-from .names import did_you_mean, found
-from .parsed_query import ParsedQuery
-from .reading import is_hidden
-from .source_text import lowered, place_of
-from .statement import InsertInto
-from .tables_in_use import words_of
-from .value_places import place_of_value, text_of_query
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
-    from ...tables.relation import Relation
+from .lending import run_once
+from .names import did_you_mean
+from .source_text import SourceText, end_of_brackets, lowered, places_in_brackets, words_of
+from .statement import InsertInto, ParsedQuery
+from .trees import place_of, stream_read
 
 _REFUSED = ("alternative", "conflict", "returning", "overwrite", "ignore", "where", "default")
+Value = str | int | Decimal | bool | None
+
+_WHOLE: Final = re.compile(r"\d{1,18}", re.ASCII)
+_DECIMAL: Final = re.compile(r"\d{1,18}\.\d{1,18}", re.ASCII)
+_DAY: Final = re.compile(r"[1-9]\d{3}-\d\d-\d\d", re.ASCII)
+_MOMENT: Final = re.compile(r"[1-9]\d{3}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?:\.\d{1,6})?)?", re.ASCII)
 
 
 def rows_to_insert(
@@ -56,7 +63,6 @@ def rows_to_insert(
         if column.type != field.type and _is_read_anew(column, field.type):
             column = _cast(insert, i, column, field, duck)
         columns.append(column)
-    import pyarrow as pa
 
     try:
         return definition.conform(pa.Table.from_arrays(columns, names=names))
@@ -91,32 +97,23 @@ def _query_of(insert: InsertInto) -> exp.Query:
 def _rows_of(
     insert: InsertInto, query: exp.Query, duck: Duck, streams: Mapping[str, Relation]
 ) -> pa.Table:
-    text = text_of_query(insert)
+    text = _text_of_query(insert)
     words = words_of(text)
     tables = {name: each.scan() for name, each in streams.items() if name.lower() in words}
-    chunks: dict[str, pa.Table] = {}
-    for table in [*query.find_all(exp.Table)]:
-        name = found(table.name, tables) if not table.db else None
-        if name is not None and not is_hidden(table):
-            chunk = f"chunk_{len(chunks)}"
-            chunks[chunk] = tables[name]
-            if not table.alias:
-                table.set("alias", exp.TableAlias(this=table.this.copy()))
-            table.set("this", exp.to_identifier(chunk))
-    schemas = {chunk: table.schema for chunk, table in chunks.items()}
+    lent = {
+        each.name: tables[name]
+        for each in query.find_all(exp.Table)
+        if (name := stream_read(each, tables)) is not None
+    }
 
     def answer(query: exp.Query) -> pa.Table:
-        prepared = prepare(duck, query, schemas)
-        try:
-            return prepared.run(**chunks)
-        finally:
-            prepared.close()
+        return run_once(duck, query, lent)
 
     parsed = ParsedQuery(insert.text, query, ())
     try:
         return duck.run_as_written(text, tables)
     except DatabaseError as error:
-        refuse(parsed, str(error), answer, KnownNames({}, parsed, duck), insert.place)
+        refuse(parsed, str(error), answer, {}, duck, place=insert.place)
 
 
 def _columns_of(insert: InsertInto, definition: StreamDefinition, rows: pa.Table) -> list[str]:
@@ -152,8 +149,6 @@ def _place_of_column(insert: InsertInto, number: int) -> int:
 
 def _is_read_anew(column: pa.ChunkedArray, wanted: pa.DataType) -> bool:
     """Tell whether SQL reads a column as another type: a text, a day, or nothing but NULL."""
-    import pyarrow as pa
-
     types = pa.types
     if column.null_count == len(column):
         return True
@@ -167,16 +162,14 @@ def _is_read_anew(column: pa.ChunkedArray, wanted: pa.DataType) -> bool:
 def _cast(
     insert: InsertInto, number: int, column: pa.ChunkedArray, field: pa.Field, duck: Duck
 ) -> pa.ChunkedArray:
-    import pyarrow as pa
 
     given = pa.Table.from_arrays([column], names=["given"])
     [kind] = types_of(pa.schema([field]), duck)
     wanted = exp.DataType.build(kind, dialect="duckdb")
     query = exp.select(exp.cast(exp.column("given"), wanted)).from_("rows_given")
-    prepared = prepare(duck, query, {"rows_given": given.schema})
 
     def cast(rows: pa.Table) -> pa.ChunkedArray:
-        return prepared.run(rows_given=rows).column(0)
+        return run_once(duck, query, {"rows_given": rows}).column(0)
 
     try:
         return cast(given)
@@ -185,8 +178,6 @@ def _cast(
         said = str(error).partition("\n")[0].partition(": ")[2].partition(" when casting from")[0]
         reason = f"column {field.name}: {lowered(said)}"
         raise QueryTypeError(reason, insert.text, place, "no row was taken") from None
-    finally:
-        prepared.close()
 
 
 def _first_refused(rows: pa.Table, cast: Callable[[pa.Table], object]) -> int:
@@ -201,3 +192,103 @@ def _first_refused(rows: pa.Table, cast: Callable[[pa.Table], object]) -> int:
         else:
             start, count = start + half, count - half
     return start
+
+
+# Places in the text
+
+
+def _text_of_query(insert: InsertInto) -> str:
+    """Return the text of the query that is inserted, with the WITH before it, at its place."""
+    tokens = SourceText(insert.text).one_statement()
+    into = next(i for i, token in enumerate(tokens) if token.start >= insert.place)
+    first = next(i for i in range(into, -1, -1) if tokens[i].token_type == TokenType.INSERT)
+    query = into + 1
+    if insert.columns is not None:
+        query = end_of_brackets(tokens, query)
+    if tokens[query].text.upper() == "BY":  # BY NAME, BY POSITION
+        query += 2
+    before, start, end = tokens[first].start, tokens[query].start, tokens[-1].end + 1
+    return insert.text[:before] + " " * (start - before) + insert.text[start:end]
+
+
+def place_of_value(insert: InsertInto, row: int, column: int | None) -> int:
+    """Return where a value begins; where the stream is named if it is none of VALUES."""
+    if column is None or not isinstance(insert.query, exp.Values):
+        return insert.place
+    tokens = [token for token in SourceText(insert.text).tokens if token.start >= insert.place]
+    rows = places_in_brackets(
+        [*dropwhile(lambda each: each.token_type != TokenType.VALUES, tokens)]
+    )
+    is_there = row < len(rows) and column < len(rows[row])
+    return rows[row][column] if is_there else insert.place
+
+
+# Plain literals
+
+
+class _NotPlainError(Exception):
+    """There is more than plain literals."""
+
+
+def rows_of_literals(insert: InsertInto, definition: StreamDefinition) -> pa.Table | None:
+    """Return the rows, conformed; None if that is for DuckDB."""
+    tree = insert.query
+    if not isinstance(tree, exp.Values) or _parts(tree) != {"expressions"}:
+        return None
+    if _parts(insert.tree) != {"this", "expression"}:
+        return None
+    written = definition.schema.names if insert.columns is None else insert.columns
+    names = [definition.column_named(name) for name in written]
+    try:
+        rows = [_row(row, len(names)) for row in tree.expressions]
+        columns = [
+            _column(values, definition, name)
+            for name, values in zip(names, zip(*rows, strict=True), strict=True)
+        ]
+        return definition.conform(pa.table(columns, names=names))
+    except (_NotPlainError, StreamTypeError, pa.ArrowException):
+        return None
+
+
+def _parts(node: exp.Expr) -> set[str]:
+    return {name for name, value in node.args.items() if value}
+
+
+def _row(row: exp.Expr, count: int) -> Sequence[Value]:
+    if not isinstance(row, exp.Tuple) or len(row.expressions) != count:
+        raise _NotPlainError
+    return [_value(each) for each in row.expressions]
+
+
+def _value(node: exp.Expr) -> Value:
+    if isinstance(node, exp.Null):
+        return None
+    if isinstance(node, exp.Boolean):
+        return bool(node.this)
+    if isinstance(node, exp.Neg):
+        value = _value(node.this)
+        if isinstance(value, int | Decimal) and not isinstance(value, bool):
+            return -value
+    elif type(node) is exp.Literal:
+        text: str = node.this
+        if node.is_string:
+            return text
+        if _WHOLE.fullmatch(text):
+            return int(text)
+        if _DECIMAL.fullmatch(text):
+            return Decimal(text)
+    raise _NotPlainError
+
+
+def _column(values: Sequence[Value], definition: StreamDefinition, name: str | None) -> pa.Array:
+    """Return values as DuckDB would type them; all are of one kind."""
+    if name is None or len({type(value) for value in values} - {type(None)}) > 1:
+        raise _NotPlainError
+    kind = definition.schema.field(name).type
+    texts = [value for value in values if isinstance(value, str)]
+    if texts and not pa.types.is_string(kind):
+        form = _MOMENT if pa.types.is_timestamp(kind) and kind.tz is None else None
+        form = _DAY if pa.types.is_date32(kind) else form
+        if form is None or not all(form.fullmatch(text) for text in texts):
+            raise _NotPlainError
+    return pa.array(values)

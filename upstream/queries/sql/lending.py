@@ -7,21 +7,22 @@ relations that can be changed for each run. No text of a user is ever pasted int
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...database.engine_clock import CLOCK_CALLS
 from ...database.failure import DatabaseError
+from ...database.prepared import Prepared, Written
 from ...database.result_schema import ResultSchema
 from .dialect import DIALECT
 from .duck_messages import error_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ...database.duck import Duck
-    from ...database.prepared import NameOf, Prepared, Write, Written
+    from ...database.prepared import NameOf, Write
 
 _CLOCK_WORDS: Mapping[type[exp.Expr], str] = {
     getattr(exp, name): function for name, function in CLOCK_CALLS.items()
@@ -50,7 +51,10 @@ def _writing(query: exp.Expr, lent: Mapping[str, pa.Schema]) -> Write:
         copy = query.copy()
         for node in list(copy.find_all(exp.Table, *_CLOCK_WORDS)):
             if not isinstance(node, exp.Table):
-                _write_as_call(node)
+                # A call: of a word DuckDB first looks for a column, and a column that is not named
+                # otherwise goes by what was written, so it would find itself.
+                given = [each.copy() for each in node.iter_expressions()]
+                node.replace(exp.Anonymous(this=_CLOCK_WORDS[type(node)], expressions=given))
             elif node.name in lent and not node.db and isinstance(node.this, exp.Identifier):
                 name = name_of(node.name, lent[node.name])
                 if not node.alias:
@@ -62,6 +66,12 @@ def _writing(query: exp.Expr, lent: Mapping[str, pa.Schema]) -> Write:
     return write
 
 
+def run_once(duck: Duck, query: exp.Expr, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """Run a query that reads these tables beside those of the database."""
+    with closing(prepare(duck, query, _schemas(tables))) as prepared:
+        return prepared.run(**tables)
+
+
 def answer_once(
     duck: Duck, statement: exp.Expr, text: str, tables: Mapping[str, pa.Table]
 ) -> pa.Table:
@@ -70,20 +80,12 @@ def answer_once(
     QueryError if it fails; `text` is what the user wrote.
     """
     try:
-        prepared = prepare(duck, statement, {name: each.schema for name, each in tables.items()})
-        try:
+        with closing(prepare(duck, statement, _schemas(tables))) as prepared:
             table = prepared.run(**tables)
-        finally:
-            prepared.close()
     except DatabaseError as error:
         raise error_of(str(error), text) from error
     return ResultSchema.of(table.schema, prepared.types).handed_out(table, text)
 
 
-def _write_as_call(word: exp.Expr) -> None:
-    """Write `current_date` and the like as a call: DuckDB first looks for a column of the name.
-
-    A column that is not named otherwise goes by what was written, so it would find itself.
-    """
-    given = [each.copy() for each in word.iter_expressions()]
-    word.replace(exp.Anonymous(this=_CLOCK_WORDS[type(word)], expressions=given))
+def _schemas(tables: Mapping[str, pa.Table]) -> dict[str, pa.Schema]:
+    return {name: each.schema for name, each in tables.items()}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-RESERVED = re.compile(
+_RESERVED = re.compile(
     r"(chunk|bounds|merged|lent|prepared)_\d+|__(step|[a-z]+_?\d+)", re.IGNORECASE
 )
 """Names of ours, in the statements that queries are rewritten to."""
@@ -17,6 +17,11 @@ STEP = "__step"
 def found(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that equals this one but for case."""
     return next((each for each in known if each.lower() == name.lower()), None)
+
+
+def is_reserved(name: str) -> bool:
+    """Tell whether a name is one that rewritten queries use."""
+    return _RESERVED.fullmatch(name) is not None
 
 
 def reserved(name: str) -> str:

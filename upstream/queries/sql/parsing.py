@@ -6,21 +6,19 @@ such, by the parser that knows all of DuckDB's types.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from ...database.duck import Duck
 from ...errors import QuerySyntaxError, StatementError, UnknownColumnError
 from .dialect import DIALECT
-from .names import RESERVED, did_you_mean, found, reserved
-from .reading import QUERIES
+from .names import did_you_mean, found, is_reserved, reserved
 from .same_reading import difference
-from .source_text import SourceText, place_of
+from .source_text import SourceText
 from .statement import CreateStream, DropStream, InsertInto, OtherStatement, Statement
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
+from .trees import place_of
 
 _FORM = "write CREATE STREAM trades (time TIMESTAMP, symbol TEXT) KEY (symbol) TIME (time)"
 _DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"
@@ -38,13 +36,13 @@ def parse(text: str, duck: Duck) -> Statement:
     try:
         tree = source.parse(tokens)
     except QuerySyntaxError:
-        if not (kind := source.type_for_duckdb(duck)):
+        if not source.type_for_duckdb(duck):
             raise
-        return OtherStatement(text, None, kind in QUERIES)
+        return OtherStatement(text, None)
     if isinstance(tree, exp.Insert) and (insert := _insert(source, tree)) is not None:
         return insert
-    is_query = isinstance(tree, exp.Query)
-    return OtherStatement(text, tree, is_query, is_query and _is_exact(source, tree, duck))
+    is_exact = isinstance(tree, exp.Query) and _is_exact(source, tree, duck)
+    return OtherStatement(text, tree, is_exact)
 
 
 def _is_exact(source: SourceText, tree: exp.Expr, duck: Duck) -> bool:
@@ -75,7 +73,8 @@ def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
     if_exists = reader.skip("IF", "EXISTS")
     place = reader.place
     name = reader.name("the name of a stream")
-    reader.end()
+    if not reader.is_at_end:
+        reader.refuse("expected nothing more")
     return DropStream(source.text, name, if_exists, place)
 
 
@@ -132,7 +131,7 @@ def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.Co
             source.refuse(StatementError, reason, at, hint)
         if found(column.name, [each.name for each in columns]):
             source.refuse(StatementError, f"column {column.name} is there twice", at)
-        if RESERVED.fullmatch(column.name):
+        if is_reserved(column.name):
             source.refuse(StatementError, reserved(column.name), at, "choose another name")
         columns.append(column)
     if not columns:
@@ -183,7 +182,7 @@ class _TokenReader:
         name = str(self._tokens[self.index].text)
         if not name:
             self.refuse(f"expected {what}, which is not empty")
-        if RESERVED.fullmatch(name):
+        if is_reserved(name):
             self.refuse(reserved(name))
         self.index += 1
         return name
@@ -221,11 +220,6 @@ class _TokenReader:
         if not names or not self.skip(")"):
             self.refuse("expected the names of columns, in brackets")
         return names
-
-    def end(self) -> None:
-        """Refuse what comes after the end."""
-        if not self.is_at_end:
-            self.refuse("expected nothing more")
 
     def refuse(self, reason: str) -> Never:
         """Raise an error with the place that was reached."""

@@ -7,27 +7,26 @@ recursive. A name with a schema before it is always a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Never
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Never
 
-from sqlglot import exp
+from sqlglot import Token, exp
 
+from ...database.duck import Duck
 from ...errors import QuerySyntaxError, StatementError, WindowError
-from .dialect import DIALECT
-from .names import RESERVED, found, reserved
-from .naming_columns import name_columns
-from .parsed_query import ParsedQuery
+from ...rows.stream_definition import StreamDefinition
+from .dialect import DIALECT, ITEM
+from .foreign_forms import read_windows_as_values
+from .names import found, is_reserved, reserved
 from .reading_bounds import read_bounds
-from .same_reading import Difference, difference
-from .source_text import SourceText, place_of
+from .same_reading import difference
+from .source_text import SourceText
+from .statement import ParsedQuery
+from .trees import place_of, stream_read
 from .window_arguments import FUNCTIONS
 from .window_clause import WindowClause, WindowKind
 from .window_functions import window_of_call
-from .windows_as_values import read_windows_as_values
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
 
 
 def read_query(
@@ -42,16 +41,18 @@ def read_query(
     try:
         tree = source.statement()
     except QuerySyntaxError:
-        if duck is not None and source.type_for_duckdb(duck) in QUERIES:
+        if duck is not None and source.type_for_duckdb(duck) in _QUERIES:
             source.refuse(StatementError, _DUCKDB_ONLY, source.place, _ASK_ONCE)
         raise
     if not isinstance(tree, exp.Query):
         _refuse_statement(source, tree)
     with source.syntax_errors():
         written = tree.sql(DIALECT)
-        if duck is not None and (found := _difference(source, written, duck)) is not None:
+        if duck is not None and (
+            found := difference(text, written, duck, for_duckdb=source.for_duckdb)
+        ):
             source.refuse(StatementError, _DUCKDB_ONLY, found.place, _ASK_ONCE)
-        name_columns(source, tree)
+        _name_columns(source, tree)
         read_windows_as_values(source, tree, streams)
         taken = [*_take_windows(source, tree, streams, duck)]
         windows, places = tuple(each for each, _ in taken), tuple(place for _, place in taken)
@@ -59,13 +60,13 @@ def read_query(
     return ParsedQuery(text, tree, windows, places)
 
 
-def _difference(source: SourceText, written: str, duck: Duck) -> Difference | None:
-    return difference(source.text, written, duck, for_duckdb=source.for_duckdb)
-
-
-QUERIES = {"SELECT", "MULTI"}
+_QUERIES = {"SELECT", "MULTI"}
 """What DuckDB calls queries; a PIVOT is several statements to it."""
 _DUCKDB_ONLY = "DuckDB can read this, but in a standing query it cannot be read exactly"
+_NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Star, exp.Dot)
+"""What has a name, or is several columns."""
+_SEVERAL = "unnest"
+"""The function that may make several columns, with names of their own, as COLUMNS does."""
 _ASK_ONCE = "write it in another way, perhaps with brackets; sql() answers it once as it is"
 
 
@@ -78,6 +79,50 @@ def _refuse_statement(source: SourceText, tree: exp.Expr) -> Never:
     source.refuse(StatementError, "this is not a query", 0, hint)
 
 
+def _name_columns(source: SourceText, query: exp.Query) -> None:
+    """Give the unnamed columns of a query's result what the user wrote as a name.
+
+    DuckDB calls them after the text that it reads, and that is what sqlglot writes out: `CAST(a AS
+    INT)` for `a::INTEGER`.
+    """
+    tokens = source.one_statement()
+    for select in _outermost(query):
+        for item in [*select.expressions]:
+            if _is_unnamed(item) and ITEM in item.meta:
+                name = _joined(source.text, tokens[slice(*item.meta[ITEM])])
+                alias = exp.Alias(alias=exp.to_identifier(name, quoted=True))
+                item.replace(alias)
+                alias.set("this", item)
+
+
+def _outermost(query: exp.Expr) -> Iterator[exp.Select]:
+    """Yield the query that names the columns; all, if columns of several meet by name."""
+    waiting = [query]
+    while waiting:
+        query = waiting.pop()
+        if isinstance(query, exp.Subquery):
+            waiting.append(query.this)
+        elif isinstance(query, exp.SetOperation):
+            waiting += [query.right, query.left] if query.args.get("by_name") else [query.left]
+        elif isinstance(query, exp.Select):
+            yield query
+
+
+def _is_unnamed(item: exp.Expr) -> bool:
+    if isinstance(item.unnest(), _NAMED) or item.find(exp.Columns, exp.Unnest) is not None:
+        return False
+    return all(call.name.lower() != _SEVERAL for call in item.find_all(exp.Anonymous))
+
+
+def _joined(text: str, tokens: Sequence[Token]) -> str:
+    """Return the text of tokens, with one space where there was anything between them."""
+    parts = [text[tokens[0].start : tokens[0].end + 1]]
+    for before, token in pairwise(tokens):
+        gap = " " if token.start > before.end + 1 else ""
+        parts.append(gap + text[token.start : token.end + 1])
+    return "".join(parts)
+
+
 def _take_windows(
     source: SourceText,
     query: exp.Query,
@@ -86,18 +131,13 @@ def _take_windows(
 ) -> Iterator[tuple[WindowClause, int | None]]:
     _check_names(source, query)
     count = 0
-    for node in _in_order(query):
+    nodes = query.find_all(exp.Table, exp.Lateral, exp.Anonymous)
+    for node in sorted(nodes, key=lambda node: place_of(node) or 0):
         clause = _window_of(source, node, streams, duck)
         if clause is not None:
             yield clause, place_of(node.this)
             _replace(node, count)
             count += 1
-
-
-def _in_order(query: exp.Query) -> list[exp.Expr]:
-    """Return what may be a stream, in the order of the text."""
-    nodes = list(query.find_all(exp.Table, exp.Lateral, exp.Anonymous))
-    return sorted(nodes, key=lambda node: place_of(node) or 0)
 
 
 def _window_of(
@@ -112,10 +152,8 @@ def _window_of(
     elif isinstance(inner, exp.Anonymous):
         if inner.name.lower() in FUNCTIONS and not node.args.get("db"):
             return window_of_call(source, inner, streams, duck)
-    elif isinstance(node, exp.Table) and isinstance(inner, exp.Identifier) and not node.db:
-        name = found(node.name, streams)
-        if name is not None and not is_hidden(node):
-            return WindowClause(WindowKind.STREAM, name)
+    elif (name := stream_read(node, streams)) is not None:
+        return WindowClause(WindowKind.STREAM, name)
     return None
 
 
@@ -130,38 +168,6 @@ def _check_place(
         reason = f"{call.name.lower()} makes a table, not a value"
         hint = f"write {call.name.lower()}({first.name}, …) where a table is named"
         source.refuse(WindowError, reason, place_of(call), hint)
-
-
-def is_hidden(table: exp.Table) -> bool:
-    """Tell whether a common table expression is meant by the name of a table."""
-    name = table.name.lower()
-    child: exp.Expr = table
-    parent = table.parent
-    while parent is not None:
-        if isinstance(parent, exp.With):
-            if _is_before(parent, child, name):
-                return True
-            child, parent = parent.parent or parent, (parent.parent or parent).parent
-            continue
-        names = parent.args.get("with_")
-        if isinstance(names, exp.With) and name in _names(names):
-            return True
-        child, parent = parent, parent.parent
-    return False
-
-
-def _is_before(names: exp.With, cte: exp.Expr, name: str) -> bool:
-    """Tell whether an expression that `cte` may read has this name."""
-    for each in names.expressions:
-        if each is cte:
-            return bool(names.recursive) and each.alias.lower() == name
-        if each.alias.lower() == name:
-            return True
-    return False
-
-
-def _names(names: exp.With) -> set[str]:
-    return {each.alias.lower() for each in names.expressions}
 
 
 def _replace(node: exp.Expr, number: int) -> None:
@@ -185,12 +191,9 @@ def _check_names(source: SourceText, query: exp.Query) -> None:
     for node in query.find_all(exp.Identifier, exp.Placeholder, exp.Parameter):
         if not isinstance(node, exp.Identifier):
             reason = "a statement has no parameters"
-            place = _parameter_place(source)
+            signs = (token.start for token in source.tokens if token.text in {"$", "?", ":"})
+            place = next(signs, None)
             source.refuse(StatementError, reason, place, "write the value itself")
-        if RESERVED.fullmatch(node.name):
+        if is_reserved(node.name):
             place = place_of(node)
             source.refuse(StatementError, reserved(node.name), place, "choose another name")
-
-
-def _parameter_place(source: SourceText) -> int | None:
-    return next((token.start for token in source.tokens if token.text in {"$", "?", ":"}), None)

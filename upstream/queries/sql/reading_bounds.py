@@ -8,25 +8,23 @@ calls by such a name, come before the bounds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Never
+from typing import Final, Never
 
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...errors import UnknownColumnError
+from ...rows.stream_definition import StreamDefinition
 from .constant_bounds import simplify
-from .from_relations import FromRelations, Relation, made_up
-from .source_text import SourceText, place_of
-from .trees import is_known
+from .from_relations import FromRelations, made_up
+from .relation_columns import Relation
+from .source_text import SourceText
+from .trees import is_known, place_of
 from .window_bounds import BOUNDS, bound_query, with_one_of_alike
 from .window_clause import WindowClause, WindowKind
 
-if TYPE_CHECKING:
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
-
 _HAVE: Final = "only the windows of tumble, hop, rows and session have bounds"
-_NO_WINDOW: Final = Relation("", None)
+_NO_WINDOW: Final = Relation("")
 """What is found where a name is not that of a bound."""
 
 
@@ -50,12 +48,11 @@ def read_bounds(
         return
     definitions = [streams[window.stream] for window in windows]
     scopes = _Scopes(source, windows, FromRelations(windows, definitions, duck))
-    found = [(each, scopes.bound_of(each)) for each in columns]
+    found = [(each, bound) for each in columns if (bound := scopes.bound_of(each)) is not None]
     alike = with_one_of_alike(windows, definitions)
-    for each, bound in found:
-        if bound is not None:
-            _exchange(each, alike[bound.number], bound.row)
-    if any(bound is not None for _, bound in found):
+    for each, (number, row) in found:
+        _exchange(each, alike[number], row)
+    if found:
         simplify(source, query, duck)
 
 
@@ -74,14 +71,6 @@ def _exchange(reference: exp.Column, number: int, row: exp.Column | None) -> Non
         reference.replace(new)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """The window of a bound, and what is not NULL where an outer join has a row of the window."""
-
-    number: int
-    row: exp.Column | None = None
-
-
 class _Scopes:
     """Looks the names of bounds up in the scopes of one query."""
 
@@ -92,29 +81,34 @@ class _Scopes:
         self._windows = windows
         self._relations = relations
 
-    def bound_of(self, reference: exp.Column) -> _Bound | None:
-        """Return of which window a bound is meant; None if it is something else."""
+    def bound_of(self, reference: exp.Column) -> tuple[int, exp.Column | None] | None:
+        """Return of which window a bound is meant; None if it is something else.
+
+        Beside the window's number is what is not NULL where an outer join has a row of the window.
+        """
         if reference.args.get("db"):
             return None
-        select = reference.find_ancestor(exp.Select)
+        select: exp.Expr | None = reference.find_ancestor(exp.Select)
         while isinstance(select, exp.Select):
             relations = self._relations.of(select)
             find = self._qualified if reference.table else self._unqualified
             found = find(reference, select, relations)
             if found is not None and found.number is not None:
-                return _Bound(found.number, self._row_of(found, reference, select))
-            select = _around(select) if found is None else None
+                return found.number, self._row_of(found, reference, select)
+            if found is not None:
+                return None
+            select = select.find_ancestor(exp.Select, exp.CTE)  # a CTE sees no columns around it
         return None
 
     def _qualified(
         self, reference: exp.Column, _: exp.Select, relations: list[Relation]
     ) -> Relation | None:
         """Return the relation of the name if it has the bound, and no column of its name."""
-        named = [each for each in relations if each.alias == reference.table.lower()]
-        if not named:
+        named = (each for each in relations if each.alias == reference.table.lower())
+        relation = next(named, None)
+        if relation is None:
             return None
-        [relation, *_others] = named
-        if relation.names is None or reference.name.lower() in relation.names:
+        if relation.may_have(reference.name):
             return _NO_WINDOW
         self._refuse_landmark(relation, reference)
         return relation if self._relations.has_bounds(relation) else _NO_WINDOW
@@ -124,7 +118,7 @@ class _Scopes:
     ) -> Relation | None:
         """Return the relation whose bound is meant; None if the query around has to be asked."""
         name = reference.name.lower()
-        having = [each for each in relations if each.names is None or name in each.names]
+        having = [each for each in relations if each.may_have(name)]
         has_bounds = self._relations.has_bounds
         windowed = [each for each in relations if each not in having and has_bounds(each)]
         if _is_alias(reference, select) or (having and not windowed):
@@ -158,14 +152,6 @@ class _Scopes:
 
     def _refuse(self, reason: str, reference: exp.Column, hint: str) -> Never:
         self._source.refuse(UnknownColumnError, reason, place_of(reference), hint)
-
-
-def _around(select: exp.Select) -> exp.Select | None:
-    """Return the SELECT around a subquery, whose columns it may see; a CTE sees none."""
-    node: exp.Expr | None = select.parent
-    while node is not None and not isinstance(node, exp.Select | exp.CTE):
-        node = node.parent
-    return node if isinstance(node, exp.Select) else None
 
 
 def _is_alias(reference: exp.Column, select: exp.Select) -> bool:

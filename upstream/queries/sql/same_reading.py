@@ -11,12 +11,10 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
+from ...database.duck import Duck
 from ...errors import QuerySyntaxError
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
 
 _Json: TypeAlias = "dict[str, _Json] | list[_Json] | str | int | bool | None"
 _Tree: TypeAlias = dict[str, _Json]
@@ -56,18 +54,13 @@ def difference(
     if tree["error"] and tree["error_type"] != "parser":
         return Difference(None)  # it is no single SELECT, as a PIVOT over all values that there are
     if tree["error"]:
-        reason = _reason(str(tree["error_message"]))
-        raise QuerySyntaxError(
-            reason, text, _character(readable, int(str(tree.get("position", 0))))
-        )
+        message, place = str(tree["error_message"]), int(str(tree.get("position", 0)))
+        reason = message[:1].lower() + message[1:]
+        raise QuerySyntaxError(reason, text, _character(readable, place))
     found = _Comparison(duck).of(tree, json.loads(other), None)
     if found is None or found.place is None:
         return found
     return Difference(_character(readable, found.place))
-
-
-def _reason(message: str) -> str:
-    return message[:1].lower() + message[1:]
 
 
 def _character(text: str, byte: int) -> int:

@@ -7,20 +7,18 @@ sqlglot's tokenizer and parser do the work, in a dialect of their own (`dialect`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
-from typing import TYPE_CHECKING, Never
+from itertools import accumulate, pairwise
+from typing import Never
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError
 
+from ...database.duck import Duck
 from ...errors import ParameterError, QueryError, QuerySyntaxError, StatementError
 from .dialect import DIALECT, WrittenParser
-from .foreign_forms import ForeignForm, foreign_form, in_words_of_duckdb
-
-if TYPE_CHECKING:
-    from ...database.duck import Duck
+from .foreign_forms import foreign_form, in_words_of_duckdb
 
 LONGEST = 250_000
 """So many characters a statement may have: to parse more takes seconds."""
@@ -32,8 +30,10 @@ _SLIPS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 _TABLE_COMES = {TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.LATERAL}
 _KEYWORDS = {TokenType.ROWS, TokenType.SESSION}
-_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
-_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
+_DEPTHS = {
+    **dict.fromkeys((TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE), 1),
+    **dict.fromkeys((TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE), -1),
+}
 _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 
 
@@ -76,12 +76,9 @@ class SourceText:
 
         It is not asked about brackets that do not close: of many it takes minutes, or dies.
         """
-        depth = 0
-        for token in self.tokens:
-            depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
-            if not 0 <= depth <= DEEPEST:
-                return ""
-        return duck.statement_type(self.for_duckdb) if depth == 0 else ""
+        depths = [0, *_depths(self.tokens)]
+        is_closed = min(depths) == depths[-1] == 0 and max(depths) <= DEEPEST
+        return duck.statement_type(self.for_duckdb) if is_closed else ""
 
     def one_statement(self) -> list[Token]:
         """Return the tokens of the only statement; StatementError where a second one begins."""
@@ -130,26 +127,16 @@ class SourceText:
         """Raise an error with a place in this text."""
         raise kind(reason, self.text, place, hint) from None
 
-    def foreign_form(self) -> ForeignForm | None:
-        """Return a form of another engine in this text; to be asked where it cannot be read."""
-        return foreign_form(self.tokens)
+    def foreign_form(self) -> QuerySyntaxError | None:
+        """Return the error of a form of another engine; to be asked where a text cannot be read."""
+        if (form := foreign_form(self.tokens)) is None:
+            return None
+        reason, place, hint = form
+        return QuerySyntaxError(reason, self.text, place, hint)
 
     def _refuse_foreign_form(self) -> None:
-        if (form := self.foreign_form()) is not None:
-            self.refuse(QuerySyntaxError, form.reason, form.place, form.hint)
-
-    def argument_places(self, call: int) -> list[int]:
-        """Return where the arguments of the function begin whose name is at this place."""
-        tokens = [token for token in self.tokens if token.start >= call][1:]
-        places: list[int] = []
-        depth = 0
-        for token, following in pairwise(tokens):
-            depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
-            if depth == 0:
-                break
-            if depth == 1 and token.token_type in {TokenType.L_PAREN, TokenType.COMMA}:
-                places.append(following.start)
-        return places
+        if (error := self.foreign_form()) is not None:
+            raise error from None
 
     def _check_characters(self) -> None:
         if len(self.text) > LONGEST:
@@ -213,7 +200,28 @@ def _name_rows(tokens: list[Token]) -> None:
             tokens[i].token_type = TokenType.VAR
 
 
-def place_of(node: exp.Expr) -> int | None:
-    """Return where a part of a tree begins in the text, as far as is known."""
-    places = [each.meta["start"] for each in node.walk() if each._meta and "start" in each.meta]
-    return min(places, default=None)
+def _depths(tokens: Iterable[Token]) -> Iterator[int]:
+    """Yield how deep in brackets the text is behind each token."""
+    return accumulate(_DEPTHS.get(token.token_type, 0) for token in tokens)
+
+
+def places_in_brackets(tokens: Sequence[Token]) -> list[list[int]]:
+    """Return for each outermost pair of brackets where the parts in it begin."""
+    places: list[list[int]] = []
+    for (token, following), depth in zip(pairwise(tokens), _depths(tokens), strict=False):
+        if depth == 1 and token.token_type == TokenType.L_PAREN:
+            places.append([following.start])
+        elif depth == 1 and token.token_type == TokenType.COMMA:
+            places[-1].append(following.start)
+    return places
+
+
+def end_of_brackets(tokens: Sequence[Token], start: int) -> int:
+    """Return the number of the token behind the brackets that open at one, or behind the last."""
+    depths = enumerate(_depths(tokens[start:]), start=start + 1)
+    return next((end for end, depth in depths if depth == 0), len(tokens))
+
+
+def words_of(text: str) -> set[str]:
+    """Return all names and other words in a statement, in small letters."""
+    return {token.text.lower() for token in SourceText(text).all_tokens()}

@@ -8,21 +8,24 @@ wants a table is refused. What runs is the text as it was written.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Never
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Never
 
+import pyarrow as pa
+from sqlglot import exp
+
+from ...database.duck import Duck
 from ...database.failure import DatabaseError
 from ...errors import QuerySyntaxError, StatementError
 from ...rows.arrow_data import empty_table
-from .tables_in_use import words_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from sqlglot import exp
-
-    from ...database.duck import Duck
-    from ...tables.relation import Relation
-    from . import InsertInto, OtherStatement
+from ...tables.relation import Relation
+from .duck_messages import error_of
+from .lending import answer_once
+from .names import found, is_reserved
+from .source_text import SourceText, words_of
+from .statement import InsertInto, OtherStatement
+from .trees import place_of, stream_read
+from .window_arguments import FUNCTIONS
 
 _OPTION = r"(?:ANALYZE|FORMAT\s+(?:TEXT|JSON|HTML|YAML|GRAPHVIZ|MERMAID))"
 _EXPLAIN = re.compile(
@@ -50,17 +53,14 @@ _DOWNLOADS = {
 class TableStatements:
     """Runs statements about tables, which may read streams."""
 
-    __slots__ = ("_by_lower", "_duck", "_streams")
+    __slots__ = ("_duck", "_streams")
 
     def __init__(self, duck: Duck, streams: Mapping[str, Relation]) -> None:
         self._duck = duck
         self._streams = streams
-        self._by_lower = {name.lower(): name for name in streams}
 
     def run(self, statement: InsertInto | OtherStatement) -> pa.Table:
         """Run a statement; StatementError if it is none for streams, QueryError if it fails."""
-        from sqlglot import exp
-
         text = statement.text
         kind = self._duck.statement_type(text)
         if kind == "TRANSACTION":
@@ -77,31 +77,28 @@ class TableStatements:
             )
         self._refuse_windows(text)
         tree = _explained(statement)
-        if tree is None or isinstance(tree, exp.Command):
-            return self._run_unread(text, kind, tree)
         if (name := self._described(tree)) is not None:
             return self._describe(name, text)
-        streams = self._streams_in(tree)
-        if streams and not self._only_reads(tree):
-            self._refuse(tree, text)
-        answer = self._answer(text, streams)
+        if tree is None or isinstance(tree, exp.Command):
+            return self._run_unread(text, kind)
+        tables = [each for each in tree.find_all(exp.Table) if self._stream(each) is not None]
+        if tables and not self._only_reads(tree):
+            self._refuse(tree, tables, text)
+        answer = self._answer(text, {str(self._stream(each)) for each in tables})
         return self._shown(answer) if isinstance(tree, exp.Show) else answer
 
-    def _run_unread(self, text: str, kind: str, tree: exp.Expr | None) -> pa.Table:
+    def _run_unread(self, text: str, kind: str) -> pa.Table:
         """Run what only DuckDB can read: any word of it may be the name of a stream."""
-        if tree is not None and (name := self._described(tree)) is not None:
-            return self._describe(name, text)
-        streams = [name for name in self._streams if name.lower() in words_of(text)]
+        words = words_of(text)
+        streams = [name for name in self._streams if name.lower() in words]
         if streams and kind not in _READ_ONLY:
             reason = f"{streams[0]} is a stream, and this statement is for tables"
             raise StatementError(reason, text, hint=_STREAM_STATEMENTS)
         return self._answer(text, streams)
 
-    def _answer(self, text: str, streams: Sequence[str]) -> pa.Table:
-        from . import error_of
-
+    def _answer(self, text: str, streams: Iterable[str]) -> pa.Table:
         try:
-            rows = {name: self._streams[name].scan() for name in streams}
+            rows = {name: self._streams[name].scan() for name in sorted(streams)}
             return self._duck.answer_as_written(text, rows)
         except DatabaseError as error:
             tables = self._duck.rows("SHOW TABLES")
@@ -110,10 +107,8 @@ class TableStatements:
 
     # What a statement does
 
-    def _described(self, tree: exp.Expr) -> str | None:
+    def _described(self, tree: exp.Expr | None) -> str | None:
         """Return the stream that a DESCRIBE or SHOW is about."""
-        from sqlglot import exp
-
         if isinstance(tree, exp.Describe):
             return self._stream(tree.this)
         if isinstance(tree, exp.Command) and tree.name.upper() == "SHOW":
@@ -122,28 +117,19 @@ class TableStatements:
 
     def _describe(self, name: str, text: str) -> pa.Table:
         """Return the columns of a stream as DuckDB describes those of a table."""
-        import pyarrow as pa
-        from sqlglot import exp
-
-        from .lending import answer_once
-
         query = exp.select("*").from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
         definition = self._streams[name].definition
         rows = {name: empty_table(definition.schema)}
         columns = answer_once(self._duck, exp.Describe(this=query), text, rows)
-        keys = dict.fromkeys(definition.key, "KEY")
-        roles = ({definition.time: "TIME"} if definition.time is not None else {}) | keys
-        names = columns["column_name"].to_pylist()
-        nulls = ["NO" if each in roles else "YES" for each in names]
-        key = [roles.get(each) for each in names]
+        roles = {definition.time: "TIME"} | dict.fromkeys(definition.key, "KEY")
+        found = [roles.get(name) for name in columns["column_name"].to_pylist()]
+        nulls = ["YES" if role is None else "NO" for role in found]
         columns = columns.set_column(columns.schema.get_field_index("null"), "null", [nulls])
         place = columns.schema.get_field_index("key")
-        return columns.set_column(place, "key", [pa.array(key, pa.string())])
+        return columns.set_column(place, "key", [pa.array(found, pa.string())])
 
     def _only_reads(self, tree: exp.Expr) -> bool:
         """Tell whether streams are only read, and now: a view would read them later."""
-        from sqlglot import exp
-
         if isinstance(tree, exp.Introducer):
             return isinstance(tree.expression, exp.Query) or self._only_reads(tree.expression)
         if isinstance(tree, exp.Describe | exp.Summarize | exp.Query | exp.Pivot):
@@ -161,24 +147,17 @@ class TableStatements:
 
     def _refuse_windows(self, text: str) -> None:
         """Refuse windows over streams: what is run once reads the newest rows."""
-        from .source_text import SourceText
-        from .window_arguments import FUNCTIONS
-
         tokens = SourceText(text).all_tokens()
         for call, bracket, first in zip(tokens, tokens[1:], tokens[2:], strict=False):
             name = call.text.lower()
-            if name in FUNCTIONS and bracket.text == "(" and first.text.lower() in self._by_lower:
-                stream = self._by_lower[first.text.lower()]
+            if name not in FUNCTIONS or bracket.text != "(":
+                continue
+            if (stream := found(first.text, self._streams)) is not None:
                 hint = f"write FROM {stream} for its newest rows, or use continuous_query()"
                 reason = f"{name}(…) is for standing queries"
                 raise StatementError(reason, text, call.start, hint)
 
-    def _refuse(self, tree: exp.Expr, text: str) -> Never:
-        from sqlglot import exp
-
-        from .source_text import place_of
-
-        tables = [each for each in tree.find_all(exp.Table) if self._stream(each) is not None]
+    def _refuse(self, tree: exp.Expr, tables: Sequence[exp.Table], text: str) -> Never:
         place, name = min((place_of(each) or 0, each.name) for each in tables)
         hint = _STREAM_STATEMENTS
         if isinstance(tree, exp.Drop):
@@ -188,48 +167,28 @@ class TableStatements:
         reason = f"{name} is a stream, and this statement is for tables"
         raise StatementError(reason, text, place, hint)
 
-    def _streams_in(self, tree: exp.Expr) -> list[str]:
-        from sqlglot import exp
-
-        names = (self._stream(table) for table in tree.find_all(exp.Table))
-        return sorted({name for name in names if name is not None})
-
     def _stream(self, node: object) -> str | None:
         """Return the name of the stream that a table in a statement is."""
-        from sqlglot import exp
-
-        from .reading import is_hidden
-
-        if not isinstance(node, exp.Table) or node.db or is_hidden(node):
-            return None
-        return next((each for each in self._streams if each.lower() == node.name.lower()), None)
+        return stream_read(node, self._streams) if isinstance(node, exp.Table) else None
 
     def _shown(self, tables: pa.Table) -> pa.Table:
         """Leave out of a list of tables what is lent for queries, and add the streams."""
-        import pyarrow as pa
-
         if tables.schema.names == ["name"]:
             names = sorted([*_without_ours(tables["name"].to_pylist()), *self._streams])
             return pa.table({"name": pa.array(names, pa.string())})
         if "name" not in tables.schema.names:
             return tables
-        names = tables["name"].to_pylist()
-        meant = {*_without_ours(names)}
-        return tables.filter(pa.array([name in meant for name in names], pa.bool_()))
+        is_meant = [not is_reserved(name) for name in tables["name"].to_pylist()]
+        return tables.filter(pa.array(is_meant, pa.bool_()))
 
 
 def _without_ours(names: list[str]) -> list[str]:
-    from . import is_reserved
 
     return [name for name in names if not is_reserved(name)]
 
 
 def _explained(statement: InsertInto | OtherStatement) -> exp.Expr | None:
     """Return a statement, of which EXPLAIN has a tree as well: sqlglot leaves it a mere text."""
-    from sqlglot import exp
-
-    from .source_text import SourceText
-
     text = statement.text
     begin = _EXPLAIN.match(text) if isinstance(statement.tree, exp.Command) else None
     if begin is None:

@@ -2,51 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
+from sqlglot import exp
+
+from .dialect import DIALECT
 from .functions import name_of
-from .names import STEP
+from .names import STEP, found
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+Query: TypeAlias = exp.Query
+"""A query as a tree, for those who only hand it on."""
 
-    from sqlglot import exp
 
-    Query: TypeAlias = exp.Query
-    """A query as a tree, for those who only hand it on."""
-
-_CHUNK = "chunk_"
+def table_number(node: exp.Expr, prefix: str) -> int | None:
+    """Return i if this is the table whose name is a prefix and the number i."""
+    if not isinstance(node, exp.Table) or node.args.get("db"):
+        return None
+    number = node.name.removeprefix(prefix)
+    return int(number) if node.name.startswith(prefix) and number.isdecimal() else None
 
 
 def chunk_index(node: exp.Expr) -> int | None:
     """Return i if this is the table `chunk_i`."""
-    from sqlglot import exp
-
-    if not isinstance(node, exp.Table) or node.args.get("db"):
-        return None
-    head, _, number = node.name.partition("_")
-    return int(number) if head + "_" == _CHUNK and number.isdecimal() else None
+    return table_number(node, "chunk_")
 
 
 def chunks_in(tree: exp.Expr) -> tuple[int, ...]:
     """Return the indices of the chunks that are read anywhere in there."""
-    from sqlglot import exp
-
     found = {chunk_index(table) for table in tree.find_all(exp.Table)}
     return tuple(sorted(index for index in found if index is not None))
 
 
 def chunk_tables(tree: exp.Expr) -> list[exp.Table]:
     """Return the chunks that are read in there, one as often as it is."""
-    from sqlglot import exp
-
     return [table for table in tree.find_all(exp.Table) if chunk_index(table) is not None]
 
 
 def merged_prefix(query: exp.Expr) -> str:
     """Return how the names of merged relations begin, which no table of the user does."""
-    from sqlglot import exp
-
     names = [table.name.lower() for table in query.find_all(exp.Table, exp.CTE)]
     names += [table.alias.lower() for table in query.find_all(exp.Table, exp.CTE)]
     prefix = "merged_"
@@ -57,22 +51,16 @@ def merged_prefix(query: exp.Expr) -> str:
 
 def key(tree: exp.Expr) -> str:
     """Return what two equal trees have in common."""
-    from .dialect import DIALECT
-
     return tree.sql(DIALECT, comments=False)
 
 
 def column(name: str, table: str = "") -> exp.Column:
     """Return a column of this exact name."""
-    from sqlglot import exp
-
     return exp.column(name, table=table or None, quoted=True)
 
 
 def named(tree: exp.Expr, name: str) -> exp.Expr:
     """Return a select item of this exact name."""
-    from sqlglot import exp
-
     return exp.alias_(tree, name, quoted=True)
 
 
@@ -88,8 +76,6 @@ def named_each(trees: Sequence[exp.Expr], names: Sequence[str]) -> list[exp.Expr
 
 def call(name: str, *arguments: exp.Expr, where: exp.Expr | None = None) -> exp.Expr:
     """Return a function call by DuckDB's name, with a FILTER if a condition is given."""
-    from sqlglot import exp
-
     function = exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
     if where is None:
         return function
@@ -103,17 +89,11 @@ def divided(numerator: exp.Expr, denominator: exp.Expr) -> exp.Expr:
 
 def cast(tree: exp.Expr, type_name: str) -> exp.Expr:
     """Return the tree cast to a type as DuckDB spells it."""
-    from sqlglot import exp
-
-    from .dialect import DIALECT
-
     return exp.Cast(this=tree, to=exp.DataType.build(type_name, dialect=DIALECT))
 
 
 def is_known(tree: exp.Expr) -> exp.Expr:
     """Return the condition that a value is not NULL, however loosely its operators bind."""
-    from sqlglot import exp
-
     value = tree.copy()
     is_tight = isinstance(value, exp.Column | exp.Func | exp.Literal | exp.Paren)
     if not is_tight or isinstance(value, exp.Connector | exp.Binary):
@@ -128,8 +108,6 @@ def step_column(table: str) -> exp.Column:
 
 def own_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
     """Yield the nodes of an expression, without those of the queries inside it."""
-    from sqlglot import exp
-
     yield tree
     for child in tree.iter_expressions():
         if not isinstance(child, exp.Query):
@@ -138,8 +116,6 @@ def own_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 def nested_queries(tree: exp.Expr) -> Iterator[exp.Query]:
     """Yield the outermost queries inside an expression."""
-    from sqlglot import exp
-
     for child in tree.iter_expressions():
         if isinstance(child, exp.Query):
             yield child
@@ -152,8 +128,6 @@ def replaced(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr | None]) -> e
 
     What was exchanged is not looked into, and neither are queries inside.
     """
-    from sqlglot import exp
-
     answer = change(tree)
     if answer is not None:
         return answer
@@ -174,8 +148,6 @@ def replaced(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr | None]) -> e
 
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     """Return the parts of a condition that must all hold."""
-    from sqlglot import exp
-
     if condition is None:
         return []
     if isinstance(condition, exp.Paren):
@@ -187,6 +159,55 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
 
 def is_bare_star(item: exp.Expr) -> bool:
     """Tell whether a select item is `*`."""
-    from sqlglot import exp
-
     return isinstance(item, exp.Star)
+
+
+def is_star(item: exp.Expr) -> bool:
+    """Tell whether a select item is `*`, or `t.*`."""
+    is_of_table = isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+    return is_of_table or is_bare_star(item)
+
+
+def place_of(*parts: exp.Expr) -> int | None:
+    """Return where the first of some parts of a tree begins in the text, as far as is known."""
+    nodes = (node for part in parts for node in part.walk())
+    places = (node.meta["start"] for node in nodes if node._meta and "start" in node.meta)
+    return min(places, default=None)
+
+
+def common_table(table: exp.Expr) -> exp.CTE | None:
+    """Return the common table expression that is meant by the name of a table.
+
+    One sees those that come before it, and itself where that is recursive.
+    """
+    name = table.name.lower()
+    inside: exp.Expr = table
+    while (around := inside.parent) is not None:
+        seen = around.args.get("with_")
+        visible = seen.expressions if isinstance(seen, exp.With) else []
+        if isinstance(around, exp.With):
+            visible = around.expressions[: (inside.index or 0) + bool(around.recursive)]
+            around = around.parent or around  # the query behind it, which has them all
+        found = next((each for each in visible if each.alias.lower() == name), None)
+        if isinstance(found, exp.CTE):
+            return found
+        inside = around
+    return None
+
+
+def item_meant(select: exp.Select, node: exp.Expr) -> exp.Expr | None:
+    """Return the select item that a number or a name in GROUP BY or ORDER BY stands for."""
+    items: list[exp.Expr] = select.expressions
+    if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(items):
+        return items[int(node.name) - 1]
+    if not isinstance(node, exp.Column) or node.table:
+        return None
+    return next((item for item in items if item.alias.lower() == node.name.lower()), None)
+
+
+def stream_read(node: exp.Expr, streams: Iterable[str]) -> str | None:
+    """Return the stream that a table in a statement is, unless its name means something else."""
+    is_name = isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
+    if not is_name or node.args.get("db") or common_table(node) is not None:
+        return None
+    return found(node.name, streams)

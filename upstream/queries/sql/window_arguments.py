@@ -16,54 +16,55 @@ size)`. The sizes are then in their order, the slide before the size.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final, Never
 
 from sqlglot import exp
 
 from ...errors import QueryError, WindowError
 from .foreign_forms import OFFSET_ARGUMENT
-from .source_text import SourceText, place_of
+from .source_text import SourceText, places_in_brackets
+from .trees import place_of
 from .window_clause import WindowKind
 
 FUNCTIONS: Final = {kind.value: kind for kind in WindowKind if kind is not WindowKind.STREAM}
 """The window functions by their names."""
 
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a window function is called: with sizes in their order, of which `least` are needed.
+
+    `named` are the other arguments, and `elsewhere` is the order of other engines, which has the
+    time column before it.
+    """
+
+    example: str
+    sizes: tuple[str, ...] = ()
+    least: int = 0
+    named: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+
+
+_PERIODIC: Final = ("by", "timecol", "offset", "zone", "empty")
 _FORMS: Final = {
-    WindowKind.TUMBLE: "tumble(stream, INTERVAL '1 minute')",
-    WindowKind.HOP: "hop(stream, INTERVAL '10 minutes', INTERVAL '1 minute')",
-    WindowKind.ROWS: "rows(stream, 1000, 100)",
-    WindowKind.LATEST: "latest(stream, rows => 3, per => symbol)",
-    WindowKind.LANDMARK: "landmark(stream) or landmark(stream, INTERVAL '1 hour')",
-    WindowKind.SESSION: "session(stream, INTERVAL '5 minutes', per => symbol)",
-}
-_PLACED: Final[dict[WindowKind, tuple[str, ...]]] = {  # in the order in which they come
-    WindowKind.TUMBLE: ("size",),
-    WindowKind.HOP: ("size", "slide"),
-    WindowKind.ROWS: ("size", "slide"),
-    WindowKind.LATEST: (),
-    WindowKind.LANDMARK: ("slide",),
-    WindowKind.SESSION: ("gap",),
-}
-_PLACED_ELSEWHERE: Final[dict[WindowKind, tuple[str, ...]]] = {
-    WindowKind.TUMBLE: ("size", "offset"),
-    WindowKind.HOP: ("slide", "size", "offset"),
-    WindowKind.SESSION: ("gap",),
-}
-"""The order of other engines, behind the time column."""
-_LEAST: Final = {
-    WindowKind.TUMBLE: 1,
-    WindowKind.HOP: 2,
-    WindowKind.ROWS: 1,
-    WindowKind.SESSION: 1,
-}
-"""How many of them there have to be."""
-_NAMED: Final[dict[WindowKind, tuple[str, ...]]] = {
-    WindowKind.TUMBLE: ("by", "timecol", "offset", "zone", "empty"),
-    WindowKind.HOP: ("by", "timecol", "offset", "zone", "empty"),
-    WindowKind.ROWS: (),
-    WindowKind.LATEST: ("rows", "per"),
-    WindowKind.LANDMARK: ("by",),
-    WindowKind.SESSION: ("by", "timecol", "per"),
+    WindowKind.TUMBLE: _Form(
+        "tumble(stream, INTERVAL '1 minute')", ("size",), 1, _PERIODIC, ("size", "offset")
+    ),
+    WindowKind.HOP: _Form(
+        "hop(stream, INTERVAL '10 minutes', INTERVAL '1 minute')",
+        *(("size", "slide"), 2, _PERIODIC, ("slide", "size", "offset")),
+    ),
+    WindowKind.ROWS: _Form("rows(stream, 1000, 100)", ("size", "slide"), 1),
+    WindowKind.LATEST: _Form("latest(stream, rows => 3, per => symbol)", named=("rows", "per")),
+    WindowKind.LANDMARK: _Form(
+        "landmark(stream) or landmark(stream, INTERVAL '1 hour')", ("slide",), 0, ("by",)
+    ),
+    WindowKind.SESSION: _Form(
+        "session(stream, INTERVAL '5 minutes', per => symbol)",
+        *(("gap",), 1, ("by", "timecol", "per"), ("gap",)),
+    ),
 }
 _NEVER_EMPTY: Final = {
     WindowKind.ROWS: "a window of rows is never empty: it ends when it has its rows",
@@ -74,12 +75,13 @@ _NEVER_EMPTY: Final = {
 class WindowArguments:
     """What was written in the brackets of a call; WindowError where that does not fit."""
 
-    __slots__ = ("_call", "_source", "_values", "kind", "place", "stream")
+    __slots__ = ("_call", "_form", "_source", "_values", "kind", "place", "stream")
 
     def __init__(self, source: SourceText, call: exp.Anonymous) -> None:
         self._source = source
         self._call = call
         self.kind = FUNCTIONS[call.name.lower()]
+        self._form = _FORMS[self.kind]
         self.place = place_of(call)
         self._values: dict[str, exp.Expr] = {}
         self.stream = self._read()
@@ -101,7 +103,7 @@ class WindowArguments:
 
     def sizes(self) -> list[str]:
         """Return which sizes were given, in their order."""
-        return [name for name in _PLACED[self.kind] if name in self._values]
+        return [name for name in self._form.sizes if name in self._values]
 
     def _read(self) -> exp.Expr:
         """Read all, and return the first, which says what the window is over."""
@@ -111,13 +113,13 @@ class WindowArguments:
         if not arguments or _name_of(arguments[0]):
             self.refuse(f"{self.kind} of what? its first argument is a stream", self._call)
         stream: exp.Expr = arguments.pop(0)
-        names = _PLACED[self.kind]
+        names = self._form.sizes
         if (time := self._time_among(arguments)) is not None:
-            names = _PLACED_ELSEWHERE[self.kind]
+            names = self._form.elsewhere
             self._values["timecol"] = time
             arguments = sorted((each for each in arguments if each is not time), key=_is_named)
         self._read_sizes(arguments, names)
-        for name in _PLACED[self.kind][: _LEAST.get(self.kind, 0)]:
+        for name in self._form.sizes[: self._form.least]:
             if name not in self._values:
                 self.refuse(f"{self.kind} needs a {name}", self._call)
         if self.kind is WindowKind.SESSION and "timecol" in self._values:
@@ -126,20 +128,18 @@ class WindowArguments:
 
     def _read_sizes(self, arguments: list[exp.Expr], names: tuple[str, ...]) -> None:
         """Read what comes in an order, and what has a name behind it."""
-        given = 0
-        while arguments and not _is_named(arguments[0]):
-            if given == len(names):
-                self._refuse_number(given + sum(not _is_named(each) for each in arguments))
-            self._values[names[given]] = arguments.pop(0)
-            given += 1
-        for argument in arguments:
+        placed = list(takewhile(lambda each: not _is_named(each), arguments))
+        if len(placed) > len(names):
+            self._refuse_number(sum(not _is_named(each) for each in arguments))
+        self._values |= zip(names, placed, strict=False)
+        for argument in arguments[len(placed) :]:
             if not _is_named(argument):
                 self.refuse("what has no name comes before what has one", argument)
             self._read_named(argument)
 
     def _time_among(self, arguments: list[exp.Expr]) -> exp.Expr | None:
         """Return the argument that names the time column, as other engines want it."""
-        if self.kind not in _PLACED_ELSEWHERE:
+        if not self._form.elsewhere:
             return None
         if (found := next((each for each in arguments if _is_descriptor(each)), None)) is not None:
             return found
@@ -148,7 +148,7 @@ class WindowArguments:
 
     def _read_named(self, argument: exp.Expr) -> None:
         name = _name_of(argument)
-        if name not in (*_PLACED[self.kind], *_NAMED[self.kind]):
+        if name not in (*self._form.sizes, *self._form.named):
             reason = _NEVER_EMPTY.get(self.kind) if name == "empty" else None
             self.refuse(reason or f"{self.kind} has no argument {name}", argument)
         if name in self._values:
@@ -156,7 +156,7 @@ class WindowArguments:
         self._values[name] = argument.expression
 
     def _refuse_number(self, given: int) -> Never:
-        takes = " and a ".join(_PLACED[self.kind])
+        takes = " and a ".join(self._form.sizes)
         takes = f"a {takes}" if takes else "nothing without a name"
         are = "argument is" if given == 1 else "arguments are"
         reason = f"{self.kind} takes {takes} after the stream, and {given} {are} given"
@@ -170,7 +170,7 @@ class WindowArguments:
         kind: type[QueryError] = WindowError,
     ) -> Never:
         """Raise an error at a part of the call, or at the call itself."""
-        hint = hint or f"write it as {_FORMS[self.kind]}"
+        hint = hint or f"write it as {self._form.example}"
         self._source.refuse(kind, reason, self._place_of(node or self._call), hint)
 
     def _place_of(self, node: exp.Expr) -> int | None:
@@ -182,7 +182,8 @@ class WindowArguments:
             return place
         while node.parent is not None and node.parent is not self._call:
             node = node.parent
-        places = self._source.argument_places(self.place)
+        behind = [token for token in self._source.tokens if token.start > self.place]
+        [places, *_] = places_in_brackets(behind)
         number = next(i for i, each in enumerate(self._call.expressions) if each is node)
         return places[number] if number < len(places) else self.place
 

@@ -8,16 +8,14 @@ that begin and end together have one such table.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from .window_clause import Axis, WindowClause, WindowKind
-from .window_size import MICROSECONDS
+import pyarrow as pa
+from sqlglot import exp
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from sqlglot import exp
-
-    from ...rows.stream_definition import StreamDefinition
+from ...rows.stream_definition import StreamDefinition
+from .trees import table_number
+from .window_clause import MICROSECONDS, Axis, WindowClause, WindowKind
 
 WINDOW_START: Final = "window_start"
 WINDOW_END: Final = "window_end"
@@ -36,8 +34,6 @@ def bounds_name(number: int) -> str:
 
 def bound_query(name: exp.Identifier, number: int) -> exp.Subquery:
     """Return the query that reads a bound of a window; the name says where it was written."""
-    from sqlglot import exp
-
     name = name.copy()
     name.set("this", name.name.lower())
     name.set("quoted", False)
@@ -47,32 +43,20 @@ def bound_query(name: exp.Identifier, number: int) -> exp.Subquery:
 
 def is_bound(node: exp.Expr) -> bool:
     """Tell whether this is such a query."""
-    from sqlglot import exp
-
     query = node.this if isinstance(node, exp.Subquery) else None
     read = query.args.get("from_") if isinstance(query, exp.Select) else None
-    return read is not None and _number(read.this) is not None
+    return read is not None and table_number(read.this, _PREFIX) is not None
 
 
 def bounds_in(tree: exp.Expr) -> frozenset[int]:
     """Return of which windows the bounds are read anywhere in there."""
-    from sqlglot import exp
-
-    numbers = (_number(table) for table in tree.find_all(exp.Table))
+    numbers = (table_number(table, _PREFIX) for table in tree.find_all(exp.Table))
     return frozenset(number for number in numbers if number is not None)
 
 
 def is_bounds_name(name: str) -> bool:
     """Tell whether a table has the bounds of a window."""
     return name.startswith(_PREFIX) and name.removeprefix(_PREFIX).isdecimal()
-
-
-def _number(node: exp.Expr) -> int | None:
-    from sqlglot import exp
-
-    if not isinstance(node, exp.Table) or node.args.get("db") or not is_bounds_name(node.name):
-        return None
-    return int(node.name.removeprefix(_PREFIX))
 
 
 def with_plain_bounds(tree: exp.Expr) -> exp.Expr:
@@ -103,8 +87,6 @@ def bounds_schema(window: WindowClause, definition: StreamDefinition) -> pa.Sche
 
     A bound may lie beyond what a small type can hold, so integers are BIGINT, and FLOAT is DOUBLE.
     """
-    import pyarrow as pa
-
     kind = pa.int64()
     if window.axis is Axis.ARRIVAL:
         kind = pa.timestamp("us")
@@ -119,8 +101,6 @@ def bounds_table(schema: pa.Schema, start: int | None, end: int | None) -> pa.Ta
 
     They are None where no window has ended yet.
     """
-    import pyarrow as pa
-
     columns = [
         pa.array([_value(bound, field.type)], field.type)
         for bound, field in zip((start, end), schema, strict=True)
@@ -130,8 +110,6 @@ def bounds_table(schema: pa.Schema, start: int | None, end: int | None) -> pa.Ta
 
 def _value(bound: int | None, kind: pa.DataType) -> int | float | None:
     """Return what Arrow takes for a number of units."""
-    import pyarrow as pa
-
     if bound is None:
         return None
     if pa.types.is_date32(kind):

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import gcd
 
+MICROSECONDS = 1_000_000
+"""So many there are in a second."""
+
 
 class WindowKind(StrEnum):
     """The table functions that name windows; STREAM is a stream without one."""

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Final
+from zoneinfo import ZoneInfo, available_timezones
 
+import pyarrow as pa
 from sqlglot import exp
 
+from ...database.duck import Duck
 from ...errors import UnknownColumnError, UnknownStreamError
+from ...rows.stream_definition import StreamDefinition
 from ...rows.stream_times import is_time_type
+from ...rows.type_names import type_name
 from .names import did_you_mean, found
+from .source_text import SourceText
 from .window_arguments import WindowArguments
 from .window_clause import Axis, Unit, WindowClause, WindowKind
-from .window_lengths import WindowLengths
-from .window_size import FIXED_DAYS, WindowSize
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ...database.duck import Duck
-    from ...rows.stream_definition import StreamDefinition
-    from .source_text import SourceText
+from .window_size import WindowLengths
 
 MOST_STEPS = 1_000_000
 """So many basic windows a window may have: each is kept by itself."""
+_DEFAULT_ZONE: Final = "UTC"
 
 
 def window_of_call(
@@ -64,71 +63,83 @@ class _WindowCall:
     def __init__(self, arguments: WindowArguments, definition: StreamDefinition) -> None:
         self._arguments = arguments
         self._definition = definition
-        self._lengths = WindowLengths(arguments, definition)
+        self._clause = WindowClause(arguments.kind, definition.name, self._axis())
+        self._lengths = WindowLengths(arguments, definition, self._clause.axis)
 
     def clause(self) -> WindowClause:
         """Return the window that is asked for."""
-        kind, stream = self._arguments.kind, self._definition.name
-        if kind is WindowKind.LATEST:
-            return self._latest()
-        if kind is WindowKind.ROWS:
-            counts = [self._lengths.count(name) for name in self._arguments.sizes()]
-            return self._checked(WindowClause(kind, stream, Axis.ROWS, counts[0], counts[-1]))
-        if not self._arguments.sizes():  # a landmark whose results are asked for
-            is_timed = self._definition.time is not None or self._arguments.get("by") is not None
-            return WindowClause(kind, stream, self._axis() if is_timed else Axis.ROWS)
-        clause = WindowClause(kind, stream, self._axis())
-        if kind is WindowKind.SESSION:
-            gap = self._lengths.length("gap", clause.axis)
-            return replace(clause, size=gap, per=self._per())
-        if kind is WindowKind.LANDMARK:
-            return replace(clause, slide=self._lengths.length("slide", clause.axis))
-        clause = replace(clause, answers_empty=self._answers_empty())
-        if any(self._size(name).is_months for name in self._arguments.sizes()):
-            return self._checked(self._calendar(clause))
-        return self._checked(self._periodic(clause))
-
-    def _size(self, name: str) -> WindowSize:
-        return self._lengths.size(self._arguments[name])
+        sizes = self._arguments.sizes()
+        match self._clause.kind:
+            case WindowKind.LATEST:
+                is_one = self._arguments.get("rows") is None
+                rows = 1 if is_one else self._lengths.count("rows")
+                return replace(self._clause, rows=rows, per=self._per())
+            case WindowKind.ROWS:
+                counts = [self._lengths.count(name) for name in sizes]
+                return self._checked(size=counts[0], slide=counts[-1])
+            case WindowKind.SESSION:
+                return replace(self._clause, size=self._lengths.length("gap"), per=self._per())
+            case WindowKind.LANDMARK:
+                return replace(self._clause, slide=self._lengths.length("slide") if sizes else 0)
+        self._clause = replace(self._clause, answers_empty=self._answers_empty())
+        if any(self._lengths.size(name).is_months for name in sizes):
+            return self._calendar(sizes)
+        return self._periodic(sizes)
 
     # Windows that come again and again
 
-    def _periodic(self, clause: WindowClause) -> WindowClause:
+    def _periodic(self, sizes: Sequence[str]) -> WindowClause:
         """Return windows of a fixed length, with where they begin in [0, slide)."""
         if (zone := self._arguments.get("zone")) is not None:
             hint = "shift other windows with offset, such as offset => INTERVAL '6 hours'"
             self._arguments.refuse("a zone is for windows of months and years", zone, hint)
-        lengths = [self._lengths.length(name, clause.axis) for name in self._arguments.sizes()]
-        offset = self._lengths.offset(clause.axis) % lengths[-1]
-        return replace(clause, size=lengths[0], slide=lengths[-1], offset=offset)
+        lengths = [self._lengths.length(name) for name in sizes]
+        offset = self._lengths.offset() % lengths[-1]
+        return self._checked(size=lengths[0], slide=lengths[-1], offset=offset)
 
-    def _calendar(self, clause: WindowClause) -> WindowClause:
+    def _calendar(self, sizes: Sequence[str]) -> WindowClause:
         """Return windows of whole months, which begin at midnight of the first day of a month."""
-        if clause.axis is Axis.SOURCE:
-            self._lengths.check_calendar()
-        months = [self._lengths.months(name) for name in self._arguments.sizes()]
-        offset = self._lengths.offset(clause.axis)
-        if (node := self._arguments.get("offset")) is not None:
-            days = self._lengths.of_days(FIXED_DAYS, clause.axis)
-            if not 0 <= offset < days:
-                self._arguments.refuse(
-                    f"the offset of windows of months is between 0 and {FIXED_DAYS} days",
-                    node,
-                    "write hop(stream, INTERVAL '1 year', INTERVAL '1 month') for years that "
-                    "begin in any month",
-                )
-        zone = self._lengths.zone(clause.axis)
-        return replace(
-            clause, size=months[0], slide=months[-1], offset=offset, unit=Unit.MONTHS, zone=zone
-        )
+        self._check_calendar(sizes[0])
+        months = [self._lengths.months(name) for name in sizes]
+        offset, zone = self._lengths.offset_in_month(), self._zone()
+        self._clause = replace(self._clause, unit=Unit.MONTHS, zone=zone)
+        return self._checked(size=months[0], slide=months[-1], offset=offset)
 
-    def _checked(self, clause: WindowClause) -> WindowClause:
+    def _check_calendar(self, size: str) -> None:
+        """Refuse months of a time column that knows no calendar."""
+        if self._clause.axis is not Axis.SOURCE:
+            return
+        kind = self._definition.time_type
+        if not (pa.types.is_timestamp(kind) or pa.types.is_date32(kind)):
+            stream = self._definition.name
+            reason = f"windows of months need a TIMESTAMP or a DATE, and the time of {stream} is a "
+            hint = "write the size as a number, or by => arrival"
+            self._arguments.refuse(reason + type_name(kind), self._arguments[size], hint)
+
+    def _zone(self) -> str:
+        """Return the time zone in which months begin."""
+        node = self._arguments.get("zone")
+        if node is None:
+            return _DEFAULT_ZONE
+        if not isinstance(node, exp.Literal) or not node.is_string:
+            hint = "write zone => 'Europe/Berlin'"
+            self._arguments.refuse("a zone is named by a text", node, hint)
+        by_time = self._clause.axis is Axis.SOURCE
+        if by_time and pa.types.is_date32(self._definition.time_type):
+            reason = f"the days of {self._definition.name} are the same in every zone"
+            self._arguments.refuse(reason, node, "leave the zone out")
+        if not _is_zone(node.this):
+            hint = did_you_mean(node.this, available_timezones())
+            self._arguments.refuse(f"there is no time zone named {node.this}", node, hint)
+        return str(node.this)
+
+    def _checked(self, *, size: int, slide: int, offset: int = 0) -> WindowClause:
+        clause = replace(self._clause, size=size, slide=slide, offset=offset)
         steps = clause.size // clause.step
         if steps > MOST_STEPS:
-            slide = self._arguments[self._arguments.sizes()[-1]]
+            node = self._arguments[self._arguments.sizes()[-1]]
             hint = "choose a slide with a greater common divisor with the size"
-            reason = f"a window would consist of {steps:,} basic windows"
-            self._arguments.refuse(reason, slide, hint)
+            self._arguments.refuse(f"a window would consist of {steps:,} basic windows", node, hint)
         return clause
 
     def _answers_empty(self) -> bool:
@@ -140,7 +151,14 @@ class _WindowCall:
         return bool(node.this)
 
     def _axis(self) -> Axis:
+        """Return what the window goes by."""
         by, time = self._arguments.get("by"), self._definition.time
+        kind, stream = self._arguments.kind, self._definition.name
+        if kind is WindowKind.ROWS:
+            return Axis.ROWS
+        is_asked_for = not self._arguments.sizes() and by is None  # whenever results are
+        if is_asked_for and (kind is WindowKind.LATEST or time is None):
+            return Axis.ROWS if time is None else Axis.SOURCE
         self._check_time_column()
         if by is not None:
             name = by.name.lower() if isinstance(by, exp.Column | exp.Literal) else ""
@@ -150,7 +168,6 @@ class _WindowCall:
                 reason = "windows go by the stream's time column, or by => arrival"
                 self._arguments.refuse(reason, by)
         if time is None:
-            kind, stream = self._arguments.kind, self._definition.name
             hint = (
                 f"create it with {self._time_clause()}, or write {kind}({stream}, …, "
                 f"by => arrival) or rows({stream}, 1000)"
@@ -174,20 +191,13 @@ class _WindowCall:
         able = [field.name for field in self._definition.schema if is_time_type(field.type)]
         return f"TIME ({found('time', able) or 'column'})"
 
-    # The latest rows, and groups of rows
-
-    def _latest(self) -> WindowClause:
-        rows = 1 if self._arguments.get("rows") is None else self._lengths.count("rows")
-        axis = Axis.ROWS if self._definition.time is None else Axis.SOURCE
-        kind, stream = self._arguments.kind, self._definition.name
-        return WindowClause(kind, stream, axis, rows=rows, per=self._per())
-
     def _per(self) -> tuple[str, ...]:
         """Return the columns of the groups: the key of the stream, if none are named."""
         if (node := self._arguments.get("per")) is None:
             return self._definition.key
         node = node.unnest()
-        if _is_word(node, "key") and self._definition.column_named("key") is None:
+        is_word = isinstance(node, exp.Column) and not node.table and node.name.lower() == "key"
+        if is_word and self._definition.column_named("key") is None:
             return self._definition.key
         parts = node.expressions if isinstance(node, exp.Tuple | exp.Array) else [node]
         columns: list[str] = []
@@ -206,16 +216,14 @@ class _WindowCall:
             reason = f"the stream {self._definition.name} has no column {part.name}"
             hint = did_you_mean(part.name, self._definition.schema.names)
             self._arguments.refuse(reason, part, hint, UnknownColumnError)
-        if _is_nested(self._definition.schema.field(column).type):
+        if pa.types.is_nested(self._definition.schema.field(column).type):
             self._arguments.refuse(f"rows cannot be grouped by {column}: it has parts", part)
         return column
 
 
-def _is_word(node: exp.Expr, word: str) -> bool:
-    return isinstance(node, exp.Column) and not node.table and node.name.lower() == word
-
-
-def _is_nested(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_nested(kind))
+def _is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # a folder of zones, a path, a name that is none
+        return False
+    return True

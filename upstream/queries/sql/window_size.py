@@ -1,6 +1,8 @@
-"""Sizes of windows: constants of a query, as whole numbers of a stream's unit of time.
+"""Sizes of windows: constants of a query, as whole numbers of the unit that a window goes by.
 
-A size is an interval of a fixed length, a number of months, or a mere number.
+A size is written as an interval of a fixed length, a number of months, or a mere number. The unit
+is that of a time column's type (microseconds of a TIMESTAMP, days of a DATE), microseconds for
+arrival, and months for windows of months.
 """
 
 from __future__ import annotations
@@ -9,10 +11,15 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from typing import Final, Never
 
 from sqlglot import exp
 
-MICROSECONDS = 1_000_000
+from ...rows.stream_definition import StreamDefinition
+from ...rows.type_names import type_name, unit_name
+from .window_arguments import WindowArguments
+from .window_clause import MICROSECONDS, Axis, WindowKind
+
 FIXED_DAYS = 28
 """So many days every month has."""
 
@@ -41,9 +48,12 @@ def constant_size(node: exp.Expr) -> WindowSize:
     """Return what a constant expression amounts to; NotConstantError if it is none."""
     node = node.unnest()
     if isinstance(node, exp.Literal):
-        return _literal(node)
+        is_text = node.is_string
+        return _interval_in(node.this) if is_text else WindowSize(_number(node.this), False)
+    if isinstance(node, exp.Interval) and node.unit is not None:
+        return _in_unit(node.this, node.unit.name)
     if isinstance(node, exp.Interval):
-        return _interval(node)
+        return _as_interval(constant_size(node.this))
     if isinstance(node, exp.Cast) and node.to.is_type(exp.DType.INTERVAL):
         return _as_interval(constant_size(node.this))
     if isinstance(node, exp.Neg):
@@ -54,18 +64,6 @@ def constant_size(node: exp.Expr) -> WindowSize:
         [argument] = node.expressions if len(node.expressions) == 1 else [None]
         return _in_unit(argument, unit)
     raise NotConstantError(_CONSTANT)
-
-
-def _literal(node: exp.Literal) -> WindowSize:
-    if node.is_string:
-        return _interval_in(node.this)
-    return WindowSize(_number(node.this), is_interval=False)
-
-
-def _interval(node: exp.Interval) -> WindowSize:
-    if node.unit is None:
-        return _as_interval(constant_size(node.this))
-    return _in_unit(node.this, node.unit.name)
 
 
 def _in_unit(count: exp.Expr | None, unit: str) -> WindowSize:
@@ -129,39 +127,151 @@ def _number(text: str) -> Fraction:
 
 def _unit(unit: str) -> WindowSize:
     name = unit.lower()
-    for units, is_months in ((_UNITS, False), (_CALENDAR, True)):
-        length = units.get(name, units.get(name.removesuffix("s")))
-        if length is not None:
-            return WindowSize(length, is_interval=True, is_months=is_months)
-    raise NotConstantError(f"{unit!r} is no unit of time")
+    size = _UNITS.get(name) or _UNITS.get(name.removesuffix("s"))
+    if size is None:
+        raise NotConstantError(f"{unit!r} is no unit of time")
+    return size
 
 
-_FUNCTIONS = {
-    "to_microseconds": "microsecond",
-    "to_milliseconds": "millisecond",
-    "to_seconds": "second",
-    "to_minutes": "minute",
-    "to_hours": "hour",
-    "to_days": "day",
-    "to_weeks": "week",
-    "to_months": "month",
-    "to_years": "year",
-}
-_CALENDAR = {
-    **dict.fromkeys(("mon", "month"), Fraction(1)),
-    "quarter": Fraction(3),
-    **dict.fromkeys(("y", "yr", "year"), Fraction(12)),
-    **dict.fromkeys(("dec", "decade"), Fraction(120)),
-    **dict.fromkeys(("c", "century", "centurie"), Fraction(1200)),
-    **dict.fromkeys(("mil", "millennium", "millennia"), Fraction(12_000)),
-}
-"""Units of months, which are longer at one time than at another."""
+def _named(*names: str, seconds: Fraction | int = 0, months: int = 0) -> dict[str, WindowSize]:
+    length = WindowSize(Fraction(months or seconds), is_interval=True, is_months=months > 0)
+    return dict.fromkeys(names, length)
+
+
 _UNITS = {
-    **dict.fromkeys(("microsecond", "us", "usec"), Fraction(1, MICROSECONDS)),
-    **dict.fromkeys(("millisecond", "ms", "msec"), Fraction(1, 1000)),
-    **dict.fromkeys(("second", "s", "sec"), Fraction(1)),
-    **dict.fromkeys(("minute", "m", "min"), Fraction(60)),
-    **dict.fromkeys(("hour", "h", "hr"), Fraction(3600)),
-    **dict.fromkeys(("day", "d"), Fraction(86_400)),
-    **dict.fromkeys(("week", "w"), Fraction(7 * 86_400)),
+    **_named("microsecond", "us", "usec", seconds=Fraction(1, MICROSECONDS)),
+    **_named("millisecond", "ms", "msec", seconds=Fraction(1, 1000)),
+    **_named("second", "s", "sec", seconds=1),
+    **_named("minute", "m", "min", seconds=60),
+    **_named("hour", "h", "hr", seconds=3600),
+    **_named("day", "d", seconds=86_400),
+    **_named("week", "w", seconds=7 * 86_400),
+    **_named("mon", "month", months=1),
+    **_named("quarter", months=3),
+    **_named("y", "yr", "year", months=12),
+    **_named("dec", "decade", months=120),
+    **_named("c", "century", "centurie", months=1200),
+    **_named("mil", "millennium", "millennia", months=12_000),
 }
+_FUNCTIONS = {
+    f"to_{unit}s": unit
+    for unit in (
+        *("microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "year"),
+    )
+}
+
+
+# Lengths, in the unit of what a window goes by
+
+
+LONGEST_SIZE = 1 << 60
+"""Beyond this the bounds of windows would not be 64-bit integers any more."""
+LONGEST_MONTHS: Final = 12 * 9999
+"""The calendar has no more years."""
+WRITE_INTERVAL: Final = "write the size as INTERVAL '10 seconds'"
+_DAY_SECONDS: Final = 86_400
+
+
+class WindowLengths:
+    """Reads the lengths among the arguments of one call; WindowError where one does not fit."""
+
+    __slots__ = ("_arguments", "_axis", "_definition")
+
+    def __init__(
+        self, arguments: WindowArguments, definition: StreamDefinition, axis: Axis
+    ) -> None:
+        self._arguments = arguments
+        self._definition = definition
+        self._axis = axis
+
+    def size(self, name: str) -> WindowSize:
+        """Return an argument as it was written."""
+        try:
+            return constant_size(self._arguments[name])
+        except NotConstantError as error:
+            self._refuse(name, str(error))
+
+    def count(self, name: str) -> int:
+        """Return a number of rows."""
+        size = self.size(name)
+        if size.is_interval:
+            hint = f"for windows in time write hop({self._definition.name}, size, slide)"
+            self._refuse(name, "rows are counted, not timed", hint)
+        return self._positive(name, self._whole(name, size.amount, "rows"))
+
+    def length(self, name: str) -> int:
+        """Return a length that is greater than zero."""
+        return self._positive(name, self._in_units(name))
+
+    def offset(self) -> int:
+        """Return how much later than usual windows begin: 0 if nothing was said."""
+        return 0 if self._arguments.get("offset") is None else self._in_units("offset")
+
+    def months(self, name: str) -> int:
+        """Return a length in months."""
+        size = self.size(name)
+        if not size.is_months:
+            reason = "the size and the slide of a window are both in months, or neither is"
+            self._refuse(name, reason, "write hop(stream, INTERVAL '1 year', INTERVAL '3 months')")
+        months = self._positive(name, self._whole(name, size.amount, "months"))
+        if months > LONGEST_MONTHS:
+            self._refuse(name, f"{_described(name)} is longer than it can be")
+        return months
+
+    def offset_in_month(self) -> int:
+        """Return how much later than months windows begin: 0 if nothing was said."""
+        offset = self.offset()
+        per_second = self._definition.units_per_second if self._axis is Axis.SOURCE else None
+        days = FIXED_DAYS * _DAY_SECONDS * (per_second or MICROSECONDS)
+        if not 0 <= offset < days:
+            reason = f"the offset of windows of months is between 0 and {FIXED_DAYS} days"
+            hint = "write hop(stream, INTERVAL '1 year', INTERVAL '1 month') for years that "
+            self._refuse("offset", reason, hint + "begin in any month")
+        return offset
+
+    def _in_units(self, name: str) -> int:
+        size = self.size(name)
+        if size.is_months:
+            self._refuse_months(name)
+        if self._axis is Axis.ARRIVAL:
+            if not size.is_interval:
+                self._refuse(name, "arrival is measured in time", WRITE_INTERVAL)
+            return self._whole(name, size.amount * MICROSECONDS, "microseconds")
+        stream, kind = self._definition.name, self._definition.time_type
+        per_second = self._definition.units_per_second
+        if per_second is None and size.is_interval:
+            hint = "write it as a number of what the column counts"
+            self._refuse(name, f"the time of {stream} is a number, not a time", hint)
+        is_number = per_second is None or type_name(kind) in {"DOUBLE", "FLOAT"}
+        if not size.is_interval and not is_number:
+            self._refuse(name, f"the time of {stream} is a {type_name(kind)}", WRITE_INTERVAL)
+        return self._whole(name, size.amount * (per_second or 1), unit_name(kind))
+
+    def _refuse_months(self, name: str) -> Never:
+        hint = "write INTERVAL '30 days'"
+        if self._arguments.kind is WindowKind.LANDMARK:
+            hint += f", or group by date_trunc('month', …) over landmark({self._definition.name})"
+        self._refuse(name, f"{_described(name)} cannot be in months, which differ in length", hint)
+
+    def _whole(self, name: str, amount: Fraction, unit: str) -> int:
+        if amount.denominator != 1:
+            of_unit = f" of {unit}" if unit else ""
+            self._refuse(name, f"{_described(name)} is not a whole number{of_unit}")
+        if abs(amount) > LONGEST_SIZE:
+            self._refuse(name, f"{_described(name)} is longer than it can be")
+        return int(amount)
+
+    def _positive(self, name: str, number: int) -> int:
+        if number <= 0:
+            self._refuse(name, f"{_described(name)} has to be greater than zero")
+        return number
+
+    def _refuse(self, name: str, reason: str, hint: str = "") -> Never:
+        self._arguments.refuse(reason, self._arguments[name], hint)
+
+
+def _described(name: str) -> str:
+    return _DESCRIBED.get(name, f"the {name} of a window")
+
+
+_DESCRIBED: Final = {"gap": "the gap between sessions", "rows": "rows"}

@@ -1,0 +1,154 @@
+"""What standing queries need: of their streams, and of the tables and settings that there are.
+
+An update query without a window gives the newest row of each key, so a row of its result must say
+whose it is. An append query without a window evaluates each row once, and cannot ask for all rows
+that ever came. A standing query keeps what it computed from tables and under settings; if others
+took their place, the parts of one result would not fit together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from sqlglot import exp
+
+from ...database.duck import Duck
+from ...errors import QueryKeyError, StatementError
+from ...rows.stream_definition import StreamDefinition
+from .from_relations import FromRelations
+from .functions import functions_of
+from .names import is_reserved
+from .source_text import words_of
+from .statement import OtherStatement, ParsedQuery
+from .trees import chunk_index, chunk_tables, place_of
+from .window_clause import WindowKind
+
+_WINDOW: Final = (
+    "give the stream a window, such as hop(stream, INTERVAL '10 minutes', INTERVAL '1 minute') or "
+    "landmark(stream), or choose semantics='update' for an answer over the newest row of each key"
+)
+_CLAUSES: Final = {
+    "group": "GROUP BY",
+    "distinct": "DISTINCT",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+}
+_KINDS: Final = frozenset({"SET", "VARIABLE_SET", "PRAGMA"})
+"""What DuckDB calls the statements that change settings, RESET and SET TIME ZONE among them."""
+_SETTINGS: Final = frozenset(
+    {
+        *{"calendar", "timezone", "zone", "default_collation"},
+        *{"default_order", "default_null_order", "null_order"},
+        *{"integer_division", "ieee_floating_point_ops", "error_on_division_by_zero"},
+        *{"old_implicit_casting", "disable_timestamptz_casts"},
+    }
+)
+
+
+def check_key(
+    parsed: ParsedQuery,
+    definitions: Mapping[str, StreamDefinition],
+    semantics: str,
+    duck: Duck,
+) -> tuple[str, ...]:
+    """Return under which names the result has the key; QueryKeyError if it has not.
+
+    This is about row-wise update queries over streams without a window; of others nothing is asked
+    (the names are then none). A join of streams has the keys of all of them.
+    """
+    is_windowed = {window.kind for window in parsed.windows} != {WindowKind.STREAM}
+    if semantics != "update" or is_windowed or not _is_row_wise(parsed.query, duck):
+        return ()
+    of_windows = [definitions[window.stream] for window in parsed.windows]
+    columns = FromRelations(parsed.windows, of_windows, None).of_query(parsed.query).columns
+    names: list[str] = []
+    for i, definition in enumerate(of_windows):
+        for key in definition.key:
+            origin = (i, key.lower())
+            name = next((each.name for each in columns if origin in each.origins), None)
+            if name is None:
+                _refuse(parsed, definition.name, _qualified(parsed, of_windows, i, key))
+            elif name not in names:
+                names.append(name)
+    return tuple(names)
+
+
+def _refuse(parsed: ParsedQuery, stream: str, key: str) -> None:
+    reason = f"the result lacks {key}, a column of the key of {stream}"
+    hint = (
+        f"select {key} too, so that newer rows can take the place of older ones; or ask for "
+        'semantics="append"'
+    )
+    raise QueryKeyError(reason, parsed.text, place_of(*parsed.query.selects), hint)
+
+
+def _qualified(
+    parsed: ParsedQuery, of_windows: Sequence[StreamDefinition], number: int, key: str
+) -> str:
+    """Return a column of a chunk as it has to be written: with its table, if others have it too."""
+    having = [each for each in of_windows if each.column_named(key) is not None]
+    tables = (each for each in chunk_tables(parsed.query) if chunk_index(each) == number)
+    table = next(tables, None)
+    return key if table is None or len(having) < 2 else f"{table.alias_or_name}.{key}"
+
+
+def _is_row_wise(query: exp.Query, duck: Duck) -> bool:
+    """Tell whether each row of the result comes from one row of a stream, as far as one can see."""
+    if query.find(exp.Group, exp.Window, exp.Distinct) is not None:
+        return False
+    functions = functions_of(duck)
+    return not any(functions.is_aggregate(call) for call in query.find_all(exp.Anonymous))
+
+
+def cause_and_cure(parsed: ParsedQuery) -> tuple[str, str]:
+    """Return what needs all rows, if that is known, and what to write instead."""
+    streams = [each.stream for each in parsed.windows if each.kind is WindowKind.STREAM]
+    if len(streams) > 1 and parsed.query.find(exp.Join) is not None:
+        cure = (
+            f"write latest({streams[1]}) to join each row with the newest rows of {streams[1]}, "
+            f"or give both streams windows, such as tumble({streams[0]}, INTERVAL '1 minute')"
+        )
+        return "a join of streams", cure
+    causes = (words for name, words in _CLAUSES.items() if parsed.query.args.get(name))
+    return next(causes, ""), _WINDOW
+
+
+# Tables and settings
+
+
+def tables_read(query: exp.Query) -> frozenset[str]:
+    """Return the names of the tables that a query over chunks reads, in small letters."""
+    defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
+    names = {table.name.lower() for table in query.find_all(exp.Table)}
+    return frozenset(name for name in names - defined if name and not is_reserved(name))
+
+
+def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:
+    """Return the tables of which a statement may change more than the rows, in small letters.
+
+    Of a statement that only DuckDB can read these are all names that are in it.
+    """
+    tree = statement.tree
+    if tree is None or isinstance(tree, exp.Command):
+        is_change = duck.statement_type(statement.text) in {"ALTER", "CREATE", "DROP"}
+        return frozenset(words_of(statement.text)) if is_change else frozenset()
+    is_replaced = isinstance(tree, exp.Create) and bool(tree.args.get("replace"))
+    if not is_replaced and not isinstance(tree, exp.Drop | exp.Alter):
+        return frozenset()
+    table = tree.find(exp.Table)
+    return frozenset() if table is None else frozenset({table.name.lower()})
+
+
+def check_settings(statement: OtherStatement, duck: Duck, *, standing: Collection[str]) -> None:
+    """Refuse to change what expressions mean under the queries of these names."""
+    if not standing or duck.statement_type(statement.text) not in _KINDS:
+        return
+    if words_of(statement.text) & _SETTINGS:
+        raise StatementError(
+            "a setting that changes results cannot change under the standing queries "
+            + ", ".join(standing),
+            statement.text,
+            hint="set it before they are made, or close them first",
+        )
