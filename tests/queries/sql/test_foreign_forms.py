@@ -390,6 +390,11 @@ def test_a_session_is_of_what_is_grouped_by_beside_it(
             "here is none",
         ),
         (
+            "WITH trades AS (FROM ticks) SELECT tumble(interval '1 minute') AS w FROM trades",
+            "tumble(",
+            "here is none",
+        ),
+        (
             "SELECT tumble(interval '1 minute'), tumble(interval '2 minutes') FROM trades",
             "tumble(interval '2",
             "has one window",
