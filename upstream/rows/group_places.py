@@ -8,7 +8,6 @@ import numpy as np
 
 from .arrow_words import stored_as
 from .group_codes import GroupCodes, is_text
-from .group_values import group_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,46 +18,55 @@ if TYPE_CHECKING:
 
 
 class GroupPlaces:
-    """The groups seen so far and their places, from 0 on."""
+    """The groups seen so far and their places, from 0 on, with their values as Arrow has them."""
 
-    __slots__ = ("_codes", "_values")
+    __slots__ = ("_codes", "_count", "_pieces")
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
         import pyarrow as pa
 
         self._codes = GroupCodes(types)
-        self._values = [group_values(type_) for type_ in types]
-        if len(types) == 1:  # code 0 is that of NULL
-            self._values[0].append(pa.nulls(1, types[0]))
+        self._count = 1 if len(types) <= 1 else 0
+        """Of a single column, place 0 is that of NULL; without columns there is one group."""
+        self._pieces = [[pa.nulls(self._count, type_)] for type_ in types]
+        """Of each column the values by places, in pieces that are put together to be read."""
 
     def __len__(self) -> int:
-        return len(self._values[0]) if self._values else 1
+        return self._count
 
     def places_of(self, columns: Sequence[pa.Array], length: int) -> Integers:
         """Return the place of each group; a new one gets the next. O(length), amortised."""
         places = self._codes.codes_of(columns, length)
-        if len(self._codes) != len(self):
+        if len(self._codes) != self._count:
             self._keep_new(columns, places)
         return places
 
-    def values(self, places: Integers) -> list[pa.Array]:
-        """Return the values of the group columns at these places."""
-        return [values.at(places) for values in self._values]
+    def values(self, places: Integers | slice) -> list[pa.Array]:
+        """Return the values of the group columns at these places. O(all) after some were added."""
+        import pyarrow as pa
+
+        for pieces in self._pieces:
+            if len(pieces) > 1:
+                pieces[:] = [pa.concat_arrays(pieces)]
+        if isinstance(places, slice):
+            return [values[places] for [values] in self._pieces]
+        return [values.take(pa.array(places)) for [values] in self._pieces]
 
     def _keep_new(self, columns: Sequence[pa.Array], places: Integers) -> None:
         """Keep the values of groups that are new, in the order of their places."""
         import pyarrow as pa
 
-        new = np.flatnonzero(places >= len(self))
+        new = np.flatnonzero(places >= self._count)
         _, first = np.unique(places[new], return_index=True)
         rows = pa.array(new[first])
-        for values, column in zip(self._values, columns, strict=True):
-            values.append(column.take(rows))
-        assert len(self) == len(self._codes)
+        for pieces, column in zip(self._pieces, columns, strict=True):
+            pieces.append(column.take(rows))
+        self._count += len(rows)
+        assert self._count == len(self._codes)
 
     def _check(self) -> None:
         """Assert what always holds."""
-        assert all(len(values) == len(self) for values in self._values)
+        assert all(sum(map(len, pieces)) == self._count for pieces in self._pieces)
         self._codes._check()
 
 
