@@ -29,6 +29,11 @@ VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
 }
 
 
+def every(places: GroupPlaces) -> list[pa.Array]:
+    """Return the values of all places."""
+    return places.values(slice(0, len(places)))
+
+
 @pytest.mark.parametrize(
     "types",
     [
@@ -53,8 +58,9 @@ def test_each_group_keeps_a_place_of_its_own(types: tuple[pa.DataType, ...]) -> 
             found = places.places_of(columns, len(groups))
             for (group, _), place in zip(groups, found.tolist(), strict=True):
                 assert known.setdefault(group, place) == place
-            values = [column.to_pylist() for column in places.values(found)]
-            assert [tuple(map(comparable, row)) for row in zip(*values, strict=True)] == [
+            values = [column.take(pa.array(found)) for column in every(places)]
+            rows_found = zip(*(column.to_pylist() for column in values), strict=True)
+            assert [tuple(map(comparable, row)) for row in rows_found] == [
                 group for group, _ in groups
             ]
             places._check()
@@ -67,18 +73,21 @@ def test_each_group_keeps_a_place_of_its_own(types: tuple[pa.DataType, ...]) -> 
 def test_without_group_columns_there_is_one_place() -> None:
     places = GroupPlaces([])
     assert places.places_of([], 1).tolist() == [0]
-    assert places.values(np.array([0])) == []
+    assert every(places) == []
 
 
-def test_many_groups_keep_their_values_in_the_order_that_is_asked_for() -> None:
+def test_the_values_of_some_places_are_in_their_order() -> None:
     places = GroupPlaces([pa.int64(), pa.string()])
     numbers = np.random.default_rng(2).permutation(20_000)
     for part in np.split(numbers, 10):
         texts = pa.array([str(number) for number in part])
         found = places.places_of([pa.array(part // 7), texts], part.size)
-        reverse = places.values(found[::-1])
-        assert reverse[0].to_pylist() == (part // 7)[::-1].tolist()
-        assert reverse[1].to_pylist() == texts.to_pylist()[::-1]
+        is_odd = np.arange(len(places)) % 2 == 1
+        for some, asked in ((is_odd, pa.array(is_odd)), (slice(5, 10), slice(5, 10))):
+            all_values, values = every(places), places.values(asked)
+            assert values == [column.take(np.arange(len(places))[some]) for column in all_values]
+        assert every(places)[0].take(found).to_pylist() == (part // 7).tolist()
+        assert every(places)[1].take(found) == texts
 
 
 @pytest.mark.parametrize("type_", [pa.list_(pa.int64()), pa.struct([("x", pa.int64())])], ids=str)

@@ -25,7 +25,7 @@ _Array = TypeVar(
     "NDArray[np.int64] | NDArray[np.float64]",
     "NDArray[np.bool_]",
 )
-_DECIMAL_WORDS = 2
+_SIGN_BITS = 63
 
 
 def stored_as(type_: pa.DataType) -> str | None:
@@ -56,28 +56,38 @@ def numbers(array: pa.Array) -> tuple[Numbers, Present]:
     return _without_nulls(values.astype(np.int64, copy=False), array)
 
 
-def decimal_words(array: pa.Array) -> tuple[Integers, Integers, Present]:
-    """Return the lower and the upper words of decimals of 128 bits, and which are there."""
-    values = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, _DECIMAL_WORDS)
-    values = values[array.offset : array.offset + len(array)]
-    low, present = _without_nulls(values[:, 0], array)
-    high, _ = _without_nulls(values[:, 1], array)
-    return low, high, present
+def lower_words(array: pa.Array) -> tuple[Numbers, Present, bool]:
+    """Return `numbers`, also of decimals of 128 bits, and whether 64 bits hold them all.
+
+    Of a decimal it is the lower of its two words, of which the upper is the sign if that holds it.
+    """
+    from pyarrow import types
+
+    if not types.is_decimal128(array.type):
+        return *numbers(array), True
+    words = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, 2)
+    words = words[array.offset : array.offset + len(array)]
+    low, present = _without_nulls(words[:, 0], array)
+    high, _ = _without_nulls(words[:, 1], array)
+    return low, present, np.array_equal(high, low >> _SIGN_BITS)
 
 
 def column(type_: pa.DataType, values: Numbers, present: Present) -> pa.Array:
     """Return a column that has these values as its memory; they must not change after that.
 
-    They are narrowed to what the type is stored as; decimals come as pairs of words.
+    They are narrowed to what the type is stored as; of decimals they are the lower words.
     """
     import pyarrow as pa
 
-    values = np.ascontiguousarray(values, dtype=stored_as(type_))
-
+    if pa.types.is_decimal128(type_):
+        low = values.astype(np.int64, copy=False)
+        memory = np.stack([low, low >> _SIGN_BITS], axis=1)
+    else:
+        memory = np.ascontiguousarray(values, dtype=stored_as(type_))
     validity = None
     if present is not None and not present.all():
         validity = pa.py_buffer(np.packbits(present, bitorder="little"))
-    return pa.Array.from_buffers(type_, len(values), [validity, pa.py_buffer(values)])
+    return pa.Array.from_buffers(type_, len(values), [validity, pa.py_buffer(memory)])
 
 
 def one_array(column: pa.ChunkedArray) -> pa.Array:

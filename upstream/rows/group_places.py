@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .arrow_words import Integers
+
+    Places: TypeAlias = slice[int, int, None] | pa.BooleanArray
 
 
 class GroupPlaces:
@@ -41,8 +43,8 @@ class GroupPlaces:
             self._keep_new(columns, places)
         return places
 
-    def values(self, places: Integers | slice) -> list[pa.Array]:
-        """Return the values of the group columns at these places. O(all) after some were added."""
+    def values(self, places: Places) -> list[pa.Array]:
+        """Return the values of the group columns at these places, ascending. O(all)."""
         import pyarrow as pa
 
         for pieces in self._pieces:
@@ -50,7 +52,7 @@ class GroupPlaces:
                 pieces[:] = [pa.concat_arrays(pieces)]
         if isinstance(places, slice):
             return [values[places] for [values] in self._pieces]
-        return [values.take(pa.array(places)) for [values] in self._pieces]
+        return [values[: len(places)].filter(places) for [values] in self._pieces]
 
     def _keep_new(self, columns: Sequence[pa.Array], places: Integers) -> None:
         """Keep the values of groups that are new, in the order of their places."""

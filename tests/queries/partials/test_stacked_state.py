@@ -10,35 +10,38 @@ import pyarrow as pa
 import pytest
 
 from upstream.queries.partials.kernels import COMPENSATED_SUM, GREATEST_INTEGER, MOMENTS
-from upstream.queries.partials.live_rows import LiveRows, Moves
-from upstream.queries.partials.stacked_state import Stack, StackedState, StateValues
+from upstream.queries.partials.live_places import ENTERS, LEAVES, LivePlaces, PartValues
+from upstream.queries.partials.stacked_state import Stack, StackedState
 
-ROWS = np.array([0, 1])
+PLACES = np.array([0, 1])
 
 
 class Greatest:
-    """The greatest integers of two rows, which each part has."""
+    """The greatest integers of two groups, which each part has."""
 
     def __init__(self) -> None:
-        self.state = StackedState(GREATEST_INTEGER, [pa.int64()])
-        self.live = LiveRows()
+        self.state = StackedState(GREATEST_INTEGER, [pa.field("x", pa.int64())])
+        self.live = LivePlaces()
 
-    def counted(self, *values: int | None) -> StateValues:
+    def counted(self, *values: int | None) -> PartValues:
         """Return the values of a part that has entered the window."""
-        read = self.state.read([pa.array(values, pa.int64())])
-        rows = np.arange(len(values))
-        self.live.enter(rows)
-        self.state.count(rows, read, self.live)
+        read = self.state.read(pa.table({"x": pa.array(values, pa.int64())}))
+        self.count(read, ENTERS)
         return read
+
+    def count(self, read: PartValues, times: int) -> None:
+        size = read.arrays[0].size
+        self.live.add(np.arange(size), times, size)
+        self.state.count(np.arange(size), read, times, size)
 
     def add(self, to: Stack, *values: int | None) -> None:
         read = self.counted(*values)
         self.state.add(to, np.arange(len(values)), read.arrays)
 
     def columns(self) -> list[int | None]:
-        self.state.merge(np.arange(self.live.count))
+        self.state.merge(slice(None))
         self.state._check(self.live)
-        [column] = self.state.columns(self.live)
+        column = self.state.columns(self.live)["x"]
         values: list[int | None] = column.to_pylist()
         return values
 
@@ -69,16 +72,16 @@ def test_null_leaves_with_the_part_that_had_it() -> None:
     greatest = Greatest()
     nulls = greatest.counted(None, None)
     greatest.add(Stack.BACK, 1, 2)
-    greatest.state.discount(greatest.live.leave(ROWS), nulls)
+    greatest.count(nulls, LEAVES)
     assert greatest.columns() == [1, 2]
 
 
 def test_what_was_in_front_before_a_part_can_be_put_back() -> None:
     greatest = Greatest()
-    greatest.state.push(Stack.FRONT, ROWS, greatest.counted(5, 1).arrays)
-    before = greatest.state.push(Stack.FRONT, ROWS, greatest.counted(9, 9).arrays)
+    greatest.state.push(Stack.FRONT, PLACES, greatest.counted(5, 1).arrays)
+    before = greatest.state.push(Stack.FRONT, PLACES, greatest.counted(9, 9).arrays)
     assert greatest.columns() == [9, 9]
-    greatest.state.restore_front(ROWS, before)
+    greatest.state.restore_front(PLACES, before)
     assert greatest.columns() == [5, 1]
 
 
@@ -93,16 +96,7 @@ def test_stacks_change_places_and_are_cleared() -> None:
     assert greatest.columns() == [1, 2]
 
 
-def test_a_row_that_moves_leaves_nothing_behind() -> None:
-    greatest = Greatest()
-    greatest.add(Stack.BACK, 1, 2)
-    greatest.add(Stack.FRONT, 3, 4)
-    greatest.state.move(Moves(np.array([1]), np.array([0])))
-    greatest.add(Stack.BACK, -9, -9)
-    assert greatest.columns() == [4, -9]
-
-
-def test_it_makes_room_for_more_rows() -> None:
+def test_it_makes_room_for_more_places() -> None:
     greatest = Greatest()
     greatest.add(Stack.BACK, 1, 2)
     greatest.add(Stack.BACK, *range(1_000))
@@ -112,38 +106,40 @@ def test_it_makes_room_for_more_rows() -> None:
 def test_columns_that_were_given_do_not_change() -> None:
     greatest = Greatest()
     greatest.add(Stack.BACK, 1, 2)
-    greatest.state.merge(ROWS)
-    [column] = greatest.state.columns(greatest.live)
+    greatest.state.merge(PLACES)
+    column = greatest.state.columns(greatest.live)["x"]
     greatest.add(Stack.BACK, 5, 6)
-    greatest.state.merge(ROWS)
+    greatest.state.merge(PLACES)
     assert column.to_pylist() == [1, 2]
 
 
+def merged(state: StackedState, table: pa.Table) -> pa.Table:
+    """Return a state of one part of one group."""
+    live, place = LivePlaces(), np.array([0])
+    values = state.read(table)
+    live.add(place, ENTERS, 1)
+    state.count(place, values, ENTERS, 1)
+    state.add(Stack.BACK, place, values.arrays)
+    state.merge(place)
+    return pa.table(state.columns(live))
+
+
 def test_columns_of_a_state_have_the_types_that_they_came_in() -> None:
-    types, live = [pa.int64(), pa.float64(), pa.float32()], LiveRows()
-    state = StackedState(MOMENTS, types)
-    read = state.read(
-        [pa.array([0], types[0]), pa.array([None], types[1]), pa.array([None], types[2])]
-    )
-    row = live.enter(np.array([0]))
-    state.count(row, read, live)
-    state.add(Stack.BACK, row, read.arrays)
-    state.merge(row)
-    assert [column.type for column in state.columns(live)] == types
-    assert [column.to_pylist() for column in state.columns(live)] == [[0], [None], [None]]
+    types = {"n": pa.int64(), "mean": pa.float64(), "squares": pa.float32()}
+    values = {"n": 0, "mean": None, "squares": None}
+    table = pa.table({name: pa.array([values[name]], types[name]) for name in types})
+    assert merged(StackedState(MOMENTS, list(table.schema)), table) == table
 
 
 def test_decimals_are_exact_as_long_as_they_fit() -> None:
-    type_, live = pa.decimal128(38, 1), LiveRows()
-    state = StackedState(GREATEST_INTEGER, [type_])
-    small = state.read([pa.array([Decimal("-0.5")], type_)])
-    assert small.is_exact
-    assert not state.read([pa.array([Decimal(2**63)], type_)]).is_exact
-    row = live.enter(np.array([0]))
-    state.count(row, small, live)
-    state.add(Stack.BACK, row, small.arrays)
-    state.merge(row)
-    assert [column.to_pylist() for column in state.columns(live)] == [[Decimal("-0.5")]]
+    small, large = (
+        pa.table({"x": pa.array([value], pa.decimal128(38, 1))})
+        for value in (Decimal("-0.5"), Decimal(2**63))
+    )
+    state = StackedState(GREATEST_INTEGER, list(small.schema))
+    assert state.read(small).bound == 0
+    assert state.read(large).bound > 0
+    assert merged(state, small) == small
 
 
 @pytest.mark.parametrize(
@@ -152,13 +148,15 @@ def test_decimals_are_exact_as_long_as_they_fit() -> None:
     ids=str,
 )
 def test_doubles_whose_sum_may_overflow_are_not_summed_here(value: float, is_exact: bool) -> None:
-    state = StackedState(COMPENSATED_SUM, [pa.float64()])
-    assert state.read([pa.array([1.0, None, value, math.nan])]).is_exact is is_exact
+    table = pa.table({"x": [1.0, None, value, math.nan]})
+    state = StackedState(COMPENSATED_SUM, list(table.schema))
+    assert (state.read(table).bound == 0) is is_exact
 
 
 def test_what_is_read_does_not_change_the_table() -> None:
-    array = pa.array([1.0, math.nan, None])
-    StackedState(COMPENSATED_SUM, [pa.float64()]).read([array])
-    assert array[0].as_py() == 1.0
-    assert math.isnan(array[1].as_py())
-    assert array[2].as_py() is None
+    column = pa.array([1.0, math.nan, None])
+    table = pa.table({"x": column})
+    StackedState(COMPENSATED_SUM, list(table.schema)).read(table)
+    assert column[0].as_py() == 1.0
+    assert math.isnan(column[1].as_py())
+    assert column[2].as_py() is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.queries.partials.live_rows import LiveRows
-from upstream.queries.partials.subtracted_sum import SubtractedSum, SumValues, can_subtract
+from upstream.queries.partials.live_places import ENTERS, LEAVES, LivePlaces, PartValues
+from upstream.queries.partials.subtracted_sum import SubtractedSum, can_subtract
 
 HUGE = pa.decimal128(38, 0)
 PARTS = st.lists(
@@ -25,54 +26,53 @@ Part = dict[int, int | None]
 
 
 class Sums:
-    """A sum with rows of its own, of parts that have the places from 0 on."""
+    """A sum in a window of its own, of parts that have the places from 0 on if none are told."""
 
     def __init__(self, type_: pa.DataType) -> None:
-        self.live = LiveRows()
-        self.sum = SubtractedSum(type_)
+        self.live = LivePlaces()
+        self.sum = SubtractedSum(pa.field("x", type_))
         self._type = type_
 
-    def enter(self, *values: int | Decimal | None) -> SumValues:
-        part = self.sum.read(pa.array(values, self._type))
-        self.sum.enter(self.live.enter(np.arange(len(values))), part, self.live)
-        self.sum._check(self.live)
+    def enter(
+        self, *values: int | Decimal | None, places: Sequence[int] | None = None
+    ) -> PartValues:
+        part = self.sum.read(pa.table({"x": pa.array(values, self._type)}))
+        self.count(part, ENTERS, places)
         return part
 
-    def leave(self, part: SumValues) -> None:
-        rows = self.live.leave(np.arange(part.words.size))
-        self.sum.leave(rows, part)
-        moves = self.live.sweep(rows)
-        if moves is not None:
-            self.sum.move(moves)
+    def leave(self, part: PartValues, places: Sequence[int] | None = None) -> None:
+        self.count(part, LEAVES, places)
+
+    def count(self, part: PartValues, times: int, places: Sequence[int] | None) -> None:
+        where = np.arange(part.arrays[0].size) if places is None else np.array(places)
+        size = int(where.max()) + 1
+        self.live.add(where, times, size)
+        self.sum.count(where, part, times, size)
         self.sum._check(self.live)
 
+    def column(self) -> pa.Array:
+        """Return the sums as a column."""
+        return self.sum.columns(self.live)["x"]
+
     def values(self) -> list[int | Decimal | None] | None:
-        column = self.sum.column(self.live)
-        return None if column is None else column.to_pylist()
+        return self.column().to_pylist() if self.sum.counts.is_exact else None
 
 
 @pytest.mark.parametrize("type_", [pa.int64(), HUGE], ids=str)
 def test_sums_are_those_of_the_parts_in_the_window(type_: pa.DataType) -> None:
     @given(PARTS, st.integers(1, 3))
     def check(parts: list[Part], window: int) -> None:
-        column, live = SubtractedSum(type_), LiveRows()
-        held = deque[tuple[Part, SumValues]]()
+        sums = Sums(type_)
+        held = deque[tuple[Part, PartValues]]()
         for part in parts:
-            values = column.read(pa.array(part.values(), pa.int64()).cast(type_))
-            column.enter(live.enter(np.array(list(part))), values, live)
-            held.append((part, values))
+            held.append((part, sums.enter(*part.values(), places=list(part))))
             if len(held) > window:
                 left, values = held.popleft()
-                rows = live.leave(np.array(list(left)))
-                column.leave(rows, values)
-                moves = live.sweep(rows)
-                if moves is not None:
-                    column.move(moves)
-            column._check(live)
-            sums = column.column(live)
-            assert sums is not None
-            assert sums.type == type_
-            found = dict(zip(live.places.tolist(), sums.to_pylist(), strict=True))
+                sums.leave(values, places=list(left))
+            column = sums.column()
+            assert column.type == type_
+            places = sums.live.of(np.arange(6)).tolist()
+            found = dict(zip(places, column.to_pylist(), strict=True))
             assert found == sums_of([part for part, _ in held])
 
     check()
@@ -89,10 +89,9 @@ def sums_of(parts: list[Part]) -> dict[int, int | None]:
 def test_a_column_that_was_given_does_not_change() -> None:
     sums = Sums(pa.int64())
     sums.enter(1, None)
-    before = sums.sum.column(sums.live)
+    before = sums.column()
     sums.enter(1, 1)
-    sums.sum.column(sums.live)
-    assert before is not None
+    sums.column()
     assert before.to_pylist() == [1, None]
 
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upstream.queries.chunks.ring import Ring
-from upstream.queries.partials.dense_columns import Part
+from upstream.queries.partials.dense_window import Part
 from upstream.queries.partials.kernels import GREATEST_INTEGER
-from upstream.queries.partials.live_rows import LiveRows
+from upstream.queries.partials.live_places import ENTERS, LEAVES, LivePlaces
 from upstream.queries.partials.stacked_state import Stack, StackedState
 from upstream.queries.partials.two_stacks import TwoStacks
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from upstream.queries.partials.kernels import Arrays
     from upstream.rows.arrow_words import Integers
 
-ROW = np.array([0])
+PLACE = np.array([0])
 
 
 class CountedState(StackedState):
@@ -31,7 +31,7 @@ class CountedState(StackedState):
     __slots__ = ("pushes",)
 
     def __init__(self) -> None:
-        super().__init__(GREATEST_INTEGER, [pa.int64()])
+        super().__init__(GREATEST_INTEGER, [pa.field("x", pa.int64())])
         self.pushes = 0
 
     def push(self, to: Stack, rows: Integers, arrays: Arrays) -> Arrays:
@@ -44,8 +44,8 @@ class OneGroup:
 
     def __init__(self) -> None:
         self.rebuilds = 0
-        self.live = LiveRows()
-        self.live.enter(ROW)  # so that the group has a row even if the window is empty
+        self.live = LivePlaces()
+        self.live.add(PLACE, ENTERS, 1)  # so that the group is there even if the window is empty
         self.state = CountedState()
         self.stacks = TwoStacks([self.state])
         self.ring = Ring[Part]()
@@ -62,28 +62,29 @@ class OneGroup:
 
     def part(self, value: int) -> Part:
         part = Part(pa.table({"x": [value]}))
-        part.places, part.sums, part.before = ROW, [], None
-        part.stacked = [self.state.read([pa.array([value])])]
-        part.is_exact = True
+        part.places, part.sums, part.before = PLACE, [], None
+        part.stacked = [self.state.read(part.table)]
         return part
 
     def enter(self, chunk: int, part: Part) -> None:
-        rows = self.live.enter(part.places)
-        self.stacks.count(part, rows, self.live)
-        self.stacks.enter(chunk, part, rows)
+        self.count(part, ENTERS)
+        self.stacks.enter(chunk, part)
+
+    def count(self, part: Part, times: int) -> None:
+        self.live.add(PLACE, times, 1)
+        self.state.count(PLACE, part.stacked[0], times, 1)
 
     def slide(self, first: int, end: int) -> int:
         """Move the window, assert that the greatest is right, and return how often it pushed."""
         before, old = self.state.pushes, self.window
-        self.stacks.build(self.ring, old, first - old[0], self.live)
+        self.stacks.build(self.ring, old, first - old[0])
         for chunk in self.ring.chunks(max(first, old[1]), end):
             for part in self.ring.of(chunk):
                 self.enter(chunk, part)
         for chunk in self.ring.chunks(old[0], min(old[1], first)):
             for part in self.ring.of(chunk):
-                rows = self.live.leave(part.places)
-                self.stacks.discount(part, rows)
-                self.stacks.leave(chunk, part, rows)
+                self.count(part, LEAVES)
+                self.stacks.leave(chunk, part)
         self.window = first, end
         self.ring.forget(first)
         self.held = {chunk: values for chunk, values in self.held.items() if chunk >= first}
@@ -93,14 +94,14 @@ class OneGroup:
     def assert_right(self) -> None:
         if self.stacks.is_broken:
             self.rebuilds += 1
-            self.stacks.rebuild(self.ring, self.window, self.live)
-        [column] = self.stacks.columns(self.live)
+            self.stacks.rebuild(self.ring, self.window)
+        self.stacks.merge()
+        column = self.state.columns(self.live)["x"]
         inside = [
             value for chunk, values in self.held.items() for value in values if self.has(chunk)
         ]
         assert column.to_pylist() == [max(inside, default=int(np.iinfo(np.int64).min))]
-        parts = [part for _, part in self.ring.between(*self.window)]
-        self.stacks._check(parts, self.live)
+        self.stacks._check()
 
     def has(self, chunk: int) -> bool:
         return self.window[0] <= chunk < self.window[1]
@@ -206,17 +207,13 @@ def test_the_greatest_is_that_of_the_window_whatever_comes_when(
             group.slide(min(first + number, end), max(end + detail, first + number))
 
 
-def test_values_that_do_not_fit_are_counted_while_they_are_in_the_window() -> None:
+def test_what_is_not_read_is_merged_now_and_then() -> None:
     group = OneGroup()
-    part = group.part(1)
-    part.is_exact = False
-    group.stacks.count(part, ROW, group.live)
-    group.stacks.count(part, ROW, group.live)
-    assert not group.stacks.is_exact
-    group.stacks.discount(part, ROW)
-    assert not group.stacks.is_exact
-    group.stacks.discount(part, ROW)
-    assert group.stacks.is_exact
+    group.slide(0, 1)
+    for value in range(10_000):
+        group.stage(0, value)
+    assert len(group.stacks._touched) < 1_000
+    group.assert_right()
 
 
 def test_parts_of_one_chunk_leave_together() -> None:

@@ -1,4 +1,4 @@
-"""The running merge of numbers: columns by rows of groups, changed in place as the window slides.
+"""The running merge of numbers: columns by places of groups, changed in place as the window slides.
 
 A slide costs the groups of the chunks that enter and leave, and a copy of the columns that are
 handed out, at 20 as at 200,000 groups. Sums of integers and decimals are added and subtracted,
@@ -13,13 +13,11 @@ none, and the next call derives them anew.
 
 from __future__ import annotations
 
-from functools import partial as bind
 from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
 from ..chunks.ring import Ring
-from .dense_columns import DenseColumns, Part
-from .dense_window import DenseWindow
+from .dense_window import DenseWindow, Part, is_subtracted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +39,16 @@ _NOWHERE: Final = (_BEFORE_ALL, _BEFORE_ALL)
 class DenseMerge:
     """Add the chunks that enter the window, and take away those that leave."""
 
-    __slots__ = ("_columns", "_forgotten", "_merge", "_position", "_ring", "_unread", "_window")
+    __slots__ = (
+        "_forgotten",
+        "_groups",
+        "_merge",
+        "_position",
+        "_ring",
+        "_states",
+        "_unread",
+        "_window",
+    )
 
     def __init__(
         self,
@@ -49,7 +56,8 @@ class DenseMerge:
         states: Sequence[State],
         merge: TableMerge,
     ) -> None:
-        self._columns = bind(DenseColumns, groups, states, merge.schema)
+        self._groups = groups
+        self._states = states
         self._merge = merge
         self._ring = Ring[Part]()
         self._position: Bounds = _NOWHERE
@@ -80,6 +88,8 @@ class DenseMerge:
         window = self._taken()
         window.slide(self._ring, self._position, (first, end))
         self._position = first, end
+        if window.is_sparse(self._ring, self._position):
+            window = self._derived()
         self._keep(window)
         self._drop()
 
@@ -103,16 +113,12 @@ class DenseMerge:
         held: int = sum(part.table.num_rows for part in parts)
         return held + (self._window.group_count if self._window is not None else 0)
 
-    def places_known(self) -> int:
-        """Return how many groups have a place, of which half may be gone."""
-        return 0 if self._window is None else self._window.places_known()
-
     def describe(self) -> str:
         """Say in a phrase how it merges."""
-        columns = self._columns()
-        if not columns.stacked:
+        subtracted = [is_subtracted(state, self._merge.schema) for state in self._states]
+        if all(subtracted):
             return "adding the chunks that enter and subtracting those that leave, exactly"
-        if not columns.sums:
+        if not any(subtracted):
             return "two stacks of chunks, of which one chunk enters and one leaves"
         return (
             "adding the chunks that enter and subtracting those that leave, where that is exact, "
@@ -127,11 +133,7 @@ class DenseMerge:
         """Let go of the window, to be changed, and return it; derive it anew if there is none."""
         window, self._window = self._window, None
         if window is None:
-            window = DenseWindow(self._columns)
-            for _, part in self._ring.between(_BEFORE_ALL, _AFTER_ALL):
-                window.read(part)
-            window.slide(self._ring, _NOWHERE, self._position)
-            return window
+            return self._derived()
         for chunk, part in self._unread:
             window.read(part)
             if self._is_inside(chunk):
@@ -139,6 +141,14 @@ class DenseMerge:
         for chunk in dict.fromkeys(chunk for chunk, _ in self._unread):
             if len(self._ring.of(chunk)) > _PARTS:
                 self._join(chunk, window)
+        return window
+
+    def _derived(self) -> DenseWindow:
+        """Derive the window at the position from the ring. O(rows of all parts)."""
+        window = DenseWindow(self._groups, self._states, self._merge.schema)
+        for _, part in self._ring.between(_BEFORE_ALL, _AFTER_ALL):
+            window.read(part)
+        window.slide(self._ring, _NOWHERE, self._position)
         return window
 
     def _keep(self, window: DenseWindow) -> None:

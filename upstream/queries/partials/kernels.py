@@ -43,11 +43,6 @@ class Kernel:
     results: Callable[[Arrays], Arrays]
     limit: float | None = None
 
-    @property
-    def is_integer(self) -> bool:
-        """Whether the arrays are of int64, or else float64."""
-        return isinstance(self.identity[0], int)
-
 
 def kernel_of(kind: StateKind, types: Sequence[pa.DataType]) -> Kernel | None:
     """Return the kernel for a state whose columns have these types, or None if there is none."""

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from .chunk_tree import ChunkTree
 from .cumulative_merge import CumulativeMerge
-from .dense_columns import can_be_dense
 from .dense_merge import DenseMerge
+from .dense_window import can_be_dense
 from .table_merge import RelationalMerge, RowConcatenation
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""One state without an inverse, by rows: in each of the stacks, and merged.
+"""One state without an inverse, by places: in each of the stacks, and merged.
 
 `TwoStacks` says what goes where.
 """
@@ -6,35 +6,27 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ...rows.arrow_words import column, decimal_words, grown, numbers
-from .null_counts import NullCounts
+from ...rows.arrow_words import column, grown, lower_words, one_array
+from .live_places import PartValues, StateCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
 
-    from ...rows.arrow_words import Integers, Numbers, Present
+    from ...rows.arrow_words import Integers, Numbers
     from .kernels import Arrays, Kernel
-    from .live_rows import LiveRows, Moves
+    from .live_places import LivePlaces
 
-_FIRST: Final = 64
-_SIGN_BITS: Final = 63
+    Slice = slice[int | None, int | None, None]
 
-
-class StateValues(NamedTuple):
-    """The arrays of a state in a part, and for each of its columns what is there.
-
-    `is_exact` says that no value was too large to be merged here.
-    """
-
-    arrays: Arrays
-    present: tuple[Present, ...]
-    is_exact: bool
+_INEXACT: Final = 1
+"""The bound of a part with values that are too large to be merged here; of all others it is 0."""
 
 
 class Stack(IntEnum):
@@ -50,63 +42,63 @@ class Stack(IntEnum):
 
 
 class StackedState:
-    """A state in each of the stacks, and what front, middle and back are merged to."""
+    """A state in each of the stacks, and what front, middle and back are merged to.
 
-    __slots__ = ("_kernel", "_merged", "_nulls", "_stacks", "_types")
+    A place that no part of the window has is the kernel's identity in all of them.
+    """
 
-    def __init__(self, kernel: Kernel, types: Sequence[pa.DataType]) -> None:
+    __slots__ = ("_fields", "_kernel", "_merged", "_stacks", "counts")
+
+    def __init__(self, kernel: Kernel, fields: Sequence[pa.Field]) -> None:
         self._kernel = kernel
-        self._types = types
-        self._nulls = [NullCounts() for _ in types]
-        self._stacks = self._side_by_side(_FIRST)
-        self._merged = self._filled(_FIRST)[: len(types)]
+        self._fields = fields
+        self._stacks = self._side_by_side(0)
+        self._merged = self._filled(0)[: len(fields)]
         """The values of the columns that are handed out."""
+        self.counts = StateCounts(len(fields), limit=_INEXACT)
 
-    def read(self, columns: Sequence[pa.Array]) -> StateValues:
+    def read(self, table: pa.Table) -> PartValues:
         """Return what is kept of a part."""
-        arrays = list(self._filled(len(columns[0])))
-        masks = []
+        names = [field.name for field in self._fields]
+        arrays, masks = [], []
         is_exact = True
-        for index, array in enumerate(columns):
-            values, present, fits = _values_of(array)
+        for name, identity in zip_longest(names, self._kernel.identity):
+            if name is None:  # the kernel's own
+                arrays.append(np.full(table.num_rows, identity))
+                continue
+            values, present, fits = lower_words(one_array(table.column(name)))
             is_exact &= fits and not self._has_large(values)
-            where = True if present is None else present
-            np.copyto(arrays[index], values, where=where, casting="unsafe")
+            values = values.astype(type(identity), copy=False)
+            arrays.append(values if present is None else np.where(present, values, identity))
             masks.append(present)
-        return StateValues(tuple(arrays), tuple(masks), is_exact)
+        return PartValues(tuple(arrays), tuple(masks), 0 if is_exact else _INEXACT)
 
-    def count(self, rows: Integers, values: StateValues, live: LiveRows) -> None:
-        """Count the NULLs of a part that enters the window, and have room for its rows."""
-        if live.count > len(self._merged[0]):
-            stacks = self._side_by_side(max(live.count, 2 * len(self._merged[0])))
+    def count(self, places: Integers, values: PartValues, times: int, size: int) -> None:
+        """Count a part that enters or leaves the window, and have room for its places."""
+        self.counts.add(places, values, times, size)
+        room = len(self._merged[0])
+        if size > room:
+            stacks = self._side_by_side(max(size, 2 * room))
             for larger, stack in zip(stacks, self._stacks, strict=True):
-                for array, before in zip(larger, stack, strict=True):
-                    array[: before.size] = before
+                _put(larger, slice(room), stack)
             self._stacks = stacks
-            self._merged = self._grown(self._merged, live.count)
-        for nulls, present in zip(self._nulls, values.present, strict=True):
-            nulls.enter(rows, present, live)
+            self._merged = tuple(grown(array, size) for array in self._merged)
 
-    def discount(self, rows: Integers, values: StateValues) -> None:
-        """Count the NULLs of a part no more, which leaves the window."""
-        for nulls, present in zip(self._nulls, values.present, strict=True):
-            nulls.leave(rows, present)
-
-    def add(self, to: Stack, rows: Integers, arrays: Arrays) -> None:
+    def add(self, to: Stack, places: Integers, arrays: Arrays) -> None:
         """Merge a part into a stack, as the newest."""
         stack = self._stacks[to]
-        _put(stack, rows, self._combined(_at(stack, rows), arrays))
+        _put(stack, places, self._combined(_at(stack, places), arrays))
 
-    def push(self, to: Stack, rows: Integers, arrays: Arrays) -> Arrays:
+    def push(self, to: Stack, places: Integers, arrays: Arrays) -> Arrays:
         """Merge a part into a stack, as the oldest, and return what was there, to be restored."""
         stack = self._stacks[to]
-        before = _at(stack, rows)
-        _put(stack, rows, self._combined(arrays, before))
+        before = _at(stack, places)
+        _put(stack, places, self._combined(arrays, before))
         return before
 
-    def restore_front(self, rows: Integers, before: Arrays) -> None:
+    def restore_front(self, places: Integers, before: Arrays) -> None:
         """Take a part out of the front, which was the last one to be pushed."""
-        _put(self._stacks[Stack.FRONT], rows, before)
+        _put(self._stacks[Stack.FRONT], places, before)
 
     def swap(self, one: Stack, other: Stack) -> None:
         """Let two stacks change places. O(1)."""
@@ -115,29 +107,21 @@ class StackedState:
 
     def clear(self, which: Stack) -> None:
         """Forget what is in a stack. O(room)."""
-        for array, fill in zip(self._stacks[which], self._kernel.identity, strict=True):
-            array.fill(fill)
+        _put(self._stacks[which], slice(None), self._kernel.identity)
 
-    def move(self, moves: Moves) -> None:
-        """Move rows into gaps; these are to be merged again."""
-        for nulls in self._nulls:
-            nulls.move(moves)
-        for stack in self._stacks:
-            _put(stack, moves.targets, _at(stack, moves.sources))
-            _put(stack, moves.sources, self._kernel.identity)
-
-    def merge(self, rows: Integers) -> None:
-        """Merge front, middle and back in these rows."""
-        front, middle, back = (_at(stack, rows) for stack in self._stacks[: Stack.NEXT])
+    def merge(self, places: Integers | Slice) -> None:
+        """Merge front, middle and back at these places."""
+        front, middle, back = (_at(stack, places) for stack in self._stacks[: Stack.NEXT])
         merged = self._combined(self._combined(front, middle), back)
-        _put(self._merged, rows, self._kernel.results(merged))
+        _put(self._merged, places, self._kernel.results(merged))
 
-    def columns(self, live: LiveRows) -> list[pa.Array]:
-        """Return the columns of the state, as merged."""
-        return [
-            _column(type_, values[: live.count], nulls.present(live))
-            for type_, values, nulls in zip(self._types, self._merged, self._nulls, strict=True)
-        ]
+    def columns(self, live: LivePlaces) -> dict[str, pa.Array]:
+        """Return the columns of the state in the window, as merged."""
+        columns = zip(self._fields, self._merged, self.counts.present(live), strict=True)
+        return {
+            field.name: column(field.type, live.of(values), present)
+            for field, values, present in columns
+        }
 
     def _has_large(self, values: Numbers) -> bool:
         if self._kernel.limit is None:
@@ -150,51 +134,22 @@ class StackedState:
             return self._kernel.combine(older, newer)
 
     def _side_by_side(self, length: int) -> list[Arrays]:
-        """Return empty stacks whose numbers of one row are neighbours in memory: one cache miss."""
+        """Return empty stacks; the numbers of a place are neighbours in memory: one cache miss."""
         arrays = self._filled(length * len(Stack))
         return [tuple(array[stack :: len(Stack)] for array in arrays) for stack in Stack]
 
     def _filled(self, length: int) -> Arrays:
-        return tuple(self._full(length, value) for value in self._kernel.identity)
+        return tuple(np.full(length, value) for value in self._kernel.identity)
 
-    def _full(self, length: int, value: float) -> Numbers:
-        if self._kernel.is_integer:
-            return np.full(length, value, np.int64)
-        return np.full(length, value, np.float64)
-
-    def _grown(self, arrays: Arrays, count: int) -> Arrays:
-        pairs = zip(arrays, self._kernel.identity, strict=False)  # `_merged` may have fewer
-        return tuple(grown(array, count, fill) for array, fill in pairs)
-
-    def _check(self, live: LiveRows) -> None:
+    def _check(self, live: LivePlaces) -> None:
         """Assert what always holds."""
-        for nulls in self._nulls:
-            nulls._check(live)
+        self.counts._check(live)
 
 
-def _at(arrays: Arrays, rows: Integers) -> Arrays:
-    return tuple(array[rows] for array in arrays)
+def _at(arrays: Arrays, places: Integers | Slice) -> Arrays:
+    return tuple(array[places] for array in arrays)
 
 
-def _put(arrays: Arrays, rows: Integers, values: Sequence[Numbers | float]) -> None:
+def _put(arrays: Arrays, places: Integers | Slice, values: Sequence[Numbers | float]) -> None:
     for array, new in zip(arrays, values, strict=True):
-        array[rows] = new
-
-
-def _values_of(array: pa.Array) -> tuple[Numbers, Present, bool]:
-    from pyarrow import types
-
-    if not types.is_decimal128(array.type):
-        values, present = numbers(array)
-        return values, present, True
-    low, high, present = decimal_words(array)
-    return low, present, bool(np.array_equal(high, low >> _SIGN_BITS))
-
-
-def _column(type_: pa.DataType, values: Numbers, present: Present) -> pa.Array:
-    from pyarrow import types
-
-    if types.is_decimal128(type_):
-        low = values.astype(np.int64)
-        return column(type_, np.stack([low, low >> _SIGN_BITS], axis=1), present)
-    return column(type_, values.copy(), present)
+        array[places] = new

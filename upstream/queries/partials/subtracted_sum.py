@@ -1,105 +1,63 @@
-"""Sums of integers and decimals by rows: a part is added when it enters, subtracted when it leaves.
+"""Sums of integers and decimals by places: parts that enter are added, others subtracted.
 
 They are kept modulo 2**64, in which adding and subtracting are exact whatever the values are. That
 the true sum is no larger follows from a bound: the sum of the greatest magnitudes in the parts of
-the window. Where the bound is too large for the type of the column, the sum is not given, and the
+the window. Where the bound is too large for the type of the column, the sum is not exact, and the
 merge is left to DuckDB until such values have left the window.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ...rows.arrow_words import column, decimal_words, grown, numbers
-from .null_counts import NullCounts
+from ...rows.arrow_words import column, grown, lower_words, one_array
+from .live_places import PartValues, StateCounts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...rows.arrow_words import Integers, Present
-    from .live_rows import LiveRows, Moves
+    from ...rows.arrow_words import Integers
+    from .live_places import LivePlaces
 
-_FIRST: Final = 64
 _SIGN_BITS: Final = 63
 _ANY_DECIMAL: Final = 1 << 127
 
 
-class SumValues(NamedTuple):
-    """The sums of a part: modulo 2**64 with 0 for NULL, which are there, the greatest magnitude."""
-
-    words: Integers
-    present: Present
-    greatest: int
-
-
 class SubtractedSum:
-    """The sums of one column by rows. A row that no part has is all zero."""
+    """The sums of one column by places. A place that no part has is zero."""
 
-    __slots__ = ("_bound", "_is_decimal", "_limit", "_nulls", "_type", "_words")
+    __slots__ = ("_name", "_sums", "_type", "counts")
 
-    def __init__(self, type_: pa.DataType) -> None:
-        from pyarrow import types
+    def __init__(self, field: pa.Field) -> None:
+        self._name = field.name
+        self._type = field.type
+        self._sums: Integers = np.zeros(0, np.int64)
+        self.counts = StateCounts(1, _limit(field.type))
 
-        self._type = type_
-        self._is_decimal = types.is_decimal128(type_)
-        self._limit = _limit(type_)
-        self._words = np.zeros((_FIRST, 2 if self._is_decimal else 1), np.int64)
-        """As they are handed out: of decimals, the lower word and the upper one."""
-        self._nulls = NullCounts()
-        self._bound = 0
+    def read(self, table: pa.Table) -> PartValues:
+        """Return what is kept of a part: the sums modulo 2**64, 0 for NULL."""
+        sums, present, fits = lower_words(one_array(table.column(self._name)))
+        bound = max(int(sums.max()), -int(sums.min())) if fits else _ANY_DECIMAL
+        return PartValues((sums,), (present,), bound)
 
-    def read(self, array: pa.Array) -> SumValues:
-        """Return what is kept of a part."""
-        if not self._is_decimal:
-            values, present = numbers(array)
-            words = values.astype(np.int64, copy=False)
-            return SumValues(words, present, _magnitude(words))
-        low, high, present = decimal_words(array)
-        fits = bool(np.array_equal(high, low >> _SIGN_BITS))
-        return SumValues(low, present, _magnitude(low) if fits else _ANY_DECIMAL)
+    def count(self, places: Integers, values: PartValues, times: int, size: int) -> None:
+        """Add a part that enters the window, or subtract one that leaves it."""
+        self.counts.add(places, values, times, size)
+        self._sums = grown(self._sums, size)
+        [sums] = values.arrays
+        self._sums[places] += times * sums.astype(np.int64, copy=False)
 
-    def enter(self, rows: Integers, values: SumValues, live: LiveRows) -> None:
-        """Add a part."""
-        self._words = grown(self._words, live.count)
-        low = self._words[:, 0]
-        sums = low[rows] + values.words
-        low[rows] = sums
-        if self._is_decimal:
-            self._words[:, 1][rows] = sums >> _SIGN_BITS
-        self._bound += values.greatest
-        self._nulls.enter(rows, values.present, live)
+    def columns(self, live: LivePlaces) -> dict[str, pa.Array]:
+        """Return the sums in the window."""
+        [present] = self.counts.present(live)
+        return {self._name: column(self._type, live.of(self._sums), present)}
 
-    def leave(self, rows: Integers, values: SumValues) -> None:
-        """Subtract a part."""
-        low = self._words[:, 0]
-        sums = low[rows] - values.words
-        low[rows] = sums
-        if self._is_decimal:
-            self._words[:, 1][rows] = sums >> _SIGN_BITS
-        self._bound -= values.greatest
-        self._nulls.leave(rows, values.present)
-
-    def move(self, moves: Moves) -> None:
-        """Move rows into gaps."""
-        self._words[moves.targets] = self._words[moves.sources]
-        self._words[moves.sources] = 0
-        self._nulls.move(moves)
-
-    def column(self, live: LiveRows) -> pa.Array | None:
-        """Return the sums of the rows, or None if they may be too large to be known."""
-        if self._bound >= self._limit:
-            return None
-        words = self._words[: live.count]
-        words = words.copy() if self._is_decimal else words[:, 0].copy()
-        return column(self._type, words, self._nulls.present(live))
-
-    def _check(self, live: LiveRows) -> None:
+    def _check(self, live: LivePlaces) -> None:
         """Assert what always holds."""
-        assert not self._words[live.count :].any()
-        assert self._bound >= 0
-        self._nulls._check(live)
+        self.counts._check(live)
+        assert np.count_nonzero(self._sums) == np.count_nonzero(live.of(self._sums))
 
 
 def can_subtract(type_: pa.DataType) -> bool:
@@ -117,7 +75,3 @@ def _limit(type_: pa.DataType) -> int:
         largest: int = 10 ** int(type_.precision)
         return min(largest, 1 << _SIGN_BITS)
     return 1 << int(type_.bit_width) - 1
-
-
-def _magnitude(words: Integers) -> int:
-    return max(int(words.max()), -int(words.min()))
