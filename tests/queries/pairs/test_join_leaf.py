@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.queries.setting import WAYS, append, given, held, make_streams, revised
 from upstream import Engine, ManualClock
-from upstream.queries.chunks.windows import Schedule, Windows
+from upstream.queries.chunks.windows import Schedule, Span, Windows
+from upstream.queries.pairs.join_leaf import kept_from, pair_key
 
 Way = Literal["measured", "increments", "whole"]
 COUNTS = """SELECT count(*) AS n, sum(b.x * a.x) AS x
@@ -300,3 +301,37 @@ def test_a_row_that_fails_takes_none_of_the_pairs_of_others_with_it(engine: Engi
     append(engine, "asks", (3, 7, "a", "7"))
     assert given(query.results()) == [(0, 10, [(2, 5), (2, 6), (2, 7)])]
     assert query.statistics().rows_failed > 0
+
+
+sizes = st.integers(1, 6)
+windows = st.builds(Windows, sizes, sizes, st.integers(-3, 3))
+several = st.one_of(
+    st.lists(windows, min_size=2, max_size=3),
+    windows.map(lambda each: [each, each]),
+)
+
+
+def test_where_windows_are_alike_the_key_of_a_pair_is_its_older_chunk() -> None:
+    schedule = Schedule([Windows(3, 2)] * 2)
+    assert (pair_key(schedule, 0, 7), pair_key(schedule, 1, -4)) == (7, -4)
+    assert kept_from(schedule, [Span(5, 8), Span(5, 8)]) == 5
+
+
+@given_that(of=several, chunks=st.lists(st.integers(-8, 8), min_size=3, max_size=3))
+def test_a_pair_is_kept_until_the_first_of_its_chunks_has_left(
+    of: list[Windows], chunks: list[int]
+) -> None:
+    schedule = Schedule(of)
+    pair = [chunk for _, chunk in zip(of, chunks, strict=False)]
+    key = min(pair_key(schedule, number, chunk) for number, chunk in enumerate(pair))
+    end, was_in = schedule.end_after(-20), False
+    while end < 40:
+        spans = schedule.at(end)
+        is_in = all(spans[i].first <= chunk < spans[i].end for i, chunk in enumerate(pair))
+        has_left = any(chunk < spans[i].first for i, chunk in enumerate(pair))
+        is_kept = key >= kept_from(schedule, spans)
+        assert is_kept == (not has_left)
+        assert is_kept or not is_in
+        was_in = was_in or is_in
+        end = schedule.end_after(end)
+    assert key < kept_from(schedule, schedule.at(end))

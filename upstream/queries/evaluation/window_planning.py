@@ -14,7 +14,6 @@ from ..chunks.sessions import GapEnds, Sessions
 from ..chunks.walk import Walk
 from ..chunks.windows import EndTimes
 from ..pairs.join_leaf import JoinLeaf
-from ..pairs.pairing import WindowPairing
 from ..results.failing_rows import FailingRows
 from ..rewriting.table_names import reads_tables
 from ..sql.lending import prepare
@@ -151,7 +150,7 @@ class WindowPlanner:
             leaf,
             schemas,
             self._duck,
-            pairing=WindowPairing(schedule, leaf.windows),
+            schedule=schedule,
             failing=self._failing,
         )
 

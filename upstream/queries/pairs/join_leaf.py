@@ -1,7 +1,11 @@
 """A leaf of a query over several inputs: their join, of which each new pair of rows is made once.
 
 Rows that come are joined with those of the other inputs that are held, and held from then on
-(DataCell, section 3, "Multi-stream Queries"). Which these are is said by a `Pairing`.
+(DataCell, section 3, "Multi-stream Queries"): all rows of a window meet.
+
+A pair leaves with the first of its chunks that leaves. It has a key by which it is kept, the least
+of the keys of its chunks. Where all windows are alike that is the older chunk, whose number is the
+key; else the key is the end of the first window without it.
 
 The rows of the window are held, for rows to come; so are those of earlier windows that may still be
 asked for, which are then joined anew: a pair of rows can be in a window that is older than the
@@ -11,7 +15,7 @@ younger of them, but not in all windows of the older one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -28,16 +32,16 @@ from ..results.failing_rows import spare
 from ..sql.names import STEP
 from .pair_merge import PairMerge
 from .pair_statements import PairStatements
-from .sparing_join import SparingJoin, chunks_of
+from .sparing_join import Joined, sparing_join
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...database.duck import Duck
     from ..chunks.cutter import Piece
+    from ..chunks.windows import Schedule
     from ..results.failing_rows import FailedRows, FailingRows, Place
     from ..rewriting.split_query import Leaf
-    from .pairing import Pairing
 
 _BEFORE_ALL: Final = -(1 << 63)
 _WORTH: Final = 0.5
@@ -60,7 +64,7 @@ class JoinLeaf:
         "_inputs",
         "_is_chosen",
         "_merge",
-        "_pairing",
+        "_schedule",
         "_spans",
         "_tables",
         "_waiting",
@@ -75,11 +79,11 @@ class JoinLeaf:
         schemas: Mapping[int, pa.Schema],
         duck: Duck,
         *,
-        pairing: Pairing,
+        schedule: Schedule,
         failing: FailingRows,
     ) -> None:
         self._inputs = leaf.windows
-        self._pairing = pairing
+        self._schedule = schedule
         self._failing = failing
         self._failed_pairs: Counter[Place] = Counter()
         """How many pairs were left out, by where their rows are."""
@@ -88,7 +92,8 @@ class JoinLeaf:
         self._forms = [PairStatements(each, schemas, duck) for each in leaves]
         """The ways to join; the first is taken, once there were rows to choose by."""
         self._is_chosen = False
-        self.schema = self._forms[0].schema
+        assert leaf.schema is not None, "a leaf that was tried has a schema"
+        self.schema = leaf.schema
         self._merge = PairMerge(leaf.groups, leaf.states, self.schema, duck)
         self.merge_query = self._merge.query
         """The query by which the finish merges what `merged` gives."""
@@ -128,7 +133,7 @@ class JoinLeaf:
         """Move on to a window, and join what waited for it."""
         if spans != self._spans:
             self._spans = spans
-            self._merge.advance(self._pairing.kept_from(spans))
+            self._merge.advance(kept_from(self._schedule, spans))
             self._drop()
         self._join()
 
@@ -191,7 +196,7 @@ class JoinLeaf:
         """Return rows with the key of their pairs in front."""
         import pyarrow as pa
 
-        key = self._pairing.key(number, chunk)
+        key = pair_key(self._schedule, number, chunk)
         if key != chunk:
             keys = pa.array(np.full(rows.num_rows, key, np.int64))
             rows = rows.set_column(0, rows.schema.field(0), keys)
@@ -205,30 +210,16 @@ class JoinLeaf:
         Input by input: the new rows of each with all that are held of the others, and held from
         then on.
         """
-        import pyarrow as pa
-
         for number in self._inputs:
             span = self._spans[number]
-            new = list(self._waiting[number].between(_BEFORE_ALL, span.end))
-            if not new:
-                continue
-            partners = self._pairing.partners(number, self._spans)
-            others = {other: self._rows(other, within) for other, within in partners.items()}
-            in_window = [rows for chunk, rows in new if chunk >= span.first]
-            found: list[pa.Table] = []
-            failed: Counter[Place] = Counter()
-            error: str | None = None
-            if in_window and all(table.num_rows for table in others.values()):
-                rows = pa.concat_tables(in_window)
-                chunks: dict[int, Callable[[], list[int]]] = {number: partial(chunks_of, new, span)}
-                chunks |= {other: self._held_chunks(other, partners[other]) for other in others}
-                join = SparingJoin(self._forms[0].join, number, chunks)
-                found, failed, error = join.run(rows, others)
-                found = self._merge.conformed(found)
+            waiting = self._waiting[number].between(_BEFORE_ALL, span.end)
+            new = [(chunk, rows) for chunk, rows in waiting if chunk >= span.first]
+            joined = self._joined(number, new, self._spans)
+            found = self._merge.conformed(joined.results)
             with HeldInterrupt():
                 self._merge.stage(found)
-                self._failed_pairs.update(failed)
-                self._failing.add(failed, error)
+                self._failed_pairs.update(joined.failed)
+                self._failing.add(joined.failed, joined.error)
                 for chunk, pieces in self._waiting[number].forget(span.end):
                     for piece in pieces:
                         self._held[number].add(chunk, piece)
@@ -240,22 +231,26 @@ class JoinLeaf:
         import pyarrow as pa
 
         self._join()
-        rows = {i: self._rows(i, spans[i]) for i in self._inputs}
-        form = self._forms[0]
-        try:
-            return form.partial(rows)
-        except DatabaseError:
-            one, *_ = self._inputs
-            others = {i: rows[i] for i in self._inputs if i != one}
-            chunks = {i: self._held_chunks(i, spans[i]) for i in self._inputs}
-            join = SparingJoin(
-                lambda number, part, rest: form.partial({number: part, **rest}), one, chunks
-            )
-            parts, failed, error = join.run(rows[one], others)
-            new = failed - self._failed_pairs  # those that were not joined yet
-            self._failed_pairs.update(new)
-            self._failing.add(new, error)
-            return pa.concat_tables(parts) if parts else empty_table(self.schema)
+        one, *_ = self._inputs
+        joined = self._joined(one, list(self._held[one].between(*spans[one])), spans)
+        new = joined.failed - self._failed_pairs  # those that were not joined yet
+        self._failed_pairs.update(new)
+        self._failing.add(new, joined.error)
+        parts = self._merge.conformed(joined.results)
+        return pa.concat_tables(parts).remove_column(0) if parts else empty_table(self.schema)
+
+    def _joined(self, number: int, pieces: Sequence[Piece], spans: Sequence[Span]) -> Joined:
+        """Join pieces of an input with the rows that are held of the others for a window."""
+        import pyarrow as pa
+
+        others = {each: self._rows(each, spans[each]) for each in self._inputs if each != number}
+        if not pieces or not all(table.num_rows for table in others.values()):
+            return Joined([], Counter(), None)
+        rows = pa.concat_tables([rows for _, rows in pieces])
+        made_of: dict[int, Iterable[Piece]] = {
+            other: self._held[other].between(*spans[other]) for other in others
+        }
+        return sparing_join(self._forms[0].join, number, rows, others, made_of | {number: pieces})
 
     def _rows(self, number: int, span: Span) -> pa.Table:
         """Return what is held of an input for a span."""
@@ -271,9 +266,6 @@ class JoinLeaf:
             self._tables[number] = SlidingTable(self._forms[0].picked[number])
         return self._tables[number]
 
-    def _held_chunks(self, number: int, span: Span) -> Callable[[], list[int]]:
-        return lambda: chunks_of(self._held[number].between(*span), span)
-
     def _drop(self) -> None:
         bounds = [
             min(forgotten, span.first)
@@ -287,3 +279,13 @@ class JoinLeaf:
             if any(chunk < bounds[number] for number, chunk in place)
         ]:
             del self._failed_pairs[place]
+
+
+def pair_key(schedule: Schedule, number: int, chunk: int) -> int:
+    """Return the key of pairs with a chunk of an input, if no other chunk of them leaves before."""
+    return chunk if schedule.is_even else schedule.windows[number].leaving(chunk)
+
+
+def kept_from(schedule: Schedule, spans: Sequence[Span]) -> int:
+    """Return the least key of a pair that is in a window."""
+    return spans[0].first if schedule.is_even else max(span.end for span in spans) + 1
