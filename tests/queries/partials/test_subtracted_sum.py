@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from upstream.queries.partials.live_places import ENTERS, LEAVES, LivePlaces, PartValues
 from upstream.queries.partials.subtracted_sum import SubtractedSum, can_subtract
 
+SIZE = 6
 HUGE = pa.decimal128(38, 0)
 PARTS = st.lists(
     st.dictionaries(
-        st.integers(0, 5), st.one_of(st.none(), st.integers(-9, 9)), min_size=1, max_size=5
+        st.integers(0, SIZE - 1), st.one_of(st.none(), st.integers(-9, 9)), min_size=1, max_size=5
     ),
     max_size=12,
 )
@@ -45,9 +46,8 @@ class Sums:
 
     def count(self, part: PartValues, times: int, places: Sequence[int] | None) -> None:
         where = np.arange(part.arrays[0].size) if places is None else np.array(places)
-        size = int(where.max()) + 1
-        self.live.add(where, times, size)
-        self.sum.count(where, part, times, size)
+        self.live.add(where, times, SIZE)
+        self.sum.count(where, part, times, SIZE)
         self.sum._check(self.live)
 
     def column(self) -> pa.Array:
@@ -71,7 +71,7 @@ def test_sums_are_those_of_the_parts_in_the_window(type_: pa.DataType) -> None:
                 sums.leave(values, places=list(left))
             column = sums.column()
             assert column.type == type_
-            places = sums.live.of(np.arange(6)).tolist()
+            places = sums.live.of(np.arange(SIZE)).tolist()
             found = dict(zip(places, column.to_pylist(), strict=True))
             assert found == sums_of([part for part, _ in held])
 
