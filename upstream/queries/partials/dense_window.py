@@ -14,11 +14,9 @@ import numpy as np
 from ...rows.arrow_words import one_array
 from ...rows.group_places import GroupPlaces, has_places
 from ..rewriting.split_query import StateKind
+from .counted_columns import ENTERS, LEAVES, LivePlaces, SubtractedSum, can_subtract
 from .kernels import kernel_of
-from .live_places import ENTERS, LEAVES, LivePlaces
-from .stacked_state import StackedState
-from .subtracted_sum import SubtractedSum, can_subtract
-from .two_stacks import TwoStacks
+from .two_stacks import StackedState, TwoStacks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
     from ...rows.group_places import Places
     from ..chunks.ring import Ring
     from ..rewriting.split_query import State
+    from .counted_columns import PartValues
     from .kernels import Arrays
-    from .live_places import PartValues
 
 _SPARE_PLACES: Final = 4_096
 _BEFORE_ALL: Final = -(1 << 63)

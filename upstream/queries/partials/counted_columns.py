@@ -1,7 +1,7 @@
-"""Which groups are in the window, and where their states are NULL: counts by places.
+"""What a part is added to when it enters the window, and subtracted from when it leaves.
 
-The place of a group is its number in `GroupPlaces`; all columns of a `DenseWindow` are by places.
-A group is in the window as long as a part of the window has it.
+That is in how many parts each group is, in how many of them its states are NULL, and sums of
+integers and decimals. All of it is by places: the place of a group is its number in `GroupPlaces`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ...rows.arrow_words import grown
+from ...rows.arrow_words import column, grown, lower_words, one_array
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ...rows.arrow_words import Integers, Numbers, Present
     from ...rows.group_places import Places
     from .kernels import Arrays
+
+_SIGN_BITS: Final = 63
+_ANY_DECIMAL: Final = 1 << 127
 
 ENTERS: Final = 1
 LEAVES: Final = -1
@@ -73,14 +78,14 @@ class LivePlaces:
         """In how many parts each place in the window is."""
         return self.of(self._parts).astype(np.int64, copy=False)
 
-    def of(self, column: Numbers) -> Numbers:
+    def of(self, values: Numbers) -> Numbers:
         """Return a copy of what a column has at the places in the window."""
         import pyarrow as pa
 
         places = self.places
         if isinstance(places, slice):
-            return column[places].copy()
-        filtered: Numbers = pa.array(column[: len(places)]).filter(places).to_numpy()
+            return values[places].copy()
+        filtered: Numbers = pa.array(values[: len(places)]).filter(places).to_numpy()
         return filtered
 
     def _check(self) -> None:
@@ -124,3 +129,61 @@ class StateCounts:
         for nulls in filter(len, self._nulls):
             assert np.count_nonzero(nulls) == np.count_nonzero(live.of(nulls))
             assert (live.of(nulls) <= live.parts).all()
+
+
+class SubtractedSum:
+    """The sums of one column of integers or decimals. A place that no part has is zero.
+
+    They are kept modulo 2**64, in which adding and subtracting are exact whatever the values are.
+    That the true sum is no larger follows from a bound: the sum of the greatest magnitudes in the
+    parts of the window. Where the bound is too large for the type of the column, the sum is not
+    exact, and the merge is left to DuckDB until such values have left the window.
+    """
+
+    __slots__ = ("_name", "_sums", "_type", "counts")
+
+    def __init__(self, field: pa.Field) -> None:
+        self._name = field.name
+        self._type = field.type
+        self._sums: Integers = np.zeros(0, np.int64)
+        self.counts = StateCounts(1, _limit(field.type))
+
+    def read(self, table: pa.Table) -> PartValues:
+        """Return what is kept of a part: the sums modulo 2**64, 0 for NULL."""
+        sums, present, fits = lower_words(one_array(table.column(self._name)))
+        bound = max(int(sums.max()), -int(sums.min())) if fits else _ANY_DECIMAL
+        return PartValues((sums,), (present,), bound)
+
+    def count(self, places: Integers, values: PartValues, times: int, size: int) -> None:
+        """Add a part that enters the window, or subtract one that leaves it."""
+        self.counts.add(places, values, times, size)
+        self._sums = grown(self._sums, size)
+        [sums] = values.arrays
+        self._sums[places] += times * sums.astype(np.int64, copy=False)
+
+    def columns(self, live: LivePlaces) -> dict[str, pa.Array]:
+        """Return the sums in the window."""
+        [present] = self.counts.present(live)
+        return {self._name: column(self._type, live.of(self._sums), present)}
+
+    def _check(self, live: LivePlaces) -> None:
+        """Assert what always holds."""
+        self.counts._check(live)
+        assert np.count_nonzero(self._sums) == np.count_nonzero(live.of(self._sums))
+
+
+def can_subtract(type_: pa.DataType) -> bool:
+    """Tell whether sums of this type are integers or decimals."""
+    from pyarrow import types
+
+    return bool(types.is_decimal128(type_) or types.is_signed_integer(type_))
+
+
+def _limit(type_: pa.DataType) -> int:
+    """Return what the magnitude of any sum must stay below."""
+    from pyarrow import types
+
+    if types.is_decimal128(type_):
+        largest: int = 10 ** int(type_.precision)
+        return min(largest, 1 << _SIGN_BITS)
+    return 1 << int(type_.bit_width) - 1
