@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...rows.arrow_words import Integers, Numbers, Present
-    from ...rows.group_places import Places
+    from ...rows.group_codes import Places
     from .kernels import Arrays
 
 _SIGN_BITS: Final = 63

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ...rows.arrow_words import one_array
-from ...rows.group_places import GroupPlaces, has_places
+from ...rows.group_codes import GroupPlaces, has_places
 from ..rewriting.split_query import StateKind
 from .counted_columns import ENTERS, LEAVES, LivePlaces, SubtractedSum, can_subtract
 from .kernels import kernel_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...rows.arrow_words import Integers
-    from ...rows.group_places import Places
+    from ...rows.group_codes import Places
     from ..chunks.ring import Ring
     from ..rewriting.split_query import State
     from .counted_columns import PartValues
