@@ -21,7 +21,11 @@ from .arrow_words import numbers, one_array
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from .window_bound import WindowBound
+WindowBound = datetime | date | np.datetime64 | int | float | None
+"""Where a window starts or ends, in the type of the time column; None where there are no windows.
+
+NumPy's datetime64 stands for what datetime cannot: nanoseconds, and years beyond 9999.
+"""
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64 | np.int64 | np.uint64]
@@ -110,6 +114,13 @@ def time_value(number: int, kind: pa.DataType) -> WindowBound:
     if pa.types.is_timestamp(kind):
         return _datetime_or(number, kind)
     return number
+
+
+def is_before(one: WindowBound, other: WindowBound) -> bool:
+    """Tell whether a window ends before another of the same query; never where there are none."""
+    if one is None or other is None:
+        return False
+    return bool(one < other)  # type: ignore[operator]  # both are of the one type of their query
 
 
 def _date_or(days: int) -> WindowBound:

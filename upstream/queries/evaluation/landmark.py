@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...database.prepared import Prepared
-    from ...rows.window_bound import WindowBound
+    from ...rows.stream_times import WindowBound
     from ..chunks.cutter import Cut
     from ..chunks.input import Input
     from ..results.failing_rows import FailingRows

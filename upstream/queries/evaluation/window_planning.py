@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ...clock import Clock
     from ...database.duck import Duck
     from ...rows.stream_definition import StreamDefinition
-    from ...rows.window_bound import WindowBound
+    from ...rows.stream_times import WindowBound
     from ...tables.log import LogReader
     from ..chunks.progress import Ends
     from ..chunks.windows import Schedule

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ...rows.window_bound import WindowBound, is_before
+from ...rows.stream_times import WindowBound, is_before
 from ..choices import Emit, Semantics, check_name_of_choice, checked_seconds
 from .backlog import Backlog
 
