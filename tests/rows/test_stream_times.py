@@ -20,6 +20,7 @@ from upstream.rows.stream_times import (
     is_time_type,
     time_value,
     times_of,
+    unit_name,
     units_per_second,
 )
 
@@ -177,3 +178,18 @@ def test_without_windows_nothing_is_before_anything() -> None:
     assert not is_before(None, None)
     assert not is_before(None, 1)
     assert not is_before(1, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit"),
+    [
+        (pa.timestamp("ns"), "nanoseconds"),
+        (pa.timestamp("s"), "seconds"),
+        (pa.date32(), "days"),
+        (pa.float64(), "microseconds"),
+        (pa.int64(), ""),
+    ],
+    ids=str,
+)
+def test_times_have_a_unit(kind: pa.DataType, unit: str) -> None:
+    assert unit_name(kind) == unit

@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from sqlglot import exp
 
-from ...rows.type_names import type_name, unit_name
+from ...rows.stream_times import unit_name
+from ...rows.type_names import type_name
 from .names import did_you_mean
 from .window_clause import Axis, WindowKind
 from .window_size import MICROSECONDS, NotConstantError, WindowSize, constant_size
