@@ -108,15 +108,8 @@ def grown(array: _Array, size: int, fill: float = 0) -> _Array:
     return larger
 
 
-def presence(array: pa.Array) -> NDArray[np.bool_]:
-    """Return which values are there, of a column that has NULLs."""
-    bits = np.frombuffer(array.buffers()[0], np.uint8)
-    end = array.offset + len(array)
-    return np.unpackbits(bits, count=end, bitorder="little")[array.offset :].astype(bool)
-
-
 def _without_nulls(values: _Values, array: pa.Array) -> tuple[_Values, Present]:
     if array.null_count == 0:
         return values, None
-    present = presence(array)
+    present = array.is_valid().to_numpy(zero_copy_only=False)
     return np.where(present, values, values.dtype.type(0)), present

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from .arrow_words import numbers, presence, stored_as
+from .arrow_words import numbers, stored_as
 from .word_codes import IntegerCodes, TextWords
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class WordCodes:
         words = self._words_of(array)
         if array.null_count == 0:
             return self._codes.codes_of(words) + 1
-        present = presence(array)
+        present = array.is_valid().to_numpy(zero_copy_only=False)
         codes = np.full(words.size, _NULL, np.int64)
         codes[present] = self._codes.codes_of(words[present]) + 1
         return codes
@@ -209,7 +209,7 @@ class DictionaryCodes:
         codes = np.append(self._values.codes_of(array.dictionary), _NULL)
         places = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
         if array.indices.null_count:
-            places = np.where(presence(array.indices), places, codes.size - 1)
+            places = np.where(array.indices.is_valid(), places, codes.size - 1)
         found: Integers = codes[places]
         return found
 

@@ -18,7 +18,7 @@ from sqlglot import exp
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
 from upstream.queries.partials.dense_merge import DenseMerge
-from upstream.queries.partials.table_merge import RelationalMerge
+from upstream.queries.partials.running_merge import RelationalMerge
 from upstream.queries.rewriting.split_query import State, StateKind
 
 from .contract import (

@@ -92,12 +92,6 @@ def test_parts_that_wait_outside_of_the_window_keep_their_places(
     assert slides.slide(38, 40) == [("all", 2, 38.0), ("of 38", 1, 38.0), ("of 39", 1, 39.0)]
 
 
-def test_only_sums_can_go_back() -> None:
-    assert not Slides().window.can_go_back
-    window = DenseWindow(("place",), (TUPLES,), SCHEMA.remove(2))
-    assert window.can_go_back
-
-
 def test_columns_come_back_in_the_order_of_the_schema() -> None:
     fields = [
         *[("least", pa.float64()), ("tuples", pa.int64()), ("place", pa.string())],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..chunks.cutter import Piece
-    from .table_merge import TableMerge
+    from .running_merge import TableMerge
 
 
 _ROWS: Final = 10_000

@@ -13,6 +13,7 @@ none, and the next call derives them anew.
 
 from __future__ import annotations
 
+from functools import partial as bind
 from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
@@ -27,12 +28,11 @@ if TYPE_CHECKING:
     from ..chunks.cutter import Piece
     from ..rewriting.split_query import State
     from .dense_window import Bounds
-    from .table_merge import TableMerge
+    from .running_merge import TableMerge
 
 _PARTS: Final = 8
 """When so many parts of a chunk have come, they are merged to one."""
 _BEFORE_ALL: Final = -(1 << 63)
-_AFTER_ALL: Final = (1 << 63) - 1
 _NOWHERE: Final = (_BEFORE_ALL, _BEFORE_ALL)
 
 
@@ -41,23 +41,18 @@ class DenseMerge:
 
     __slots__ = (
         "_forgotten",
-        "_groups",
+        "_is_subtracted",
         "_merge",
+        "_new_window",
         "_position",
         "_ring",
-        "_states",
         "_unread",
         "_window",
     )
 
-    def __init__(
-        self,
-        groups: tuple[str, ...],
-        states: Sequence[State],
-        merge: TableMerge,
-    ) -> None:
-        self._groups = groups
-        self._states = states
+    def __init__(self, groups: tuple[str, ...], states: Sequence[State], merge: TableMerge) -> None:
+        self._new_window = bind(DenseWindow, groups, states, merge.schema)
+        self._is_subtracted = [is_subtracted(state, merge.schema) for state in states]
         self._merge = merge
         self._ring = Ring[Part]()
         self._position: Bounds = _NOWHERE
@@ -109,16 +104,15 @@ class DenseMerge:
     @property
     def rows(self) -> int:
         """How many rows are held. O(parts)."""
-        parts = (part for _, part in self._ring.between(_BEFORE_ALL, _AFTER_ALL))
+        parts = (part for chunk in self._ring for part in self._ring.of(chunk))
         held: int = sum(part.table.num_rows for part in parts)
         return held + (self._window.group_count if self._window is not None else 0)
 
     def describe(self) -> str:
         """Say in a phrase how it merges."""
-        subtracted = [is_subtracted(state, self._merge.schema) for state in self._states]
-        if all(subtracted):
+        if all(self._is_subtracted):
             return "adding the chunks that enter and subtracting those that leave, exactly"
-        if not any(subtracted):
+        if not any(self._is_subtracted):
             return "two stacks of chunks, of which one chunk enters and one leaves"
         return (
             "adding the chunks that enter and subtracting those that leave, where that is exact, "
@@ -145,9 +139,10 @@ class DenseMerge:
 
     def _derived(self) -> DenseWindow:
         """Derive the window at the position from the ring. O(rows of all parts)."""
-        window = DenseWindow(self._groups, self._states, self._merge.schema)
-        for _, part in self._ring.between(_BEFORE_ALL, _AFTER_ALL):
-            window.read(part)
+        window = self._new_window()
+        for chunk in self._ring:
+            for part in self._ring.of(chunk):
+                window.read(part)
         window.slide(self._ring, _NOWHERE, self._position)
         return window
 
@@ -185,20 +180,18 @@ class DenseMerge:
         return window.merged
 
     def _merged_near(self, bounds: Bounds) -> pa.Table | None:
-        """Slide to another window and back, if that is less work than merging it."""
+        """Slide to another window and back, if it can and that is less work than merging it."""
         both = max(bounds[0], self._position[0]), min(bounds[1], self._position[1])
         here, there, shared = (
             len(self._ring.chunks(*each)) for each in (self._position, bounds, both)
         )
-        if 2 * (there + here - 2 * shared) > there:
+        if not all(self._is_subtracted) or 2 * (there + here - 2 * shared) > there:
             return None
         window = self._taken()
-        merged = None
-        if window.can_go_back:
-            window.slide(self._ring, self._position, bounds)
-            window.merge(self._ring, bounds)
-            merged = window.merged
-            window.slide(self._ring, bounds, self._position)
+        window.slide(self._ring, self._position, bounds)
+        window.merge(self._ring, bounds)
+        merged = window.merged
+        window.slide(self._ring, bounds, self._position)
         self._keep(window)
         return merged
 

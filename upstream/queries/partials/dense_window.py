@@ -101,11 +101,6 @@ class DenseWindow:
         """How many groups there are in the window."""
         return self._live.count
 
-    @property
-    def can_go_back(self) -> bool:
-        """Whether the window can slide backwards."""
-        return not self._stacked
-
     def read(self, part: Part) -> None:
         """Give the groups of a part places, and derive what is merged. O(rows)."""
         groups = [one_array(part.table.column(name)) for name in self._groups]
