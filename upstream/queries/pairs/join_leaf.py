@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ..chunks.windows import Schedule
     from ..results.failing_rows import FailedRows, FailingRows, Place
     from ..rewriting.split_query import Leaf
+    from .sparing_join import Join
 
 _BEFORE_ALL: Final = -(1 << 63)
 _WORTH: Final = 0.5
@@ -214,7 +215,7 @@ class JoinLeaf:
             span = self._spans[number]
             waiting = self._waiting[number].between(_BEFORE_ALL, span.end)
             new = [(chunk, rows) for chunk, rows in waiting if chunk >= span.first]
-            joined = self._joined(number, new, self._spans)
+            joined = self._joined(self._forms[0].join, number, new, self._spans)
             found = self._merge.conformed(joined.results)
             with HeldInterrupt():
                 self._merge.stage(found)
@@ -232,14 +233,17 @@ class JoinLeaf:
 
         self._join()
         one, *_ = self._inputs
-        joined = self._joined(one, list(self._held[one].between(*spans[one])), spans)
+        pieces = list(self._held[one].between(*spans[one]))
+        joined = self._joined(self._forms[0].partial, one, pieces, spans)
         new = joined.failed - self._failed_pairs  # those that were not joined yet
         self._failed_pairs.update(new)
         self._failing.add(new, joined.error)
-        parts = self._merge.conformed(joined.results)
-        return pa.concat_tables(parts).remove_column(0) if parts else empty_table(self.schema)
+        parts = joined.results
+        return pa.concat_tables(parts) if parts else empty_table(self.schema)
 
-    def _joined(self, number: int, pieces: Sequence[Piece], spans: Sequence[Span]) -> Joined:
+    def _joined(
+        self, join: Join, number: int, pieces: Sequence[Piece], spans: Sequence[Span]
+    ) -> Joined:
         """Join pieces of an input with the rows that are held of the others for a window."""
         import pyarrow as pa
 
@@ -250,7 +254,7 @@ class JoinLeaf:
         made_of: dict[int, Iterable[Piece]] = {
             other: self._held[other].between(*spans[other]) for other in others
         }
-        return sparing_join(self._forms[0].join, number, rows, others, made_of | {number: pieces})
+        return sparing_join(join, number, rows, others, made_of | {number: pieces})
 
     def _rows(self, number: int, span: Span) -> pa.Table:
         """Return what is held of an input for a span."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class PairStatements:
     """The statements of one leaf over several streams."""
 
-    __slots__ = ("_by_step", "_columns", "_picks", "picked", "rule")
+    __slots__ = ("_by_step", "_columns", "_partial", "_picks", "picked", "rule")
 
     def __init__(self, leaf: Leaf, schemas: Mapping[int, pa.Schema], duck: Duck) -> None:
         import pyarrow as pa
@@ -43,10 +43,12 @@ class PairStatements:
             i: prepare(duck, with_last(leaf.partial_by_step, f"chunk_{i}"), lent)
             for i in leaf.windows
         }
+        without_step = {name: schema.remove(0) for name, schema in lent.items()}
+        self._partial = prepare(duck, leaf.partial, without_step)
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""
-        for prepared in (*self._picks.values(), *self._by_step.values()):
+        for prepared in (*self._picks.values(), *self._by_step.values(), self._partial):
             prepared.close()
 
     def pick(self, window: int, rows: pa.Table) -> pa.Table:
@@ -60,3 +62,8 @@ class PairStatements:
         """Join rows of one stream, the fewer, with those of the others; the step is in front."""
         chunks = {f"chunk_{i}": other for i, other in others.items()}
         return self._by_step[window].run(**{f"chunk_{window}": rows}, **chunks)
+
+    def partial(self, window: int, rows: pa.Table, others: Mapping[int, pa.Table]) -> pa.Table:
+        """Return the partial of all these rows together."""
+        chunks = {f"chunk_{i}": each.remove_column(0) for i, each in others.items()}
+        return self._partial.run(**{f"chunk_{window}": rows.remove_column(0)}, **chunks)
