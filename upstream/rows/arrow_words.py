@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64] | NDArray[np.float64]
     Present = NDArray[np.bool_] | None
 
-_Values = TypeVar("_Values", "NDArray[np.int64]", "NDArray[np.float64]")
 _Array = TypeVar(
     "_Array",
     "NDArray[np.int64]",
@@ -49,11 +48,13 @@ def numbers(array: pa.Array) -> tuple[Numbers, Present]:
     """
     dtype = stored_as(array.type)
     assert dtype is not None
-    values = np.frombuffer(array.buffers()[1] or b"", dtype)
-    values = values[array.offset : array.offset + len(array)]
-    if values.dtype.kind == "f":
-        return _without_nulls(values.astype(np.float64, copy=False), array)
-    return _without_nulls(values.astype(np.int64, copy=False), array)
+    stored = np.frombuffer(array.buffers()[1] or b"", dtype)
+    stored = stored[array.offset : array.offset + len(array)]
+    values: Numbers = stored.astype("f8" if stored.dtype.kind == "f" else "i8", copy=False)
+    if array.null_count == 0:
+        return values, None
+    present = array.is_valid().to_numpy(zero_copy_only=False)
+    return np.where(present, values, values.dtype.type(0)), present
 
 
 def lower_words(array: pa.Array) -> tuple[Numbers, Present, bool]:
@@ -67,8 +68,11 @@ def lower_words(array: pa.Array) -> tuple[Numbers, Present, bool]:
         return *numbers(array), True
     words = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, 2)
     words = words[array.offset : array.offset + len(array)]
-    low, present = _without_nulls(words[:, 0], array)
-    high, _ = _without_nulls(words[:, 1], array)
+    present = None
+    if array.null_count:
+        present = array.is_valid().to_numpy(zero_copy_only=False)
+        words = np.where(present[:, np.newaxis], words, 0)
+    low, high = words.T
     return low, present, np.array_equal(high, low >> _SIGN_BITS)
 
 
@@ -106,10 +110,3 @@ def grown(array: _Array, size: int, fill: float = 0) -> _Array:
     larger: _Array = np.full((max(size, 2 * len(array)), *array.shape[1:]), fill, array.dtype)
     larger[: len(array)] = array
     return larger
-
-
-def _without_nulls(values: _Values, array: pa.Array) -> tuple[_Values, Present]:
-    if array.null_count == 0:
-        return values, None
-    present = array.is_valid().to_numpy(zero_copy_only=False)
-    return np.where(present, values, values.dtype.type(0)), present

@@ -9,11 +9,10 @@ import pyarrow as pa
 import pytest
 
 from upstream.database.duck import Duck
-from upstream.queries.partials import running_merge
 from upstream.queries.partials.chunk_tree import ChunkTree
 from upstream.queries.partials.cumulative_merge import CumulativeMerge
 from upstream.queries.partials.dense_merge import DenseMerge
-from upstream.queries.partials.running_merge import RelationalMerge, RowConcatenation
+from upstream.queries.partials.running_merge import RelationalMerge, RowConcatenation, running_merge
 
 from .contract import AMOUNT, GREATEST, TUPLES, rows_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
 from ..chunks.pieces import by_chunk, portions, with_chunks
-from ..partials import running_merge
+from ..partials.running_merge import running_merge
 from ..results.failing_rows import spare
 from ..sql.lending import prepare
 from ..sql.names import STEP

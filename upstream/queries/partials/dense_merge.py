@@ -130,7 +130,7 @@ class DenseMerge:
             return self._derived()
         for chunk, part in self._unread:
             window.read(part)
-            if self._is_inside(chunk):
+            if chunk in range(*self._position):
                 window.enter(chunk, part)
         for chunk in dict.fromkeys(chunk for chunk, _ in self._unread):
             if len(self._ring.of(chunk)) > _PARTS:
@@ -161,13 +161,9 @@ class DenseMerge:
         except (DatabaseError, pa.ArrowException):  # the reader of the merge is told
             return
         window.read(joined)
-        if self._is_inside(chunk):
+        if chunk in range(*self._position):
             window.join(chunk, parts, joined)
         self._ring.replace(chunk, [joined])
-
-    def _is_inside(self, chunk: int) -> bool:
-        first, end = self._position
-        return first <= chunk < end
 
     def _merged_here(self) -> pa.Table:
         window = self._window

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from .kernels import Arrays
 
 _SPARE_PLACES: Final = 4_096
-_BEFORE_ALL: Final = -(1 << 63)
-_AFTER_ALL: Final = (1 << 63) - 1
 
 Bounds = tuple[int, int]
 
@@ -162,9 +160,11 @@ class DenseWindow:
     def is_sparse(self, ring: Ring[Part], window: Bounds) -> bool:
         """Tell whether so many places are of no part that they are better given anew."""
         spare = len(self._places) - 4 * self._live.count - _SPARE_PLACES
-        outside = ((_BEFORE_ALL, window[0]), (max(window), _AFTER_ALL))
         return spare >= 0 and spare >= 4 * sum(
-            part.places.size for bounds in outside for _, part in ring.between(*bounds)
+            part.places.size
+            for chunk in ring
+            if chunk not in range(*window)
+            for part in ring.of(chunk)
         )
 
     def _count(self, part: Part, times: int) -> None:

@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
-    from numpy.typing import NDArray
 
     from ...rows.arrow_words import Numbers
 
-    Floats = NDArray[np.float64]
     Arrays = tuple[Numbers, ...]
 
 _WORD: Final = np.iinfo(np.int64)
