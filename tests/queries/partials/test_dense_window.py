@@ -7,12 +7,14 @@ import pytest
 
 from upstream.queries.chunks.ring import Ring
 from upstream.queries.partials import dense_window
+from upstream.queries.partials.counted_columns import SubtractedSum
 from upstream.queries.partials.dense_window import (
     DenseWindow,
     Part,
     can_be_dense,
-    is_subtracted,
+    column_of,
 )
+from upstream.queries.partials.two_stacks import StackedState
 from upstream.queries.rewriting.split_query import StateKind
 
 from .contract import AMOUNT, GREATEST, LEAST, TUPLES, rows_of, state
@@ -115,7 +117,7 @@ def test_a_partial_in_several_chunks_is_read_as_one() -> None:
     ]
     part = Part(pa.concat_tables(tables))
     window.read(part)
-    assert part.places.size == part.stacked[0].arrays[0].size == part.sums[0].arrays[0].size == 2
+    assert [part.places.size, *(values.arrays[0].size for values in part.values)] == [2, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -144,5 +146,5 @@ def test_groups_that_cannot_have_places_are_not_dense() -> None:
 
 def test_doubles_are_stacked_because_adding_and_subtracting_them_would_drift() -> None:
     schema = pa.schema([("total", pa.float64()), ("tuples", pa.int64())])
-    assert not is_subtracted(state(StateKind.SUM, "total", "sum"), schema)
-    assert is_subtracted(TUPLES, schema)
+    assert isinstance(column_of(state(StateKind.SUM, "total", "sum"), schema), StackedState)
+    assert isinstance(column_of(TUPLES, schema), SubtractedSum)

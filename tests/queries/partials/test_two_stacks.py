@@ -211,7 +211,7 @@ class OneGroup:
 
     def part(self, value: int) -> Part:
         part = Part(pa.table({"x": [value]}))
-        part.places, part.sums, part.before = PLACE, [], None
+        part.places, part.before = PLACE, None
         part.stacked = [self.state.read(part.table)]
         return part
 

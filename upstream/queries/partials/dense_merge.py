@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
 from ..chunks.ring import Ring
-from .dense_window import DenseWindow, Part, is_subtracted
+from .counted_columns import SubtractedSum
+from .dense_window import DenseWindow, Part, column_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +53,8 @@ class DenseMerge:
 
     def __init__(self, groups: tuple[str, ...], states: Sequence[State], merge: TableMerge) -> None:
         self._new_window = bind(DenseWindow, groups, states, merge.schema)
-        self._is_subtracted = [is_subtracted(state, merge.schema) for state in states]
+        columns = (column_of(state, merge.schema) for state in states)
+        self._is_subtracted = [isinstance(column, SubtractedSum) for column in columns]
         self._merge = merge
         self._ring = Ring[Part]()
         self._position: Bounds = _NOWHERE

@@ -38,13 +38,14 @@ Bounds = tuple[int, int]
 class Part:
     """A part of a chunk's partial: the table, and what is derived from it to be merged.
 
-    `before` is what was in the front of the stacks when this part was pushed to it.
+    `values` are those of all states, and `stacked` of the states that are stacked. `before` is what
+    was in the front of the stacks when this part was pushed to it.
     """
 
-    __slots__ = ("before", "places", "stacked", "sums", "table")
+    __slots__ = ("before", "places", "stacked", "table", "values")
 
     places: Integers
-    sums: list[PartValues]
+    values: list[PartValues]
     stacked: list[PartValues]
     before: list[Arrays] | None
 
@@ -56,15 +57,14 @@ class DenseWindow:
     """The places of the groups in a window, and their states."""
 
     __slots__ = (
+        "_columns",
         "_group_arrays",
         "_groups",
         "_live",
         "_places",
         "_schema",
-        "_stacked",
         "_stacks",
         "_states",
-        "_sums",
         "merged",
     )
 
@@ -78,17 +78,9 @@ class DenseWindow:
     def _empty(self) -> None:
         """Have no groups."""
         self._live = LivePlaces()
-        self._sums: list[SubtractedSum] = []
-        self._stacked: list[StackedState] = []
-        for state in self._states:
-            fields = [self._schema.field(name) for name in state.columns]
-            if is_subtracted(state, self._schema):
-                self._sums.append(SubtractedSum(*fields))
-            else:
-                kernel = kernel_of(state.kind, [field.type for field in fields])
-                assert kernel is not None, "only what can be dense is made so"
-                self._stacked.append(StackedState(kernel, fields))
-        self._stacks = TwoStacks(self._stacked)
+        columns = [column_of(state, self._schema) for state in self._states]
+        self._columns = [column for column in columns if column is not None]  # all, if it is dense
+        self._stacks = TwoStacks([each for each in self._columns if isinstance(each, StackedState)])
         self._group_arrays: tuple[Places | None, list[pa.Array]] = None, []
         """The groups of the places that were asked for last."""
         self.merged: pa.Table | None = None
@@ -103,8 +95,9 @@ class DenseWindow:
         """Give the groups of a part places, and derive what is merged. O(rows)."""
         groups = [one_array(part.table.column(name)) for name in self._groups]
         part.places = self._places.places_of(groups, part.table.num_rows)
-        part.sums = [state.read(part.table) for state in self._sums]
-        part.stacked = [state.read(part.table) for state in self._stacked]
+        part.values = [column.read(part.table) for column in self._columns]
+        pairs = zip(self._columns, part.values, strict=True)
+        part.stacked = [values for column, values in pairs if isinstance(column, StackedState)]
         part.before = None
 
     def enter(self, chunk: int, part: Part) -> None:
@@ -144,18 +137,17 @@ class DenseWindow:
         """Find `merged`, unless the columns cannot know it: it is None then. O(groups)."""
         import pyarrow as pa
 
-        states = self._all_states()
-        if not all(state.counts.is_exact for state in states):
+        if not all(column.counts.is_exact for column in self._columns):
             return
-        if self._stacked:
+        if self._stacks.states:
             if self._stacks.is_broken:
                 self._stacks.rebuild(ring, window)
             self._stacks.merge()
-        columns = dict(zip(self._groups, self._group_columns(), strict=True))
-        for state in states:
-            columns |= state.columns(self._live)
-        arrays = [columns[name] for name in self._schema.names]
-        self.merged = pa.Table.from_arrays(arrays, schema=self._schema)
+        arrays = dict(zip(self._groups, self._group_columns(), strict=True))
+        for column in self._columns:
+            arrays |= column.columns(self._live)
+        in_order = [arrays[name] for name in self._schema.names]
+        self.merged = pa.Table.from_arrays(in_order, schema=self._schema)
 
     def is_sparse(self, ring: Ring[Part], window: Bounds) -> bool:
         """Tell whether so many places are of no part that they are better given anew."""
@@ -170,13 +162,8 @@ class DenseWindow:
     def _count(self, part: Part, times: int) -> None:
         size = len(self._places)
         self._live.add(part.places, times, size)
-        for column, values in zip(self._sums, part.sums, strict=True):
+        for column, values in zip(self._columns, part.values, strict=True):
             column.count(part.places, values, times, size)
-        for state, values in zip(self._stacked, part.stacked, strict=True):
-            state.count(part.places, values, times, size)
-
-    def _all_states(self) -> list[SubtractedSum | StackedState]:
-        return [*self._sums, *self._stacked]
 
     def _group_columns(self) -> list[pa.Array]:
         places = self._live.places
@@ -192,19 +179,21 @@ class DenseWindow:
         self._stacks._check()
         self._places._check()
         self._live._check()
-        for state in self._all_states():
-            state._check(self._live)
+        for column in self._columns:
+            column._check(self._live)
 
 
 def can_be_dense(groups: tuple[str, ...], states: Sequence[State], schema: pa.Schema) -> bool:
     """Tell whether the groups can be given places, and all states be merged in NumPy."""
     return all(has_places(schema.field(name).type) for name in groups) and all(
-        is_subtracted(state, schema)
-        or kernel_of(state.kind, [schema.field(name).type for name in state.columns]) is not None
-        for state in states
+        column_of(state, schema) is not None for state in states
     )
 
 
-def is_subtracted(state: State, schema: pa.Schema) -> bool:
-    """Tell whether a state is subtracted when its chunk leaves; others have two stacks."""
-    return state.kind is StateKind.SUM and can_subtract(schema.field(state.columns[0]).type)
+def column_of(state: State, schema: pa.Schema) -> SubtractedSum | StackedState | None:
+    """Return what merges a state in NumPy, of no groups yet; None if nothing does."""
+    fields = [schema.field(name) for name in state.columns]
+    if state.kind is StateKind.SUM and can_subtract(fields[0].type):
+        return SubtractedSum(*fields)
+    kernel = kernel_of(state.kind, [field.type for field in fields])
+    return None if kernel is None else StackedState(kernel, fields)

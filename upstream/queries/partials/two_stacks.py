@@ -172,13 +172,13 @@ class TwoStacks:
         "_back_from",
         "_built_from",
         "_middle_from",
-        "_states",
         "_touched",
         "is_broken",
+        "states",
     )
 
     def __init__(self, states: Sequence[StackedState]) -> None:
-        self._states = states
+        self.states = states
         self.is_broken = True
         """Whether the stacks are to be built anew before they are read."""
         self._middle_from = self._back_from = _BEFORE_ALL
@@ -193,7 +193,7 @@ class TwoStacks:
         if self.is_broken:
             return
         to = Stack.BACK if chunk >= self._back_from else Stack.MIDDLE
-        for state, values in zip(self._states, part.stacked, strict=True):
+        for state, values in zip(self.states, part.stacked, strict=True):
             state.add(to, part.places, values.arrays)
         self._touch(part.places)
         self.amend(chunk)
@@ -208,14 +208,14 @@ class TwoStacks:
         if before is None or chunk >= self._middle_from:
             self.is_broken = True
             return
-        for state, arrays in zip(self._states, before, strict=True):
+        for state, arrays in zip(self.states, before, strict=True):
             state.restore_front(part.places, arrays)
         self._touch(part.places)
 
     def amend(self, chunk: int) -> None:
         """Begin the next front anew if this chunk, which has other parts now, is in it."""
         if self._built_from <= chunk < self._back_from and not self.is_broken:
-            for state in self._states:
+            for state in self.states:
                 state.clear(Stack.NEXT)
             self._built_from = self._back_from
 
@@ -227,7 +227,7 @@ class TwoStacks:
         if self._middle_from == self._back_from:
             held = ring.chunks(max(self._back_from, first), end)  # some may wait behind the window
             if held and held[0] - first <= len(held):
-                for state in self._states:
+                for state in self.states:
                     state.swap(Stack.MIDDLE, Stack.BACK)
                 self._built_from = self._back_from = end
         waiting = ring.chunks(max(self._middle_from, first), self._built_from)
@@ -240,7 +240,7 @@ class TwoStacks:
 
     def rebuild(self, ring: Ring[Part], window: tuple[int, int]) -> None:
         """Build everything anew: the older half of the chunks in front. O(rows of all parts)."""
-        for state in self._states:
+        for state in self.states:
             for stack in Stack:
                 state.clear(stack)
         chunks = ring.chunks(*window)
@@ -248,10 +248,10 @@ class TwoStacks:
         for chunk in reversed(chunks[:half]):
             self._push(Stack.FRONT, ring.of(chunk))
         for part in (part for chunk in chunks[half:] for part in ring.of(chunk)):
-            for state, values in zip(self._states, part.stacked, strict=True):
+            for state, values in zip(self.states, part.stacked, strict=True):
                 state.add(Stack.BACK, part.places, values.arrays)
         self._middle_from = self._built_from = self._back_from = chunks[half] if half else window[0]
-        for state in self._states:
+        for state in self.states:
             state.merge(slice(None))
         self._touched.clear()
         self.is_broken = False
@@ -261,7 +261,7 @@ class TwoStacks:
         assert not self.is_broken
         if self._touched:
             places = np.concatenate(self._touched)
-            for state in self._states:
+            for state in self.states:
                 state.merge(places)
             self._touched.clear()
 
@@ -273,14 +273,14 @@ class TwoStacks:
     def _push(self, to: Stack, parts: Sequence[Part]) -> None:
         """Push the parts of a chunk to a front, the newest first."""
         for part in reversed(parts):
-            pairs = zip(self._states, part.stacked, strict=True)
+            pairs = zip(self.states, part.stacked, strict=True)
             part.before = [state.push(to, part.places, values.arrays) for state, values in pairs]
 
     def _turn(self) -> None:
         """Take the next front for the one that is used up, if all of the middle is in it."""
         if self._built_from > self._middle_from:
             return
-        for state in self._states:
+        for state in self.states:
             state.swap(Stack.FRONT, Stack.NEXT)
             state.clear(Stack.MIDDLE)
         self._middle_from = self._built_from = self._back_from
