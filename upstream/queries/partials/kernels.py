@@ -46,12 +46,14 @@ def kernel_of(kind: StateKind, types: Sequence[pa.DataType]) -> Kernel | None:
     """Return the kernel for a state whose columns have these types, or None if there is none."""
     from pyarrow import types as are
 
+    if kind not in _KERNELS:
+        return None
     for each in types:
         if stored_as(each) in {None, "uint64"} and not are.is_decimal128(each):
             return None
     if kind is StateKind.SUM and not are.is_float64(types[0]):
         return None
-    of_integers, of_floats = _KERNELS.get(kind, (None, None))
+    of_integers, of_floats = _KERNELS[kind]
     return of_floats if are.is_floating(types[0]) else of_integers
 
 
