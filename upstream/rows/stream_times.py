@@ -10,7 +10,6 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +118,8 @@ def _check(is_good: NDArray[np.bool_], values: Numbers, stream: str, name: str) 
 
 def time_value(number: int, kind: pa.DataType) -> WindowBound:
     """Return a time in units as what Python has for it, or NumPy where Python has nothing."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # which `import upstream` does without
+
     import pyarrow as pa
 
     unit = _unit(kind)
