@@ -53,7 +53,7 @@ def numbers(array: pa.Array) -> tuple[Numbers, Present]:
     values: Numbers = stored.astype("f8" if stored.dtype.kind == "f" else "i8", copy=False)
     if array.null_count == 0:
         return values, None
-    present = array.is_valid().to_numpy(zero_copy_only=False)
+    present = presence(array)
     return np.where(present, values, values.dtype.type(0)), present
 
 
@@ -70,7 +70,7 @@ def lower_words(array: pa.Array) -> tuple[Numbers, Present, bool]:
     words = words[array.offset : array.offset + len(array)]
     present = None
     if array.null_count:
-        present = array.is_valid().to_numpy(zero_copy_only=False)
+        present = presence(array)
         words = np.where(present[:, np.newaxis], words, 0)
     low, high = words.T
     return low, present, np.array_equal(high, low >> _SIGN_BITS)
@@ -110,3 +110,10 @@ def grown(array: _Array, size: int, fill: float = 0) -> _Array:
     larger: _Array = np.full((max(size, 2 * len(array)), *array.shape[1:]), fill, array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+def presence(array: pa.Array) -> NDArray[np.bool_]:
+    """Return which values are there, of a column that has NULLs."""
+    bits = np.frombuffer(array.buffers()[0], np.uint8)
+    end = array.offset + len(array)
+    return np.unpackbits(bits, count=end, bitorder="little")[array.offset :].view(np.bool_)

@@ -70,7 +70,8 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
 
     if column.type == field.type:
         return column
-    if _is_text(column.type) and _is_point_in_time(field.type):
+    is_time = pa.types.is_timestamp(field.type) or pa.types.is_date(field.type)
+    if is_time and _is_text(column.type):
         return _read_times(column, field, stream)
     if not may_become(column.type, field.type):
         given, wanted = type_name(column.type), type_name(field.type)
@@ -87,12 +88,6 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
         if row is not None:
             raise _misfit(column, field, stream, row)
     return converted
-
-
-def _is_point_in_time(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
 def _read_times(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.ChunkedArray:

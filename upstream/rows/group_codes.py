@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from .arrow_words import numbers, stored_as
+from .arrow_words import numbers, presence, stored_as
 from .word_codes import IntegerCodes, TextWords
 
 if TYPE_CHECKING:
@@ -153,8 +153,9 @@ def _column_codes(type_: pa.DataType) -> ColumnCodes:
         return WordCodes(_words_of_numbers)
     if _is_text(type_):
         return WordCodes(TextWords().words_of)
-    tests = (types.is_boolean, types.is_decimal, types.is_fixed_size_binary)
-    if any(test(type_) for test in tests):
+    if types.is_boolean(type_):
+        return WordCodes(lambda array: _words_of_numbers(array.cast("int8")))
+    if types.is_decimal(type_) or types.is_fixed_size_binary(type_):
         return DictionaryCodes(ObjectCodes())
     return ObjectCodes()  # among them intervals, which Arrow does not hash
 
@@ -183,7 +184,7 @@ class WordCodes:
         words = self._words_of(array)
         if array.null_count == 0:
             return self._codes.codes_of(words) + 1
-        present = array.is_valid().to_numpy(zero_copy_only=False)
+        present = presence(array)
         codes = np.full(words.size, _NULL, np.int64)
         codes[present] = self._codes.codes_of(words[present]) + 1
         return codes
@@ -209,7 +210,7 @@ class DictionaryCodes:
         codes = np.append(self._values.codes_of(array.dictionary), _NULL)
         places = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
         if array.indices.null_count:
-            places = np.where(array.indices.is_valid(), places, codes.size - 1)
+            places = np.where(presence(array.indices), places, codes.size - 1)
         found: Integers = codes[places]
         return found
 

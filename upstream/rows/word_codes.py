@@ -68,23 +68,20 @@ class IntegerCodes:
         if 4 * (self._count + new.size) > self._table[0].size:
             self._table = _grown(self._table, self._count, new.size)
             slots[new] = _find(self._table, keys[new])[1]
-        table_codes = self._table[1]
+        table_keys, table_codes = self._table
         self._is_changing = True
         while new.size:  # of equal keys, and of those that want one slot, one a round gets it
             new_slots, new_keys = slots[new], keys[new]
             wanted = np.arange(self._count, self._count + new.size)
             table_codes[new_slots] = wanted
             is_in = table_codes[new_slots] == wanted
-            self._put(new_keys[is_in], new_slots[is_in])
+            table_keys[new_slots[is_in]] = new_keys[is_in]
+            count = self._count + int(np.count_nonzero(is_in))
+            table_codes[new_slots[is_in]] = np.arange(self._count, count)
+            self._count = count
             codes[new], slots[new] = _find(self._table, new_keys)
             new = new[codes[new] == _FREE]
         self._is_changing = False
-
-    def _put(self, keys: Integers, slots: Integers) -> None:
-        table_keys, table_codes = self._table
-        table_keys[slots] = keys
-        table_codes[slots] = np.arange(self._count, self._count + keys.size)
-        self._count += keys.size
 
     def _undo(self) -> None:
         """Free the slots that an exception left with codes that were not given."""
