@@ -238,8 +238,7 @@ class JoinLeaf:
         new = joined.failed - self._failed_pairs  # those that were not joined yet
         self._failed_pairs.update(new)
         self._failing.add(new, joined.error)
-        parts = joined.results
-        return pa.concat_tables(parts) if parts else empty_table(self.schema)
+        return pa.concat_tables(joined.results) if joined.results else empty_table(self.schema)
 
     def _joined(
         self, join: Join, number: int, pieces: Sequence[Piece], spans: Sequence[Span]

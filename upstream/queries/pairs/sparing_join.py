@@ -48,7 +48,10 @@ def sparing_join(
     try:
         return Joined([join(number, rows, others)], Counter(), None)
     except DatabaseError:
-        chunks = {each: _chunks_of(of) for each, of in pieces.items()}
+        chunks = {
+            each: [chunk for chunk, piece in of for _ in range(piece.num_rows)]
+            for each, of in pieces.items()
+        }
     found: list[pa.Table] = []
     failed: Counter[Place] = Counter()
     error: str | None = None
@@ -72,11 +75,6 @@ def sparing_join(
     spared = spare(join_part, rows.append_column(_PLACE, [np.arange(rows.num_rows)]))
     failed.update(((number, chunk),) for chunk in _left_out(spared, chunks[number]))
     return Joined([*spared.results, *found], failed, spared.error or error)
-
-
-def _chunks_of(pieces: Iterable[Piece]) -> list[int]:
-    """Return the chunk of each row of some pieces."""
-    return [chunk for chunk, rows in pieces for _ in range(rows.num_rows)]
 
 
 def _left_out(spared: Spared, chunks: list[int]) -> list[int]:

@@ -85,8 +85,6 @@ class DenseMerge:
         window = self._taken()
         window.slide(self._ring, self._position, (first, end))
         self._position = first, end
-        if window.is_sparse(self._ring, self._position):
-            window = self._derived()
         self._keep(window)
         self._drop()
 
@@ -108,7 +106,7 @@ class DenseMerge:
         """How many rows are held. O(parts)."""
         parts = (part for chunk in self._ring for part in self._ring.of(chunk))
         held: int = sum(part.table.num_rows for part in parts)
-        return held + (self._window.group_count if self._window is not None else 0)
+        return held + (self._window.live.count if self._window is not None else 0)
 
     def describe(self) -> str:
         """Say in a phrase how it merges."""
@@ -129,7 +127,12 @@ class DenseMerge:
         """Let go of the window, to be changed, and return it; derive it anew if there is none."""
         window, self._window = self._window, None
         if window is None:
-            return self._derived()
+            window = self._new_window()
+            for chunk in self._ring:
+                for part in self._ring.of(chunk):
+                    window.read(part)
+            window.slide(self._ring, _NOWHERE, self._position)
+            return window
         for chunk, part in self._unread:
             window.read(part)
             if chunk in range(*self._position):
@@ -137,15 +140,6 @@ class DenseMerge:
         for chunk in dict.fromkeys(chunk for chunk, _ in self._unread):
             if len(self._ring.of(chunk)) > _PARTS:
                 self._join(chunk, window)
-        return window
-
-    def _derived(self) -> DenseWindow:
-        """Derive the window at the position from the ring. O(rows of all parts)."""
-        window = self._new_window()
-        for chunk in self._ring:
-            for part in self._ring.of(chunk):
-                window.read(part)
-        window.slide(self._ring, _NOWHERE, self._position)
         return window
 
     def _keep(self, window: DenseWindow) -> None:

@@ -60,11 +60,11 @@ class DenseWindow:
         "_columns",
         "_group_arrays",
         "_groups",
-        "_live",
         "_places",
         "_schema",
         "_stacks",
         "_states",
+        "live",
         "merged",
     )
 
@@ -77,7 +77,7 @@ class DenseWindow:
 
     def _empty(self) -> None:
         """Have no groups."""
-        self._live = LivePlaces()
+        self.live = LivePlaces()
         columns = [column_of(state, self._schema) for state in self._states]
         self._columns = [column for column in columns if column is not None]  # all, if it is dense
         self._stacks = TwoStacks([each for each in self._columns if isinstance(each, StackedState)])
@@ -85,11 +85,6 @@ class DenseWindow:
         """The groups of the places that were asked for last."""
         self.merged: pa.Table | None = None
         """The merge of the window, once it was asked for."""
-
-    @property
-    def group_count(self) -> int:
-        """How many groups there are in the window."""
-        return self._live.count
 
     def read(self, part: Part) -> None:
         """Give the groups of a part places, and derive what is merged. O(rows)."""
@@ -132,6 +127,7 @@ class DenseWindow:
             for part in ring.of(chunk):
                 self._count(part, LEAVES)
                 self._stacks.leave(chunk, part)
+        self._compact(ring, new)
 
     def merge(self, ring: Ring[Part], window: Bounds) -> None:
         """Find `merged`, unless the columns cannot know it: it is None then. O(groups)."""
@@ -145,28 +141,42 @@ class DenseWindow:
             self._stacks.merge()
         arrays = dict(zip(self._groups, self._group_columns(), strict=True))
         for column in self._columns:
-            arrays |= column.columns(self._live)
+            arrays |= column.columns(self.live)
         in_order = [arrays[name] for name in self._schema.names]
         self.merged = pa.Table.from_arrays(in_order, schema=self._schema)
 
-    def is_sparse(self, ring: Ring[Part], window: Bounds) -> bool:
-        """Tell whether so many places are of no part that they are better given anew."""
-        spare = len(self._places) - 4 * self._live.count - _SPARE_PLACES
-        return spare >= 0 and spare >= 4 * sum(
-            part.places.size
-            for chunk in ring
-            if chunk not in range(*window)
-            for part in ring.of(chunk)
-        )
+    def _compact(self, ring: Ring[Part], window: Bounds) -> None:
+        """Give places anew when most of them are of no part. O(rows of all parts)."""
+        import pyarrow as pa
+
+        spare = len(self._places) - 4 * self.live.count - _SPARE_PLACES
+        outside = (chunk for chunk in ring if chunk not in range(*window))
+        if spare < 0 or spare < 4 * sum(
+            part.places.size for chunk in outside for part in ring.of(chunk)
+        ):
+            return
+        parts = [part for chunk in ring for part in ring.of(chunk)]
+        is_used = np.zeros(len(self._places), np.bool_)
+        for part in parts:
+            is_used[part.places] = True
+        values = self._places.values(pa.array(is_used))
+        new_places = np.zeros(is_used.size, np.int64)
+        self._places = GroupPlaces([array.type for array in values])
+        new_places[is_used] = self._places.places_of(values, int(is_used.sum()))
+        for part in parts:
+            part.places = new_places[part.places]
+        self._empty()
+        for chunk, part in ring.between(*window):
+            self.enter(chunk, part)
 
     def _count(self, part: Part, times: int) -> None:
         size = len(self._places)
-        self._live.add(part.places, times, size)
+        self.live.add(part.places, times, size)
         for column, values in zip(self._columns, part.values, strict=True):
             column.count(part.places, values, times, size)
 
     def _group_columns(self) -> list[pa.Array]:
-        places = self._live.places
+        places = self.live.places
         if self._group_arrays[0] is not places:
             self._group_arrays = places, self._places.values(places)
         return self._group_arrays[1]
@@ -175,12 +185,12 @@ class DenseWindow:
         """Assert what always holds."""
         parts = [part for _, part in ring.between(*window)]
         held = {place for part in parts for place in part.places.tolist()}
-        assert sorted(held) == self._live.of(np.arange(len(self._places))).tolist()
+        assert sorted(held) == self.live.of(np.arange(len(self._places))).tolist()
         self._stacks._check()
         self._places._check()
-        self._live._check()
+        self.live._check()
         for column in self._columns:
-            column._check(self._live)
+            column._check(self.live)
 
 
 def can_be_dense(groups: tuple[str, ...], states: Sequence[State], schema: pa.Schema) -> bool:
