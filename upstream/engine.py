@@ -37,7 +37,7 @@ from .queries.choices import (
     seconds_of,
 )
 from .queries.scheduling import make_query_scheduler, serve
-from .rows.arrow_data import as_arrow, no_rows
+from .rows.arrow_data import as_arrow, no_rows, rows_to_append
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -194,8 +194,6 @@ class Engine:
         also while another evaluates a query, and never waits for that; if it lasts so long that
         millions of rows wait, StreamFullError is raised and no row taken.
         """
-        from .rows.appending import rows_to_append
-
         self._check_open()
         entry = self._streams.named(stream)
         rows = rows_to_append(data, entry.definition)

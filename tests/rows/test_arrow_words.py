@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from upstream.rows.arrow_words import column, decimal_words, grown, numbers, stored_as
+from upstream.rows.arrow_words import column, grown, lower_words, numbers, stored_as
 
 FIXED = [
     *[pa.int8(), pa.int16(), pa.int32(), pa.int64()],
@@ -45,15 +45,21 @@ def test_an_interval_of_months_is_no_number() -> None:
     assert stored_as(pa.month_day_nano_interval()) is None
 
 
-def test_decimals_are_pairs_of_words() -> None:
-    values = [Decimal("-0.01"), None, Decimal(2**64) + Decimal("0.05")]
+def test_decimals_that_fit_into_a_word_go_there_and_back() -> None:
+    values = [Decimal("-0.01"), None, Decimal("92233720368547758.07")]
     array = pa.array([Decimal(9), *values], pa.decimal128(38, 2))[1:]
-    low, high, present = decimal_words(array)
+    low, present, fits = lower_words(array)
+    assert fits
     assert present is not None
     assert present.tolist() == [True, False, True]
-    assert low.tolist() == [-1, 0, 100 * 2**64 + 5 - 100 * 2**64]
-    assert high.tolist() == [-1, 0, 100]
-    assert column(array.type, np.stack([low, high], axis=1), present).equals(array)
+    assert low.tolist() == [-1, 0, 2**63 - 1]
+    assert column(array.type, low, present).equals(array)
+
+
+def test_of_decimals_that_do_not_fit_the_lower_words_are_given() -> None:
+    array = pa.array([Decimal(2**64) + Decimal(5)], pa.decimal128(38, 0))
+    low, _, fits = lower_words(array)
+    assert (low.tolist(), fits) == ([5], False)
 
 
 def test_an_array_grows_at_least_twofold_and_keeps_what_it_has() -> None:

@@ -1,4 +1,4 @@
-"""Times are whole numbers, and a row is in a window exactly if a query would say so."""
+"""Times become whole numbers of a unit, and bounds of windows again, which can be compared."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from hypothesis import strategies as st
 from upstream.errors import StreamTypeError
 from upstream.rows.stream_times import (
     FARTHEST,
+    WindowBound,
+    is_before,
     is_time_type,
     time_value,
     times_of,
+    unit_name,
     units_per_second,
 )
 
@@ -153,3 +156,40 @@ def test_some_types_are_times() -> None:
     assert all(map(is_time_type, [*INTEGERS, *STAMPS, pa.date32(), pa.float32(), pa.float64()]))
     others = [pa.string(), pa.bool_(), pa.time64("us"), pa.decimal128(5, 2), pa.list_(pa.int8())]
     assert not any(map(is_time_type, others))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (datetime(2026, 1, 1), datetime(2026, 1, 2)),
+        (date(2026, 1, 1), date(2026, 1, 2)),
+        (np.datetime64(1, "ns"), np.datetime64(2, "ns")),
+        (1, 2),
+        (0.5, 0.75),
+    ],
+)
+def test_an_earlier_bound_is_before_a_later_one(one: WindowBound, other: WindowBound) -> None:
+    assert is_before(one, other)
+    assert not is_before(other, one)
+    assert not is_before(one, one)
+
+
+def test_without_windows_nothing_is_before_anything() -> None:
+    assert not is_before(None, None)
+    assert not is_before(None, 1)
+    assert not is_before(1, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit"),
+    [
+        (pa.timestamp("ns"), "nanoseconds"),
+        (pa.timestamp("s"), "seconds"),
+        (pa.date32(), "days"),
+        (pa.float64(), "microseconds"),
+        (pa.int64(), ""),
+    ],
+    ids=str,
+)
+def test_times_have_a_unit(kind: pa.DataType, unit: str) -> None:
+    assert unit_name(kind) == unit

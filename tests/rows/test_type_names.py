@@ -7,7 +7,7 @@ import pytest
 
 from upstream.database.duck import Duck
 from upstream.queries.sql.defining import types_of
-from upstream.rows.type_names import type_name, unit_name
+from upstream.rows.type_names import type_name
 
 TYPES = [
     *(pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64()),
@@ -37,18 +37,3 @@ def test_what_duckdb_spells_out_is_short() -> None:
     assert type_name(pa.dictionary(pa.int8(), pa.string())) == "VARCHAR"
     assert type_name(pa.null()) == "NULL"
     assert type_name(pa.float16()) == "halffloat"
-
-
-@pytest.mark.parametrize(
-    ("kind", "unit"),
-    [
-        (pa.timestamp("ns"), "nanoseconds"),
-        (pa.timestamp("s"), "seconds"),
-        (pa.date32(), "days"),
-        (pa.float64(), "microseconds"),
-        (pa.int64(), ""),
-    ],
-    ids=str,
-)
-def test_times_have_a_unit(kind: pa.DataType, unit: str) -> None:
-    assert unit_name(kind) == unit

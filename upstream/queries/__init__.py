@@ -4,7 +4,7 @@
 are made of.
 """
 
-from ..rows.window_bound import WindowBound
+from ..rows.stream_times import WindowBound
 from .choices import Emit, Semantics, Way
 from .continuous_query import Callback, ContinuousQuery
 from .results.backlog import Result

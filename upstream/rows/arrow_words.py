@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64] | NDArray[np.float64]
     Present = NDArray[np.bool_] | None
 
-_Values = TypeVar("_Values", "NDArray[np.int64]", "NDArray[np.float64]")
 _Array = TypeVar(
     "_Array",
     "NDArray[np.int64]",
@@ -25,7 +24,7 @@ _Array = TypeVar(
     "NDArray[np.int64] | NDArray[np.float64]",
     "NDArray[np.bool_]",
 )
-_DECIMAL_WORDS = 2
+_SIGN_BITS = 63
 
 
 def stored_as(type_: pa.DataType) -> str | None:
@@ -49,35 +48,50 @@ def numbers(array: pa.Array) -> tuple[Numbers, Present]:
     """
     dtype = stored_as(array.type)
     assert dtype is not None
-    values = np.frombuffer(array.buffers()[1] or b"", dtype)
-    values = values[array.offset : array.offset + len(array)]
-    if values.dtype.kind == "f":
-        return _without_nulls(values.astype(np.float64, copy=False), array)
-    return _without_nulls(values.astype(np.int64, copy=False), array)
+    stored = np.frombuffer(array.buffers()[1] or b"", dtype)
+    stored = stored[array.offset : array.offset + len(array)]
+    values: Numbers = stored.astype("f8" if stored.dtype.kind == "f" else "i8", copy=False)
+    if array.null_count == 0:
+        return values, None
+    present = presence(array)
+    return np.where(present, values, values.dtype.type(0)), present
 
 
-def decimal_words(array: pa.Array) -> tuple[Integers, Integers, Present]:
-    """Return the lower and the upper words of decimals of 128 bits, and which are there."""
-    values = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, _DECIMAL_WORDS)
-    values = values[array.offset : array.offset + len(array)]
-    low, present = _without_nulls(values[:, 0], array)
-    high, _ = _without_nulls(values[:, 1], array)
-    return low, high, present
+def lower_words(array: pa.Array) -> tuple[Numbers, Present, bool]:
+    """Return `numbers`, also of decimals of 128 bits, and whether 64 bits hold them all.
+
+    Of a decimal it is the lower of its two words, of which the upper is the sign if that holds it.
+    """
+    from pyarrow import types
+
+    if not types.is_decimal128(array.type):
+        return *numbers(array), True
+    words = np.frombuffer(array.buffers()[1] or b"", np.int64).reshape(-1, 2)
+    words = words[array.offset : array.offset + len(array)]
+    present = None
+    if array.null_count:
+        present = presence(array)
+        words = np.where(present[:, np.newaxis], words, 0)
+    low, high = words.T
+    return low, present, np.array_equal(high, low >> _SIGN_BITS)
 
 
 def column(type_: pa.DataType, values: Numbers, present: Present) -> pa.Array:
     """Return a column that has these values as its memory; they must not change after that.
 
-    They are narrowed to what the type is stored as; decimals come as pairs of words.
+    They are narrowed to what the type is stored as; of decimals they are the lower words.
     """
     import pyarrow as pa
 
-    values = np.ascontiguousarray(values, dtype=stored_as(type_))
-
+    if pa.types.is_decimal128(type_):
+        low = values.astype(np.int64, copy=False)
+        memory = np.stack([low, low >> _SIGN_BITS], axis=1)
+    else:
+        memory = np.ascontiguousarray(values, dtype=stored_as(type_))
     validity = None
     if present is not None and not present.all():
         validity = pa.py_buffer(np.packbits(present, bitorder="little"))
-    return pa.Array.from_buffers(type_, len(values), [validity, pa.py_buffer(values)])
+    return pa.Array.from_buffers(type_, len(values), [validity, pa.py_buffer(memory)])
 
 
 def one_array(column: pa.ChunkedArray) -> pa.Array:
@@ -102,11 +116,4 @@ def presence(array: pa.Array) -> NDArray[np.bool_]:
     """Return which values are there, of a column that has NULLs."""
     bits = np.frombuffer(array.buffers()[0], np.uint8)
     end = array.offset + len(array)
-    return np.unpackbits(bits, count=end, bitorder="little")[array.offset :].astype(bool)
-
-
-def _without_nulls(values: _Values, array: pa.Array) -> tuple[_Values, Present]:
-    if array.null_count == 0:
-        return values, None
-    present = presence(array)
-    return np.where(present, values, values.dtype.type(0)), present
+    return np.unpackbits(bits, count=end, bitorder="little")[array.offset :].view(np.bool_)

@@ -20,20 +20,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def conform(
-    data: pa.Table | pa.RecordBatch, stream: str, schema: pa.Schema, required: Sequence[str]
-) -> pa.Table:
+def conform(data: pa.Table, stream: str, schema: pa.Schema, required: Sequence[str]) -> pa.Table:
     """Return the rows with exactly this schema; in `required` columns nothing is NULL.
 
     No rows without columns, such as an empty list becomes, are rows of any stream.
     """
     import pyarrow as pa
 
-    if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
-    if not isinstance(data, pa.Table):
-        reason = f"rows are a pyarrow Table or RecordBatch, not a {type(data).__name__}"
-        raise StreamTypeError(stream, reason)
     if data.schema.equals(schema) and not any(data.column(each).null_count for each in required):
         return data
     if not data.num_rows and not data.num_columns:
@@ -50,7 +43,7 @@ def conform(
         else:
             column = _converted(data.column(place), field, stream)
         if field.name in required and column.null_count:
-            row = _first(column.is_null().to_numpy())
+            row = int(np.argmax(column.is_null().to_numpy()))
             reason = "is NULL; each row needs its key and its time"
             raise StreamTypeError(stream, reason, column=field.name, row=row)
         columns.append(column)
@@ -77,7 +70,8 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
 
     if column.type == field.type:
         return column
-    if _is_text(column.type) and _is_point_in_time(field.type):
+    is_time = pa.types.is_timestamp(field.type) or pa.types.is_date(field.type)
+    if is_time and _is_text(column.type):
         return _read_times(column, field, stream)
     if not may_become(column.type, field.type):
         given, wanted = type_name(column.type), type_name(field.type)
@@ -94,12 +88,6 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
         if row is not None:
             raise _misfit(column, field, stream, row)
     return converted
-
-
-def _is_point_in_time(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
 def _read_times(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.ChunkedArray:
@@ -171,22 +159,13 @@ def may_become(given: pa.DataType, wanted: pa.DataType) -> bool:
     if types.is_timestamp(given) and types.is_timestamp(wanted):
         # A local time is no moment, and we cannot know of which place.
         return (given.tz is None) == (wanted.tz is None)
-    if types.is_nested(given) or types.is_nested(wanted):
-        return _may_become_nested(given, wanted)
-    return any(is_kind(given) and is_kind(wanted) for is_kind in _kinds())
-
-
-def _may_become_nested(given: pa.DataType, wanted: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    types = pa.types
     if types.is_struct(given) and types.is_struct(wanted):
         return [each.name for each in given] == [each.name for each in wanted] and all(
             may_become(one.type, other.type) for one, other in zip(given, wanted, strict=True)
         )
     if _is_list(given) and _is_list(wanted):
         return may_become(given.value_type, wanted.value_type)
-    return False
+    return any(is_kind(given) and is_kind(wanted) for is_kind in _kinds())
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -255,7 +234,7 @@ def _first_that_changed(column: pa.ChunkedArray, converted: pa.ChunkedArray) -> 
     if pa.types.is_floating(column.type):
         is_same = pc.or_(is_same, pc.is_nan(column))
     is_changed = pc.invert(pc.fill_null(is_same, fill_value=True)).to_numpy()
-    return _first(is_changed) if is_changed.any() else None
+    return int(np.argmax(is_changed)) if is_changed.any() else None
 
 
 def _first_that_fails(
@@ -280,7 +259,3 @@ def _fails(part: pa.ChunkedArray, convert: Callable[[pa.ChunkedArray], object]) 
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return True
     return False
-
-
-def _first(flags: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    return int(np.argmax(flags))

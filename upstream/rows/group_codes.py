@@ -1,4 +1,4 @@
-"""Dense numbers for the groups that the values of some columns make, from 0 on.
+"""Dense numbers for the groups that the values of some columns make, from 0 on, and back.
 
 Values of fixed width and texts are 64-bit words, which a hash table of NumPy arrays gives numbers
 to; others go through a dict. Several columns are numbered one by one, and then pairs of their
@@ -8,13 +8,12 @@ equals itself, and -0.0 equals 0.0, as they do for GROUP BY.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 from .arrow_words import numbers, presence, stored_as
-from .integer_codes import IntegerCodes
-from .text_words import TextWords
+from .word_codes import IntegerCodes, TextWords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -23,21 +22,16 @@ if TYPE_CHECKING:
 
     from .arrow_words import Integers
 
+    ColumnCodes: TypeAlias = "WordCodes | DictionaryCodes | ObjectCodes"
+    """Dense numbers for the values of a column, NULL being 0."""
+    Places: TypeAlias = slice[int, int, None] | pa.BooleanArray
+
 _NULL: Final = 0
 """The number of NULL in each column."""
 _PAIR_BITS: Final = 32
 _AT_ONCE: Final = 32_768
 """So many rows are coded together: a batch of a million would not fit into the processor's cache,
 and make the tables as large as if all of its rows were different groups."""
-
-
-class ColumnCodes(Protocol):
-    """Dense numbers for the values of a column, NULL being 0."""
-
-    def __len__(self) -> int: ...
-
-    def codes_of(self, array: pa.Array) -> Integers:
-        """Return the number of each value; one that is new gets the next."""
 
 
 class GroupCodes:
@@ -81,7 +75,68 @@ class GroupCodes:
             codes._check()
 
 
-def is_text(type_: pa.DataType) -> bool:
+class GroupPlaces:
+    """The groups seen so far and their places, from 0 on, with their values as Arrow has them."""
+
+    __slots__ = ("_codes", "_count", "_pieces")
+
+    def __init__(self, types: Sequence[pa.DataType]) -> None:
+        import pyarrow as pa
+
+        self._codes = GroupCodes(types)
+        self._count = 1 if len(types) <= 1 else 0
+        """Of a single column, place 0 is that of NULL; without columns there is one group."""
+        self._pieces = [[pa.nulls(self._count, type_)] for type_ in types]
+        """Of each column the values by places, in pieces that are put together to be read."""
+
+    def __len__(self) -> int:
+        return self._count
+
+    def places_of(self, columns: Sequence[pa.Array], length: int) -> Integers:
+        """Return the place of each group; a new one gets the next. O(length), amortised."""
+        places = self._codes.codes_of(columns, length)
+        if len(self._codes) != self._count:
+            self._keep_new(columns, places)
+        return places
+
+    def values(self, places: Places) -> list[pa.Array]:
+        """Return the values of the group columns at these places, ascending. O(all)."""
+        import pyarrow as pa
+
+        for pieces in self._pieces:
+            if len(pieces) > 1:
+                pieces[:] = [pa.concat_arrays(pieces)]
+        if isinstance(places, slice):
+            return [values[places] for [values] in self._pieces]
+        return [values[: len(places)].filter(places) for [values] in self._pieces]
+
+    def _keep_new(self, columns: Sequence[pa.Array], places: Integers) -> None:
+        """Keep the values of groups that are new, in the order of their places."""
+        import pyarrow as pa
+
+        new = np.flatnonzero(places >= self._count)
+        _, first = np.unique(places[new], return_index=True)
+        rows = pa.array(new[first])
+        for pieces, column in zip(self._pieces, columns, strict=True):
+            pieces.append(column.take(rows))
+        self._count += len(rows)
+        assert self._count == len(self._codes)
+
+    def _check(self) -> None:
+        """Assert what always holds."""
+        assert all(sum(map(len, pieces)) == self._count for pieces in self._pieces)
+        self._codes._check()
+
+
+def has_places(type_: pa.DataType) -> bool:
+    """Tell whether values of a type can be given places."""
+    from pyarrow import types
+
+    is_other = types.is_boolean(type_) or types.is_decimal128(type_)
+    return stored_as(type_) is not None or _is_text(type_) or is_other
+
+
+def _is_text(type_: pa.DataType) -> bool:
     """Tell whether values are texts or bytes that Arrow keeps with offsets."""
     from pyarrow import types
 
@@ -94,21 +149,15 @@ def _column_codes(type_: pa.DataType) -> ColumnCodes:
 
     if types.is_dictionary(type_):
         return DictionaryCodes(_column_codes(type_.value_type))
-    if types.is_boolean(type_):
-        return WordCodes(_words_of_flags)
     if stored_as(type_) is not None:
         return WordCodes(_words_of_numbers)
-    if is_text(type_):
+    if _is_text(type_):
         return WordCodes(TextWords().words_of)
+    if types.is_boolean(type_):
+        return WordCodes(lambda array: _words_of_numbers(array.cast("int8")))
     if types.is_decimal(type_) or types.is_fixed_size_binary(type_):
         return DictionaryCodes(ObjectCodes())
     return ObjectCodes()  # among them intervals, which Arrow does not hash
-
-
-def _words_of_flags(array: pa.Array) -> Integers:
-    import pyarrow as pa
-
-    return _words_of_numbers(array.cast(pa.int8()))
 
 
 def _words_of_numbers(array: pa.Array) -> Integers:

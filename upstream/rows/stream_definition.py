@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .conforming import conform
-from .stream_times import time_value, times_of, units_per_second
+from .stream_times import WindowBound, time_value, times_of, units_per_second
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from .window_bound import WindowBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ class StreamDefinition:
     key: tuple[str, ...]
     time: str | None
 
-    def conform(self, data: pa.Table | pa.RecordBatch) -> pa.Table:
+    def conform(self, data: pa.Table) -> pa.Table:
         """Return rows with exactly the columns of the schema; StreamTypeError if they do not fit.
 
         Columns are found by name, in any order and case; one that is missing is NULL, but key and

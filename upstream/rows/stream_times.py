@@ -7,10 +7,9 @@ makes: `time >= window_start` holds for the rows of a window, and for no others.
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,11 @@ from .arrow_words import numbers, one_array
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from .window_bound import WindowBound
+WindowBound = datetime | date | np.datetime64 | int | float | None
+"""Where a window starts or ends, in the type of the time column; None where there are no windows.
+
+NumPy's datetime64 stands for what datetime cannot: nanoseconds, and years beyond 9999.
+"""
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64 | np.int64 | np.uint64]
@@ -29,9 +32,16 @@ Numbers = NDArray[np.float64 | np.int64 | np.uint64]
 FARTHEST = 1 << 62
 """Times beyond this have no room for the windows around them; DuckDB's infinities are there too."""
 
-_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+_Unit = Literal["s", "ms", "us", "ns", "D"]
+_UNITS: dict[_Unit, tuple[str, Fraction]] = {
+    "s": ("seconds", Fraction(1)),
+    "ms": ("milliseconds", Fraction(1_000)),
+    "us": ("microseconds", Fraction(1_000_000)),
+    "ns": ("nanoseconds", Fraction(1_000_000_000)),
+    "D": ("days", Fraction(1, 86_400)),
+}
+"""By what NumPy calls a unit, its name and how many of it are a second."""
 _MICROSECONDS = 1_000_000
-_SECONDS_PER_DAY = 86_400
 
 
 def is_time_type(kind: pa.DataType) -> bool:
@@ -50,36 +60,43 @@ def is_time_type(kind: pa.DataType) -> bool:
 
 def units_per_second(kind: pa.DataType) -> Fraction | None:
     """Return how many units of a time of this type are a second; None for mere numbers."""
+    unit = _unit(kind)
+    return None if unit is None else _UNITS[unit][1]
+
+
+def unit_name(kind: pa.DataType) -> str:
+    """Return the unit that times of a type are counted in; nothing for mere numbers."""
+    unit = _unit(kind)
+    return "" if unit is None else _UNITS[unit][0]
+
+
+def _unit(kind: pa.DataType) -> _Unit | None:
     import pyarrow as pa
 
     if pa.types.is_timestamp(kind):
-        return Fraction(_PER_SECOND[kind.unit])
+        stored: _Unit = kind.unit
+        return stored
     if pa.types.is_date32(kind):
-        return Fraction(1, _SECONDS_PER_DAY)
-    return Fraction(_MICROSECONDS) if pa.types.is_floating(kind) else None
+        return "D"
+    return "us" if pa.types.is_floating(kind) else None
 
 
 def times_of(column: pa.ChunkedArray, stream: str, name: str) -> Integers:
-    """Return a column without NULLs as times; StreamTypeError if one is too far or not finite."""
+    """Return a column without NULLs as times; StreamTypeError if one is too far or not finite.
+
+    They are the same memory if the column is one chunk, of integers of 64 bits.
+    """
     import pyarrow as pa
 
-    kind = column.type
-    if pa.types.is_floating(kind):
-        return _from_seconds(_array(column).astype(np.float64, copy=False), stream, name)
-    if pa.types.is_uint64(kind):
-        unsigned = _array(column)
-        _check(unsigned <= FARTHEST, unsigned, stream, name)
-        return unsigned.astype(np.int64, copy=False)
-    times = numbers(one_array(column))[0].astype(np.int64, copy=False)
-    if len(times) and max(int(times.max()), -int(times.min())) > FARTHEST:
+    found, _ = numbers(one_array(column))
+    if pa.types.is_floating(column.type):
+        return _from_seconds(found.astype(np.float64, copy=False), stream, name)
+    times = found.astype(np.int64, copy=False)
+    if pa.types.is_uint64(column.type):
+        _check(times.view(np.uint64) <= FARTHEST, times.view(np.uint64), stream, name)
+    elif len(times) and max(int(times.max()), -int(times.min())) > FARTHEST:
         _check((times <= FARTHEST) & (times >= -FARTHEST), times, stream, name)
     return times
-
-
-def _array(column: pa.ChunkedArray) -> Numbers:
-    """Return a column without NULLs as an array, which is the same memory if it is one chunk."""
-    values: Numbers = one_array(column).to_numpy(zero_copy_only=False)
-    return values
 
 
 def _from_seconds(seconds: NDArray[np.float64], stream: str, name: str) -> Integers:
@@ -101,32 +118,29 @@ def _check(is_good: NDArray[np.bool_], values: Numbers, stream: str, name: str) 
 
 def time_value(number: int, kind: pa.DataType) -> WindowBound:
     """Return a time in units as what Python has for it, or NumPy where Python has nothing."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # which `import upstream` does without
+
     import pyarrow as pa
 
+    unit = _unit(kind)
+    if unit is None:
+        return number
     if pa.types.is_floating(kind):
         return number / _MICROSECONDS
-    if pa.types.is_date32(kind):
-        return _date_or(number)
-    if pa.types.is_timestamp(kind):
-        return _datetime_or(number, kind)
-    return number
-
-
-def _date_or(days: int) -> WindowBound:
+    moment: np.datetime64 = np.datetime64(number, unit)
+    value: object = moment.item()  # a whole number where Python has nothing
+    if not isinstance(value, date):
+        return moment
+    if not isinstance(value, datetime) or kind.tz is None:
+        return value
     try:
-        return date(1970, 1, 1) + timedelta(days=days)
-    except OverflowError:
-        return np.datetime64(days, "D")
-
-
-def _datetime_or(number: int, kind: pa.DataType) -> WindowBound:
-    if kind.unit == "ns":
-        return np.datetime64(number, "ns")
-    try:
-        microseconds = number * (_MICROSECONDS // _PER_SECOND[kind.unit])
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
-        if kind.tz is None:
-            return moment.replace(tzinfo=None)
-        return moment.astimezone(ZoneInfo(kind.tz))
+        return value.replace(tzinfo=UTC).astimezone(ZoneInfo(kind.tz))
     except (OverflowError, ValueError, ZoneInfoNotFoundError):
-        return np.datetime64(number, kind.unit)
+        return moment
+
+
+def is_before(one: WindowBound, other: WindowBound) -> bool:
+    """Tell whether a window ends before another of the same query; never where there are none."""
+    if one is None or other is None:
+        return False
+    return bool(one < other)  # type: ignore[operator]  # both are of the one type of their query

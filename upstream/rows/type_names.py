@@ -29,7 +29,6 @@ _PLAIN = {
     "null": "NULL",
 }
 _TIMESTAMPS = {"s": "TIMESTAMP_S", "ms": "TIMESTAMP_MS", "us": "TIMESTAMP", "ns": "TIMESTAMP_NS"}
-_UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 
 
 def type_name(kind: pa.DataType) -> str:
@@ -67,14 +66,3 @@ def _nested(kind: pa.DataType) -> str:
     if types.is_list(kind) or types.is_large_list(kind):
         return f"{type_name(kind.value_type)}[]"
     return str(kind)
-
-
-def unit_name(kind: pa.DataType) -> str:
-    """Return the unit that times of a type are counted in; nothing for mere numbers."""
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(kind):
-        return _UNITS[kind.unit]
-    if pa.types.is_date(kind):
-        return "days"
-    return "microseconds" if pa.types.is_floating(kind) else ""

@@ -64,7 +64,7 @@ class EngineStream:
         self._plans_lock = plans_lock
         """Held while Python plans run, and so while what they read is fed."""
 
-    def append(self, data: pa.Table | pa.RecordBatch) -> int:
+    def append(self, data: pa.Table) -> int:
         """Store rows, and return how many; StreamTypeError if they do not fit, and none is."""
         rows = self.definition.conform(data)
         self.log.add(rows, self._clock.now())

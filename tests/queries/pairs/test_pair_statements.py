@@ -70,9 +70,15 @@ def test_a_pair_is_of_the_older_of_its_steps_whichever_came_last(duck: Duck, las
     assert found == [(3, 3, 4), (4, 5, 4)]
 
 
+def test_of_all_pairs_there_is_a_partial_by_step(duck: Duck) -> None:
+    pairs = statements("SELECT count(*) AS n FROM chunk_0 a JOIN chunk_1 b ON a.k = b.k", duck)
+    picked = {0: pairs.pick(0, rows(3, 5)), 1: pairs.pick(1, rows(4, 6, 7))}
+    partial = pairs.join(0, picked[0], {1: picked[1]})
+    assert sorted(zip(*partial.to_pydict().values(), strict=True)) == [(3, 3), (4, 1), (5, 2)]
+
+
 def test_all_pairs_together_are_the_partial(duck: Duck) -> None:
     pairs = statements("SELECT count(*) AS n FROM chunk_0 a JOIN chunk_1 b ON a.k = b.k", duck)
     picked = {0: pairs.pick(0, rows(3, 5)), 1: pairs.pick(1, rows(4, 6, 7))}
-    partial = pairs.partial(picked)
-    assert partial.schema == pairs.schema
+    partial = pairs.partial(0, picked[0], {1: picked[1]})
     assert [value for column in partial.columns for value in column.to_pylist()] == [6]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pyarrow as pa
 import pytest
@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upstream.database.failure import DatabaseError
-from upstream.queries.chunks.windows import Span
-from upstream.queries.pairs.sparing_join import Joined, SparingJoin, chunks_of
+from upstream.queries.chunks.cutter import Piece
+from upstream.queries.pairs.sparing_join import Joined, sparing_join
 
 texts = st.lists(st.sampled_from(["1", "2", "bad", "worse"]), max_size=6)
 
@@ -48,12 +48,12 @@ def table(rows: list[str]) -> pa.Table:
 
 def joined(join: Cross, own: list[str], *others: list[str]) -> Joined:
     """Join rows of input 0 with those of the others; each row is in the chunk of its place."""
-    chunks: dict[int, Callable[[], list[int]]] = {
-        number: lambda rows=rows: [*range(len(rows))]  # type: ignore[misc]  # bound at once
-        for number, rows in enumerate((own, *others))
+    tables = {number: table(rows) for number, rows in enumerate((own, *others))}
+    pieces = {
+        number: [(chunk, rows.slice(chunk, 1)) for chunk in range(rows.num_rows)]
+        for number, rows in tables.items()
     }
-    tables = {number: table(rows) for number, rows in enumerate(others, start=1)}
-    return SparingJoin(join, 0, chunks).run(table(own), tables)
+    return sparing_join(join, 0, tables.pop(0), tables, pieces)
 
 
 def values(found: Joined) -> list[str]:
@@ -91,8 +91,12 @@ def test_where_there_are_several_others_a_row_is_left_out_with_all_its_pairs() -
 
 def test_a_join_that_does_not_fail_runs_once_and_asks_for_no_chunks() -> None:
     join = Cross(are_both_bad)
-    chunks = {each: lambda: pytest.fail("nothing has failed") for each in (0, 1)}
-    found = SparingJoin(join, 0, chunks).run(table(["bad", "1"]), {1: table(["2"])})
+
+    def unasked() -> Iterator[Piece]:
+        yield pytest.fail("nothing has failed")
+
+    pieces = {0: unasked(), 1: unasked()}
+    found = sparing_join(join, 0, table(["bad", "1"]), {1: table(["2"])}, pieces)
     assert (values(found), join.runs) == (["1-2", "bad-2"], 1)
     assert (found.failed, found.error) == (Counter(), None)
 
@@ -102,9 +106,11 @@ def test_what_no_rows_cause_is_not_taken_for_their_fault() -> None:
         raise KeyError("a mistake of ours")
 
     with pytest.raises(KeyError):
-        SparingJoin(broken, 0, {}).run(table(["1"]), {1: table(["2"])})
+        sparing_join(broken, 0, table(["1"]), {1: table(["2"])}, {})
 
 
 def test_each_row_has_the_chunk_of_its_piece() -> None:
-    pieces = [(0, table(["1"])), (2, table(["2", "3"])), (2, table(["4"])), (5, table(["5"]))]
-    assert chunks_of(pieces, Span(1, 5)) == [2, 2, 2]
+    rows, join = table(["1", "bad", "2", "bad"]), Cross(lambda *_: False, alone="bad")
+    pieces = {0: [(3, rows.slice(0, 2)), (5, rows.slice(2, 2))], 1: [(4, table(["9"]))]}
+    found = sparing_join(join, 0, rows, {1: table(["9"])}, pieces)
+    assert found.failed == Counter([((0, 3), (1, 4)), ((0, 5), (1, 4))])

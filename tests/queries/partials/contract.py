@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from upstream.database.duck import Duck
-from upstream.queries.partials import RunningMerge, dense_window
+from upstream.queries.partials import dense_window
+from upstream.queries.partials.running_merge import RunningMerge
 from upstream.queries.rewriting.split_query import State, StateKind
 from upstream.queries.sql.lending import prepare
 

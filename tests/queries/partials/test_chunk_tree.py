@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from upstream.queries.partials.chunk_tree import ChunkTree
-from upstream.queries.partials.table_merge import RelationalMerge
+from upstream.queries.partials.running_merge import RelationalMerge
 
 from .contract import CheckedMerge, Partials, SlidingMergeContract
 
@@ -18,24 +18,19 @@ def relational(partials: Partials) -> RelationalMerge:
     return RelationalMerge(partials.groups, partials.states, partials.schema, partials.duck)
 
 
-class CountedMerge:
+class CountedMerge(RelationalMerge):
     """A merge that counts what it is asked to do."""
 
-    def __init__(self, merge: RelationalMerge) -> None:
-        self.schema = merge.schema
+    __slots__ = ("statements", "tables")
+
+    def __init__(self, partials: Partials) -> None:
+        super().__init__(partials.groups, partials.states, partials.schema, partials.duck)
         self.statements = self.tables = 0
-        self._merge = merge
 
     def __call__(self, tables: Sequence[pa.Table]) -> pa.Table:
         self.statements += 1
         self.tables += len(tables)
-        return self._merge(tables)
-
-    def describe(self) -> str:
-        return self._merge.describe()
-
-    def close(self) -> None:
-        self._merge.close()
+        return super().__call__(tables)
 
 
 class TestChunkTree(SlidingMergeContract):
@@ -44,7 +39,7 @@ class TestChunkTree(SlidingMergeContract):
 
     def test_a_slide_costs_a_statement_and_an_eighth_over_few_tables(self) -> None:
         """The window has 512 chunks, and slides by one."""
-        counted = CountedMerge(relational(self.partials))
+        counted = CountedMerge(self.partials)
         tree = ChunkTree(counted)
         for chunk in range(512):
             tree.stage([(chunk, self.one("a", 1))])
@@ -59,7 +54,7 @@ class TestChunkTree(SlidingMergeContract):
         assert counted.tables / 512 < 3 * 14
 
     def test_an_amendment_merges_one_path_of_the_tree_again(self) -> None:
-        counted = CountedMerge(relational(self.partials))
+        counted = CountedMerge(self.partials)
         tree = ChunkTree(counted)
         for chunk in range(512):
             tree.stage([(chunk, self.one("a", 1))])

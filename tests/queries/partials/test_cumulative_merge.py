@@ -9,7 +9,7 @@ import pytest
 
 from upstream.database.failure import DatabaseError
 from upstream.queries.partials.cumulative_merge import CumulativeMerge
-from upstream.queries.partials.table_merge import RelationalMerge
+from upstream.queries.partials.running_merge import RelationalMerge
 
 from .contract import BEFORE_ALL, CheckedMerge, Partials, PlainMerge, RunningMergeContract
 

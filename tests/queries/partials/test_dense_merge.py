@@ -18,7 +18,7 @@ from sqlglot import exp
 from upstream.database.duck import Duck
 from upstream.database.failure import DatabaseError
 from upstream.queries.partials.dense_merge import DenseMerge
-from upstream.queries.partials.table_merge import RelationalMerge
+from upstream.queries.partials.running_merge import RelationalMerge
 from upstream.queries.rewriting.split_query import State, StateKind
 
 from .contract import (
@@ -67,9 +67,26 @@ class TestDenseMerge(SlidingMergeContract):
             merge.forget(chunk - 3)
             assert merge.merged(chunk - 3, chunk + 1).num_rows == 100 * min(chunk + 1, 4)
         assert isinstance(merge, DenseMerge)
-        assert merge.places_known() < 10_000
+        assert merge._window is not None
+        assert len(merge._window._places) < 10_000
         assert self.totals(merge.merged(196, 200))["199 7"] == 7
         merge._check()
+
+    def test_a_chunk_that_comes_behind_the_window_is_never_in_it(self) -> None:
+        merge, plain = self.make(self.partials), self.plain()
+        for first in range(24):
+            chunks = {8: ["b"], 9: ["b"]} if first == 4 else {first + 5: ["b"]}
+            if first == 4:
+                chunks[2] = ["a"]
+            elif first == 10:
+                chunks[15] = ["a", "b"]
+            for held in (merge, plain):
+                held.advance(first, first + 6 if first >= 4 else first)
+                for chunk, groups in chunks.items() if first >= 4 else ():
+                    rows = [self.row(group, 100 - chunk) for group in groups]
+                    held.stage([(chunk, self.partials.table(rows))])
+            self.assert_same(merge, plain, plain.first, plain.end)
+            merge._check()
 
 
 DOUBLES = pa.schema([("place", pa.int64()), ("total", pa.float64())])

@@ -40,7 +40,7 @@ def merged(kernel: Kernel, states: list[list[float]]) -> list[float]:
 
 
 def arrays_of(kernel: Kernel, values: Sequence[float]) -> tuple[Numbers, ...]:
-    if kernel.is_integer:
+    if isinstance(kernel.identity[0], int):
         return tuple(np.full(1, value, np.int64) for value in values)
     return tuple(np.full(1, value, np.float64) for value in values)
 

@@ -14,7 +14,7 @@ from ..sql.window_bounds import bounds_name, bounds_table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...rows.window_bound import WindowBound
+    from ...rows.stream_times import WindowBound
     from ..chunks.grid import Grid
     from ..chunks.windows import Span
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from ...database.failure import DatabaseError
 from ...queues.held_interrupt import HeldInterrupt
 from ..chunks.pieces import by_chunk, portions, with_chunks
-from ..partials import running_merge
+from ..partials.running_merge import running_merge
 from ..results.answer import BY_INCREMENTS, OVER_KEPT_ROWS
 from ..results.failing_rows import FailedRows, spare
 from ..sql.lending import prepare

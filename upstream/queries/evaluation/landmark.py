@@ -21,7 +21,7 @@ from ..results.answer import Answer, Answers, Counts, Description
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...rows.window_bound import WindowBound
+    from ...rows.stream_times import WindowBound
     from ..chunks.cutter import Cut
     from ..chunks.reading import Input
     from ..results.failing_rows import FailingRows

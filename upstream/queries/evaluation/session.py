@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ...rows.stream_definition import StreamDefinition
-    from ...rows.window_bound import WindowBound
+    from ...rows.stream_times import WindowBound
     from ...tables.log import Batch, LogReader
     from ..chunks.progress import Progress
     from ..chunks.sessions import Session, SessionCut, Sessions

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ...database.duck import Duck
     from ...database.result_schema import ResultSchema
     from ...rows.stream_definition import StreamDefinition
-    from ...rows.window_bound import WindowBound
+    from ...rows.stream_times import WindowBound
     from ...tables.log import LogReader
     from ..choices import Choices
     from ..chunks.progress import Ends

@@ -1,7 +1,8 @@
 """A leaf of a query over several inputs: their join, of which each new pair of rows is made once.
 
 Rows that come are joined with those of the other inputs that are held, and held from then on
-(DataCell, section 3, "Multi-stream Queries"). Which these are is said by a `Pairing`.
+(DataCell, section 3, "Multi-stream Queries"). Which rows meet, and when a pair leaves, is said by a
+`Pairing`.
 
 The rows of the window are held, for rows to come; so are those of earlier windows that may still be
 asked for, which are then joined anew: a pair of rows can be in a window that is older than the
@@ -11,7 +12,7 @@ younger of them, but not in all windows of the older one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -28,7 +29,7 @@ from ..results.failing_rows import spare
 from ..sql.names import STEP
 from .pair_merge import PairMerge
 from .pair_statements import PairStatements
-from .sparing_join import SparingJoin, chunks_of
+from .sparing_join import Joined, sparing_join
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ..results.failing_rows import FailedRows, FailingRows, Place
     from ..rewriting.split_query import Leaf
     from .pairing import Pairing
+    from .sparing_join import Join
 
 _BEFORE_ALL: Final = -(1 << 63)
 _WORTH: Final = 0.5
@@ -88,7 +90,8 @@ class JoinLeaf:
         self._forms = [PairStatements(each, schemas, duck) for each in leaves]
         """The ways to join; the first is taken, once there were rows to choose by."""
         self._is_chosen = False
-        self.schema = self._forms[0].schema
+        assert leaf.schema is not None, "a leaf that was tried has a schema"
+        self.schema = leaf.schema
         self._merge = PairMerge(leaf.groups, leaf.states, self.schema, duck)
         self.merge_query = self._merge.query
         """The query by which the finish merges what `merged` gives."""
@@ -207,30 +210,16 @@ class JoinLeaf:
         Input by input: the new rows of each with all that are held of the others, and held from
         then on.
         """
-        import pyarrow as pa
-
         for number in self._inputs:
             span = self._spans[number]
-            new = list(self._waiting[number].between(_BEFORE_ALL, span.end))
-            if not new:
-                continue
-            partners = self._pairing.partners(number, self._spans)
-            others = {other: self._rows(other, within) for other, within in partners.items()}
-            in_window = [rows for chunk, rows in new if chunk >= span.first]
-            found: list[pa.Table] = []
-            failed: Counter[Place] = Counter()
-            error: str | None = None
-            if in_window and all(table.num_rows for table in others.values()):
-                rows = pa.concat_tables(in_window)
-                chunks: dict[int, Callable[[], list[int]]] = {number: partial(chunks_of, new, span)}
-                chunks |= {other: self._held_chunks(other, partners[other]) for other in others}
-                join = SparingJoin(self._forms[0].join, number, chunks)
-                found, failed, error = join.run(rows, others)
-                found = self._merge.conformed(found)
+            waiting = self._waiting[number].between(_BEFORE_ALL, span.end)
+            new = [(chunk, rows) for chunk, rows in waiting if chunk >= span.first]
+            joined = self._joined(self._forms[0].join, number, new, self._spans)
+            found = self._merge.conformed(joined.results)
             with HeldInterrupt():
                 self._merge.stage(found)
-                self._failed_pairs.update(failed)
-                self._failing.add(failed, error)
+                self._failed_pairs.update(joined.failed)
+                self._failing.add(joined.failed, joined.error)
                 for chunk, pieces in self._waiting[number].forget(span.end):
                     for piece in pieces:
                         self._held[number].add(chunk, piece)
@@ -242,22 +231,29 @@ class JoinLeaf:
         import pyarrow as pa
 
         self._join()
-        rows = {i: self._rows(i, spans[i]) for i in self._inputs}
-        form = self._forms[0]
-        try:
-            return form.partial(rows)
-        except DatabaseError:
-            one, *_ = self._inputs
-            others = {i: rows[i] for i in self._inputs if i != one}
-            chunks = {i: self._held_chunks(i, spans[i]) for i in self._inputs}
-            join = SparingJoin(
-                lambda number, part, rest: form.partial({number: part, **rest}), one, chunks
-            )
-            parts, failed, error = join.run(rows[one], others)
-            new = failed - self._failed_pairs  # those that were not joined yet
-            self._failed_pairs.update(new)
-            self._failing.add(new, error)
-            return pa.concat_tables(parts) if parts else empty_table(self.schema)
+        one, *_ = self._inputs
+        pieces = list(self._held[one].between(*spans[one]))
+        joined = self._joined(self._forms[0].partial, one, pieces, spans)
+        new = joined.failed - self._failed_pairs  # those that were not joined yet
+        self._failed_pairs.update(new)
+        self._failing.add(new, joined.error)
+        return pa.concat_tables(joined.results) if joined.results else empty_table(self.schema)
+
+    def _joined(
+        self, join: Join, number: int, pieces: Sequence[Piece], spans: Sequence[Span]
+    ) -> Joined:
+        """Join pieces of an input with the rows that are held of the others for a window."""
+        import pyarrow as pa
+
+        partners = self._pairing.partners(number, spans)
+        others = {each: self._rows(each, span) for each, span in partners.items()}
+        if not pieces or not all(table.num_rows for table in others.values()):
+            return Joined([], Counter(), None)
+        rows = pa.concat_tables([rows for _, rows in pieces])
+        made_of: dict[int, Iterable[Piece]] = {
+            other: self._held[other].between(*span) for other, span in partners.items()
+        }
+        return sparing_join(join, number, rows, others, made_of | {number: pieces})
 
     def _rows(self, number: int, span: Span) -> pa.Table:
         """Return what is held of an input for a span."""
@@ -272,9 +268,6 @@ class JoinLeaf:
         if number not in self._tables:
             self._tables[number] = SlidingTable(self._forms[0].picked[number])
         return self._tables[number]
-
-    def _held_chunks(self, number: int, span: Span) -> Callable[[], list[int]]:
-        return lambda: chunks_of(self._held[number].between(*span), span)
 
     def _drop(self) -> None:
         bounds = [

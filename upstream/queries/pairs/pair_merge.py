@@ -20,9 +20,7 @@ from ..sql.names import STEP
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
 
     from ...database.duck import Duck
     from ..rewriting.split_query import State
@@ -41,15 +39,7 @@ class PairMerge:
     None where partials are rows.
     """
 
-    __slots__ = (
-        "_by_key",
-        "_first",
-        "_rows",
-        "_schema",
-        "_tables",
-        "_together",
-        "query",
-    )
+    __slots__ = ("_by_key", "_first", "_rows", "_schema", "_tables", "_together", "query")
 
     def __init__(
         self,
@@ -120,8 +110,8 @@ class PairMerge:
 
         rows = pa.concat_tables(self._tables) if self._tables else empty_table(self._schema)
         rows = rows.combine_chunks()
-        is_in = _keys_of(rows) >= self._first
-        if not bool(is_in.all()):
+        is_in = rows.column(0).to_numpy() >= self._first
+        if not is_in.all():
             rows = rows.filter(is_in)
         together = min(self._together, rows.num_rows)
         if self._by_key is None:
@@ -136,8 +126,3 @@ class PairMerge:
     def _check(self) -> None:
         """Assert what always holds."""
         assert self._rows == sum(table.num_rows for table in self._tables)
-
-
-def _keys_of(rows: pa.Table) -> NDArray[np.int64]:
-    keys: NDArray[np.int64] = rows.column(0).to_numpy()
-    return keys

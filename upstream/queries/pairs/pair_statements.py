@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class PairStatements:
     """The statements of one leaf over several streams."""
 
-    __slots__ = ("_by_step", "_columns", "_partial", "_picks", "picked", "rule", "schema")
+    __slots__ = ("_by_step", "_columns", "_partial", "_picks", "picked", "rule")
 
     def __init__(self, leaf: Leaf, schemas: Mapping[int, pa.Schema], duck: Duck) -> None:
         import pyarrow as pa
@@ -45,8 +45,6 @@ class PairStatements:
         }
         without_step = {name: schema.remove(0) for name, schema in lent.items()}
         self._partial = prepare(duck, leaf.partial, without_step)
-        self.schema = self._partial.schema if leaf.schema is None else leaf.schema
-        """The schema of the partial."""
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""
@@ -65,7 +63,7 @@ class PairStatements:
         chunks = {f"chunk_{i}": other for i, other in others.items()}
         return self._by_step[window].run(**{f"chunk_{window}": rows}, **chunks)
 
-    def partial(self, rows: Mapping[int, pa.Table]) -> pa.Table:
+    def partial(self, window: int, rows: pa.Table, others: Mapping[int, pa.Table]) -> pa.Table:
         """Return the partial of all these rows together."""
-        chunks = {f"chunk_{i}": each.remove_column(0) for i, each in rows.items()}
-        return self._partial.run(**chunks)
+        chunks = {f"chunk_{i}": each.remove_column(0) for i, each in others.items()}
+        return self._partial.run(**{f"chunk_{window}": rows.remove_column(0)}, **chunks)

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ...database.failure import DatabaseError
 from ..results.failing_rows import spare
 
@@ -13,11 +15,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..chunks.cutter import Piece
-    from ..chunks.windows import Span
-    from ..results.failing_rows import Place
+    from ..results.failing_rows import Place, Spared
 
 Join = Callable[[int, "pa.Table", Mapping[int, "pa.Table"]], "pa.Table"]
 """Joins rows of an input with those of the others."""
+
+_PLACE = "__place_0"
+"""Our column with the place of each row."""
 
 
 class Joined(NamedTuple):
@@ -28,77 +32,51 @@ class Joined(NamedTuple):
     error: str | None
 
 
-class SparingJoin:
-    """Joins rows of one input with those of the others.
+def sparing_join(
+    join: Join,
+    number: int,
+    rows: pa.Table,
+    others: Mapping[int, pa.Table],
+    pieces: Mapping[int, Iterable[Piece]],
+) -> Joined:
+    """Join rows of one input with those of the others, all but those that fail.
 
     Where one row fails by itself, it may be for a row of the other input: then that one is looked
-    for, so that the pairs of the first with all others stay. `chunks` tell the chunk of each row,
-    by input; they are asked for only if a row fails.
+    for, so that the pairs of the first with all others stay. `pieces` are what the rows are made
+    of, by input; they are looked at only if a row fails.
     """
+    try:
+        return Joined([join(number, rows, others)], Counter(), None)
+    except DatabaseError:
+        chunks = {
+            each: [chunk for chunk, piece in of for _ in range(piece.num_rows)]
+            for each, of in pieces.items()
+        }
+    found: list[pa.Table] = []
+    failed: Counter[Place] = Counter()
+    error: str | None = None
 
-    def __init__(
-        self, join: Join, number: int, chunks: Mapping[int, Callable[[], list[int]]]
-    ) -> None:
-        self._join = join
-        self._number = number
-        self._chunks = chunks
-        self._failed: Counter[Place] = Counter()
-        self._found: list[pa.Table] = []
-        self._error: str | None = None
-
-    def run(self, rows: pa.Table, others: Mapping[int, pa.Table]) -> Joined:
-        """Join all rows but those that fail."""
+    def join_part(part: pa.Table) -> pa.Table:
+        nonlocal error
+        plain = part.drop_columns([_PLACE])
         try:
-            return Joined([self._join(self._number, rows, others)], Counter(), None)
+            return join(number, plain, others)
         except DatabaseError:
-            return self._spared(rows, others)
-
-    def _spared(self, rows: pa.Table, others: Mapping[int, pa.Table]) -> Joined:
-        import numpy as np
-        import pyarrow as pa
-
-        own = self._chunks[self._number]()
-        numbered = rows.append_column(_PLACE, pa.array(np.arange(rows.num_rows)))
-
-        def join(part: pa.Table) -> pa.Table:
-            plain = part.drop_columns([_PLACE])
-            try:
-                return self._join(self._number, plain, others)
-            except DatabaseError:
-                if part.num_rows != 1 or len(others) != 1:
-                    raise
-            self._spare_pairs(plain, own[part.column(_PLACE)[0].as_py()], others)
-            return self._join(self._number, plain.slice(0, 0), others)
-
-        spared = spare(join, numbered)
-        for place, count in spared.left_out:
-            for chunk in own[place : place + count]:
-                self._failed[((self._number, chunk),)] += 1
-        error = spared.error or self._error
-        return Joined([*spared.results, *self._found], self._failed, error)
-
-    def _spare_pairs(self, row: pa.Table, own: int, others: Mapping[int, pa.Table]) -> None:
-        """Join one row with those of the only other input that it does not fail with."""
+            if part.num_rows != 1 or len(others) != 1:
+                raise
         [(other, table)] = others.items()
-        chunks = self._chunks[other]()
-        spared = spare(lambda half: self._join(self._number, row, {other: half}), table)
-        self._found += spared.results
-        self._error = spared.error or self._error
-        for place, count in spared.left_out:
-            for chunk in chunks[place : place + count]:
-                pair = sorted([(self._number, own), (other, chunk)])
-                self._failed[tuple(pair)] += 1
+        spared = spare(lambda half: join(number, plain, {other: half}), table)
+        found.extend(spared.results)
+        error = spared.error or error
+        own = number, chunks[number][part.column(_PLACE)[0].as_py()]
+        failed.update(tuple(sorted((own, (other, it)))) for it in _left_out(spared, chunks[other]))
+        return join(number, plain.slice(0, 0), others)
+
+    spared = spare(join_part, rows.append_column(_PLACE, [np.arange(rows.num_rows)]))
+    failed.update(((number, chunk),) for chunk in _left_out(spared, chunks[number]))
+    return Joined([*spared.results, *found], failed, spared.error or error)
 
 
-_PLACE = "__place_0"
-"""Our column with the place of each row."""
-
-
-def chunks_of(pieces: Iterable[Piece], span: Span) -> list[int]:
-    """Return the chunk of each row of the pieces in a span."""
-    return [
-        chunk
-        for chunk, rows in pieces
-        if span.first <= chunk < span.end
-        for _ in range(rows.num_rows)
-    ]
+def _left_out(spared: Spared, chunks: list[int]) -> list[int]:
+    """Return the chunk of each row that was left out."""
+    return [chunk for place, count in spared.left_out for chunk in chunks[place : place + count]]

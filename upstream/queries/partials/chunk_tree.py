@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..chunks.cutter import Piece
-    from .table_merge import TableMerge
+    from .running_merge import TableMerge
 
 _BITS: Final = 3
 _FANOUT: Final = 1 << _BITS
 _PARTS: Final = 8
 """A chunk in more parts than this is merged to one."""
 _BEFORE_ALL: Final = -(1 << 63)
-_AFTER_ALL: Final = (1 << 63) - 1
 
 
 class ChunkTree:
@@ -85,7 +84,7 @@ class ChunkTree:
     @property
     def rows(self) -> int:
         """How many rows are held. O(chunks)."""
-        parts = (part for _, part in self._ring.between(_BEFORE_ALL, _AFTER_ALL))
+        parts = [part for chunk in self._ring for part in self._ring.of(chunk)]
         return sum(table.num_rows for table in (*parts, *self._blocks.values()))
 
     def describe(self) -> str:
@@ -120,14 +119,13 @@ class ChunkTree:
 
     def _block(self, level: int, number: int) -> pa.Table:
         if (level, number) not in self._blocks:
-            merged = self._merge(self._gathered(level, number))
-            self._blocks[level, number] = merged
+            self._blocks[level, number] = self._merge(self._gathered(level, number))
         return self._blocks[level, number]
 
     def _gathered(self, level: int, number: int) -> list[pa.Table]:
         """Return what there is of a block, merged as far as it happens to be."""
         if level == 0:
-            return self._parts(number) if number in self._ring else []
+            return self._parts(number)
         if (level, number) in self._blocks:
             return [self._blocks[level, number]]
         if not self._ring.has_any(number << _BITS * level, number + 1 << _BITS * level):
@@ -157,7 +155,7 @@ class ChunkTree:
         """Assert what always holds."""
         self._ring._check()
         assert all(chunk >= min(self._forgotten, self._position[0]) for chunk in self._ring)
-        assert all(part.num_rows for _, part in self._ring.between(_BEFORE_ALL, _AFTER_ALL))
+        assert all(part.num_rows for chunk in self._ring for part in self._ring.of(chunk))
         for level, number in self._blocks:
             assert 1 <= level <= self._levels
             assert self._ring.has_any(number << _BITS * level, number + 1 << _BITS * level)

@@ -8,10 +8,10 @@ Queries").
 from __future__ import annotations
 
 from contextlib import suppress
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
-from ..chunks.ring import Ring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,23 +19,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..chunks.cutter import Piece
-    from .table_merge import TableMerge
+    from .running_merge import TableMerge
 
 
 _ROWS: Final = 10_000
 """So many rows wait for the next reader at least before they are merged without one."""
 _BEFORE_ALL: Final = -(1 << 63)
-_AFTER_ALL: Final = (1 << 63) - 1
 
 
 class CumulativeMerge:
     """Merge everything up to the position's end into one table."""
 
-    __slots__ = ("_end", "_merge", "_merge_at", "_ring", "_rows")
+    __slots__ = ("_end", "_merge", "_merge_at", "_parts", "_rows")
 
     def __init__(self, merge: TableMerge) -> None:
         self._merge = merge
-        self._ring = Ring["pa.Table"]()
+        self._parts: list[Piece] = []
         """What was merged, as if it were of the first chunk, and all parts that came since."""
         self._end = _BEFORE_ALL
         self._rows = 0
@@ -46,8 +45,8 @@ class CumulativeMerge:
         """Take parts of partials, with their chunks. O(1) each."""
         for chunk, partial in partials:
             if partial.num_rows:
+                self._parts.append((chunk, partial))
                 self._rows += partial.num_rows
-                self._ring.add(chunk if chunk >= self._end else self._end - 1, partial)
 
     def settle(self) -> None:
         """Merge when twice as many rows are held as the last merge left.
@@ -75,7 +74,7 @@ class CumulativeMerge:
     @property
     def rows(self) -> int:
         """How many rows are held. O(parts)."""
-        return sum(part.num_rows for _, part in self._ring.between(_BEFORE_ALL, _AFTER_ALL))
+        return sum(part.num_rows for _, part in self._parts)
 
     def describe(self) -> str:
         """Say in a phrase how it merges."""
@@ -87,21 +86,16 @@ class CumulativeMerge:
 
     def _merged(self) -> pa.Table:
         """Merge what is due, and let the merge take its place, all at once."""
-        due = [part for _, part in self._ring.between(_BEFORE_ALL, self._end)]
-        if len(due) == 1 and _BEFORE_ALL in self._ring:
-            return due[0]
-        if not due:
-            return self._merge([])
-        merged = self._merge(due)
-        ring = Ring["pa.Table"]()
-        ring.add(_BEFORE_ALL, merged)
-        for chunk, part in self._ring.between(self._end, _AFTER_ALL):
-            ring.add(chunk, part)
-        self._ring = ring
+        due = [piece for piece in self._parts if piece[0] < self._end]
+        if len(due) == 1 and due[0][0] == _BEFORE_ALL:
+            return due[0][1]
+        merged = self._merge([part for _, part in sorted(due, key=itemgetter(0))])
+        if due:
+            waiting = [piece for piece in self._parts if piece[0] >= self._end]
+            self._parts = [(_BEFORE_ALL, merged), *waiting]
         return merged
 
     def _check(self) -> None:
         """Assert what always holds."""
-        self._ring._check()
         assert self.rows <= self._rows
-        assert len(self._ring.of(_BEFORE_ALL)) <= 1
+        assert [chunk for chunk, _ in self._parts[1:]].count(_BEFORE_ALL) == 0

@@ -1,4 +1,4 @@
-"""The running merge of numbers: columns by rows of groups, changed in place as the window slides.
+"""The running merge of numbers: columns by places of groups, changed in place as the window slides.
 
 A slide costs the groups of the chunks that enter and leave, and a copy of the columns that are
 handed out, at 20 as at 200,000 groups. Sums of integers and decimals are added and subtracted,
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 from ...database.failure import DatabaseError
 from ..chunks.ring import Ring
-from .dense_columns import DenseColumns, Part
-from .dense_window import DenseWindow
+from .counted_columns import SubtractedSum
+from .dense_window import DenseWindow, Part, column_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,27 +29,32 @@ if TYPE_CHECKING:
     from ..chunks.cutter import Piece
     from ..rewriting.split_query import State
     from .dense_window import Bounds
-    from .table_merge import TableMerge
+    from .running_merge import TableMerge
 
 _PARTS: Final = 8
 """When so many parts of a chunk have come, they are merged to one."""
 _BEFORE_ALL: Final = -(1 << 63)
-_AFTER_ALL: Final = (1 << 63) - 1
 _NOWHERE: Final = (_BEFORE_ALL, _BEFORE_ALL)
 
 
 class DenseMerge:
     """Add the chunks that enter the window, and take away those that leave."""
 
-    __slots__ = ("_columns", "_forgotten", "_merge", "_position", "_ring", "_unread", "_window")
+    __slots__ = (
+        "_forgotten",
+        "_is_subtracted",
+        "_merge",
+        "_new_window",
+        "_position",
+        "_ring",
+        "_unread",
+        "_window",
+    )
 
-    def __init__(
-        self,
-        groups: tuple[str, ...],
-        states: Sequence[State],
-        merge: TableMerge,
-    ) -> None:
-        self._columns = bind(DenseColumns, groups, states, merge.schema)
+    def __init__(self, groups: tuple[str, ...], states: Sequence[State], merge: TableMerge) -> None:
+        self._new_window = bind(DenseWindow, groups, states, merge.schema)
+        columns = (column_of(state, merge.schema) for state in states)
+        self._is_subtracted = [isinstance(column, SubtractedSum) for column in columns]
         self._merge = merge
         self._ring = Ring[Part]()
         self._position: Bounds = _NOWHERE
@@ -99,20 +104,15 @@ class DenseMerge:
     @property
     def rows(self) -> int:
         """How many rows are held. O(parts)."""
-        parts = (part for _, part in self._ring.between(_BEFORE_ALL, _AFTER_ALL))
+        parts = (part for chunk in self._ring for part in self._ring.of(chunk))
         held: int = sum(part.table.num_rows for part in parts)
-        return held + (self._window.group_count if self._window is not None else 0)
-
-    def places_known(self) -> int:
-        """Return how many groups have a place, of which half may be gone."""
-        return 0 if self._window is None else self._window.places_known()
+        return held + (self._window.live.count if self._window is not None else 0)
 
     def describe(self) -> str:
         """Say in a phrase how it merges."""
-        columns = self._columns()
-        if not columns.stacked:
+        if all(self._is_subtracted):
             return "adding the chunks that enter and subtracting those that leave, exactly"
-        if not columns.sums:
+        if not any(self._is_subtracted):
             return "two stacks of chunks, of which one chunk enters and one leaves"
         return (
             "adding the chunks that enter and subtracting those that leave, where that is exact, "
@@ -127,14 +127,15 @@ class DenseMerge:
         """Let go of the window, to be changed, and return it; derive it anew if there is none."""
         window, self._window = self._window, None
         if window is None:
-            window = DenseWindow(self._columns)
-            for _, part in self._ring.between(_BEFORE_ALL, _AFTER_ALL):
-                window.read(part)
+            window = self._new_window()
+            for chunk in self._ring:
+                for part in self._ring.of(chunk):
+                    window.read(part)
             window.slide(self._ring, _NOWHERE, self._position)
             return window
         for chunk, part in self._unread:
             window.read(part)
-            if self._is_inside(chunk):
+            if chunk in range(*self._position):
                 window.enter(chunk, part)
         for chunk in dict.fromkeys(chunk for chunk, _ in self._unread):
             if len(self._ring.of(chunk)) > _PARTS:
@@ -156,13 +157,9 @@ class DenseMerge:
         except (DatabaseError, pa.ArrowException):  # the reader of the merge is told
             return
         window.read(joined)
-        if self._is_inside(chunk):
+        if chunk in range(*self._position):
             window.join(chunk, parts, joined)
         self._ring.replace(chunk, [joined])
-
-    def _is_inside(self, chunk: int) -> bool:
-        first, end = self._position
-        return first <= chunk < end
 
     def _merged_here(self) -> pa.Table:
         window = self._window
@@ -175,20 +172,18 @@ class DenseMerge:
         return window.merged
 
     def _merged_near(self, bounds: Bounds) -> pa.Table | None:
-        """Slide to another window and back, if that is less work than merging it."""
+        """Slide to another window and back, if it can and that is less work than merging it."""
         both = max(bounds[0], self._position[0]), min(bounds[1], self._position[1])
         here, there, shared = (
             len(self._ring.chunks(*each)) for each in (self._position, bounds, both)
         )
-        if 2 * (there + here - 2 * shared) > there:
+        if not all(self._is_subtracted) or 2 * (there + here - 2 * shared) > there:
             return None
         window = self._taken()
-        merged = None
-        if window.can_go_back:
-            window.slide(self._ring, self._position, bounds)
-            window.merge(self._ring, bounds)
-            merged = window.merged
-            window.slide(self._ring, bounds, self._position)
+        window.slide(self._ring, self._position, bounds)
+        window.merge(self._ring, bounds)
+        merged = window.merged
+        window.slide(self._ring, bounds, self._position)
         self._keep(window)
         return merged
 

@@ -1,8 +1,8 @@
 """The merge of a window in columns of NumPy arrays: all that `DenseMerge` derives from partials.
 
-Groups have places, places in the window have rows, and each state has columns by rows, which are
-changed in place as chunks enter and leave. If a change is interrupted, the object is of no more
-use: `DenseMerge` lets go of it before each change, and makes another from the partials if it must.
+Groups have places, and each state has columns by places, which are changed in place as chunks enter
+and leave. If a change is interrupted, the object is of no more use: `DenseMerge` lets go of it
+before each change, and makes another from the partials if it must.
 """
 
 from __future__ import annotations
@@ -11,81 +11,101 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ...rows.group_places import GroupPlaces
-from .live_rows import LiveRows
-from .two_stacks import TwoStacks
+from ...rows.arrow_words import one_array
+from ...rows.group_codes import GroupPlaces, has_places
+from ..rewriting.split_query import StateKind
+from .counted_columns import ENTERS, LEAVES, LivePlaces, SubtractedSum, can_subtract
+from .kernels import kernel_of
+from .two_stacks import StackedState, TwoStacks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
 
     from ...rows.arrow_words import Integers
+    from ...rows.group_codes import Places
     from ..chunks.ring import Ring
-    from .dense_columns import DenseColumns, Part
+    from ..rewriting.split_query import State
+    from .counted_columns import PartValues
+    from .kernels import Arrays
 
 _SPARE_PLACES: Final = 4_096
-_BEFORE_ALL: Final = -(1 << 63)
-_AFTER_ALL: Final = (1 << 63) - 1
 
 Bounds = tuple[int, int]
 
 
+class Part:
+    """A part of a chunk's partial: the table, and what is derived from it to be merged.
+
+    `values` are those of all states, and `stacked` of the states that are stacked. `before` is what
+    was in the front of the stacks when this part was pushed to it.
+    """
+
+    __slots__ = ("before", "places", "stacked", "table", "values")
+
+    places: Integers
+    values: list[PartValues]
+    stacked: list[PartValues]
+    before: list[Arrays] | None
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+
 class DenseWindow:
-    """The rows of the groups in a window, and their states."""
+    """The places of the groups in a window, and their states."""
 
     __slots__ = (
         "_columns",
-        "_group_columns",
-        "_group_version",
-        "_live",
-        "_new_columns",
+        "_group_arrays",
+        "_groups",
         "_places",
+        "_schema",
         "_stacks",
+        "_states",
+        "live",
         "merged",
     )
 
-    def __init__(self, new_columns: Callable[[], DenseColumns]) -> None:
-        self._new_columns = new_columns
+    def __init__(self, groups: tuple[str, ...], states: Sequence[State], schema: pa.Schema) -> None:
+        self._groups = groups
+        self._states = states
+        self._schema = schema
+        self._places = GroupPlaces([schema.field(name).type for name in groups])
         self._empty()
-        self._places = GroupPlaces(self._columns.group_types)
 
     def _empty(self) -> None:
-        """Have no rows."""
-        self._columns = self._new_columns()
-        self._live = LiveRows()
-        self._stacks = TwoStacks(self._columns.stacked)
-        self._group_columns: list[pa.Array] = []
-        self._group_version = -1
+        """Have no groups."""
+        self.live = LivePlaces()
+        columns = [column_of(state, self._schema) for state in self._states]
+        self._columns = [column for column in columns if column is not None]  # all, if it is dense
+        self._stacks = TwoStacks([each for each in self._columns if isinstance(each, StackedState)])
+        self._group_arrays: tuple[Places | None, list[pa.Array]] = None, []
+        """The groups of the places that were asked for last."""
         self.merged: pa.Table | None = None
         """The merge of the window, once it was asked for."""
 
-    @property
-    def group_count(self) -> int:
-        """How many groups there are in the window."""
-        return self._live.count
-
-    @property
-    def can_go_back(self) -> bool:
-        """Whether the window can slide backwards."""
-        return not self._columns.stacked
-
     def read(self, part: Part) -> None:
         """Give the groups of a part places, and derive what is merged. O(rows)."""
-        self._columns.read(part, self._places)
+        groups = [one_array(part.table.column(name)) for name in self._groups]
+        part.places = self._places.places_of(groups, part.table.num_rows)
+        part.values = [column.read(part.table) for column in self._columns]
+        pairs = zip(self._columns, part.values, strict=True)
+        part.stacked = [values for column, values in pairs if isinstance(column, StackedState)]
+        part.before = None
 
     def enter(self, chunk: int, part: Part) -> None:
         """Merge a part into the window. O(rows)."""
-        rows = self._add(part)
-        if self._columns.stacked:
-            self._stacks.enter(chunk, part, rows)
+        self._count(part, ENTERS)
+        self._stacks.enter(chunk, part)
         self.merged = None
 
     def join(self, chunk: int, parts: Sequence[Part], joined: Part) -> None:
         """Take one part for several of a chunk of the window, of which it is the merge."""
-        self._add(joined)
+        self._count(joined, ENTERS)
         for part in parts:
-            self._subtract(part)
+            self._count(part, LEAVES)
         self._stacks.amend(chunk)
 
     def slide(self, ring: Ring[Part], old: Bounds, new: Bounds) -> None:
@@ -99,94 +119,91 @@ class DenseWindow:
             self._empty()
             leaving = []
         else:
-            self._stacks.build(ring, old, new[0] - old[0], self._live)
+            self._stacks.build(ring, old, new[0] - old[0])
         for chunk in entering:
             for part in ring.of(chunk):
                 self.enter(chunk, part)
-        self._leave(ring, leaving)
+        for chunk in leaving:
+            for part in ring.of(chunk):
+                self._count(part, LEAVES)
+                self._stacks.leave(chunk, part)
         self._compact(ring, new)
 
     def merge(self, ring: Ring[Part], window: Bounds) -> None:
         """Find `merged`, unless the columns cannot know it: it is None then. O(groups)."""
         import pyarrow as pa
 
-        columns = [column.column(self._live) for column in self._columns.sums]
-        if not self._stacks.is_exact or any(column is None for column in columns):
+        if not all(column.counts.is_exact for column in self._columns):
             return
-        if self._columns.stacked:
+        if self._stacks.states:
             if self._stacks.is_broken:
-                self._stacks.rebuild(ring, window, self._live)
-            columns += self._stacks.columns(self._live)
-        arrays = self._columns.in_order(self._groups(), columns)
-        self.merged = pa.Table.from_arrays(arrays, schema=self._columns.schema)
-
-    def places_known(self) -> int:
-        """Return how many groups have a place, of which half may be gone."""
-        return len(self._places)
-
-    def _add(self, part: Part) -> Integers:
-        rows = self._live.enter(part.places)
-        for column, values in zip(self._columns.sums, part.sums, strict=True):
-            column.enter(rows, values, self._live)
-        self._stacks.count(part, rows, self._live)
-        return rows
-
-    def _subtract(self, part: Part) -> Integers:
-        rows = self._live.leave(part.places)
-        for column, values in zip(self._columns.sums, part.sums, strict=True):
-            column.leave(rows, values)
-        self._stacks.discount(part, rows)
-        return rows
-
-    def _leave(self, ring: Ring[Part], chunks: list[int]) -> None:
-        left = []
-        for chunk in chunks:
-            for part in ring.of(chunk):
-                rows = self._subtract(part)
-                if self._columns.stacked:
-                    self._stacks.leave(chunk, part, rows)
-                left.append(rows)
-        moves = self._live.sweep(np.concatenate(left)) if left else None
-        if moves is not None:
-            for column in self._columns.sums:
-                column.move(moves)
-            self._stacks.move(moves)
-
-    def _groups(self) -> list[pa.Array]:
-        if self._group_version != self._live.version:
-            self._group_columns = self._places.values(self._live.places)
-            self._group_version = self._live.version
-        return self._group_columns
+                self._stacks.rebuild(ring, window)
+            self._stacks.merge()
+        arrays = dict(zip(self._groups, self._group_columns(), strict=True))
+        for column in self._columns:
+            arrays |= column.columns(self.live)
+        in_order = [arrays[name] for name in self._schema.names]
+        self.merged = pa.Table.from_arrays(in_order, schema=self._schema)
 
     def _compact(self, ring: Ring[Part], window: Bounds) -> None:
-        """Number the places anew when more than half of them are of no part."""
-        spare = len(self._places) - 2 * self._live.count - _SPARE_PLACES
-        outside = ((_BEFORE_ALL, window[0]), (max(window), _AFTER_ALL))
-        if spare < 0 or spare < 2 * sum(
-            part.places.size for bounds in outside for _, part in ring.between(*bounds)
+        """Give places anew when most of them are of no part. O(rows of all parts)."""
+        import pyarrow as pa
+
+        spare = len(self._places) - 4 * self.live.count - _SPARE_PLACES
+        outside = (chunk for chunk in ring if chunk not in range(*window))
+        if spare < 0 or spare < 4 * sum(
+            part.places.size for chunk in outside for part in ring.of(chunk)
         ):
             return
-        parts = [part for _, part in ring.between(_BEFORE_ALL, _AFTER_ALL)]
+        parts = [part for chunk in ring for part in ring.of(chunk)]
         is_used = np.zeros(len(self._places), np.bool_)
         for part in parts:
             is_used[part.places] = True
-        used = np.flatnonzero(is_used)
-        values = self._places.values(used)
-        self._places = GroupPlaces(self._columns.group_types)
+        values = self._places.values(pa.array(is_used))
         new_places = np.zeros(is_used.size, np.int64)
-        new_places[used] = self._places.places_of(values, used.size)
+        self._places = GroupPlaces([array.type for array in values])
+        new_places[is_used] = self._places.places_of(values, int(is_used.sum()))
         for part in parts:
             part.places = new_places[part.places]
-        self._live.renumber(new_places, len(self._places))
+        self._empty()
+        for chunk, part in ring.between(*window):
+            self.enter(chunk, part)
+
+    def _count(self, part: Part, times: int) -> None:
+        size = len(self._places)
+        self.live.add(part.places, times, size)
+        for column, values in zip(self._columns, part.values, strict=True):
+            column.count(part.places, values, times, size)
+
+    def _group_columns(self) -> list[pa.Array]:
+        places = self.live.places
+        if self._group_arrays[0] is not places:
+            self._group_arrays = places, self._places.values(places)
+        return self._group_arrays[1]
 
     def _check(self, ring: Ring[Part], window: Bounds) -> None:
         """Assert what always holds."""
         parts = [part for _, part in ring.between(*window)]
-        self._stacks._check(parts, self._live)
-        places = [part.places for part in parts]
-        held = np.unique(np.concatenate(places)) if places else np.empty(0, np.int64)
-        assert np.array_equal(np.sort(self._live.places), held)
+        held = {place for part in parts for place in part.places.tolist()}
+        assert sorted(held) == self.live.of(np.arange(len(self._places))).tolist()
+        self._stacks._check()
         self._places._check()
-        self._live._check()
-        for column in self._columns.sums:
-            column._check(self._live)
+        self.live._check()
+        for column in self._columns:
+            column._check(self.live)
+
+
+def can_be_dense(groups: tuple[str, ...], states: Sequence[State], schema: pa.Schema) -> bool:
+    """Tell whether the groups can be given places, and all states be merged in NumPy."""
+    return all(has_places(schema.field(name).type) for name in groups) and all(
+        column_of(state, schema) is not None for state in states
+    )
+
+
+def column_of(state: State, schema: pa.Schema) -> SubtractedSum | StackedState | None:
+    """Return what merges a state in NumPy, of no groups yet; None if nothing does."""
+    fields = [schema.field(name) for name in state.columns]
+    if state.kind is StateKind.SUM and can_subtract(fields[0].type):
+        return SubtractedSum(*fields)
+    kernel = kernel_of(state.kind, [field.type for field in fields])
+    return None if kernel is None else StackedState(kernel, fields)

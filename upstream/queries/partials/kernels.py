@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
-    from numpy.typing import NDArray
 
     from ...rows.arrow_words import Numbers
 
-    Floats = NDArray[np.float64]
     Arrays = tuple[Numbers, ...]
 
 _WORD: Final = np.iinfo(np.int64)
@@ -40,50 +38,23 @@ class Kernel:
 
     identity: tuple[int, ...] | tuple[float, ...]
     combine: Callable[[Arrays, Arrays], Arrays]
-    results: Callable[[Arrays], Arrays]
     limit: float | None = None
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether the arrays are of int64, or else float64."""
-        return isinstance(self.identity[0], int)
+    results: Callable[[Arrays], Arrays] = lambda arrays: arrays
 
 
 def kernel_of(kind: StateKind, types: Sequence[pa.DataType]) -> Kernel | None:
     """Return the kernel for a state whose columns have these types, or None if there is none."""
-    if not all(map(_is_number, types)):
+    from pyarrow import types as are
+
+    if kind not in _KERNELS:
         return None
-    match kind:
-        case StateKind.SUM:
-            return COMPENSATED_SUM if _is_double(types[0]) else None
-        case StateKind.MINIMUM:
-            return LEAST_FLOAT if _is_floating(types[0]) else LEAST_INTEGER
-        case StateKind.MAXIMUM:
-            return GREATEST_FLOAT if _is_floating(types[0]) else GREATEST_INTEGER
-        case StateKind.MOMENTS:
-            return MOMENTS
-        case StateKind.CO_MOMENTS:
-            return CO_MOMENTS
-    return None
-
-
-def _is_number(type_: pa.DataType) -> bool:
-    from pyarrow import types
-
-    is_stored = stored_as(type_) not in {None, "uint64"}
-    return is_stored or types.is_decimal128(type_)
-
-
-def _is_double(type_: pa.DataType) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_float64(type_))
-
-
-def _is_floating(type_: pa.DataType) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_floating(type_))
+    for each in types:
+        if stored_as(each) in {None, "uint64"} and not are.is_decimal128(each):
+            return None
+    if kind is StateKind.SUM and not are.is_float64(types[0]):
+        return None
+    of_integers, of_floats = _KERNELS[kind]
+    return of_floats if are.is_floating(types[0]) else of_integers
 
 
 def _least(left: Arrays, right: Arrays) -> Arrays:
@@ -104,10 +75,6 @@ def _greater(left: Arrays, right: Arrays) -> Arrays:
     """Return the greater, which is NaN if there is one; of equal ones (0.0 and -0.0), the later."""
     keeps = (left[0] > right[0]) | np.isnan(left[0])
     return (np.where(keeps, left[0], right[0]),)
-
-
-def _as_they_are(arrays: Arrays) -> Arrays:
-    return arrays
 
 
 def _compensated(left: Arrays, right: Arrays) -> Arrays:
@@ -142,14 +109,23 @@ def _co_moments(left: Arrays, right: Arrays) -> Arrays:
     return count, left[1] + x_apart * share, left[2] + y_apart * share, products
 
 
-LEAST_INTEGER: Final = Kernel((int(_WORD.max),), _least, _as_they_are)
-GREATEST_INTEGER: Final = Kernel((int(_WORD.min),), _greatest, _as_they_are)
-LEAST_FLOAT: Final = Kernel((np.nan,), _smaller, _as_they_are)
-GREATEST_FLOAT: Final = Kernel((-np.inf,), _greater, _as_they_are)
-COMPENSATED_SUM: Final = Kernel((0.0, 0.0), _compensated, _sum_and_compensation, limit=2.0**1_000)
+LEAST_INTEGER: Final = Kernel((int(_WORD.max),), _least)
+GREATEST_INTEGER: Final = Kernel((int(_WORD.min),), _greatest)
+LEAST_FLOAT: Final = Kernel((np.nan,), _smaller)
+GREATEST_FLOAT: Final = Kernel((-np.inf,), _greater)
+COMPENSATED_SUM: Final = Kernel((0.0, 0.0), _compensated, 2.0**1_000, _sum_and_compensation)
 """Of n sums, it is off by at most one rounding and n² 2**-104 times the sum of magnitudes.
 
 Sums below the limit overflow only if they are millions.
 """
-MOMENTS: Final = Kernel((0.0,) * 3, _moments, _as_they_are)
-CO_MOMENTS: Final = Kernel((0.0,) * 4, _co_moments, _as_they_are)
+MOMENTS: Final = Kernel((0.0,) * 3, _moments)
+CO_MOMENTS: Final = Kernel((0.0,) * 4, _co_moments)
+
+_KERNELS: Final = {
+    StateKind.SUM: (None, COMPENSATED_SUM),
+    StateKind.MINIMUM: (LEAST_INTEGER, LEAST_FLOAT),
+    StateKind.MAXIMUM: (GREATEST_INTEGER, GREATEST_FLOAT),
+    StateKind.MOMENTS: (MOMENTS, MOMENTS),
+    StateKind.CO_MOMENTS: (CO_MOMENTS, CO_MOMENTS),
+}
+"""By the kind of a state and whether its first column has integers (or decimals) or floats."""

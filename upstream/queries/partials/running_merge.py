@@ -19,13 +19,15 @@ before it changes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
+from ...rows.arrow_data import empty_table
+from ..rewriting.relations import PARTIALS, merge_query
+from ..sql.lending import prepare
 from .chunk_tree import ChunkTree
 from .cumulative_merge import CumulativeMerge
-from .dense_columns import can_be_dense
 from .dense_merge import DenseMerge
-from .table_merge import RelationalMerge, RowConcatenation
+from .dense_window import can_be_dense
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +37,12 @@ if TYPE_CHECKING:
     from ...database.duck import Duck
     from ..chunks.cutter import Piece
     from ..rewriting.split_query import State
-    from .table_merge import TableMerge
+
+    TableMerge: TypeAlias = "RelationalMerge | RowConcatenation"
+    """Makes one table of several, the oldest first."""
+
+_SMALL_CHUNK: Final = 2_048
+"""Chunks of fewer rows on average are copied together: each costs the reader of the table."""
 
 
 class RunningMerge(Protocol):
@@ -107,3 +114,65 @@ def running_merge(
     if groups is not None and can_be_dense(groups, states, schema):
         return DenseMerge(groups, states, merge)
     return ChunkTree(merge)
+
+
+class RelationalMerge:
+    """Merge by a GROUP BY over all the rows, in one statement, whatever the states and types are.
+
+    One table alone is merged too: it may be rows of several.
+    """
+
+    __slots__ = ("_prepared", "schema")
+
+    def __init__(
+        self, groups: tuple[str, ...], states: tuple[State, ...], schema: pa.Schema, duck: Duck
+    ) -> None:
+        assert len(schema) > 0, "a partial has columns"
+        self.schema = schema
+        self._prepared = prepare(duck, merge_query(groups, states), {PARTIALS: schema})
+
+    def __call__(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """Merge tables, the oldest first."""
+        import pyarrow as pa
+
+        table = pa.concat_tables(tables) if tables else empty_table(self.schema)
+        if table.num_rows == 0:  # without groups an aggregate over nothing would be one row
+            return empty_table(self.schema)
+        if table.num_rows == 1:
+            return table
+        merged = self._prepared.run(**{PARTIALS: table})
+        return merged if merged.schema.equals(self.schema) else merged.cast(self.schema)
+
+    def describe(self) -> str:
+        """Say what it does."""
+        return "a GROUP BY in DuckDB"
+
+    def close(self) -> None:
+        """Give back the name under which the partials were lent."""
+        self._prepared.close()
+
+
+class RowConcatenation:
+    """Put rows one after the other, without a copy but of what comes in tiny pieces."""
+
+    __slots__ = ("schema",)
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+
+    def __call__(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """Put tables one after the other."""
+        import pyarrow as pa
+
+        if not tables:
+            return empty_table(self.schema)
+        table = pa.concat_tables(tables)
+        chunks = table.column(0).num_chunks if table.num_columns else 1
+        return table.combine_chunks() if table.num_rows < _SMALL_CHUNK * chunks else table
+
+    def describe(self) -> str:
+        """Say what it does."""
+        return "putting rows one after the other"
+
+    def close(self) -> None:
+        """Do nothing: nothing was had."""

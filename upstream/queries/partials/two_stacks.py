@@ -22,25 +22,147 @@ kept in the middle, and when that chunk leaves, all is built anew, at once.
 
 from __future__ import annotations
 
+from enum import IntEnum
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .stacked_state import Stack
-from .touched_rows import TouchedRows
+from ...rows.arrow_words import column, grown, lower_words, one_array
+from .counted_columns import PartValues, StateCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
 
-    from ...rows.arrow_words import Integers
+    from ...rows.arrow_words import Integers, Numbers
     from ..chunks.ring import Ring
-    from .dense_columns import Part
-    from .live_rows import LiveRows, Moves
-    from .stacked_state import StackedState
+    from .counted_columns import LivePlaces
+    from .dense_window import Part
+    from .kernels import Arrays, Kernel
+
+    Slice = slice[int | None, int | None, None]
 
 _BEFORE_ALL: Final = -(1 << 63)
+_UNREAD: Final = 256
+"""When so many parts came and left that nothing was read since, they are merged without."""
+_INEXACT: Final = 1
+"""The bound of a part with values that are too large to be merged here; of all others it is 0."""
+
+
+class Stack(IntEnum):
+    """Which merge of some chunks. Those before `NEXT` make up the window."""
+
+    FRONT = 0
+    MIDDLE = 1
+    BACK = 2
+    NEXT = 3
+
+
+class StackedState:
+    """A state in each of the stacks, and what front, middle and back are merged to.
+
+    A place that no part of the window has is the kernel's identity in all of them.
+    """
+
+    __slots__ = ("_fields", "_kernel", "_merged", "_stacks", "counts")
+
+    def __init__(self, kernel: Kernel, fields: Sequence[pa.Field]) -> None:
+        self._kernel = kernel
+        self._fields = fields
+        self._stacks = self._side_by_side(0)
+        self._merged = self._filled(0)[: len(fields)]
+        """The values of the columns that are handed out."""
+        self.counts = StateCounts(len(fields), limit=_INEXACT)
+
+    def read(self, table: pa.Table) -> PartValues:
+        """Return what is kept of a part."""
+        names = [field.name for field in self._fields]
+        arrays, masks = [], []
+        is_exact = True
+        for name, identity in zip_longest(names, self._kernel.identity):
+            if name is None:  # the kernel's own
+                arrays.append(np.full(table.num_rows, identity))
+                continue
+            values, present, fits = lower_words(one_array(table.column(name)))
+            is_exact &= fits and not self._has_large(values)
+            values = values.astype(type(identity), copy=False)
+            arrays.append(values if present is None else np.where(present, values, identity))
+            masks.append(present)
+        return PartValues(tuple(arrays), tuple(masks), 0 if is_exact else _INEXACT)
+
+    def count(self, places: Integers, values: PartValues, times: int, size: int) -> None:
+        """Count a part that enters or leaves the window, and have room for its places."""
+        self.counts.add(places, values, times, size)
+        room = len(self._merged[0])
+        if size > room:
+            stacks = self._side_by_side(max(size, 2 * room))
+            for larger, stack in zip(stacks, self._stacks, strict=True):
+                _put(larger, slice(room), stack)
+            self._stacks = stacks
+            self._merged = tuple(grown(array, size) for array in self._merged)
+
+    def add(self, to: Stack, places: Integers, arrays: Arrays) -> None:
+        """Merge a part into a stack, as the newest."""
+        stack = self._stacks[to]
+        _put(stack, places, self._combined(_at(stack, places), arrays))
+
+    def push(self, to: Stack, places: Integers, arrays: Arrays) -> Arrays:
+        """Merge a part into a stack, as the oldest, and return what was there, to be restored."""
+        stack = self._stacks[to]
+        before = _at(stack, places)
+        _put(stack, places, self._combined(arrays, before))
+        return before
+
+    def restore_front(self, places: Integers, before: Arrays) -> None:
+        """Take a part out of the front, which was the last one to be pushed."""
+        _put(self._stacks[Stack.FRONT], places, before)
+
+    def swap(self, one: Stack, other: Stack) -> None:
+        """Let two stacks change places. O(1)."""
+        stacks = self._stacks
+        stacks[one], stacks[other] = stacks[other], stacks[one]
+
+    def clear(self, which: Stack) -> None:
+        """Forget what is in a stack. O(room)."""
+        _put(self._stacks[which], slice(None), self._kernel.identity)
+
+    def merge(self, places: Integers | Slice) -> None:
+        """Merge front, middle and back at these places."""
+        front, middle, back = (_at(stack, places) for stack in self._stacks[: Stack.NEXT])
+        merged = self._combined(self._combined(front, middle), back)
+        _put(self._merged, places, self._kernel.results(merged))
+
+    def columns(self, live: LivePlaces) -> dict[str, pa.Array]:
+        """Return the columns of the state in the window, as merged."""
+        columns = zip(self._fields, self._merged, self.counts.present(live), strict=True)
+        return {
+            field.name: column(field.type, live.of(values), present)
+            for field, values, present in columns
+        }
+
+    def _has_large(self, values: Numbers) -> bool:
+        if self._kernel.limit is None:
+            return False
+        magnitudes = np.abs(values)
+        return bool(((magnitudes >= self._kernel.limit) & (magnitudes < np.inf)).any())
+
+    def _combined(self, older: Arrays, newer: Arrays) -> Arrays:
+        with np.errstate(invalid="ignore", over="ignore"):
+            return self._kernel.combine(older, newer)
+
+    def _side_by_side(self, length: int) -> list[Arrays]:
+        """Return empty stacks; the numbers of a place are neighbours in memory: one cache miss."""
+        arrays = self._filled(length * len(Stack))
+        return [tuple(array[stack :: len(Stack)] for array in arrays) for stack in Stack]
+
+    def _filled(self, length: int) -> Arrays:
+        return tuple(np.full(length, value) for value in self._kernel.identity)
+
+    def _check(self, live: LivePlaces) -> None:
+        """Assert what always holds."""
+        self.counts._check(live)
 
 
 class TwoStacks:
@@ -49,53 +171,34 @@ class TwoStacks:
     __slots__ = (
         "_back_from",
         "_built_from",
-        "_inexact",
         "_middle_from",
-        "_states",
         "_touched",
         "is_broken",
+        "states",
     )
 
     def __init__(self, states: Sequence[StackedState]) -> None:
-        self._states = states
+        self.states = states
         self.is_broken = True
         """Whether the stacks are to be built anew before they are read."""
         self._middle_from = self._back_from = _BEFORE_ALL
         """The first chunks of the middle and of the back, whether there are such or not."""
         self._built_from = _BEFORE_ALL
         """From which chunk of the middle on there is a next front."""
-        self._touched = TouchedRows()
-        """Rows whose front, middle and back are not merged yet."""
-        self._inexact = 0
+        self._touched: list[Integers] = []
+        """The places at which front, middle and back are not merged yet."""
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether no part of the window has values that are too large to be merged here."""
-        return self._inexact == 0
-
-    def count(self, part: Part, rows: Integers, live: LiveRows) -> None:
-        """Count what a part that enters the window has of NULLs and large values. O(rows)."""
-        self._inexact += not part.is_exact
-        for state, values in zip(self._states, part.stacked, strict=True):
-            state.count(rows, values, live)
-
-    def discount(self, part: Part, rows: Integers) -> None:
-        """Count the same of a part no more, which leaves the window. O(rows)."""
-        self._inexact -= not part.is_exact
-        for state, values in zip(self._states, part.stacked, strict=True):
-            state.discount(rows, values)
-
-    def enter(self, chunk: int, part: Part, rows: Integers) -> None:
+    def enter(self, chunk: int, part: Part) -> None:
         """Merge a part of any chunk, which is counted. O(rows)."""
         if self.is_broken:
             return
         to = Stack.BACK if chunk >= self._back_from else Stack.MIDDLE
-        for state, values in zip(self._states, part.stacked, strict=True):
-            state.add(to, rows, values.arrays)
-        self._touched.add(rows)
+        for state, values in zip(self.states, part.stacked, strict=True):
+            state.add(to, part.places, values.arrays)
+        self._touch(part.places)
         self.amend(chunk)
 
-    def leave(self, chunk: int, part: Part, rows: Integers) -> None:
+    def leave(self, chunk: int, part: Part) -> None:
         """Take away a part of the oldest chunk. O(rows)."""
         before, part.before = part.before, None
         if self.is_broken:
@@ -105,86 +208,92 @@ class TwoStacks:
         if before is None or chunk >= self._middle_from:
             self.is_broken = True
             return
-        for state, arrays in zip(self._states, before, strict=True):
-            state.restore_front(rows, arrays)
-        self._touched.add(rows)
+        for state, arrays in zip(self.states, before, strict=True):
+            state.restore_front(part.places, arrays)
+        self._touch(part.places)
 
     def amend(self, chunk: int) -> None:
         """Begin the next front anew if this chunk, which has other parts now, is in it."""
         if self._built_from <= chunk < self._back_from and not self.is_broken:
-            for state in self._states:
+            for state in self.states:
                 state.clear(Stack.NEXT)
             self._built_from = self._back_from
 
-    def move(self, moves: Moves) -> None:
-        """Move rows into gaps."""
-        for state in self._states:
-            state.move(moves)  # gaps are touched: a part has left them
-
-    def build(self, ring: Ring[Part], window: tuple[int, int], by: int, live: LiveRows) -> None:
+    def build(self, ring: Ring[Part], window: tuple[int, int], by: int) -> None:
         """Build some of the next front, before the window moves by so many chunks."""
         if self.is_broken or by <= 0:
             return
         first, end = window
         if self._middle_from == self._back_from:
-            held = ring.chunks(self._back_from, end)
+            held = ring.chunks(max(self._back_from, first), end)  # some may wait behind the window
             if held and held[0] - first <= len(held):
-                for state in self._states:
+                for state in self.states:
                     state.swap(Stack.MIDDLE, Stack.BACK)
                 self._built_from = self._back_from = end
-        waiting = ring.chunks(self._middle_from, self._built_from)
+        waiting = ring.chunks(max(self._middle_from, first), self._built_from)
         if waiting:
             slides_left = max(waiting[0] + 1 - first, by)
             count = -(-len(waiting) * by // slides_left)
             for chunk in reversed(waiting[-count:]):
-                self._push(Stack.NEXT, ring.of(chunk), live)
+                self._push(Stack.NEXT, ring.of(chunk))
             self._built_from = self._middle_from if count == len(waiting) else waiting[-count]
 
-    def rebuild(self, ring: Ring[Part], window: tuple[int, int], live: LiveRows) -> None:
+    def rebuild(self, ring: Ring[Part], window: tuple[int, int]) -> None:
         """Build everything anew: the older half of the chunks in front. O(rows of all parts)."""
-        for state in self._states:
+        for state in self.states:
             for stack in Stack:
                 state.clear(stack)
         chunks = ring.chunks(*window)
         half = len(chunks) // 2
         for chunk in reversed(chunks[:half]):
-            self._push(Stack.FRONT, ring.of(chunk), live)
+            self._push(Stack.FRONT, ring.of(chunk))
         for part in (part for chunk in chunks[half:] for part in ring.of(chunk)):
-            for state, values in zip(self._states, part.stacked, strict=True):
-                state.add(Stack.BACK, live.rows_of(part.places), values.arrays)
+            for state, values in zip(self.states, part.stacked, strict=True):
+                state.add(Stack.BACK, part.places, values.arrays)
         self._middle_from = self._built_from = self._back_from = chunks[half] if half else window[0]
-        for state in self._states:
-            state.merge(np.arange(live.count))
+        for state in self.states:
+            state.merge(slice(None))
         self._touched.clear()
         self.is_broken = False
 
-    def columns(self, live: LiveRows) -> list[pa.Array]:
-        """Return the columns of all states by rows; broken stacks are to be rebuilt before."""
+    def merge(self) -> None:
+        """Merge front, middle and back where they have changed; broken ones are rebuilt before."""
         assert not self.is_broken
-        rows = self._touched.take(live.count)
-        for state in self._states:
-            state.merge(rows)
-        return [column for state in self._states for column in state.columns(live)]
+        if self._touched:
+            places = np.concatenate(self._touched)
+            for state in self.states:
+                state.merge(places)
+            self._touched.clear()
 
-    def _push(self, to: Stack, parts: Sequence[Part], live: LiveRows) -> None:
+    def _touch(self, places: Integers) -> None:
+        self._touched.append(places)
+        if len(self._touched) > _UNREAD:
+            self.merge()
+
+    def _push(self, to: Stack, parts: Sequence[Part]) -> None:
         """Push the parts of a chunk to a front, the newest first."""
         for part in reversed(parts):
-            rows = live.rows_of(part.places)
-            pairs = zip(self._states, part.stacked, strict=True)
-            part.before = [state.push(to, rows, values.arrays) for state, values in pairs]
+            pairs = zip(self.states, part.stacked, strict=True)
+            part.before = [state.push(to, part.places, values.arrays) for state, values in pairs]
 
     def _turn(self) -> None:
         """Take the next front for the one that is used up, if all of the middle is in it."""
         if self._built_from > self._middle_from:
             return
-        for state in self._states:
+        for state in self.states:
             state.swap(Stack.FRONT, Stack.NEXT)
             state.clear(Stack.MIDDLE)
         self._middle_from = self._built_from = self._back_from
 
-    def _check(self, parts: Sequence[Part], live: LiveRows) -> None:
-        """Assert what always holds, given the parts of the window."""
-        assert self._inexact == sum(not part.is_exact for part in parts)
+    def _check(self) -> None:
+        """Assert what always holds."""
         assert self._middle_from <= self._built_from <= self._back_from
-        for state in self._states:
-            state._check(live)
+
+
+def _at(arrays: Arrays, places: Integers | Slice) -> Arrays:
+    return tuple(array[places] for array in arrays)
+
+
+def _put(arrays: Arrays, places: Integers | Slice, values: Sequence[Numbers | float]) -> None:
+    for array, new in zip(arrays, values, strict=True):
+        array[places] = new

@@ -11,7 +11,7 @@ from ...rows.arrow_data import empty_table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...rows.window_bound import WindowBound
+    from ...rows.stream_times import WindowBound
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...rows.window_bound import WindowBound, is_before
+from ...rows.stream_times import WindowBound, is_before
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ...rows.window_bound import WindowBound, is_before
+from ...rows.stream_times import WindowBound, is_before
 from .backlog import Backlog
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from typing import Final, Never
 from sqlglot import exp
 
 from ...rows.stream_definition import StreamDefinition
-from ...rows.type_names import type_name, unit_name
+from ...rows.stream_times import unit_name
+from ...rows.type_names import type_name
 from .window_arguments import WindowArguments
 from .window_clause import MICROSECONDS, Axis, WindowKind
 
