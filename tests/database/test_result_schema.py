@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator
 from decimal import Decimal
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 from upstream import ContinuousQuery, Engine, ManualClock, QueryTypeError
+from upstream.database.result_schema import ResultSchema
 
 LARGE = 2**62
 WIDE = pa.decimal128(38, 0)
@@ -192,3 +194,24 @@ def test_an_insert_that_returns_wide_integers_takes_effect_and_says_so(engine: E
 def test_columns_of_one_name_are_handed_out_each_by_its_type(engine: Engine) -> None:
     table = engine.sql("SELECT 1::HUGEINT AS a, 2::DECIMAL(38, 0) AS a, 3::HUGEINT AS a")
     assert table.schema.types == [pa.int64(), WIDE, pa.int64()]
+
+
+@pytest.mark.parametrize("rows", [999, 1_000, 5_000])
+@pytest.mark.parametrize("values", [[0, -1, 2 * LARGE - 1, -2 * LARGE], [1, None, -7]])
+def test_many_integers_of_128_bits_are_handed_out_as_they_are(
+    rows: int, values: list[int | None]
+) -> None:
+    chosen = [values[row % len(values)] for row in range(rows)]
+    column = pa.array(chosen, pa.decimal128(38, 0))
+    table = pa.table({"a": pa.chunked_array([column[:0], column[:7], column[7:]])})
+    schema = ResultSchema.of(table.schema, [duckdb.sqltypes.HUGEINT])
+    assert schema.handed_out(table)["a"].to_pylist() == chosen
+    assert schema.handed_out(table).schema == pa.schema([("a", pa.int64())])
+
+
+@pytest.mark.parametrize("beyond", [2 * LARGE, -2 * LARGE - 1, 1 << 100])
+def test_one_integer_beyond_64_bits_among_many_is_an_error(beyond: int) -> None:
+    column = pa.array([1] * 2_000 + [beyond] + [2] * 2_000, pa.decimal128(38, 0))
+    schema = ResultSchema.of(pa.schema([("a", column.type)]), [duckdb.sqltypes.HUGEINT])
+    with pytest.raises(QueryTypeError, match="column a has an integer that does not fit"):
+        schema.handed_out(pa.table({"a": column}))

@@ -8,6 +8,7 @@ a DECIMAL(38, 0) that the user wrote, so this goes by the types that DuckDB name
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from duckdb.sqltypes import DuckDBPyType
 
 _CURE: Final = "write sum(x)::DECIMAL(38, 0) for integers of any size"
+_MANY: Final = 1_000
+"""From so many values on it is quicker to take integers apart here than to have Arrow do it."""
 _WIDE: Final = "decimal128(38, 0)"
 """What Arrow makes of a HUGEINT and of a UHUGEINT, in a column or within it."""
 
@@ -63,7 +66,32 @@ class ResultSchema:
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    return column if column.type.equals(kind) else column.cast(kind)
+    import pyarrow as pa
+
+    if column.type.equals(kind):
+        return column
+    if len(column) >= _MANY and str(column.type) == _WIDE and kind.equals(pa.int64()):
+        halves = [_lower_half(chunk) for chunk in column.chunks]
+        if all(half is not None for half in halves):
+            return pa.chunked_array(halves, kind)
+    return column.cast(kind)
+
+
+def _lower_half(column: pa.Array) -> pa.Array | None:
+    """Return what int64 holds of integers of 128 bits; None if it does not hold all of them.
+
+    Arrow's own cast takes six times as long, which was a quarter of a slide with 200,000 groups.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    if not len(column) or column.null_count or sys.byteorder != "little":
+        return None
+    words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)
+    lower, upper = words[column.offset : column.offset + len(column)].T
+    if (upper != lower >> 63).any():
+        return None
+    return pa.array(np.ascontiguousarray(lower))
 
 
 def _with(
