@@ -11,7 +11,8 @@ import pytest
 from tests.queries.setting import append, given, held, make_streams, revised
 from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.database.prepared import Prepared
-from upstream.queries.evaluation import window_planning, windowed
+from upstream.queries.evaluation import chosen_way, window_planning
+from upstream.queries.evaluation.chosen_way import ChosenWay
 from upstream.queries.evaluation.windowed import WindowedEvaluation
 
 Way = Literal["measured", "increments", "whole"]
@@ -73,7 +74,7 @@ def test_to_change_the_way_changes_no_result(
     text, good, lateness = case
     monkeypatch.setattr(window_planning, "MOST_ROWS", 14)
     for name in ("MOST_ROWS", "MOST_JOINED_ROWS"):
-        monkeypatch.setattr(windowed, name, 14)
+        monkeypatch.setattr(chosen_way, name, 14)
     with Engine(clock=ManualClock()) as engine:
         make_streams(engine)
         query = engine.continuous_query(text.format(""), allowed_lateness=lateness)
@@ -96,6 +97,32 @@ def test_to_change_the_way_changes_no_result(
         assert is_whole(plain)
         is_changed = not (cause == "late failure" and lateness is None)  # else it is left out
         assert (ways[0], ways[-1]) == (True, not is_changed)
+
+
+@pytest.mark.parametrize("other", ["hop(asks, 30, 10)", "hop(asks, 20, 20)"])
+@pytest.mark.parametrize("lateness", [None, 25])
+def test_to_try_both_ways_of_a_join_changes_no_result(
+    monkeypatch: pytest.MonkeyPatch, other: str, lateness: float | None
+) -> None:
+    monkeypatch.setattr(chosen_way, "MOST_JOINED_ROWS", 3)
+    costs = iter([1.0] * 4 + [0.5] * 3 + [9.0] * 40)
+    cost = ChosenWay.cost
+    monkeypatch.setattr(ChosenWay, "cost", lambda self, _: cost(self, next(costs)))
+    text = f"""SELECT b.k, count(*) AS n, sum(a.x) AS x
+               FROM hop(bids, 30, 10) b JOIN {other} a ON a.k = b.k GROUP BY b.k"""
+    with Engine(clock=ManualClock()) as engine:
+        make_streams(engine)
+        query = engine.continuous_query(text, allowed_lateness=lateness)
+        plain = engine.continuous_query(text, allowed_lateness=lateness, evaluation="whole")
+        ways: list[bool] = []
+        for slide in range(40):
+            feed(engine, slide)
+            assert revised(query.results()) == revised(plain.results())
+            if not ways or ways[-1] != is_whole(query):
+                ways.append(is_whole(query))
+        assert ways == [True, False, True, False]
+        assert "measured" not in query.explain()
+        assert held(query) < held(plain) * 4
 
 
 @pytest.mark.parametrize(

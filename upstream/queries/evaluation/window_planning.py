@@ -21,12 +21,13 @@ from ..rewriting.relations import reads_tables
 from ..sql.window_bounds import bounds_name, bounds_schema
 from ..sql.window_clause import Axis, WindowKind
 from .bounds import Bounds
+from .chosen_way import MOST_ROWS, ChosenWay
 from .finish import Finish
 from .increments import ChunkLeaf, Increments
 from .landmark import LandmarkEvaluation
 from .planned_windows import check_steps, check_together, grid_of, refuse_unfitting, schedule_of
 from .session import SessionEvaluation
-from .windowed import MOST_ROWS, WindowedEvaluation
+from .windowed import WindowedEvaluation
 
 MOST_REVISABLE: Final = 100_000
 """Of a long silence no more empty windows are remembered, for the rows that may come late."""
@@ -133,7 +134,7 @@ class WindowPlanner:
             Walk(schedule, reading.occupied, answers_empty=answers_empty, revisable=revisable),
             Increments(leaves, finish, self._given.failing),
             finish=finish,
-            is_whole=is_whole,
+            way=ChosenWay(is_whole=is_whole, is_joined=len(inputs) > 1),
             lateness=self._lateness(),
             bounds=Bounds(self._grid, self._value(), self._read_bounds),
             stopwatch=self._given.stopwatch,

@@ -3,13 +3,14 @@
     take_in:   streams -> chunks of rows -> partials, as chunks are complete -> running merges
     answers:   a walk over the windows that time has passed -> the result of each
 
-Windows of few rows are evaluated whole; larger ones, and those that read tables, by increments.
+Windows of few rows are evaluated whole; larger ones, and those that read tables, by increments; of
+joins in between, whichever is cheaper (`ChosenWay`).
 Leaves are moved to a window before it is closed, so that rows are merged as they come.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ...database.failure import DatabaseError
 from ...queues.held_interrupt import HeldInterrupt
@@ -27,13 +28,9 @@ if TYPE_CHECKING:
     from ..chunks.windows import Spans
     from ..results.failing_rows import FailingRows
     from .bounds import Bounds
+    from .chosen_way import ChosenWay
     from .finish import Finish
     from .increments import Increments
-
-MOST_ROWS: Final = 65_536
-"""Larger windows are not evaluated whole, and their rows are not kept for that."""
-MOST_JOINED_ROWS: Final = 4_096
-"""The same of windows that are joined: there each row meets many."""
 
 
 class WindowedEvaluation:
@@ -45,16 +42,15 @@ class WindowedEvaluation:
         "_failing",
         "_finish",
         "_increments",
-        "_is_whole",
         "_last_answer",
         "_lateness",
-        "_most_rows",
         "_portions",
         "_reading",
         "_readings",
         "_started",
         "_stopwatch",
         "_walk",
+        "_way",
     )
 
     def __init__(
@@ -64,7 +60,7 @@ class WindowedEvaluation:
         increments: Increments,
         *,
         finish: Finish,
-        is_whole: bool | None,
+        way: ChosenWay,
         lateness: int | None,
         bounds: Bounds,
         stopwatch: Clock,
@@ -74,11 +70,7 @@ class WindowedEvaluation:
         self._walk = walk
         self._increments = increments
         self._finish = finish
-        self._is_whole = is_whole is not False
-        """Whether windows are evaluated whole."""
-        single = MOST_ROWS if len(reading.inputs) == 1 else MOST_JOINED_ROWS
-        self._most_rows = FOREVER if is_whole else single
-        """A window of more rows than this is not evaluated whole, nor are those after it."""
+        self._way = way
         self._lateness = lateness
         self._bounds = bounds
         self._stopwatch = stopwatch
@@ -98,13 +90,13 @@ class WindowedEvaluation:
 
     def take_in(self, now: float) -> None:
         """Read what waits, and feed chunks that are complete, and portions of the open one."""
-        if self._is_whole:
-            self._read(now)
-            if any(rows.rows > 2 * self._most_rows for rows in self._reading.rows):
-                self._go_by_increments()
-        else:
+        way = self._way
+        if way.is_measured or not way.is_whole:
             self._started = self._stopwatch.now()
-            self._read(now)
+        self._read(now)
+        if way.keeps_rows and max(each.rows for each in self._reading.rows) > 2 * way.most_rows:
+            self._outgrow()
+        if not way.is_whole:
             self._work_ahead()
 
     def _read(self, now: float) -> None:
@@ -128,12 +120,13 @@ class WindowedEvaluation:
         if walk.last != self._walk.last or any(each.end == walk.last for each in due):
             ends = zip(due[left_out:], found, strict=True)
             last = next((answer for each, answer in ends if each.end == walk.last), None)
-        seconds = 0.0 if self._is_whole else self._stopwatch.now() - self._started
+        is_timed = self._way.is_measured or not self._way.is_whole
+        seconds = self._stopwatch.now() - self._started if is_timed else 0.0
 
         def commit() -> None:
             self._walk, self._last_answer = walk, last
             self._forget()
-            if not self._is_whole:
+            if is_timed:
                 self._learn(sum(each.is_occupied for each in due[left_out:]), seconds)
 
         return Answers(found, skipped + left_out, commit)
@@ -175,15 +168,12 @@ class WindowedEvaluation:
 
     def describe(self) -> Description:
         """Return how it is evaluated at the moment, in words."""
-        if self._is_whole:
-            if self._most_rows == FOREVER:
-                return Description("windows are evaluated whole")
-            whole = f"windows of up to {self._most_rows:,} rows are evaluated whole"
-            words = f"{whole}, not in these parts; larger ones {self._increments.way}"
-            return Description(words, self._increments.describe())
-        count = self._portions.count
-        more = f"; the open chunk in {count} portions as it comes" if count > 1 else ""
-        words = f"windows are evaluated {self._increments.way}{more}"
+        way, count = self._way, self._portions.count
+        words = way.describe(self._increments.way)
+        if way.is_whole and way.most_rows == FOREVER:
+            return Description(words)
+        if count > 1 and not way.is_whole:
+            words += f"; the open chunk in {count} portions as it comes"
         return Description(words, self._increments.describe())
 
     # Working ahead
@@ -195,9 +185,19 @@ class WindowedEvaluation:
         if self._walk.spans is not None:
             self._increments.advance(self._walk.spans)
 
+    def _outgrow(self) -> None:
+        with HeldInterrupt():
+            self._way.outgrown()
+            self._let_go()
+
     def _go_by_increments(self) -> None:
         with HeldInterrupt():
-            self._is_whole = False
+            self._way.settle()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Keep no rows, if they are not for windows that are evaluated whole."""
+        if not self._way.keeps_rows:
             self._readings = 0
             for rows in self._reading.rows:
                 rows.let_go()
@@ -207,6 +207,9 @@ class WindowedEvaluation:
         if answers == 1 and self._readings > 1:  # else there were no portions
             self._portions.responded(seconds)
         self._readings = 0 if answers else self._readings
+        if answers == 1 and self._way.is_measured:
+            self._way.cost(seconds)
+            self._let_go()
 
     # Answering
 
@@ -237,12 +240,12 @@ class WindowedEvaluation:
         return self._finish.over_no_rows(self._bounds.tables(spans))
 
     def _evaluated(self, spans: Spans) -> pa.Table:
-        rows = self._reading.rows
-        if self._is_whole and self._most_rows < max(each.rows for each in rows):
+        rows, way = self._reading.rows, self._way
+        if way.is_whole and way.most_rows < max(each.rows for each in rows):
             pairs = zip(rows, spans, strict=True)
-            if max(each.count_between(*span) for each, span in pairs) > self._most_rows:
-                self._go_by_increments()
-        if self._is_whole:
+            if max(each.count_between(*span) for each, span in pairs) > way.most_rows:
+                self._outgrow()
+        if way.is_whole:
             try:
                 chunks = {
                     f"chunk_{i}": each.between(*span)
@@ -268,7 +271,7 @@ class WindowedEvaluation:
         if self._lateness is not None:
             needed.append(self._oldest_that_can_be_amended())
         before = [min(span.first for span in spans) for spans in zip(*needed, strict=True)]
-        if not self._is_whole:
+        if not self._way.is_whole:
             self._increments.forget(before)
         elif self._failing.count:
             self._failing.forget(before)

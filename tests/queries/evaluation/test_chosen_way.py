@@ -1,0 +1,97 @@
+"""Small windows are evaluated whole; of larger ones that are joined, the cheaper way is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream.queries.chunks.grid import FOREVER
+from upstream.queries.evaluation.chosen_way import ChosenWay
+
+UP_TO = "windows of up to {} rows are evaluated whole, not in these parts; larger ones"
+
+
+def measured() -> ChosenWay:
+    """Return the way of a join whose windows are no longer small."""
+    way = ChosenWay(is_whole=None, is_joined=True)
+    way.outgrown()
+    return way
+
+
+def told(way: ChosenWay, *seconds: float) -> list[bool]:
+    """Tell what windows cost; return whether each next one is to be evaluated whole."""
+    found = []
+    for each in seconds:
+        way.cost(each)
+        found.append(way.is_whole)
+    return found
+
+
+def test_what_was_chosen_stays() -> None:
+    assert ChosenWay(is_whole=True, is_joined=True).most_rows == FOREVER
+    increments = ChosenWay(is_whole=False, is_joined=False)
+    assert (increments.is_whole, increments.keeps_rows) == (False, False)
+
+
+def test_windows_of_one_input_that_were_large_once_go_by_increments() -> None:
+    way = ChosenWay(is_whole=None, is_joined=False)
+    assert (way.is_whole, way.most_rows) == (True, 65_536)
+    way.outgrown()
+    assert (way.is_whole, way.keeps_rows, way.is_measured) == (False, False, False)
+
+
+def test_increments_are_measured_first_and_without_the_first_of_them() -> None:
+    way = measured()
+    assert (way.is_whole, way.keeps_rows, way.is_measured) == (False, True, True)
+    assert told(way, 9.0, 1.0, 1.2, 1.1) == [False, False, False, True]
+    assert told(way, 1.05, 1.05, 1.05, 1.05) == [True] * 4  # cheaper than 1.1
+    assert (way.keeps_rows, way.most_rows) == (True, 65_536)
+
+
+def test_whole_is_left_when_the_cheapest_of_four_is_dearer() -> None:
+    way = measured()
+    told(way, 1.0, 1.0, 1.0, 1.0)
+    assert told(way, 2.0, 2.0, 1.1, 3.0) == [True, True, True, False]
+    assert (way.keeps_rows, way.is_measured) == (False, False)
+
+
+def test_one_window_that_is_far_dearer_is_enough() -> None:
+    way = measured()
+    told(way, 1.0, 1.0, 1.0, 1.0)
+    assert told(way, 4.1) == [False]
+    assert not way.is_measured
+
+
+def test_whole_is_left_when_more_rows_match_than_did() -> None:
+    way = measured()
+    told(way, 1.0, 1.0, 1.0, 1.0)
+    assert all(told(way, *[0.5] * 20, 1.5, 1.5, 1.5))
+    assert told(way, 1.5) == [False]
+
+
+def test_very_large_windows_are_not_measured_any_more() -> None:
+    way = measured()
+    way.outgrown()
+    assert (way.is_whole, way.keeps_rows, way.is_measured) == (False, False, False)
+
+
+@pytest.mark.parametrize(
+    ("is_whole", "is_joined", "words"),
+    [
+        (True, True, "windows are evaluated whole"),
+        (False, True, "windows are evaluated by parts"),
+        (
+            None,
+            True,
+            f"{UP_TO.format('4,096')} by parts, or as is measured to be cheaper",
+        ),
+        (
+            None,
+            False,
+            f"{UP_TO.format('65,536')} by parts",
+        ),
+    ],
+)
+def test_it_says_which_windows_are_evaluated_how(
+    is_whole: bool | None, is_joined: bool, words: str
+) -> None:
+    assert ChosenWay(is_whole=is_whole, is_joined=is_joined).describe("by parts") == words
