@@ -25,18 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows that came together: the arrival of all of them, and the number of the next row."""
+    """Rows that came together: the arrival of all of them, and their numbers `[first, end)`."""
 
     rows: pa.Table
     arrival: float
+    first: int
     end: int
     number: int
     """How many batches came before this one."""
-
-    @property
-    def first(self) -> int:
-        """The number of the first row."""
-        return self.end - int(self.rows.num_rows)
 
 
 class Log:
@@ -73,7 +69,7 @@ class Log:
             self._arrival = max(arrival, self._arrival)
             end = self.rows + int(rows.num_rows)
             if self._readers:
-                self.batches.append(Batch(rows, self._arrival, end, self._numbered))
+                self.batches.append(Batch(rows, self._arrival, self.rows, end, self._numbered))
             else:
                 self._first = end
             self.rows, self._numbered = end, self._numbered + 1
@@ -143,7 +139,7 @@ class LogReader:
         if batches and batches[0].first < self.position:
             cut = batches[0]
             rows = cut.rows.slice(self.position - cut.first)
-            batches[0] = Batch(rows, cut.arrival, cut.end, cut.number)
+            batches[0] = Batch(rows, cut.arrival, self.position, cut.end, cut.number)
         return batches
 
     def peek_rows(self) -> pa.Table | None:

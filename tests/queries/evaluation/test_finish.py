@@ -114,7 +114,7 @@ def test_what_went_wrong_is_said_in_the_words_of_the_query(duck: Duck) -> None:
     finish = finish_of(text, pa.schema([("x", pa.int32())]), duck)
     with pytest.raises(DatabaseError) as caught:
         finish.run([merged(text, [1], duck)], {})
-    assert finish.said(caught.value) == (
+    assert finish.failed(caught.value)[1] == (
         "Conversion Error: Could not convert string 'a' to INT32"
         " when casting from source column max(k)"
     )

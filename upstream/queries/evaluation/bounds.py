@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Bounds:
     """Makes times of chunks. `value` makes a bound of a time, and `schemas` are those of tables."""
 
-    __slots__ = ("_grid", "_schemas", "_value")
+    __slots__ = ("_grid", "_schemas", "_value", "are_read")
 
     def __init__(
         self,
@@ -33,6 +33,8 @@ class Bounds:
         self._grid = grid
         self._value = value
         self._schemas = schemas
+        self.are_read = bool(schemas)
+        """Whether the query reads any."""
 
     def of(self, spans: Sequence[Span]) -> tuple[WindowBound, WindowBound]:
         """Return where the window of all inputs together starts and ends."""

@@ -68,15 +68,15 @@ class Finish:
         try:
             return run(), None
         except DatabaseError as failure:
-            return empty_table(self.schema), self.said(failure)
+            return self.failed(failure)
+
+    def failed(self, failure: DatabaseError) -> tuple[pa.Table, str]:
+        """Return no rows, and what went wrong in the words of the query."""
+        return empty_table(self.schema), error_text(failure, self._state_names)
 
     def over_no_rows(self, bounds: Mapping[str, pa.Table]) -> tuple[pa.Table, str | None]:
         """Return what the query gives where there are no rows, or what went wrong."""
         return self.attempt(lambda: self.whole.run(**bounds))
-
-    def said(self, error: Exception) -> str:
-        """Return what went wrong, in the words of the query."""
-        return error_text(error, self._state_names)
 
     def close(self) -> None:
         """Give back what it has of DuckDB."""

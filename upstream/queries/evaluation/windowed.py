@@ -233,11 +233,14 @@ class WindowedEvaluation:
 
     def _over_rows(self, spans: Spans) -> tuple[pa.Table, str | None]:
         """Evaluate a window, or say why that fails."""
-        return self._finish.attempt(lambda: self._evaluated(spans))
+        try:
+            return self._evaluated(spans), None
+        except DatabaseError as failure:
+            return self._finish.failed(failure)
 
     def _over_no_rows(self, spans: Spans | None) -> tuple[pa.Table, str | None]:
         """Evaluate the query as it is where there are no rows."""
-        return self._finish.over_no_rows(self._bounds.tables(spans))
+        return self._finish.over_no_rows(self._tables(spans))
 
     def _evaluated(self, spans: Spans) -> pa.Table:
         rows, way = self._reading.rows, self._way
@@ -251,12 +254,15 @@ class WindowedEvaluation:
                     f"chunk_{i}": each.between(*span)
                     for i, (each, span) in enumerate(zip(rows, spans, strict=True))
                 }
-                return self._finish.whole.run(**chunks, **self._bounds.tables(spans))
+                return self._finish.whole.run(**chunks, **self._tables(spans))
             except DatabaseError:
                 self._go_by_increments()  # which can leave out the rows that fail
         for number, each in enumerate(rows):
             self._increments.feed(number, each, spans[number].end)
-        return self._increments.table(spans, self._bounds.tables(spans))
+        return self._increments.table(spans, self._tables(spans))
+
+    def _tables(self, spans: Spans | None) -> dict[str, pa.Table]:
+        return self._bounds.tables(spans) if self._bounds.are_read else {}
 
     # Forgetting
 

@@ -111,10 +111,8 @@ class DenseWindow:
     def slide(self, ring: Ring[Part], old: Bounds, new: Bounds) -> None:
         """Let the chunks of one window leave and those of another enter."""
         self.merged = None
-        leaving = ring.chunks(old[0], min(old[1], new[0]))
-        leaving += ring.chunks(max(old[0], new[1]), old[1])
-        entering = ring.chunks(new[0], min(new[1], old[0]))
-        entering += ring.chunks(max(new[0], old[1]), new[1])
+        leaving = _chunks_outside(ring, old, new)
+        entering = _chunks_outside(ring, new, old)
         if leaving and len(leaving) == len(ring.chunks(*old)):
             self._empty()
             leaving = []
@@ -150,10 +148,10 @@ class DenseWindow:
         import pyarrow as pa
 
         spare = len(self._places) - 4 * self.live.count - _SPARE_PLACES
+        if spare < 0:
+            return
         outside = (chunk for chunk in ring if chunk not in range(*window))
-        if spare < 0 or spare < 4 * sum(
-            part.places.size for chunk in outside for part in ring.of(chunk)
-        ):
+        if spare < 4 * sum(part.places.size for chunk in outside for part in ring.of(chunk)):
             return
         parts = [part for chunk in ring for part in ring.of(chunk)]
         is_used = np.zeros(len(self._places), np.bool_)
@@ -191,6 +189,13 @@ class DenseWindow:
         self.live._check()
         for column in self._columns:
             column._check(self.live)
+
+
+def _chunks_outside(ring: Ring[Part], window: Bounds, other: Bounds) -> list[int]:
+    """Return the chunks of one window that are not in another."""
+    before = window[0], min(window[1], other[0])
+    behind = max(window[0], other[1]), window[1]
+    return [chunk for each in (before, behind) if each[0] < each[1] for chunk in ring.chunks(*each)]
 
 
 def can_be_dense(groups: tuple[str, ...], states: Sequence[State], schema: pa.Schema) -> bool:
