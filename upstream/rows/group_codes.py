@@ -56,7 +56,7 @@ class GroupCodes:
     def codes_of(self, columns: Sequence[pa.Array], length: int) -> Integers:
         """Return the code of each row; a new group gets the next. O(length), amortised."""
         if not columns:
-            return np.zeros(length, np.int64)
+            return np.broadcast_to(np.zeros(1, np.int64), length)  # without a copy for each row
         if length <= _AT_ONCE:
             return self._codes_of(columns)
         starts = range(0, length, _AT_ONCE)

@@ -59,10 +59,12 @@ class NewestOfGroup:
     def change(self, groups: Integers, times: Integers | None) -> RowChange:
         """Return what a batch changes; without times each row is newer than all before it."""
         accepted = self._accepted(groups, times)
+        late = 0 if accepted is None else groups.size - accepted.size
         if self._numbers.size == 1:  # all rows are of one group, so only the last matters
-            chosen = accepted[-1:]
+            chosen = np.array([groups.size - 1]) if accepted is None else accepted[-1:]
         else:
-            of_accepted = groups if accepted.size == groups.size else groups[accepted]
+            of_accepted = groups if accepted is None else groups[accepted]
+            accepted = np.arange(groups.size) if accepted is None else accepted
             self._chosen[of_accepted] = accepted  # of several assignments to a place the last stays
             chosen = accepted[self._chosen[of_accepted] == accepted]
         latest = self._latest if times is None else max(self._latest, int(times.max()))
@@ -78,15 +80,15 @@ class NewestOfGroup:
             self._latest = latest
             self.kept = kept
 
-        return RowChange(chosen, superseded, groups.size - accepted.size, swap_in)
+        return RowChange(chosen, superseded, late, swap_in)
 
-    def _accepted(self, groups: Integers, times: Integers | None) -> Integers:
-        """Return the rows that are no older than any before them of their group."""
+    def _accepted(self, groups: Integers, times: Integers | None) -> Integers | None:
+        """Return the rows that are no older than any before them of their group; None are all."""
         if times is None:
-            return np.arange(groups.size)
+            return None
         if bool((times[1:] >= times[:-1]).all()):
             if times[0] >= self._latest:
-                return np.arange(groups.size)
+                return None
             return np.flatnonzero(times >= self._times[groups])
         # From the newest row of each group on, one is accepted if none before it in this order came
         # earlier. One running minimum does for all groups, which descend: a group is `size` places.

@@ -253,7 +253,7 @@ def test_it_is_in_few_pieces() -> None:
     for chunk in range(60):
         chunks.add(chunk, chunk)
         chunks.window(0, chunk + 1)
-        assert chunks.table._state.rows["x"].num_chunks <= 16
+        assert chunks.table._state.rows["x"].num_chunks <= 8
 
 
 def test_a_row_that_comes_late_is_in_its_place() -> None:

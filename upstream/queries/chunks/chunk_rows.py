@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _PIECES: Final = 512
 """More pieces of a chunk than this are put together: a table takes more memory than a row."""
-_WINDOW_PIECES: Final = 16
+_WINDOW_PIECES: Final = 8
 """More pieces of a window than this are copied into one."""
 _NOTHING: Final = 1 << 63
 
