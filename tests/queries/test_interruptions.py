@@ -20,6 +20,7 @@ from upstream import ContinuousQuery, Engine, ManualClock
 from upstream.queries import Semantics
 from upstream.queries.chunks.cutter import Cut
 from upstream.queries.chunks.reading import Input
+from upstream.queries.evaluation import chosen_way
 from upstream.queues.held_interrupt import HeldInterrupt
 from upstream.tables.log import Batch
 
@@ -37,7 +38,7 @@ QUERIES = {
     "failing": "SELECT sum(note::INT) AS n FROM hop(bids, 20, 10)",
     "side table": "SELECT b.k, a.x FROM bids b JOIN latest(asks) a ON a.k = b.k",
 }
-WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole")}
+WAYS = {"sums": ("increments", "whole", "measured"), "join": ("increments", "whole", "measured")}
 CASES = [(name, way) for name in QUERIES for way in WAYS.get(name, ("increments",))]
 LINES = int(os.environ.get("INTERRUPTED_LINES", "6"))
 """At how many places, at their last time, a query is interrupted once; in `make differ` more."""
@@ -59,7 +60,9 @@ def told(query: ContinuousQuery) -> list[object]:
 def run(name: str, way: str, interrupter: Interrupter, patch: pytest.MonkeyPatch) -> list[object]:
     """Run a query over a few batches, each evaluated until that is not interrupted."""
     clock = ManualClock()
-    with Engine(clock=clock) as engine, patch.context() as held:
+    with Engine(clock=clock, stopwatch=ManualClock()) as engine, patch.context() as held:
+        held.setattr(chosen_way, "MOST_JOINED_ROWS", 3)  # so that both ways are tried
+        held.setattr(chosen_way, "_WINDOWS", 2)
         make_streams(engine)
         lateness = 15 if name in ("sums", "join") else None
         semantics: Semantics = "update" if name == "newest" else "append"

@@ -21,7 +21,7 @@ class Ring(Generic[Item]):
 
     >>> ring = Ring[str]()
     >>> for chunk, item in ((3, "a"), (1, "b"), (3, "c")):
-    ...     ring.add(chunk, item)
+    ...     _ = ring.add(chunk, item)
     >>> ring.between(0, 9), ring.forget(3), len(ring)
     ([(1, 'b'), (3, 'a'), (3, 'c')], [(1, ['b'])], 1)
     """
