@@ -62,11 +62,13 @@ class Bench:
     async def run(self, put: Advance, dequeued: Advance) -> BenchResult:
         """Return what was measured; the callbacks hear of the progress."""
         async with AsyncClient(self._url, timeout=self._timeout) as client:
-            await client.create_queue(self._stream)
+            creating = asyncio.ensure_future(client.create_queue(self._stream))
             try:
+                await asyncio.shield(creating)
                 ingest = await self._put(client, put)
                 drain = await self._dequeue(client, dequeued)
             finally:
+                await creating  # whoever was cancelled meanwhile has made it all the same
                 await client.drop_stream(self._stream)
         return BenchResult(self._settings, ingest.measured(), drain.measured())
 
