@@ -266,6 +266,17 @@ def test_a_batch_is_taken_as_a_whole_or_not_at_all(monkeypatch: pytest.MonkeyPat
     assert (read.held(0), read.held(1)) == ([5, 6], [7])
 
 
+def with_an_input_behind() -> Read:
+    """Return inputs of which one went on without the other, to chunk 3; chunk 0 is forgotten."""
+    read = Read(lateness=1_000)
+    read.feeds[1].progress.close_after = 1.0
+    read.add(0, 1.0, 5, 15, 25, 35)
+    read.read()
+    read.pass_windows()
+    read.reading.forget([1, 1], 3)
+    return read
+
+
 def test_rows_behind_what_the_others_went_on_without_are_late() -> None:
     # chunks   |0 |1 |2 |3 |
     # one        *  *  *  *     windows before chunk 3 are passed
@@ -286,12 +297,7 @@ def test_rows_behind_what_the_others_went_on_without_are_late() -> None:
 
 
 def test_such_rows_amend_windows_that_are_not_forgotten_where_they_may_be_late() -> None:
-    read = Read(lateness=1_000)
-    read.feeds[1].progress.close_after = 1.0
-    read.add(0, 1.0, 5, 15, 25, 35)
-    read.read()
-    read.pass_windows()
-    read.reading.forget([1, 1], 3)
+    read = with_an_input_behind()
     read.add(1, 9.0, 15)
     read.read()
     assert (read.held(1), read.reading.late_rows()) == ([15], 0)
@@ -300,12 +306,7 @@ def test_such_rows_amend_windows_that_are_not_forgotten_where_they_may_be_late()
 
 
 def test_a_row_whose_chunk_is_forgotten_is_late_whatever_is_allowed() -> None:
-    read = Read(lateness=1_000)
-    read.feeds[1].progress.close_after = 1.0
-    read.add(0, 1.0, 5, 15, 25, 35)
-    read.read()
-    read.pass_windows()
-    read.reading.forget([1, 1], 3)
+    read = with_an_input_behind()
     read.add(1, 9.0, 15)
     read.add(1, 9.0, 5)
     read.read()

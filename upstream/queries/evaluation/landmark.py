@@ -55,7 +55,6 @@ class LandmarkEvaluation:
         "_newest",
         "_occupied",
         "_oldest",
-        "_progress",
         "_so",
         "_value",
     )
