@@ -21,8 +21,8 @@ from upstream import (
     Update,
     ValueTooLargeError,
 )
+from upstream.columns import Column
 from upstream.push_limits import MOST_APPENDED
-from upstream.queues.columns import Column
 
 from .bodies import stored_length
 from .consumer_pace import ConsumerPace

@@ -35,7 +35,7 @@ from upstream import (
     StreamQueue,
     Update,
 )
-from upstream.queues.columns import Column, as_list, read_times
+from upstream.columns import Column, as_list, read_times
 
 from .definitions import IN_PROCESS_LIMIT
 from .event_files import EventFiles, load_arrow

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LINE_LENGTH = 100
 FUNCTION_LINES = 60
 MODULE_LINES = 500
+SMALL_MODULE_LINES = 60
 
 # Packages whose every module has a test module, and the folder of tests that mirrors each.
 TEST_FOLDERS = {
@@ -209,6 +210,15 @@ def mirror_of(module: PurePosixPath) -> PurePosixPath:
     return folder / f"test_{module.name.lstrip('_')}"
 
 
+def shares_a_test(module: PurePosixPath, paths: set[PurePosixPath]) -> bool:
+    """Tell whether a small module is tested beside its neighbours, by a module that names it."""
+    if module not in tracked_files() or len(text_of(module).splitlines()) >= SMALL_MODULE_LINES:
+        return False
+    name = re.compile(rf"\b{re.escape(module.stem)}\b")
+    beside = [path for path in paths if path.parent == mirror_of(module).parent]
+    return any(path.name.startswith("test_") and name.search(text_of(path)) for path in beside)
+
+
 def untested_modules(paths: Iterable[PurePosixPath]) -> list[str]:
     paths = set(paths)
     modules = {path for path in paths if path.suffix == ".py" and path.parts[0] in TEST_FOLDERS}
@@ -218,7 +228,9 @@ def untested_modules(paths: Iterable[PurePosixPath]) -> list[str]:
         if module.name not in UNTESTED_NAMES and str(module) not in UNTESTED_MODULES
     }
     return sorted(
-        f"{module} needs {test}" for module, test in expected.items() if test not in paths
+        f"{module} needs {test}"
+        for module, test in expected.items()
+        if test not in paths and not shares_a_test(module, paths)
     )
 
 

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from upstream import Key
-from upstream.queues.columns import Column
+from upstream.columns import Column
 
 Entry = TypeVar("Entry")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
-from upstream.queues.columns import FiniteTimes
+from upstream.columns import FiniteTimes
 
 Now: TypeAlias = Callable[[], float]
 

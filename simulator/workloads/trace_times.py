@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from upstream import TimeNotFiniteError
-from upstream.queues.columns import read_times
+from upstream.columns import read_times
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -17,11 +17,11 @@ import pytest
 from tests.interrupted import Held, Interrupter
 from tests.queries.setting import append, make_streams
 from upstream import ContinuousQuery, Engine, ManualClock
+from upstream.held_interrupt import HeldInterrupt
 from upstream.queries import Semantics
 from upstream.queries.chunks.cutter import Cut
 from upstream.queries.chunks.reading import Input
 from upstream.queries.evaluation import chosen_way
-from upstream.queues.held_interrupt import HeldInterrupt
 from upstream.tables.log import Batch
 
 QUERIES = {

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from upstream.queues.columns import Column
+from upstream.columns import Column
 
 ColumnOf = Callable[[list[object]], Column]
 

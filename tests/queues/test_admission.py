@@ -25,7 +25,7 @@ from upstream import (
     UpStreamError,
     WeightError,
 )
-from upstream.queues.columns import Column
+from upstream.columns import Column
 
 every_column = pytest.mark.parametrize("column", [list, np.array, pa.array])
 MakeColumn = Callable[[Sequence[object]], Column]

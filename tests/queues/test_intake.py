@@ -19,8 +19,8 @@ from upstream import (
     StalenessIndexScheduler,
     UpdateQueue,
 )
+from upstream.columns import Column
 from upstream.queues import BatchOutcome
-from upstream.queues.columns import Column
 
 from .batches import BYTES_VALUES, INTEGER_KEYS, STRING_KEYS, TIMES, VALUES, ColumnOf
 from .systems import SCHEDULERS, Setup, System

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from upstream.columns import is_finite_time, read_times
 from upstream.errors import ParameterError, TimeNotFiniteError
-from upstream.queues.columns import is_finite_time, read_times
 
 Moment: TypeAlias = float | dt.datetime | np.datetime64
 """A time: seconds, or a date and time, which is then counted in seconds since 1970 in UTC."""

@@ -7,8 +7,8 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from upstream.columns import as_list, is_columnar, read_times
 from upstream.errors import ColumnLengthError, ParameterError
-from upstream.queues.columns import as_list, is_columnar, read_times
 
 from .answers import Key
 from .encoding import Row

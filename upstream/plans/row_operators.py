@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..clock import Clock
+from ..columns import check_key
 from ..errors import KeyChangedError
-from ..queues.columns import check_key
 from ..updates import TOMBSTONE, Update
 from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_function
 from .stage import AnyStage, RowStage

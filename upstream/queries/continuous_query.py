@@ -9,7 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from ..errors import ClosedError, QueryTypeError, StatementError
-from ..queues.held_interrupt import HeldInterrupt
+from ..held_interrupt import HeldInterrupt
 from ..rows.arrow_data import empty_table
 from .results.backlog import Result
 from .results.emission import Emitter

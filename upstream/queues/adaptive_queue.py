@@ -17,7 +17,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..clock import Clock
+from ..columns import Column
 from ..errors import ParameterError
+from ..held_interrupt import uninterrupted
 from ..keys import KeyCell, Place
 from ..schedulers import Scheduler, StalenessIndexScheduler, Surroundings, Terms
 from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey, check_count
@@ -26,8 +28,6 @@ from .ages import check_age
 from .backlog import BacklogPlace, Ticket, sequence_of
 from .batch_outcome import BatchOutcome
 from .beginning import Beginning
-from .columns import Column
-from .held_interrupt import uninterrupted
 from .in_process import Record
 from .log_feed import LogFeed
 from .log_queue import READ_AHEAD, LogQueue

@@ -10,15 +10,15 @@ from __future__ import annotations
 import random
 
 from ..clock import Clock
+from ..columns import Column
 from ..errors import ParameterError
+from ..held_interrupt import uninterrupted
 from ..keys import Place
 from ..statistics import DEFAULT_FORGETTING, AnyKey, GivenCost, PerKey
 from ..updates import Key, Outcome, Update
 from .backlog import BacklogPlace
 from .batch_outcome import BatchOutcome
 from .beginning import Beginning
-from .columns import Column
-from .held_interrupt import uninterrupted
 from .in_process import Record
 from .log_feed import LogFeed
 from .log_queue import READ_AHEAD, LogQueue

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from ..columns import Column
 from ..keys import KeyCell, PlaceOwner
 from ..schedulers import Terms
 from ..updates import Key, Outcome
 from .batch_outcome import BatchOutcome
 from .beginning import Beginning
-from .columns import Column
 
 if TYPE_CHECKING:
     from .stream import Stream

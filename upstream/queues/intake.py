@@ -18,19 +18,13 @@ from operator import itemgetter
 
 import numpy as np
 
-from ..errors import PagePoolFullError
-from ..keys import CLOSED, ArrivalOrder, KeyCell, KeyTable, Place
-from ..statistics import UpdateRates
-from ..updates import TOMBSTONE, Key, Outcome, Tombstone
-from .admission import Admission
-from .attached import AttachedQueue, Starter
-from .batch_outcome import BatchOutcome, count_outcomes
-from .columns import (
+from ..columns import (
     CodedKeys,
     Column,
     as_list,
     check_key,
     check_lengths,
+    conflate,
     float_time,
     float_times,
     is_columnar,
@@ -39,8 +33,14 @@ from .columns import (
     read_keys,
     read_times,
 )
-from .conflation import conflate
-from .held_interrupt import uninterrupted
+from ..errors import PagePoolFullError
+from ..held_interrupt import uninterrupted
+from ..keys import CLOSED, ArrivalOrder, KeyCell, KeyTable, Place
+from ..statistics import UpdateRates
+from ..updates import TOMBSTONE, Key, Outcome, Tombstone
+from .admission import Admission
+from .attached import AttachedQueue, Starter
+from .batch_outcome import BatchOutcome, count_outcomes
 from .shared_log import LogEntry, SharedLog
 from .values import NewestValues
 

@@ -14,6 +14,7 @@ from operator import attrgetter, itemgetter
 from typing import cast
 
 from ..clock import Clock, SystemClock, steps_back_of, ticks_of
+from ..columns import check_key
 from ..errors import (
     AlreadyAttachedError,
     ClosedError,
@@ -36,7 +37,6 @@ from ..updates import TOMBSTONE, Key, Update
 from .ages import AgeCursor, DueSource, check_age
 from .attached import AttachedQueue, Final_co, Starter
 from .beginning import Beginning, newest_entries, oldest_to_take_over
-from .columns import check_key
 from .intake import AT_ONCE, NEVER, Intake
 from .own_queue import OwnQueue
 from .shared_log import LogReader, SharedLog

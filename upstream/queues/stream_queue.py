@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
 from ..clock import steps_back_of
+from ..columns import Column
 from ..errors import AlreadyAttachedError, ClosedError, NotInProcessError, ParameterError
 from ..keys import KeyCell, Place
 from ..schedulers import Terms
@@ -27,7 +28,6 @@ from ..updates import TOMBSTONE, Key, Outcome, Update
 from .ages import check_age
 from .batch_outcome import BatchOutcome
 from .beginning import Beginning
-from .columns import Column
 from .in_process import InProcess, Record, check_records, find_copy
 from .own_queue import OwnQueue
 from .queue_places import QueuePlaces

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Final, Generic, cast
 
 from ..clock import Clock, SystemClock, steps_back_of, ticks_of
+from ..columns import Column, as_list, check_key, check_lengths, float_time, length_of, read_times
 from ..errors import (
     AlreadyAttachedError,
     ClosedError,
@@ -23,6 +24,7 @@ from ..errors import (
     ValueNotEncodableError,
     ValueTooLargeError,
 )
+from ..held_interrupt import uninterrupted
 from ..keys import CLOSED, KeyCell, KeyNumbers
 from ..schedulers import Terms
 from ..statistics import ProcessingCost, UpdateRates
@@ -31,8 +33,6 @@ from ..windows import WindowCounts, WindowSpecification
 from ..windows.open_windows import ALWAYS, UNSTORABLE
 from .batch_outcome import BatchOutcome, count_outcomes
 from .beginning import Beginning, entry_of
-from .columns import Column, as_list, check_key, check_lengths, float_time, length_of, read_times
-from .held_interrupt import uninterrupted
 from .log_feed import LogFeed
 from .log_queue import READ_AHEAD
 from .queue_places import QueuePlaces

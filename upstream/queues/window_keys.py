@@ -14,10 +14,10 @@ from itertools import chain
 from typing import Generic, TypeVar
 from weakref import WeakMethod
 
+from ..columns import check_key
 from ..keys import CLOSED, KeyCell
 from ..schedulers import Terms
 from ..updates import TOMBSTONE, Key
-from .columns import check_key
 from .window_place import WindowPlace
 
 AnyPlace = TypeVar("AnyPlace", bound=WindowPlace)

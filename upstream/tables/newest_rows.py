@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..queues.held_interrupt import HeldInterrupt
+from ..held_interrupt import HeldInterrupt
 from ..rows.arrow_words import grown, one_array
 from ..rows.group_codes import GroupCodes
 from .newest_numbers import NewestOfGroup, NewestRuns

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pyarrow import types
 
 from upstream import Key
-from upstream.queues.columns import read_times
+from upstream.columns import read_times
 
 from .. import reasons
 from ..batch import Batch, Rejection

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ...queues.held_interrupt import HeldInterrupt
+from ...held_interrupt import HeldInterrupt
 from ..sql.window_clause import Axis
 from .chunk_rows import ChunkRows
 from .cutter import Cutter, microseconds

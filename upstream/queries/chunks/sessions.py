@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ...queues.held_interrupt import HeldInterrupt
+from ...held_interrupt import HeldInterrupt
 from ...rows.arrow_words import one_array
 from ...rows.group_codes import GroupCodes
 

@@ -13,7 +13,7 @@ from functools import partial as bind
 from typing import TYPE_CHECKING, Final, Protocol
 
 from ...database.failure import DatabaseError
-from ...queues.held_interrupt import HeldInterrupt
+from ...held_interrupt import HeldInterrupt
 from ..chunks.pieces import by_chunk, portions, with_chunks
 from ..partials.running_merge import running_merge
 from ..results.answer import BY_INCREMENTS, OVER_KEPT_ROWS

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ...queues.held_interrupt import HeldInterrupt
+from ...held_interrupt import HeldInterrupt
 from ..chunks.grid import FOREVER
 from ..chunks.reading import Inputs
 from ..chunks.ring import Ring

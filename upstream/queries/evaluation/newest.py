@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...database.failure import DatabaseError
-from ...queues.held_interrupt import HeldInterrupt
+from ...held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
 from ..results.answer import Answer, Answers, Counts, Description
 from ..results.error_text import error_text

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ...queues.held_interrupt import HeldInterrupt
+from ...held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
 from ..results.answer import Answer, Answers, Counts, Description
 from ..results.failing_rows import spare

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ...queues.held_interrupt import HeldInterrupt
+from ...held_interrupt import HeldInterrupt
 from ..chunks.cutter import microseconds
 from ..chunks.windows import Span
 from ..results.answer import Answer, Answers, Counts, Description

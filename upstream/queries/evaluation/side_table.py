@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...queues.held_interrupt import HeldInterrupt
+from ...held_interrupt import HeldInterrupt
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...database.failure import DatabaseError
-from ...queues.held_interrupt import HeldInterrupt
+from ...held_interrupt import HeldInterrupt
 from ..chunks.grid import FOREVER
 from ..chunks.portions import Portions
 from ..chunks.walk import Due

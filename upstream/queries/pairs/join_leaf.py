@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ...database.failure import DatabaseError
-from ...queues.held_interrupt import HeldInterrupt
+from ...held_interrupt import HeldInterrupt
 from ...rows.arrow_data import empty_table
 from ..chunks.chunk_rows import SlidingTable
 from ..chunks.pieces import with_chunks, with_their_chunks

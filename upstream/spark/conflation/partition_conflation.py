@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from upstream.queues.conflation import newest_so_far, stable_order, starts_of
+from upstream.columns import newest_so_far, stable_order, starts_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

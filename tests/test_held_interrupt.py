@@ -27,7 +27,7 @@ from upstream import (
     WindowQueue,
     WindowSpecification,
 )
-from upstream.queues.held_interrupt import HeldInterrupt
+from upstream.held_interrupt import HeldInterrupt
 
 WINDOWS = WindowSpecification(4, 2)
 AnyQueue = StreamQueue | WindowQueue | AppendWindowQueue

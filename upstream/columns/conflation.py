@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import BLOCK_ROWS, Codes, Floats, Integers, blocks
+from .reading import BLOCK_ROWS, Codes, Floats, Integers, blocks
 
 Flags = NDArray[np.bool_]
 

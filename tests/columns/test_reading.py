@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upstream import InPlaceScheduler, Key, ManualClock, UpdateQueue
-from upstream.errors import ColumnTypeError, KeyNotHashableError, TimeNotFiniteError
-from upstream.queues.columns import (
+from upstream.columns import (
     CodedKeys,
     Column,
     as_list,
@@ -31,8 +30,9 @@ from upstream.queues.columns import (
     read_keys,
     read_times,
 )
+from upstream.errors import ColumnTypeError, KeyNotHashableError, TimeNotFiniteError
 
-from .batches import INTEGER_KEYS, STRING_KEYS, TIMES, VALUES, timestamps
+from ..queues.batches import INTEGER_KEYS, STRING_KEYS, TIMES, VALUES, timestamps
 
 
 def keys_of(column: Column) -> list[Key]:

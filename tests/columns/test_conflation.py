@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.queues import conflation
-from upstream.queues.columns import Codes
-from upstream.queues.conflation import conflate
+from upstream.columns import Codes, conflate
+from upstream.columns import conflation
 
 UNKNOWN = -np.inf
 

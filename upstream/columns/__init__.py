@@ -1,0 +1,47 @@
+"""Batches of updates as columns: lists, NumPy arrays or Arrow arrays, read and conflated."""
+
+from .conflation import Conflated, conflate, newest_so_far, stable_order, starts_of
+from .reading import (
+    CodedKeys,
+    Codes,
+    Column,
+    FiniteTimes,
+    Floats,
+    Integers,
+    as_list,
+    check_key,
+    check_lengths,
+    float_time,
+    float_times,
+    is_columnar,
+    is_finite_time,
+    length_of,
+    pick,
+    read_keys,
+    read_times,
+)
+
+__all__ = [
+    "CodedKeys",
+    "Codes",
+    "Column",
+    "Conflated",
+    "FiniteTimes",
+    "Floats",
+    "Integers",
+    "as_list",
+    "check_key",
+    "check_lengths",
+    "conflate",
+    "float_time",
+    "float_times",
+    "is_columnar",
+    "is_finite_time",
+    "length_of",
+    "newest_so_far",
+    "pick",
+    "read_keys",
+    "read_times",
+    "stable_order",
+    "starts_of",
+]
