@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.columns import Codes, conflate
-from upstream.columns import conflation
+from upstream.columns import Codes, conflate, conflation
 
 UNKNOWN = -np.inf
 

@@ -20,7 +20,6 @@ from upstream.columns import (
     CodedKeys,
     Column,
     as_list,
-    blocks,
     check_key,
     float_times,
     is_columnar,
@@ -30,6 +29,7 @@ from upstream.columns import (
     read_keys,
     read_times,
 )
+from upstream.columns.reading import blocks
 from upstream.errors import ColumnTypeError, KeyNotHashableError, TimeNotFiniteError
 
 from ..queues.batches import INTEGER_KEYS, STRING_KEYS, TIMES, VALUES, timestamps
