@@ -286,7 +286,7 @@ def new_cells(rates: GivenRates, keys: Iterable[Key]) -> list[KeyCell]:
     """Let the first updates of `keys` arrive, and return their cells."""
     cells = [KeyCell(key, index, time=0.0, arrival=0.0) for index, key in enumerate(keys)]
     for cell in cells:
-        rates.begin(cell, rates.admit(cell.key))
+        rates.begin(cell, rates.given(cell.key))
     return cells
 
 
@@ -344,9 +344,9 @@ def test_what_is_no_rate_is_refused(number: float) -> None:
         GivenRates({"A": 1.0, "B": number})
     assert raised.value.value is number
     rates = GivenRates(lambda key: number if key == "B" else 1.0)
-    rates.admit("A")
+    rates.given("A")
     with pytest.raises(RateError, match="'B'"):
-        rates.admit("B")
+        rates.given("B")
 
 
 # The counters.

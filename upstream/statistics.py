@@ -35,12 +35,12 @@ GivenCost = float | Callable[[], float | None]
 class UpdateRates(Protocol):
     """Tells the update rate of a key, in updates per second."""
 
-    def admit(self, key: Key) -> float | None:
+    def given(self, key: Key) -> float | None:
         """Return the rate given for a new key, None if none was; RateError if it is no rate."""
         ...
 
     def begin(self, cell: KeyCell, given: float | None) -> None:
-        """Note the first arrival of a key, for which `admit` returned `given`."""
+        """Note the first arrival of a key, for which `given` returned `given`."""
         ...
 
     def begin_again(self, cell: KeyCell) -> None:
@@ -68,7 +68,7 @@ class EstimatedRates:
         self._seen_version = array("q")
         self._seen_arrival = array("d")
 
-    def admit(self, key: Key) -> float | None:
+    def given(self, key: Key) -> float | None:
         """Return None: nothing was given."""
         return None
 
@@ -159,7 +159,7 @@ class GivenRates:
         self._given = given
         self._rates = array("d")
 
-    def admit(self, key: Key) -> float | None:
+    def given(self, key: Key) -> float | None:
         """Look up the rate of a new key; RateError if the function of keys gives no rate."""
         given = self._given
         if isinstance(given, Mapping):

@@ -72,9 +72,9 @@ class LateScheduler(Scheduler):
         """Whether the inner scheduler needs the processing cost as a key starts to wait."""
         return self._inner.asks_cost
 
-    def admit(self, key: Key) -> Terms:
+    def terms_for(self, key: Key) -> Terms:
         """Return what was given for `key`; raise if it makes no sense."""
-        return self._inner.admit(key)
+        return self._inner.terms_for(key)
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
         """Note that a key came in."""

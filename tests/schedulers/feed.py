@@ -60,7 +60,7 @@ class Line:
     def open_place(self, cell: KeyCell) -> None:
         place = self.places[cell] = Place(cell, self)
         cell.add_idle(place)
-        self.scheduler.welcome(cell, self.scheduler.admit(cell.key))
+        self.scheduler.welcome(cell, self.scheduler.terms_for(cell.key))
 
     def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         place.cell.remove_idle(place)
@@ -155,7 +155,7 @@ class Feed:
             cell = self.table.cells.get(key)
             if cell is None:
                 cell = self.table.add(key, time=self.now, arrival=self.now)
-                self.rates.begin(cell, self.rates.admit(key))
+                self.rates.begin(cell, self.rates.terms_for(key))
                 for line in self.lines:
                     line.open_place(cell)
                 self.order.append(cell)

@@ -291,7 +291,7 @@ def test_the_interval_is_asked_for_once_when_a_key_is_new() -> None:
 def test_an_interval_is_a_number_of_seconds(interval: object) -> None:
     told = cast(float, interval)
     with pytest.raises(ParameterError, match="'IBM'"):
-        PacedScheduler(InPlaceScheduler(), lambda _: told).admit("IBM")
+        PacedScheduler(InPlaceScheduler(), lambda _: told).terms_for("IBM")
 
 
 def test_an_interval_that_ends_beyond_all_time_bars_the_key_from_its_first_service_on() -> None:
@@ -335,7 +335,7 @@ def test_an_inner_scheduler_that_serves_a_queue_cannot_serve_another() -> None:
 def test_the_inner_scheduler_hears_of_keys() -> None:
     scheduler = PacedScheduler(StalenessIndexScheduler(weight=lambda _: -1.0), unlimited)
     with pytest.raises(WeightError):
-        scheduler.admit("IBM")
+        scheduler.terms_for("IBM")
     inner = StalenessIndexScheduler(weight={"A": 0.001}.get)  # type: ignore[arg-type]
     feed = Feed()
     line = feed.attach(PacedScheduler(inner, unlimited))

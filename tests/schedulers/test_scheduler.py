@@ -99,7 +99,7 @@ def test_a_scheduler_that_is_bound_refuses_another_queue() -> None:
 
 def test_a_scheduler_knows_nothing_of_single_keys_unless_it_wants_to() -> None:
     scheduler = NewestFirst()
-    assert scheduler.admit("A") is None
+    assert scheduler.terms_for("A") is None
     assert not scheduler.asks_cost
 
 

@@ -299,7 +299,7 @@ def test_what_a_function_said_when_its_key_was_new_holds_until_the_key_is_forgot
 def test_nothing_is_noted_of_a_key_that_does_not_come_in() -> None:
     scheduler = StalenessIndexScheduler(weight=Asked(), cost={"A": 3.0})
     for key in range(100):
-        scheduler.admit(key)
+        scheduler.terms_for(key)
     assert not scheduler._priorities
 
 
@@ -351,9 +351,9 @@ def test_a_weight_or_cost_that_makes_no_sense_is_refused_with_its_key(number: fl
         (StalenessIndexScheduler(weight=lambda key: number if key == "B" else 1.0), WeightError),
         (StalenessIndexScheduler(cost=lambda key: number if key == "B" else 1.0), CostError),
     ):
-        scheduler.admit("A")
+        scheduler.terms_for("A")
         with pytest.raises(error, match="'B'"):
-            scheduler.admit("B")
+            scheduler.terms_for("B")
         assert len(scheduler) == 0
 
 

@@ -24,7 +24,7 @@ def test_a_row_has_the_means_of_its_key_and_how_long_it_waits_and_is_stale(
     places = []
     for index, (began, waits, stale) in enumerate(keys):
         place = Place(KeyCell(index, index, time=began, arrival=began), NOBODY)
-        rates.begin(place.cell, rates.admit(place.cell.key))
+        rates.begin(place.cell, rates.given(place.cell.key))
         sums.begin(place, 1, began)
         place.waiting_since, place.stale_since = waits, stale
         # Less than nothing is what rounding may leave of a wait that was taken back.
@@ -49,7 +49,7 @@ def test_a_row_has_the_means_of_its_key_and_how_long_it_waits_and_is_stale(
 def test_a_key_of_which_nothing_is_known_yet_is_not_stale() -> None:
     sums, rates = StalenessSums(), GivenRates({})
     place = Place(KeyCell("IBM", 0, time=3.0, arrival=3.0), NOBODY)
-    rates.begin(place.cell, rates.admit(place.cell.key))
+    rates.begin(place.cell, rates.given(place.cell.key))
     sums.begin(place, 1, 3.0)
     place.waiting_since = place.stale_since = 3.0
     assert key_staleness(sums, rates, [place], 3.0) == [("IBM", None, 0.0, 0.0, 0.0, 0.0, 0.0)]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from upstream import PagePoolFullError, WindowSpecification
-from upstream.windows import PlainTuples, WindowBuffer, WindowCounts, WindowMark
+from upstream.windows import ObjectTuples, WindowBuffer, WindowCounts, WindowMark
 from upstream.windows.buffered_tuples import Row
 from upstream.windows.key_transitions import (
     CLOSES,
@@ -51,7 +51,7 @@ TICKS: st.SearchStrategy[list[Step]] = st.lists(
 FULL_AT = st.sets(st.integers(-9, 60).map(float))
 
 
-class Scarce(PlainTuples):
+class Scarce(ObjectTuples):
     """Tuples for which there is no room at certain times."""
 
     def __init__(self, full_at: Iterable[float]) -> None:

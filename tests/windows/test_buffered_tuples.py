@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from upstream.windows.buffered_tuples import BufferedTuples, PlainTuples
+from upstream.windows.buffered_tuples import BufferedTuples, ObjectTuples
 
 from .contract_of_tuples import TuplesContract, row
 
 
-class TestPlainTuples(TuplesContract):
+class TestObjectTuples(TuplesContract):
     @pytest.fixture
     def tuples(self) -> BufferedTuples:
-        return PlainTuples()
+        return ObjectTuples()
 
     def test_tuples_are_held_and_not_copied(self, tuples: BufferedTuples) -> None:
         held = row(1)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class PlaceOwner(Protocol):
     """What a stream asks of a queue that wants to hear of keys that start to wait."""
 
-    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+    def start_to_wait(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         """Let the key of `place` wait from its accepted update `version` on.
 
         False if there is no room for it; its `rows` updates are then counted as rejected.
@@ -80,15 +80,15 @@ class Place:
         self.in_process = 0
 
     def close(self) -> None:
-        """Let go of what refers back to it; the place is in no list, and will be in none.
+        """Release what refers back to the place, which is in no list and will be in none.
 
-        Else it would wait for the garbage collector, which may take long.
+        Otherwise it would wait for the garbage collector, which may take long.
         """
         self.owner = NOBODY
         del self.previous, self.next
 
-    def take_apart(self) -> None:
-        """Let go of what refers back to it, since its queue is gone, and its stream as well."""
+    def release(self) -> None:
+        """Release what refers back to the place, since its queue and stream are gone."""
         with suppress(AttributeError):  # if it was closed
             self.close()
         self.line = None
@@ -100,7 +100,7 @@ class _Nobody:
 
     __slots__ = ()
 
-    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+    def start_to_wait(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         """Never called."""
         raise AssertionError("a place that is in no list of idle places was started")
 

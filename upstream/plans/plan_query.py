@@ -20,7 +20,7 @@ from enum import StrEnum
 from ..clock import Clock
 from ..errors import ClosedError, ParameterError, WeightError
 from ..queues import StreamQueue
-from ..queues.stream_queue import DEFAULT_IN_PROCESS_LIMIT
+from ..queues.in_process import DEFAULT_IN_PROCESS_LIMIT
 from ..statistics import ProcessingCost, check_count, is_quantity
 from ..updates import Update
 from .plan_statistics import FAILED, PlanStatistics, Tally

@@ -15,7 +15,7 @@ from ..clock import Clock
 from ..errors import ParameterError
 from ..policies import DEFAULT_POLICY
 from ..queues import Stream
-from ..queues.shared_log import SharedLog
+from ..queues.log.shared_log import SharedLog
 from .arc_queue import AnyArc, TupleArc, WindowArc
 from .plan_statistics import ArcStatistics, OperatorStatistics
 from .plan_tree import Arc, Feed, Operator, Source, arc_from, streams_of
@@ -173,7 +173,7 @@ class ArrivalTap:
         self.read_ahead = 1
         self._stream = stream
         self._run = run
-        self._log: SharedLog = stream.open_log(self)
+        self._log: SharedLog = stream._feed.open_log(self)
 
     def settle(self) -> None:
         """Pass over what has arrived, and run."""
@@ -182,4 +182,4 @@ class ArrivalTap:
 
     def close(self) -> None:
         """Hear of no more arrivals."""
-        self._stream.close_log(self)
+        self._stream._feed.close_log(self)

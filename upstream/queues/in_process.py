@@ -1,15 +1,22 @@
-"""What a queue has handed out and not heard of again.
+"""Updates that were dequeued and not delivered yet, so that they can be given back.
 
-A dequeued update is in process until it is delivered or given back. Consumers that never say so
-must not make the queue grow, so the number is bounded: past it the oldest is taken as delivered.
+A dequeued update is in process until it is delivered or given back. Consumers that do neither must
+not make the queue grow, so the number is bounded: past it, the oldest is taken as delivered.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import Protocol
 
+from ..errors import NotInProcessError
 from ..keys import Place
-from ..updates import Update
+from ..statistics import ProcessingCost
+from ..updates import TOMBSTONE, Update
+from .places import QueuePlaces
+from .stream.feed import Feed
+
+DEFAULT_IN_PROCESS_LIMIT = 10_000
 
 Record = tuple[Update, Place, int, float, float, int]
 """An update in process: itself, its key's place, its version, its arrival, when it was dequeued,
@@ -18,25 +25,161 @@ plain tuple because one is made for each dequeue, and anything with names costs 
 """
 
 
-InProcess = OrderedDict[int, Record]
-"""The updates in process by their identity, oldest first. Not a dict: taking its first key again
-and again walks over the holes of all before."""
+class DropsWaiting(Protocol):
+    """The part of a queue that knows what waits."""
+
+    def drop_waiting(self, place: Place, now: float) -> None:
+        """Drop what waits of a key, if anything, and count it as expired."""
+        ...
 
 
-def find_copy(in_process: InProcess, update: Update) -> Record | None:
-    """Return the record of the update of which `update` is a copy, None if there is none.
+class InProcess:
+    """The updates in process of one queue, at most `limit`, and what was counted as they left."""
 
-    A copy is what comes back from another process, for instance. It is known by its key and time,
-    and by its value if several have these. O(updates in process).
-    """
-    alike = [
-        record
-        for record in in_process.values()
-        if record[0].time == update.time and record[0].key == update.key
-    ]
-    if len(alike) <= 1:
-        return alike[0] if alike else None
-    return next((record for record in alike if _is_equal(record[0].value, update.value)), alike[0])
+    __slots__ = (
+        "_cost",
+        "_places",
+        "delivered",
+        "dequeued",
+        "feed",
+        "limit",
+        "orphans",
+        "records",
+        "returned",
+        "taken_as_delivered",
+    )
+
+    def __init__(self, places: QueuePlaces, cost: ProcessingCost, *, limit: int) -> None:
+        self._places = places
+        self._cost = cost
+        self.limit = limit
+        """How many updates the queue remembers."""
+        self.feed: Feed | None = None
+        """The stream that feeds the queue."""
+        # Not a dict: taking its first key again and again walks over the holes of all before.
+        self.records: OrderedDict[int, Record] = OrderedDict()
+        """The records by the identity of their updates, oldest first."""
+        self.dequeued = self.returned = self.delivered = self.taken_as_delivered = 0
+        self.orphans = 0
+        """How many records are of keys that were forgotten."""
+
+    def add(self, record: Record, now: float, waiting: DropsWaiting) -> Update:
+        """Note that an update is handed out, and return it."""
+        update = record[0]
+        record[1].in_process += 1
+        self.dequeued += 1
+        self.records[id(update)] = record
+        if len(self.records) > self.limit:
+            self.take_oldest_as_delivered(now, waiting)
+        return update
+
+    def deliver(self, update: Update, now: float, waiting: DropsWaiting) -> None:
+        """Note that the application has the result of `update`."""
+        record = self.records.pop(id(update), None)
+        if record is None:
+            record = self._find_copy(update)
+            if record is None:
+                if self._may_have_been_taken(update):
+                    return
+                raise NotInProcessError(update)
+            del self.records[id(record[0])]
+        self._note_delivery(record, now, waiting)
+
+    def find(self, update: Update) -> Record:
+        """Return the record of an update or of a copy of it; NotInProcessError if there is none."""
+        record = self.records.get(id(update)) or self._find_copy(update)
+        if record is None:
+            raise NotInProcessError(update)
+        return record
+
+    def give_back(self, record: Record, now: float) -> None:
+        """Note that an update was given back."""
+        del self.records[id(record[0])]
+        place = record[1]
+        place.in_process -= 1
+        self.returned += 1
+        self._note_quiet(place, now)
+
+    def take_oldest_as_delivered(self, now: float, waiting: DropsWaiting) -> None:
+        """Remember one update less, as if it had been delivered."""
+        self.taken_as_delivered += 1
+        self._note_delivery(self.records.popitem(last=False)[1], now, waiting)
+
+    def clear(self) -> None:
+        """Forget all records, since the queue is closed."""
+        self.records.clear()
+
+    def _note_delivery(self, record: Record, now: float, waiting: DropsWaiting) -> None:
+        update, place, version, _, dequeued_at, _ = record
+        place.in_process -= 1
+        self.delivered += 1
+        self._cost.delivered(dequeued_at, now)
+        if 0 <= place.delivered_version < version:
+            self._places.sums.delivered(place, version, now)
+            if update.value is TOMBSTONE:
+                self._note_deletion(place, version, now, waiting)
+        is_known = 0 <= place.delivered_version < Place.FORGOTTEN
+        assert self.feed is not None
+        if not is_known or self.feed.forgetting.after is not None:
+            self._note_quiet(place, now)
+
+    def _note_deletion(self, place: Place, version: int, now: float, waiting: DropsWaiting) -> None:
+        """Forget a key whose deletion was delivered, unless it has updated since."""
+        if place.cell.version == version:
+            waiting.drop_waiting(place, now)  # an older update, if one was given back
+            self._places.retire(place, now)
+            place.delivered_version = Place.UNCOUNTED
+            place.stale_since = None
+
+    def _note_quiet(self, place: Place, now: float) -> None:
+        """Let the stream forget a key that may have become idle, if it is time to."""
+        if place.delivered_version == Place.FORGOTTEN:
+            self.orphans -= 1
+            return
+        feed = self.feed
+        assert feed is not None
+        if place.delivered_version == Place.UNCOUNTED:
+            feed.forget_if_deleted(place.cell, now)
+        if place.delivered_version != Place.FORGOTTEN:
+            feed.forgetting.if_quiet(place.cell, now)
+
+    def _find_copy(self, update: Update) -> Record | None:
+        """Return the record of the update of which `update` is a copy, None if there is none.
+
+        A copy is what comes back from another process, for instance. It is known by its key and
+        time, and by its value if several have these. O(updates in process).
+        """
+        if not isinstance(update, Update):
+            raise NotInProcessError(update)
+        place = self._find_place(update)
+        if place is not None and place.in_process == 0 and self.orphans == 0:
+            return None
+        alike = [
+            record
+            for record in self.records.values()
+            if record[0].time == update.time and record[0].key == update.key
+        ]
+        if len(alike) <= 1:
+            return alike[0] if alike else None
+        same = (record for record in alike if _is_equal(record[0].value, update.value))
+        return next(same, alike[0])
+
+    def _may_have_been_taken(self, update: Update) -> bool:
+        """Tell whether an update that is not in process may be one that was taken as delivered."""
+        is_known = update.value is TOMBSTONE or self._find_place(update) is not None
+        return is_known and self.taken_as_delivered > 0
+
+    def _find_place(self, update: Update) -> Place | None:
+        assert self.feed is not None
+        cell = self.feed.find(update.key)
+        return None if cell is None else self._places.find(cell)
+
+    def _check(self) -> None:
+        for identity, record in self.records.items():
+            assert identity == id(record[0])
+            assert record[1].in_process > 0
+        in_process = sum(place.in_process for place in self._places.column if place is not None)
+        assert in_process + self.orphans == len(self.records)
 
 
 def _is_equal(one: object, other: object) -> bool:
@@ -44,10 +187,3 @@ def _is_equal(one: object, other: object) -> bool:
         return bool(one == other)
     except (TypeError, ValueError):  # arrays, for instance, have no single answer
         return False
-
-
-def check_records(in_process: InProcess) -> None:
-    """State every invariant."""
-    for identity, record in in_process.items():
-        assert identity == id(record[0])
-        assert record[1].in_process > 0

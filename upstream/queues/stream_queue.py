@@ -1,148 +1,123 @@
-"""What queues of every kind have in common: deliveries, staleness, statistics, their stream.
+"""What queues of updates of every kind have in common: deliveries, staleness, their stream.
 
 A queue is fed by a `Stream`. One that is not attached to any has a stream of its own, so there is
-only one way for an update to arrive. Kinds differ in what `_restore`, `_serve_next` and a few
-others of the abstract methods below do.
+only one way for an update to arrive. The kinds of queues differ in what waits: see `Waiting`.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections import OrderedDict
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 
 from ..clock import steps_back_of
 from ..columns import Column
-from ..errors import AlreadyAttachedError, ClosedError, NotInProcessError, ParameterError
-from ..keys import KeyCell, Place
-from ..schedulers import Terms
-from ..statistics import (
-    DEFAULT_FORGETTING,
-    GivenCost,
-    ProcessingCost,
-    QueueStatistics,
-    UpdateRates,
-    check_count,
-)
-from ..updates import TOMBSTONE, Key, Outcome, Update
-from .ages import check_age
+from ..errors import AlreadyAttachedError, ClosedError, ParameterError
+from ..keys import Place
+from ..statistics import ProcessingCost, QueueStatistics, UpdateRates, check_count
+from ..updates import Key, Outcome, Update
+from . import staleness_methods
 from .batch_outcome import BatchOutcome
-from .beginning import Beginning
-from .in_process import InProcess, Record, check_records, find_copy
-from .own_queue import OwnQueue
-from .queue_places import QueuePlaces
-from .stream import Stream
+from .cycles import Cycles
+from .in_process import InProcess
+from .log.log_waiting import LogWaiting
+from .places import QueuePlaces
+from .stream.beginning import Beginning
+from .stream.deadlines import check_age
+from .stream.feed import Feed
+from .stream.intake import Intake
+from .stream.listener import Listener
+from .stream.stream import Stream
+from .waiting import Waiting
 
-DEFAULT_IN_PROCESS_LIMIT = 10_000
-
-Admit = Callable[[Key], Terms]
-Welcome = Callable[[KeyCell, Terms], None]
-
-
-def _admit_all(_key: Key) -> Terms:
-    return None
-
-
-def _welcome_all(_cell: KeyCell, _terms: Terms) -> None:
-    return
+MakeWaiting = Callable[[QueuePlaces, InProcess], Waiting]
 
 
-class StreamQueue(QueuePlaces):
-    """A queue of updates of one stream.
+class StreamQueue(ABC):
+    """A queue of updates, fed by one stream.
 
-    `clock`, `rates`, `forget_after` are its own stream's, and end when it is attached to another
-    stream. `processing_cost` is measured unless given, and forgets at the rate `forgetting`; it may
-    be a function, which is asked whenever the present cost is needed, and may tell None.
-    `time_to_live` drops updates that wait so many seconds after their arrival.
+    The kinds are `UpdateQueue`, `AppendQueue` and `AdaptiveQueue`; use one of them. What their
+    parameters have in common:
+
+    `clock`, `rates` and `forget_after` are those of the queue's own stream, and end when the queue
+    is attached to another one. `time_to_live` is the number of seconds after its arrival at which
+    an update expires that still waits. `processing_cost` is the seconds that the consumer needs for
+    one update: a number, a function that tells the present cost or None, or measured unless given.
+    `forgetting` is the weight of the newest value in what is estimated or measured. At most
+    `in_process_limit` updates are in process; past it the oldest is taken as delivered.
     """
 
-    _stream: Stream
+    _intake: Intake
 
     __slots__ = (
-        "_delivered",
-        "_dequeued",
-        "_expired",
+        "__weakref__",
+        "_cost",
+        "_cycles",
+        "_deadlines",
+        "_feed",
         "_final",
         "_in_process",
-        "_in_process_limit",
+        "_intake",
         "_is_attached",
-        "_orphans",
-        "_rejected",
-        "_returned",
-        "_shed",
+        "_places",
+        "_reader",
         "_stream",
-        "_superseded",
-        "_switches",
-        "_taken_as_delivered",
-        "_taken_over",
         "_ticks",
-        "_values",
-        "_without_room_before",
-        "capacity",
-        "time_to_live",
+        "_waiting",
     )
 
     def __init__(
         self,
         own_stream: Stream,
+        make_waiting: MakeWaiting,
         *,
-        capacity: int | None = None,
-        time_to_live: float | None = None,
-        processing_cost: GivenCost | None = None,
-        forgetting: float = DEFAULT_FORGETTING,
-        in_process_limit: int = DEFAULT_IN_PROCESS_LIMIT,
+        cost: ProcessingCost,
+        in_process_limit: int,
     ) -> None:
-        check_count("capacity", capacity, least=1, or_none=True)
         check_count("in_process_limit", in_process_limit, least=1)
-        super().__init__(ProcessingCost(processing_cost, forgetting))
-        self.capacity = capacity
-        self.time_to_live = check_age("time_to_live", time_to_live)
-        self._in_process_limit = in_process_limit
-        self._in_process: InProcess = OrderedDict()
-        self._dequeued = self._superseded = self._expired = self._rejected = 0
-        self._returned = self._delivered = self._taken_as_delivered = self._taken_over = 0
-        self._shed = self._switches = 0
-        self._orphans = 0  # updates in process whose key was forgotten
+        self._cost = cost
+        self._places = QueuePlaces()
+        self._in_process = InProcess(self._places, cost, limit=in_process_limit)
+        self._waiting = make_waiting(self._places, self._in_process)
+        self._reader = self._waiting if isinstance(self._waiting, LogWaiting) else None
+        """What waits, if it reads the stream's log."""
         self._final: QueueStatistics | None = None
         self._is_attached = False
-        self._hear(own_stream, Beginning())
-        admit, welcome = self._admission()
-        own = OwnQueue(
-            self,
-            own_stream,
-            admit=admit,
-            welcome=welcome,
-            rings=self._rings,
-        )
-        own_stream.adopt(own)
-
-    # What the application calls.
+        feed = own_stream._feed
+        self._cycles = Cycles()
+        self._cycles.add(self._places.column)
+        self._cycles.add((self._waiting, feed))
+        self._listen(own_stream, feed, Beginning())
+        own_stream._adopt(self, self._waiting, self._cycles)
 
     @abstractmethod
     def enqueue(self, key: Key, value: object, time: float | None = None) -> Outcome:
-        """Enqueue an update of `key`; `time` defaults to the clock's."""
+        """Enqueue one update, and return what became of it; `time` defaults to the clock's."""
 
     @abstractmethod
     def enqueue_many(
         self, keys: Column, values: Column, times: Column | None = None
     ) -> BatchOutcome:
-        """Enqueue a batch of columns, all of it or, if a row is bad, none."""
+        """Enqueue a batch of columns: all of it or, if a row is bad, nothing."""
 
     def dequeue(self) -> Update | None:
-        """Hand out the update that is to be processed next, or None if none waits."""
+        """Return the update to process next, None if none waits.
+
+        It is in process from now on, until `deliver` or `give_back`.
+        """
         now = self._ticks()
-        if now >= self._stream.due_at:
-            self._stream.catch_up()
-        return self._serve_next(now)
+        if now >= self._deadlines.due_at:
+            self._feed.catch_up()
+        return self._waiting.serve_next(now)
 
     def dequeue_many(self, limit: int) -> list[Update]:
-        """Hand out up to `limit` updates, as that many calls of `dequeue` at one instant would."""
+        """Return up to `limit` updates, as that many calls of `dequeue` at one instant would."""
         check_count("limit", limit, least=0)
-        now = self._stream.catch_up()
+        now = self._feed.catch_up()
+        serve_next = self._waiting.serve_next
         updates: list[Update] = []
         while len(updates) < limit:
             try:
-                update = self._serve_next(now)
+                update = serve_next(now)
             except Exception:  # of a codec, say; the next call will see it again
                 if updates:
                     break
@@ -153,19 +128,19 @@ class StreamQueue(QueuePlaces):
         return updates
 
     def deliver(self, update: Update) -> None:
-        """Note that the application has the result of `update`."""
+        """Note that the application has the result of `update`, which was dequeued.
+
+        A copy of the update will do. Raises NotInProcessError if it is not in process.
+        """
         now = self._ticks()
-        if now >= self._stream.due_at:
-            self._stream.catch_up()
-        record = self._in_process.pop(id(update), None)
-        if record is None:
-            record = self._find_copy(update)
-            if record is None:
-                if self._may_have_been_taken(update):
-                    return
-                raise NotInProcessError(update)
-            del self._in_process[id(record[0])]
-        self._note_delivery(record, now)
+        if now >= self._deadlines.due_at:
+            self._feed.catch_up()
+        reader = self._reader
+        if reader is not None:
+            now = reader.catch_up()  # something newer may have arrived
+        self._in_process.deliver(update, now, self._waiting)
+        if reader is not None:
+            reader.advance(now)
 
     def deliver_many(self, updates: Iterable[Update]) -> None:
         """Deliver each of `updates`."""
@@ -175,50 +150,80 @@ class StreamQueue(QueuePlaces):
     def give_back(self, update: Update) -> None:
         """Let a dequeued update wait again, as of its original arrival.
 
-        If a newer one was accepted meanwhile it is counted as superseded instead.
+        If a newer one was accepted meanwhile, it is counted as superseded instead. Raises
+        NotInProcessError if it is not in process, and PagePoolFullError if the page pool has no
+        room for its value; nothing has changed then.
         """
-        now = self._stream.catch_up()
-        record = self._in_process.get(id(update)) or self._find_copy(update)
-        if record is None:
-            raise NotInProcessError(update)
-        self._restore(record, now)
-        del self._in_process[id(record[0])]
-        place = record[1]
-        place.in_process -= 1
-        self._returned += 1
-        self._note_quiet(place, now)
+        now = self._feed.catch_up()
+        record = self._in_process.find(update)
+        self._waiting.restore(record, now)
+        self._in_process.give_back(record, now)
 
     def forget(self, key: Key) -> None:
-        """Forget a key in the queue's stream, see `Stream.forget`."""
-        self._stream.forget(key)
+        """Forget `key` in the queue's stream and all of its queues, see `Stream.forget`."""
+        self._feed.forget(key)
 
-    @abstractmethod
+    # What waits.
+
     def peek(self) -> Update | None:
-        """Return what `dequeue` would hand out now; change nothing."""
+        """Return what `dequeue` would return now, None if nothing. Changes nothing."""
+        return self._waiting.peek(self._catch_up())
 
-    @abstractmethod
     def read(self, key: Key) -> Update | None:
-        """Return the key's newest waiting update or None; change nothing."""
+        """Return the newest update of `key` that waits, None if none does. Changes nothing."""
+        self._catch_up()
+        return self._waiting.read(self._find(key))
 
-    @abstractmethod
     def snapshot(self) -> list[Update]:
-        """Return all waiting updates; change nothing. O(waiting)."""
+        """Return all updates that wait. Changes nothing. O(waiting)."""
+        self._catch_up()
+        return self._waiting.snapshot()
 
-    @abstractmethod
     def waiting_since(self) -> float | None:
-        """Return the earliest arrival since which something waits, None if nothing does.
+        """Return the earliest arrival of an update that waits to be served, None if none does.
 
-        On the scale of `Stream.now`. Changes nothing.
+        It is on the scale of `Stream.now`. O(1) for most schedulers, O(waiting) at worst.
         """
+        self._catch_up()
+        return self._waiting.waiting_since()
 
-    @abstractmethod
     def __len__(self) -> int:
         """Return how much waits: keys, or updates where a key may have several."""
+        self._catch_up()
+        return len(self._waiting)
 
-    # Statistics.
+    @property
+    def capacity(self) -> int | None:
+        """How much may wait at once, None for no bound."""
+        return self._waiting.capacity
+
+    @property
+    def time_to_live(self) -> float | None:
+        """The seconds after its arrival at which an update expires that waits, None for never."""
+        return self._waiting.time_to_live
+
+    # Staleness and statistics.
+
+    queue_staleness = staleness_methods.queue_staleness
+    application_staleness = staleness_methods.application_staleness
+    staleness_by_key = staleness_methods.staleness_by_key
+    key_staleness = staleness_methods.key_staleness
+    key_staleness_in_parts = staleness_methods.key_staleness_in_parts
+    mean_staleness = staleness_methods.mean_staleness
+    lower_bound = staleness_methods.lower_bound
+
+    @property
+    def key_count(self) -> int:
+        """How many keys have arrived and were not forgotten, as far as was looked at. O(1)."""
+        return self._places.sums.counted
+
+    @property
+    def processing_cost(self) -> float | None:
+        """The seconds that the consumer needs for one update, None while that is not known."""
+        return self._cost.seconds()
 
     def statistics(self) -> QueueStatistics:
-        """Return the exact counters; after `close` the final ones. O(waiting keys)."""
+        """Return the exact counters; after `close` the final ones. O(waiting)."""
         if self._final is not None:
             return self._final
         self._catch_up()
@@ -232,8 +237,13 @@ class StreamQueue(QueuePlaces):
         return self._stream
 
     @property
+    def is_attached(self) -> bool:
+        """Whether the queue was attached to a stream that is not its own."""
+        return self._is_attached
+
+    @property
     def is_closed(self) -> bool:
-        """Whether the queue is closed, and only its final statistics can be read."""
+        """Whether the queue is closed, so that only its final statistics can be read."""
         return self._final is not None
 
     @property
@@ -241,222 +251,120 @@ class StreamQueue(QueuePlaces):
         """How many readings of the clock were earlier than one before; time stood still then."""
         return steps_back_of(self._ticks)
 
-    @property
-    def is_attached(self) -> bool:
-        """Whether the queue was attached to a stream that is not its own."""
-        return self._is_attached
-
     def close(self) -> QueueStatistics:
-        """Detach from the stream, free everything, and return the final statistics."""
+        """Detach from the stream, release everything, and return the final statistics."""
         if self._final is None:
             self._stream.detach(self)
         assert self._final is not None
         return self._final
 
-    def check_is_free(self, stream: Stream) -> None:
-        """Raise unless the queue can join `stream`: its own was not used, and is all it has."""
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        if self._final is not None:
+            return (
+                f"<closed {name}: {self._final.arrived} arrived, {self._final.dequeued} dequeued>"
+            )
+        return f"<{name}{self._policy()}: {len(self._waiting)} waiting, {self._staleness_now()}>"
+
+    def _policy(self) -> str:
+        """Return what the representation says about how the queue serves."""
+        return ""
+
+    def _staleness_now(self) -> str:
+        """Return the mean staleness so far as text. Reads the clock and changes nothing."""
+        now = self._ticks()
+        queue, application = (self._places.mean(of, now) for of in ("queue", "application"))
+        return f"queue staleness {queue:.3g} s, application staleness {application:.3g} s"
+
+    # What the stream calls.
+
+    def _prepare_to_join(self, stream: Stream) -> Listener:
         if self._final is not None:
             raise ClosedError("queue")
-        if self._is_attached or self._stream.is_used or self._stream is stream:
+        if self._is_attached or self._feed.is_used or self._stream is stream:
             raise AlreadyAttachedError(
                 "this queue is attached already, or has taken updates of its own; attach a new one"
             )
-        if self._stream.has_memory:
+        if self._feed.values.memory is not None:
             raise ParameterError(
                 "memory", "one of the queue's own", "the stream's: pass it to Stream(memory=...)"
             )
+        self._waiting.check_can_join(stream)
+        return self._waiting
 
-    def join(self, stream: Stream, beginning: Beginning) -> None:
-        """Leave the own stream for `stream`. Called by `Stream.attach`."""
-        self._stop_listening(beginning.now)  # nothing waits
-        self._stream.close_unused()
+    def _join(self, stream: Stream, feed: Feed, beginning: Beginning) -> None:
+        self._waiting.stop_listening(beginning.now)  # nothing waits
+        self._stream._leave_unused()
         self._is_attached = True
-        self._hear(stream, beginning)
+        self._listen(stream, feed, beginning)
 
-    def leave(self) -> QueueStatistics:
-        """Free everything that the queue holds of its stream. Called by `Stream.detach`."""
+    def _leave(self) -> QueueStatistics:
         final = self._count()
-        now = self._stream.now()  # not before: to count is to do what fell due
+        now = self._feed.ticks()  # not before: to count is to do what fell due
         self._final = final
-        self._stop_listening(now)
-        self._retire_all(now)
-        self._in_process = OrderedDict()
-        self._stream = Stream.closed("queue")
-        self._values = self._stream.values  # those of the other one have a page pool, perhaps
-        return self._final
+        self._waiting.stop_listening(now)
+        self._places.close(now)
+        self._in_process.clear()
+        closed = Stream._closed("queue")
+        self._connect(closed, closed._feed)
+        return final
 
-    @property
-    def copies_values(self) -> bool:
-        """Whether the queue takes over values, and not only keys."""
-        return False
+    # What is shared with the parts.
 
-    def admit(self, key: Key) -> Terms:
-        """Return what was given for a new key; raise if it makes no sense."""
-        return None
+    def _listen(self, stream: Stream, feed: Feed, beginning: Beginning) -> None:
+        self._connect(stream, feed)
+        self._waiting.listen(feed, beginning)
 
-    def welcome(self, cell: KeyCell, terms: Terms) -> None:
-        """Note that a key came in, for which `admit` returned `terms`."""
-        return
-
-    def settle(self) -> None:
-        """Take in what was not read yet."""
-        return
-
-    def forget_cell(self, cell: KeyCell, now: float) -> None:
-        """Drop what the queue knows of the key; what waits of it counts as expired."""
-        place = self.place_of(cell)
-        if place is not None:
-            self._drop_waiting(place, now)
-            self._retire(place, now)
-            self._orphans += place.in_process
-            place.delivered_version = place.version_before = Place.FORGOTTEN
-            self._places[cell.index] = None
-
-    # What the kinds of queues differ in.
-
-    @abstractmethod
-    def take_over(self, cell: KeyCell, now: float) -> None:
-        """Take over the newest update of a key, as if it arrived now. Called by the stream."""
-
-    def _admission(self) -> tuple[Admit, Welcome]:
-        """Return what does the same as `admit` and `welcome`, and does not hold the queue."""
-        return _admit_all, _welcome_all
-
-    @abstractmethod
-    def _listen(self, beginning: Beginning) -> None:
-        """Begin to hear of the stream's updates."""
-
-    @abstractmethod
-    def _stop_listening(self, now: float) -> None:
-        """Hear of no more updates; let go of what waits, uncounted since the end was counted."""
-
-    @abstractmethod
-    def _serve_next(self, now: float) -> Update | None:
-        """Dequeue one update."""
-
-    @abstractmethod
-    def _restore(self, record: Record, now: float) -> None:
-        """Let a returned update wait again, or count what else becomes of it."""
-
-    @abstractmethod
-    def _drop_waiting(self, place: Place, now: float) -> None:
-        """Drop what waits of a key, if anything, counting it as expired."""
-
-    @abstractmethod
-    def _arrivals(self) -> tuple[int, int, int]:
-        """Return how many updates arrived, were late, and were rejected."""
-
-    @abstractmethod
-    def _superseded_now(self) -> int:
-        """Return how many values were superseded at places that still wait."""
-
-    # What they share.
+    def _connect(self, stream: Stream, feed: Feed) -> None:
+        self._stream = stream
+        self._feed = self._in_process.feed = feed
+        self._intake = feed.intake
+        self._ticks = feed.ticks
+        self._deadlines = feed.deadlines
 
     def _catch_up(self) -> float:
-        """Take in what arrived, do what fell due, and return the time."""
-        return self._stream.catch_up()
-
-    def _hear(self, stream: Stream, beginning: Beginning) -> None:
-        self._stream = stream
-        self._without_room_before = stream.counters()[2]
-        self._values = stream.values
-        self._ticks = stream.ticks
-        self._listen(beginning)
-
-    def _hand_out(self, record: Record, now: float) -> Update:
-        """Note that an update is handed out, and return it."""
-        update = record[0]
-        record[1].in_process += 1
-        self._dequeued += 1
-        self._in_process[id(update)] = record
-        if len(self._in_process) > self._in_process_limit:
-            self._take_oldest_as_delivered(now)
-        return update
-
-    def _find_copy(self, update: Update) -> Record | None:
-        """Return the record of an update in process of which `update` is a copy."""
-        if not isinstance(update, Update):
-            raise NotInProcessError(update)
-        place = self._find(update.key)
-        if place is not None and place.in_process == 0 and self._orphans == 0:
-            return None
-        return find_copy(self._in_process, update)
-
-    def _may_have_been_taken(self, update: Update) -> bool:
-        """Tell whether an update that is not in process may be one that was taken as delivered."""
-        is_known = update.value is TOMBSTONE or self._find(update.key) is not None
-        return is_known and self._taken_as_delivered > 0
-
-    def _take_oldest_as_delivered(self, now: float) -> None:
-        self._taken_as_delivered += 1
-        self._note_delivery(self._in_process.popitem(last=False)[1], now)
-
-    def _note_delivery(self, record: Record, now: float) -> None:
-        update, place, version, _, dequeued_at, _ = record
-        place.in_process -= 1
-        self._delivered += 1
-        self._cost.delivered(dequeued_at, now)
-        if 0 <= place.delivered_version < version:
-            self._sums.delivered(place, version, now)
-            if update.value is TOMBSTONE:
-                self._note_deletion(place, version, now)
-        is_known = 0 <= place.delivered_version < Place.FORGOTTEN
-        if not is_known or self._stream.forget_after is not None:
-            self._note_quiet(place, now)
-
-    def _note_quiet(self, place: Place, now: float) -> None:
-        """Let the stream forget a key that may have become idle, if it is time to."""
-        if place.delivered_version == Place.FORGOTTEN:
-            self._orphans -= 1
-            return
-        if place.delivered_version == Place.UNCOUNTED:
-            self._stream.bury(place.cell, now)
-        if self._stream.forget_after is not None and place.delivered_version != Place.FORGOTTEN:
-            self._stream.consider(place.cell, now)
-
-    def _note_deletion(self, place: Place, version: int, now: float) -> None:
-        """Forget a key whose deletion was delivered, unless it has updated since."""
-        if place.cell.version == version:
-            self._drop_waiting(place, now)  # an older update, if one was given back
-            self._retire(place, now)
-            place.delivered_version = Place.UNCOUNTED
-            place.stale_since = None
-
-    def _without_room(self) -> int:
-        """Return how many updates found the stream's page pool full, and so never came here."""
-        return self._stream.counters()[2] - self._without_room_before
+        """Read what arrived, do what fell due, and return the time."""
+        return self._feed.catch_up() if self._reader is None else self._reader.catch_up()
 
     def _rates(self) -> UpdateRates:
-        return self._stream.rates
+        return self._feed.rates
 
     def _find(self, key: Key) -> Place | None:
-        cell = self._stream.find(key)
-        return None if cell is None else self.place_of(cell)
+        cell = self._feed.find(key)
+        return None if cell is None else self._places.find(cell)
 
     def _count(self) -> QueueStatistics:
-        waiting = len(self)  # first, since it takes in what was not looked at yet
-        arrived, late, rejected = self._arrivals()
+        waiting = len(self)  # first, since it reads what was not looked at yet
+        counts = self._waiting.counts_so_far()
+        in_process = self._in_process
         return QueueStatistics(
-            arrived=arrived,
-            returned=self._returned,
-            dequeued=self._dequeued,
-            superseded=self._superseded + self._superseded_now(),
-            late=late,
-            expired=self._expired,
-            shed=self._shed,
-            rejected=rejected,
+            arrived=counts.arrived,
+            returned=in_process.returned,
+            dequeued=in_process.dequeued,
+            superseded=counts.superseded,
+            late=counts.late,
+            expired=counts.expired,
+            shed=counts.shed,
+            rejected=counts.rejected,
             waiting=waiting,
-            delivered=self._delivered,
-            taken_as_delivered=self._taken_as_delivered,
-            in_process=len(self._in_process),
+            delivered=in_process.delivered,
+            taken_as_delivered=in_process.taken_as_delivered,
+            in_process=len(in_process.records),
             keys=self.key_count,
-            forgotten=self._forgotten,
-            switches=self._switches,
+            forgotten=self._places.forgotten,
+            switches=counts.switches,
         )
 
     def _check(self) -> None:
-        super()._check()
-        check_records(self._in_process)
-        in_process = sum(place.in_process for place in self._places if place is not None)
-        assert in_process + self._orphans == len(self._in_process)
+        self._places._check()
+        self._in_process._check()
+        self._waiting._check()
         assert self.statistics().is_balanced, f"an update is not accounted for: {self._count()}"
+
+
+def checked_limits(
+    capacity: int | None, time_to_live: float | None
+) -> tuple[int | None, float | None]:
+    """Return the bounds of a queue, checked; ParameterError if one makes no sense."""
+    check_count("capacity", capacity, least=1, or_none=True)
+    return capacity, check_age("time_to_live", time_to_live)

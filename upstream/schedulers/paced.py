@@ -142,9 +142,9 @@ class PacedScheduler(Scheduler):
         """Whether `schedule` needs the processing cost: if that of the inner scheduler does."""
         return self._inner.asks_cost
 
-    def admit(self, key: Key) -> Terms:
+    def terms_for(self, key: Key) -> Terms:
         """Ask for the key's interval; ParameterError if it makes no sense."""
-        return self._ask(key), self._inner.admit(key)
+        return self._ask(key), self._inner.terms_for(key)
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
         """Note the interval of a key that came in, which was not served yet."""

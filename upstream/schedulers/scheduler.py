@@ -70,7 +70,7 @@ class Scheduler(ABC):
         """Whether `schedule` needs the processing cost, which must have been asked for before."""
         return False
 
-    def admit(self, key: Key) -> Terms:
+    def terms_for(self, key: Key) -> Terms:
         """Return what was given for a new key, such as its weight; raise if it makes no sense.
 
         Nothing is noted of the key: it may not come in. This is the only method that calls what the
@@ -79,7 +79,7 @@ class Scheduler(ABC):
         return None
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
-        """Note that a key came in, for which `admit` returned `terms`."""
+        """Note that a key came in, for which `terms_for` returned `terms`."""
         return
 
     @abstractmethod

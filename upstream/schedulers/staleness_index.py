@@ -124,7 +124,7 @@ class StalenessIndexScheduler(Scheduler):
         self._priorities.clear()
         self._spare = None
 
-    def admit(self, key: Key) -> Terms:
+    def terms_for(self, key: Key) -> Terms:
         """Return the key's priority; WeightError or CostError if it is no sensible number."""
         return self._priority_class(key) if self._has_priorities else None
 

@@ -3,7 +3,7 @@
 from .accounting import TupleStatistics, WindowCounts, WindowQueueStatistics, WindowStatistics
 from .aggregate import Aggregate
 from .aggregate_functions import AggregateFunction
-from .buffered_tuples import BufferedTuples, PlainTuples
+from .buffered_tuples import BufferedTuples, ObjectTuples
 from .eager import EagerWindowBuffer
 from .key_transitions import KeyEvent, KeyState
 from .lazy import LazyWindowBuffer
@@ -21,8 +21,8 @@ __all__ = [
     "KeyState",
     "LazyWindowBuffer",
     "Mark",
+    "ObjectTuples",
     "OpenWindows",
-    "PlainTuples",
     "TupleStatistics",
     "WindowBuffer",
     "WindowCounts",

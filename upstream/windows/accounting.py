@@ -1,4 +1,4 @@
-"""What becomes of windows and of tuples, counted where it happens: two laws, held at every moment.
+"""What becomes of windows and of tuples, counted where it happens. Two laws always hold.
 
     windows   opened  = committed + superseded + shed + rejected + held
     tuples    arrived = used + dropped + outside + late + rejected + held
@@ -9,8 +9,9 @@ A window has one fate. A tuple may be in several windows, so what counts is its 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+
+from ..keys import DuePlaces
 
 
 class WindowCounts:
@@ -20,7 +21,7 @@ class WindowCounts:
         "arrived",
         "committed",
         "dropped",
-        "earliest_end",
+        "ends",
         "late",
         "opened",
         "outside",
@@ -39,8 +40,8 @@ class WindowCounts:
         """Tuples that memory refused; `rejected` counts windows."""
         self.pool_capacity = 0
         """The size of the pool that had no room for the last of them."""
-        self.earliest_end = math.inf
-        """No open window ends before this."""
+        self.ends: DuePlaces | None = None
+        """The keys with open windows by when the first of these ends, once that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

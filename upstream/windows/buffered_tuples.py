@@ -3,7 +3,7 @@
 The *enqueue buffer* is where tuples accumulate as they arrive, and where whole windows of them are
 dropped; the *dequeue buffer* holds what is still to leave of the committed window (report, section
 6.2). Which tuple goes where is the window buffer's business; here they are only held: as Python
-objects (`PlainTuples`), or as bytes in the blocks of a page pool.
+objects (`ObjectTuples`), or as bytes in the blocks of a page pool.
 
 Most tuples never leave, so one is held as a plain tuple, and becomes an `Update` when it does.
 """
@@ -85,10 +85,10 @@ class BufferedTuples(Protocol):
         ...
 
 
-class PlainTuples:
+class ObjectTuples:
     """Hold the tuples as Python objects.
 
-    >>> tuples = PlainTuples()
+    >>> tuples = ObjectTuples()
     >>> for time in (1.0, 2.0, 3.0):
     ...     tuples.append(("IBM", 24.0, time))
     >>> tuples.commit(2, dropping=1)

@@ -35,7 +35,7 @@ class EagerWindowBuffer(WindowBuffer):
 
     def is_update(self, time: float) -> bool:
         """Tell whether a tuple at `time` starts a window: the last one started is the newest."""
-        return len(self.starts(time)) > 0
+        return len(self.windows.starts(time)) > 0
 
     def should_promote(self, time: float) -> bool:
         """Tell whether a tuple at `time` is in the committed window, or closes it."""
@@ -60,7 +60,7 @@ class EagerWindowBuffer(WindowBuffer):
         self._tuples.commit(count, dropping=count)
         self._taken = self._first
         self._first += count
-        if not (self._open and self._open[-1][1] >= index):
+        if not self.windows.has_open(index):
             self._complete()
         self._choose_append()
 
@@ -68,14 +68,15 @@ class EagerWindowBuffer(WindowBuffer):
         """Return the tuples of the window that waits, as far as they have come."""
         return [Update(*row) for row in self._tuples.enqueued()]
 
-    def erase(self) -> int:
-        """Let go of the window that waits, and of the committed one unless it is complete."""
+    def drop_uncommitted(self) -> int:
+        """Drop the window that waits, and the committed one unless it is complete."""
         triggers = self._withdraw()
         self._counts.superseded += triggers == WITHDRAWS
-        self._forget_open()
+        self.windows.drop_open()
         return triggers | self._abort_if_open()
 
-    def _note_start(self, newest: int, windows: int) -> tuple[int, int]:
+    def note_start(self, newest: int, windows: int) -> tuple[int, int]:
+        """Note that a tuple starts windows: the newest of them is the one that waits now."""
         tuples = self._tuples
         if self._waiting_index is not None:
             self._counts.superseded += windows
@@ -90,7 +91,8 @@ class EagerWindowBuffer(WindowBuffer):
         self._choose_append()
         return IS_UPDATE, self._first
 
-    def _note_close(self, index: int, number: int, windows: int) -> int:
+    def note_close(self, index: int, number: int, windows: int) -> int:
+        """Note that windows closed: the committed one is complete if it is among them."""
         if self.committed_index > index or not self._is_receiving:
             return 0
         self._complete()
@@ -101,14 +103,15 @@ class EagerWindowBuffer(WindowBuffer):
         """Find out where tuples go: to the window that waits, to the committed one, or to both."""
         tuples = self._tuples
         is_open = self._is_receiving
-        self.kept_trigger = SHOULD_PROMOTE if is_open else 0
+        windows = self.windows
+        windows.kept_trigger = SHOULD_PROMOTE if is_open else 0
         if self._waiting_index is None:
-            self.append = tuples.append_committed if is_open else _dropping(self._counts)
+            windows.keep = tuples.append_committed if is_open else _dropping(self._counts)
         else:
-            self.append = tuples.append_to_both if is_open else tuples.append
+            windows.keep = tuples.append_to_both if is_open else tuples.append
 
-    def _refuse(self) -> int:
-        """Let go of the window that waits, and of the committed one: both hold the tuple."""
+    def reject_open(self) -> int:
+        """Drop the window that waits, and the committed one: both hold the tuple."""
         triggers = self._withdraw()
         self._counts.rejected += triggers == WITHDRAWS
         return triggers | self._abort_if_open()
@@ -126,7 +129,7 @@ class EagerWindowBuffer(WindowBuffer):
         count = tuples.enqueued_count()
         first = self._first
         end = self._first = first + count
-        if not self.kept_trigger:  # else the committed window has all of them
+        if not self.windows.kept_trigger:  # else the committed window has all of them
             kept = self._used_until
             if kept < self._last_number:
                 kept = self._last_number
@@ -140,7 +143,7 @@ class EagerWindowBuffer(WindowBuffer):
         return self.abort() if self._is_receiving else 0
 
     def abort(self) -> int:
-        """Give up what has not left of the committed window; return triggers."""
+        """Drop what has not left of the committed window; return triggers."""
         triggers = super().abort()
         self._choose_append()
         return triggers
@@ -152,7 +155,7 @@ class EagerWindowBuffer(WindowBuffer):
 
 
 def _dropping(counts: WindowCounts) -> Callable[[Row], None]:
-    """Return what keeps no tuple: for windows that were superseded, or given up, and are open."""
+    """Return what keeps no tuple: for open windows that were superseded or aborted."""
 
     def drop(_row: Row) -> None:
         counts.dropped += 1

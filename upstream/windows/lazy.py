@@ -39,14 +39,11 @@ class LazyWindowBuffer(WindowBuffer):
         self._waiting_end = 0
         """The number of the first tuple after the window that waits."""
         self._hole = 0
-        """How many numbers after it nobody has: memory refused a tuple of the windows there."""
+        """How many numbers after it are of no tuple: memory refused one of the windows there."""
 
     def is_update(self, time: float) -> bool:
         """Tell whether a tuple at `time` closes a window: the last one closed is the newest."""
-        if time >= self._oldest_end - self._tick:
-            return True
-        starts = self.starts(time)  # the last tick of a window may be its first
-        return len(starts) > 0 and self._specification.newest_closed(time) >= starts[0]
+        return self.windows.closes_with(time)
 
     def should_promote(self, time: float) -> bool:
         """Return False: a committed window is complete, so its key is never IDLE."""
@@ -55,19 +52,20 @@ class LazyWindowBuffer(WindowBuffer):
     @property
     def held_windows(self) -> int:
         """How many windows are open, or closed and waiting."""
-        return sum(newest - oldest + 1 for oldest, newest, *_ in self._open) + self.is_waiting
+        return self.windows.open_count + self.is_waiting
 
     @property
     def structure_count(self) -> int:
         """How many structures the enqueue buffer holds: one per starter of windows in scope."""
-        return len(self._open) + self.is_waiting
+        return self.windows.structure_count + self.is_waiting
 
     def commit(self) -> None:
         """Commit to the window that was closed last; the open ones keep the tuples they share."""
         index = self._waiting_index
         assert index is not None, "nothing waits"
         first, end = self._first, self._waiting_end
-        kept_from = self._open[0][2] if self._open else self._end
+        first_open = self.windows.first_number
+        kept_from = self._end if first_open is None else first_open
         self._begin_processing(index)
         self._tuples.commit(end - first, dropping=self._count_between(first, kept_from))
         self._taken = first
@@ -81,11 +79,11 @@ class LazyWindowBuffer(WindowBuffer):
             return []
         return [Update(*row) for row in self._tuples.enqueued()[: self._waiting_end - self._first]]
 
-    def erase(self) -> int:
-        """Let go of the open windows, and of the one that waits."""
+    def drop_uncommitted(self) -> int:
+        """Drop the open windows, and the one that waits."""
         self._counts.superseded += self.held_windows
         was_waiting = self.is_waiting
-        self._forget_open()
+        self.windows.drop_open()
         self._drop_until(self._end)
         self._waiting_index = None
         return WITHDRAWS if was_waiting else 0
@@ -95,10 +93,12 @@ class LazyWindowBuffer(WindowBuffer):
         """The number of the next tuple."""
         return self._first + self._tuples.enqueued_count() + self._hole
 
-    def _note_start(self, newest: int, windows: int) -> tuple[int, int]:
+    def note_start(self, newest: int, windows: int) -> tuple[int, int]:
+        """Note that a tuple starts windows: nothing changes for the key."""
         return 0, self._first + self._tuples.enqueued_count() + self._hole
 
-    def _note_close(self, index: int, number: int, windows: int) -> int:
+    def note_close(self, index: int, number: int, windows: int) -> int:
+        """Note that windows closed: the newest of them is the one that waits now."""
         tuples = self._tuples
         first = self._first
         end = first + tuples.enqueued_count() + self._hole
@@ -122,8 +122,8 @@ class LazyWindowBuffer(WindowBuffer):
         self._waiting_end = end
         return IS_UPDATE
 
-    def _refuse(self) -> int:
-        """Let go of all open windows; the closed one that waits is whole, and stays."""
+    def reject_open(self) -> int:
+        """Drop all open windows; the closed one that waits is whole, and stays."""
         waiting = self.is_waiting
         self._counts.rejected += self.held_windows - waiting
         if not waiting:

@@ -1,32 +1,34 @@
 """The windows of one key that are open: which tuples start, fill and close them.
 
-Windows that one tuple starts stand in one structure, the range of their numbers; so after a gap a
-tuple may start any number of windows at once. What is kept, and what that means for the key, is up
-to the semantics: see `WindowBuffer`.
+Windows that one tuple starts stand in one structure, the range of their numbers. So after a gap, one
+tuple may start any number of windows. Which tuples are kept, and what that means for the key, is
+the business of a `WindowKeeper`: a window buffer, or the windows of an append queue.
 
-Most tuples neither start nor close a window: they come before `quiet_until`, and whoever calls may
-just `append` them. A tuple that starts or closes one mostly starts or closes the next one, which is
-known without a division.
+Most tuples neither start nor close a window. They come before `quiet_until`, and the caller may
+just `keep` them. A tuple that starts or closes a window mostly starts or closes the next one, which
+is known without a division.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, Protocol
 
 from ..errors import PagePoolFullError
+from ..keys import Place
 from ..updates import Key
 from .accounting import WindowCounts
 from .buffered_tuples import Row
 from .key_transitions import CLOSES, OUTSIDE, REFUSED
 from .specification import WindowSpecification
 
-NEVER = math.inf
-ALWAYS = -math.inf
+NEVER: Final = math.inf
+ALWAYS: Final = -math.inf
 
-UNSTORABLE = object()
+UNSTORABLE: Final = object()
 """The value of a tuple that cannot be kept."""
 
 Opened = tuple[int, int, int, float]
@@ -34,17 +36,34 @@ Opened = tuple[int, int, int, float]
 oldest ends."""
 
 
-class OpenWindows(ABC):
+class WindowKeeper(Protocol):
+    """What keeps the windows of one key and their tuples, as windows open and close."""
+
+    def note_start(self, newest: int, windows: int) -> tuple[int, int]:
+        """Note that a tuple starts so many windows; return its triggers and its number."""
+        ...
+
+    def note_close(self, index: int, number: int, windows: int) -> int:
+        """Note that windows closed, the newest `index`, whose first tuple is `number`."""
+        ...
+
+    def reject_open(self) -> int:
+        """Drop all windows that hold a tuple for which there was no room; return triggers."""
+        ...
+
+
+class OpenWindows:
     """Follow the tuples of one key through its windows.
 
-    The caller sees to lateness: it passes no tuple older than `late_before`. What an arrival means
-    for its key is returned as triggers, see `key_transitions`. O(1) amortised per tuple, and
+    The caller checks for lateness: it passes no tuple older than `late_before`. What an arrival
+    means for its key is returned as triggers, see `key_transitions`. O(1) amortised per tuple, and
     independent of how many windows overlap.
     """
 
     __slots__ = (
         "_counts",
         "_first_index",
+        "_keeper",
         "_next_index",
         "_next_start",
         "_oldest_end",
@@ -55,29 +74,39 @@ class OpenWindows(ABC):
         "_specification",
         "_step_until",
         "_tick",
-        "append",
         "closed_version",
         "is_watched",
+        "keep",
         "kept_trigger",
         "key",
         "late_before",
+        "place",
         "quiet_until",
     )
 
-    append: Callable[[Row], None]
-    """Keeps a tuple of the open windows; PagePoolFullError without room."""
+    keep: Callable[[Row], None]
+    """Where tuples of the open windows go at present, which the keeper says; PagePoolFullError
+    without room."""
+
+    place: Place
+    """The place of the key in its queue, if it is in one."""
 
     def __init__(
-        self, specification: WindowSpecification, counts: WindowCounts | None, key: Key
+        self,
+        specification: WindowSpecification,
+        counts: WindowCounts,
+        key: Key,
+        keeper: WindowKeeper,
     ) -> None:
+        self._keeper = keeper
         self._specification = specification
         self._size = specification.size
         self._slide = specification.slide
         self._tick = specification.tick or 0.0
-        self._counts = WindowCounts() if counts is None else counts
+        self._counts = counts
         self.key = key
         self.kept_trigger = 0
-        """What it means for the key that a tuple was kept."""
+        """What it means for the key that a tuple is kept at present, which the keeper says."""
         self.late_before = ALWAYS
         """Tuples older than this are late."""
         self.quiet_until = ALWAYS
@@ -96,32 +125,6 @@ class OpenWindows(ABC):
         """Where the oldest open window ends."""
         self.closed_version = 0
         """The version of the window that was closed last; a newer window has a greater one."""
-
-    @abstractmethod
-    def _note_start(self, newest: int, windows: int) -> tuple[int, int]:
-        """Note that a tuple starts so many windows; return its triggers and its number."""
-
-    @abstractmethod
-    def _note_close(self, index: int, number: int, windows: int) -> int:
-        """Note that windows are closed, the newest `index`, whose first tuple is `number`."""
-
-    @abstractmethod
-    def _refuse(self) -> int:
-        """Let go of all windows that hold a tuple for which there was no room."""
-
-    @abstractmethod
-    def erase(self) -> int:
-        """Let go of all windows that are not committed, since the key is forgotten."""
-
-    @property
-    @abstractmethod
-    def held_windows(self) -> int:
-        """How many windows are held that may still be committed."""
-
-    @property
-    @abstractmethod
-    def held_tuples(self) -> int:
-        """How many tuples have not left yet, and are needed."""
 
     def starts(self, time: float) -> range:
         """Return the windows that a tuple at `time` would start."""
@@ -149,7 +152,7 @@ class OpenWindows(ABC):
             if newest > index:
                 opened.appendleft((index + 1, newest, number, self._specification.end(index + 1)))
             self.closed_version = index - self._first_index + 1  # type: ignore[operator]  # set
-            triggers = CLOSES | self._note_close(index, number, 1)
+            triggers = CLOSES | self._keeper.note_close(index, number, 1)
         start = self._next_start
         if time >= start:
             index = self._next_index
@@ -159,9 +162,9 @@ class OpenWindows(ABC):
             self._second_start = (index + 2) * self._slide
             counts = self._counts
             counts.opened += 1
-            if not opened and end < counts.earliest_end:
-                counts.earliest_end = end
-            started, number = self._note_start(index, 1)
+            if not opened and counts.ends is not None:
+                counts.ends.note(self.place, end)
+            started, number = self._keeper.note_start(index, 1)
             triggers |= started
             opened.append((index, index, number, end))
         self.late_before = time
@@ -170,7 +173,7 @@ class OpenWindows(ABC):
             self._plan()
             return triggers
         try:
-            self.append(row)
+            self.keep(row)
             triggers |= self.kept_trigger
         except PagePoolFullError as error:
             triggers |= self._refuse_for_want_of_room(error)
@@ -214,7 +217,7 @@ class OpenWindows(ABC):
         opened.popleft()
         self.late_before = end
         self.closed_version = index - self._first_index + 1  # type: ignore[operator]  # set
-        return CLOSES | self._note_close(index, number, 1)
+        return CLOSES | self._keeper.note_close(index, number, 1)
 
     def _find_newest(self, time: float) -> int:
         """Return the newest window that starts at or before `time`; raise if it is no good time."""
@@ -235,17 +238,18 @@ class OpenWindows(ABC):
         counts = self._counts
         counts.opened += newest - oldest + 1
         end = specification.end(oldest)
-        counts.earliest_end = min(counts.earliest_end, end)
-        triggers, number = self._note_start(newest, newest - oldest + 1)
+        if not self._open and counts.ends is not None:
+            counts.ends.note(self.place, end)
+        triggers, number = self._keeper.note_start(newest, newest - oldest + 1)
         self._open.append((oldest, newest, number, end))
         return triggers
 
     def _keep(self, row: Row) -> int:
-        """Keep a tuple of the windows that are open; if there is no room, let go of these."""
+        """Keep a tuple of the windows that are open; drop these if there is no room for it."""
         if row[1] is UNSTORABLE:
             return self._refuse_tuple()
         try:
-            self.append(row)
+            self.keep(row)
         except PagePoolFullError as error:
             return self._refuse_for_want_of_room(error)
         return self.kept_trigger
@@ -255,10 +259,10 @@ class OpenWindows(ABC):
         return self._refuse_tuple()
 
     def _refuse_tuple(self) -> int:
-        """Count a tuple that is not kept, and let go of the windows that lack it."""
+        """Count a tuple that is not kept, and drop the windows that lack it."""
         self._counts.refused += 1
-        triggers = self._refuse()
-        self._forget_open()
+        triggers = self._keeper.reject_open()
+        self.drop_open()
         return triggers | REFUSED
 
     def _note_homeless(self, time: float) -> int:
@@ -271,7 +275,7 @@ class OpenWindows(ABC):
         return OUTSIDE
 
     def watch(self) -> None:
-        """Let no tuple be quiet."""
+        """Let no tuple be quiet, since its trigger matters."""
         self.is_watched = True
         self.quiet_until = ALWAYS
 
@@ -309,15 +313,15 @@ class OpenWindows(ABC):
             return 0
         self.late_before = max(self.late_before, self._specification.end(index))
         self.closed_version = self.version(index)
-        return CLOSES | self._note_close(index, number, windows)
+        return CLOSES | self._keeper.note_close(index, number, windows)
 
     def version(self, index: int) -> int:
         """Return the number of a window, counted from 1 for the first that its key could have."""
         assert self._first_index is not None, "a window of a key without tuples"
         return index - self._first_index + 1
 
-    def _forget_open(self) -> None:
-        """Let go of all open windows."""
+    def drop_open(self) -> None:
+        """Drop all open windows, which the keeper has counted."""
         if self._open:
             self._open.clear()
             self._plan()
@@ -351,6 +355,38 @@ class OpenWindows(ABC):
             self._oldest_end = NEVER
             self.quiet_until = ALWAYS
             self._step_until = step
+
+    @property
+    def open_count(self) -> int:
+        """How many windows are open."""
+        return sum(newest - oldest + 1 for oldest, newest, *_ in self._open)
+
+    @property
+    def structure_count(self) -> int:
+        """How many structures hold them: one for each tuple that started some."""
+        return len(self._open)
+
+    @property
+    def first_number(self) -> int | None:
+        """The number of the tuple that started the oldest open window, None if none is open."""
+        return self._open[0][2] if self._open else None
+
+    def has_open(self, index: int) -> bool:
+        """Tell whether a window from `index` on is open."""
+        return bool(self._open) and self._open[-1][1] >= index
+
+    def closes_with(self, time: float) -> bool:
+        """Tell whether a tuple at `time` closes a window, so that the last one closed is newer."""
+        if time >= self._oldest_end - self._tick:
+            return True
+        starts = self.starts(time)  # the last tick of a window may be its first
+        return len(starts) > 0 and self._specification.newest_closed(time) >= starts[0]
+
+    def release(self) -> None:
+        """Release what refers back to the windows, since nothing uses them any more."""
+        for name in ("_keeper", "keep", "place"):
+            with suppress(AttributeError):
+                delattr(self, name)
 
     @property
     def next_end(self) -> float:

@@ -11,12 +11,12 @@ it is missing.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Final
 
 from ..updates import Key, Update
 from .accounting import WindowCounts
-from .buffered_tuples import BufferedTuples, PlainTuples
+from .buffered_tuples import BufferedTuples, ObjectTuples, Row
 from .key_transitions import SHOULD_PROMOTE
 from .open_windows import ALWAYS, NEVER, OpenWindows
 from .specification import WindowSpecification
@@ -30,15 +30,21 @@ UNSPECIFIED: Final = WindowSpecification(1.0, 1.0)
 """The windows of a buffer that is made to name its semantics only."""
 
 
-class WindowBuffer(OpenWindows):
-    """What the semantics have in common."""
+class WindowBuffer(ABC):
+    """The windows of one key that may be committed, or are. It is the keeper of its open windows.
+
+    A buffer is made for each key by a window queue. Made without arguments, it stands for its
+    semantics. Users pass the class to a `WindowQueue`, and do not call its methods.
+    """
 
     __slots__ = (
         "_committed_last",
+        "_counts",
         "_first",
         "_is_complete",
         "_last_number",
         "_next_marked",
+        "_specification",
         "_take",
         "_taken",
         "_tuples",
@@ -47,6 +53,8 @@ class WindowBuffer(OpenWindows):
         "committed_index",
         "is_aborted",
         "is_finished",
+        "key",
+        "windows",
     )
 
     def __init__(
@@ -56,9 +64,13 @@ class WindowBuffer(OpenWindows):
         counts: WindowCounts | None = None,
         key: Key = None,
     ) -> None:
-        super().__init__(specification, counts, key)
-        self._tuples: BufferedTuples = PlainTuples() if tuples is None else tuples
-        self.append = self._tuples.append
+        self._specification = specification
+        self._counts = WindowCounts() if counts is None else counts
+        self.key = key
+        self._tuples: BufferedTuples = ObjectTuples() if tuples is None else tuples
+        self.windows = OpenWindows(specification, self._counts, key, self)
+        """The windows that are open."""
+        self.windows.keep = self._tuples.append
         self._take = self._tuples.take
         # Numbers of tuples: of the first in the enqueue buffer, of the next that leaves, of the
         # first that never left. The number of the last of a complete window, else -1.
@@ -72,7 +84,7 @@ class WindowBuffer(OpenWindows):
         """Tuples from this time on start another window."""
         self._is_complete = False
         self.is_aborted = False
-        """Whether the committed window was given up, since a tuple of it is missing."""
+        """Whether the committed window was aborted, since a tuple of it is missing."""
         self.is_finished = True
         """Whether all of the committed window has left."""
 
@@ -87,9 +99,13 @@ class WindowBuffer(OpenWindows):
         """Tell whether a tuple at `time` makes a key that is IDLE READY again."""
 
     @property
-    def is_bare(self) -> bool:
+    def is_unspecified(self) -> bool:
         """Whether the buffer was made without windows, and stands for its semantics."""
         return self._specification is UNSPECIFIED
+
+    def arrive(self, row: Row) -> int:
+        """Take in a tuple that is not late, and return its triggers."""
+        return self.windows.arrive(row)
 
     @property
     def is_available(self) -> bool:
@@ -106,6 +122,27 @@ class WindowBuffer(OpenWindows):
     @abstractmethod
     def commit(self) -> None:
         """Commit to the window that waits."""
+
+    @abstractmethod
+    def note_start(self, newest: int, windows: int) -> tuple[int, int]:
+        """Note that a tuple starts so many windows; return its triggers and its number."""
+
+    @abstractmethod
+    def note_close(self, index: int, number: int, windows: int) -> int:
+        """Note that windows closed, the newest `index`, whose first tuple is `number`."""
+
+    @abstractmethod
+    def reject_open(self) -> int:
+        """Drop all windows that hold a tuple for which there was no room; return triggers."""
+
+    @abstractmethod
+    def drop_uncommitted(self) -> int:
+        """Drop all windows that are not committed, since the key is forgotten; return triggers."""
+
+    @property
+    @abstractmethod
+    def held_windows(self) -> int:
+        """How many windows are held that may still be committed."""
 
     @abstractmethod
     def waiting(self) -> list[Update]:
@@ -152,7 +189,7 @@ class WindowBuffer(OpenWindows):
         return WindowEnding.of(self.key, mark)
 
     def abort(self) -> int:
-        """Give up what has not left of the committed window; return triggers."""
+        """Drop what has not left of the committed window; return triggers."""
         if self.is_finished or self.is_aborted:
             return 0
         end = self._committed_end
@@ -196,11 +233,11 @@ class WindowBuffer(OpenWindows):
         return max(0, end - max(self._taken, used)) + max(0, enqueued)
 
     def clear(self) -> None:
-        """Give back all memory, since nothing of the key is needed any more."""
+        """Release all memory, since nothing of the key is needed any more."""
         self._tuples.clear()
 
     def _check(self) -> None:
-        super()._check()
+        self.windows._check()
         enqueued_end = self._first + self._tuples.enqueued_count()
         assert self._used_until <= max(self._committed_end, enqueued_end)
         assert not self._is_complete or self._last_number == self._committed_end

@@ -1,0 +1,125 @@
+"""A feed hands each update of a stream's log to its queue once, when the queue is looked at."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from upstream import ManualClock, Stream
+from upstream.queues.log.log_cursor import LogFeed
+from upstream.queues.log.shared_log import LogEntry
+from upstream.queues.stream.beginning import newest_entries
+
+
+class Taken:
+    """A queue that keeps what it takes."""
+
+    def __init__(self, failures: int = 0) -> None:
+        self.entries: list[LogEntry] = []
+        self.moments: list[float] = []
+        self.failures = failures
+
+    def take(self, entry: LogEntry, now: float) -> None:
+        self.entries.append(entry)
+        self.moments.append(now)
+
+    def ask(self, entry: LogEntry, _now: float) -> None:
+        """Fail, as often as it was told to, about the value 2."""
+        if entry.value == 2 and self.failures:
+            self.failures -= 1
+            raise ArithmeticError
+
+    def values(self) -> list[object]:
+        return [entry.value for entry in self.entries]
+
+
+def test_what_was_enqueued_is_taken_over_when_the_feed_settles() -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock)
+    taken = Taken()
+    feed = LogFeed(taken.take, read_ahead=None)
+    feed.settle()
+    feed.open(stream)
+    stream.enqueue("A", 1)
+    clock.advance(2.0)
+    stream.enqueue("A", 2, time=-1.0)
+    assert taken.entries == []
+    feed.settle()
+    feed.settle()
+    assert [(entry.value, entry.arrival, entry.version) for entry in taken.entries] == [
+        (1, 0.0, 1),
+        (2, 2.0, 0),
+    ]
+
+
+def test_a_feed_that_is_closed_takes_nothing_over() -> None:
+    stream = Stream(clock=ManualClock())
+    taken = Taken()
+    feed = LogFeed(taken.take, read_ahead=None)
+    feed.open(stream)
+    stream.enqueue("A", 1)
+    feed.close(stream)
+    stream.enqueue("A", 2)
+    feed.settle()
+    assert taken.entries == []
+
+
+def test_a_feed_with_a_bound_settles_by_itself() -> None:
+    stream = Stream(clock=ManualClock())
+    taken = Taken()
+    LogFeed(taken.take, read_ahead=2).open(stream)
+    stream.enqueue("A", 1)
+    assert len(taken.entries) == 0
+    stream.enqueue("A", 2)
+    assert len(taken.entries) == 2
+
+
+@pytest.mark.parametrize(("forget_after", "read"), [(None, 0), (3.0, 1)])
+def test_a_feed_reads_at_once_if_its_stream_forgets_keys_by_age(
+    forget_after: float | None, read: int
+) -> None:
+    stream = Stream(clock=ManualClock(), forget_after=forget_after)
+    taken = Taken()
+    LogFeed(taken.take, read_ahead=None).open(stream, at_once=True)
+    stream.enqueue("A", 1)
+    assert len(taken.entries) == read
+
+
+def test_an_entry_about_which_something_fails_is_read_later_and_so_are_those_behind_it() -> None:
+    stream = Stream(clock=ManualClock())
+    taken = Taken(failures=2)
+    feed = LogFeed(taken.take, read_ahead=None, ask=taken.ask)
+    feed.open(stream)
+    stream.enqueue_many(["A", "A", "A"], [1, 2, 3])
+    with pytest.raises(ArithmeticError):
+        feed.settle()
+    assert taken.values() == [1]
+    assert not feed.try_settle()
+    assert taken.values() == [1]
+    assert feed.try_settle()
+    assert taken.values() == [1, 2, 3]
+
+
+def test_a_feed_that_reads_at_once_and_fails_keeps_the_update_from_nobody_else() -> None:
+    stream = Stream(clock=ManualClock())
+    failing, taken = Taken(failures=1), Taken()
+    LogFeed(failing.take, read_ahead=1, ask=failing.ask).open(stream)
+    LogFeed(taken.take, read_ahead=1).open(stream)
+    with pytest.raises(ArithmeticError):
+        stream.enqueue_many(["A", "A", "A"], [1, 2, 3])
+    assert taken.values() == [1, 2, 3]
+    assert stream.statistics().arrived == 3
+    stream._check()
+
+
+def test_what_a_feed_begins_with_reaches_the_queue_at_the_beginning() -> None:
+    stream = Stream(clock=ManualClock())
+    stream.enqueue("A", 1)
+    taken = Taken()
+    feed = LogFeed(taken.take, read_ahead=None)
+    feed.open(stream, first=newest_entries(stream, -math.inf), now=5.0)
+    stream.enqueue("A", 2)
+    feed.settle()
+    assert taken.values() == [1, 2]
+    assert taken.moments == [5.0, 0.0]

@@ -1,0 +1,66 @@
+"""A queue that reads its stream's log does nothing until it is asked, and then knows everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from upstream import AdaptiveQueue, AppendQueue, InPlaceScheduler, ManualClock, Stream
+from upstream.queues.log.log_waiting import READ_AHEAD, LogQueue
+
+from ..setting import values_of
+
+KINDS: list[Callable[[], LogQueue]] = [
+    lambda: AppendQueue(time_to_live=9.0),
+    lambda: AdaptiveQueue(InPlaceScheduler(), time_to_live=9.0),
+]
+ANSWERS: dict[str, tuple[Callable[[LogQueue], object], object]] = {
+    "len": (len, 2),
+    "read": (lambda queue: queue.read("A"), ("A", 1, 0.0)),
+    "peek": (lambda queue: queue.peek(), ("A", 1, 0.0)),
+    "snapshot": (lambda queue: values_of(queue.snapshot()), [1, 2]),
+    "statistics": (lambda queue: queue.statistics().waiting, 2),
+    "staleness": (lambda queue: queue.queue_staleness(), 1.0),
+    "staleness of a key": (lambda queue: queue.application_staleness("B"), 1.0),
+    "dequeue": (lambda queue: queue.dequeue(), ("A", 1, 0.0)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("ask", "answer"), ANSWERS.values(), ids=ANSWERS)
+def test_whatever_it_is_asked_first_it_has_read_what_arrived(
+    kind: Callable[[], LogQueue], ask: Callable[[LogQueue], object], answer: object
+) -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock)
+    queue = kind()
+    stream.attach(queue)
+    stream.enqueue_many(["A", "B"], [1, 2])
+    assert len(queue._backlog) == 0, "an enqueue costs it nothing"
+    clock.advance(2.0)
+    assert ask(queue) == answer
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_unread_is_bounded(kind: Callable[[], LogQueue]) -> None:
+    stream = Stream(clock=ManualClock())
+    queue = kind()
+    stream.attach(queue)
+    for number in range(READ_AHEAD - 1):
+        stream.enqueue(number, number)
+    assert len(queue._backlog) == 0
+    stream.enqueue("one more", 0)
+    assert len(queue._backlog) == READ_AHEAD
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_expired_unread_expired_in_time(kind: Callable[[], LogQueue]) -> None:
+    clock = ManualClock()
+    stream = Stream(clock=clock)
+    queue = kind()
+    stream.attach(queue)
+    stream.enqueue("A", 1)
+    clock.advance(18.0)
+    assert queue.queue_staleness("A") == pytest.approx(9.0**2 / 2 / 18.0)
+    assert queue.statistics().expired == 1

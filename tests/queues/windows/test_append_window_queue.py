@@ -1,0 +1,201 @@
+"""The append window queue: every window, tuples as they arrived, and windows shed at random."""
+
+from __future__ import annotations
+
+import pytest
+
+from upstream import (
+    Aggregate,
+    AppendWindowQueue,
+    ManualClock,
+    ParameterError,
+    RandomWindowShedding,
+    WindowMark,
+    WindowSpecification,
+)
+
+from ..window_kinds import Consumer, feed
+
+
+def test_tuples_leave_once_in_the_order_of_arrival_over_all_keys() -> None:
+    queue = AppendWindowQueue(WindowSpecification(3, 1, tick=1))
+    for time in range(4):
+        for key in "ab":
+            queue.enqueue(key, time, time=time)
+    updates = [one.update for one in queue.dequeue_many(99) if one.update is not None]
+    assert [(update.key, update.time) for update in updates] == [
+        (key, time) for time in range(4) for key in "ab"
+    ]
+
+
+def test_every_starter_opens_its_windows() -> None:
+    queue = AppendWindowQueue(WindowSpecification(4, 2))
+    feed(queue, "IBM", [0, 1, 2, 3, 4])
+    marks = [one.mark for one in queue.dequeue_many(99)]
+    # time 0: until 4; 2: until 6; at 4 the first is closed, and that from 4 to 8 is opened
+    assert marks == [4.0, -1, 6.0, -1, WindowMark.CLOSE, 8.0]
+
+
+def test_a_starter_of_several_windows_opens_all_of_them() -> None:
+    queue = AppendWindowQueue(WindowSpecification(3, 1))
+    feed(queue, "IBM", [0, 10, 11, 12, 20])
+    consumer = Consumer(queue)
+    consumer.serve()
+    assert [(result.start, result.value) for result in consumer.results] == [
+        (0, [0]),
+        (8, [10]),
+        (9, [10, 11]),
+        (10, [10, 11, 12]),
+        (11, [11, 12]),
+        (12, [12]),
+    ]
+
+
+def test_the_operator_works_on_up_to_overlap_windows_with_each_tuple() -> None:
+    """Figure 13(b): processing every window costs a tuple once per window that it is in."""
+    steps = {}
+    for size in (1, 4, 16):
+        queue = AppendWindowQueue(WindowSpecification(size, 1, tick=1))
+        total = Aggregate("sum")
+        for time in range(200):
+            queue.enqueue("IBM", 1, time=time)
+            while (window_tuple := queue.dequeue()) is not None:
+                total.process(window_tuple)
+                assert total.open_windows <= size
+        steps[size] = total.steps
+    assert steps == {1: 200, 4: 4 * 200 - 6, 16: 16 * 200 - 120}
+
+
+def test_a_window_waits_from_its_close_until_it_is_opened() -> None:
+    clock = ManualClock()
+    queue = AppendWindowQueue(WindowSpecification(2, 2, tick=1), clock=clock)
+    feed(queue, "IBM", range(6), clock=clock)  # closed at 1, 3 and 5
+    clock.set(7)
+    assert len(queue) == 1
+    assert queue.queue_staleness("IBM") == pytest.approx(6 * 6 / 2 / 7)
+    queue.dequeue()  # opens the first window; the next has waited since 3
+    clock.set(8)
+    area = 6 * 6 / 2 + (5 * 5 - 4 * 4) / 2
+    assert queue.queue_staleness("IBM") == pytest.approx(area / 8)
+    queue.dequeue_many(4)
+    assert len(queue) == 0
+
+
+def test_a_window_that_is_opened_while_it_is_open_never_waits() -> None:
+    clock = ManualClock()
+    queue = AppendWindowQueue(WindowSpecification(3, 3, tick=1), clock=clock)
+    for time in range(9):
+        feed(queue, "IBM", [time], clock=clock)
+        queue.dequeue()
+    clock.set(20)
+    assert queue.queue_staleness() == 0
+
+
+def test_keys_are_ready_while_the_operator_has_windows_of_theirs_open() -> None:
+    queue = AppendWindowQueue(WindowSpecification(3, 3))
+    feed(queue, "a", [0])
+    feed(queue, "b", [0])
+    queue.dequeue_many(2)
+    statistics = queue.statistics()
+    assert (statistics.under_processing, statistics.idle) == (2, 0)
+
+
+class TestShedding:
+    @pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
+    def test_it_drops_that_share_of_the_windows(self, share: float) -> None:
+        queue = AppendWindowQueue(
+            WindowSpecification(3, 1, tick=1), shedding=RandomWindowShedding(share, seed=7)
+        )
+        feed(queue, "IBM", range(1_000))
+        windows = queue.statistics().windows
+        assert windows.shed / windows.opened == pytest.approx(share, abs=0.05)
+
+    def test_what_is_not_shed_is_whole(self) -> None:
+        queue = AppendWindowQueue(WindowSpecification(4, 1), shedding=RandomWindowShedding(0.6))
+        consumer = Consumer(queue)
+        for time in range(300):
+            feed(queue, "IBM", [time])
+            consumer.serve(2)
+        queue.advance(400)
+        consumer.serve()
+        statistics = queue.statistics()
+        assert len(consumer.results) == statistics.windows.committed
+        assert statistics.windows.committed + statistics.windows.shed == 300
+        for result in consumer.results:
+            expected = [t for t in range(300) if result.start <= t < result.end]
+            assert result.value == expected
+
+    def test_a_tuple_in_no_window_that_is_kept_is_dropped(self) -> None:
+        queue = AppendWindowQueue(WindowSpecification(3, 3), shedding=RandomWindowShedding(1.0))
+        feed(queue, "IBM", range(9))
+        assert queue.dequeue() is None
+        assert queue.statistics().tuples.dropped == 9
+
+    def test_the_starter_of_a_window_that_was_shed_must_not_open_it(self) -> None:
+        queue = AppendWindowQueue(WindowSpecification(10, 1), shedding=RandomWindowShedding(0.5))
+        feed(queue, "IBM", range(30))
+        marks = {one.mark for one in queue.dequeue_many(99)}
+        assert WindowMark.DISALLOW in marks
+
+    def test_it_is_repeated_by_its_seed(self) -> None:
+        seen = set()
+        for seed in (1, 1, 2):
+            shedding = RandomWindowShedding(0.5, seed)
+            seen.add(tuple(shedding.sheds() for _ in range(50)))
+        assert len(seen) == 2
+
+    @pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan"), "half", None])
+    def test_the_share_is_one(self, wrong: float) -> None:
+        with pytest.raises(ParameterError, match="share must be a share of the windows"):
+            RandomWindowShedding(wrong)
+
+    def test_staleness_counts_windows_that_were_shed(self) -> None:
+        clock = ManualClock()
+        queue = AppendWindowQueue(
+            WindowSpecification(2, 2, tick=1), clock=clock, shedding=RandomWindowShedding(1.0)
+        )
+        feed(queue, "IBM", range(2), clock=clock)
+        clock.set(3)
+        assert queue.application_staleness() == pytest.approx(2 * 2 / 2 / 3)
+        assert queue.queue_staleness() == 0
+
+
+def test_staleness_falls_to_the_close_of_the_next_window_even_if_that_was_closed_before() -> None:
+    clock = ManualClock()
+    queue = AppendWindowQueue(WindowSpecification(2, 2), clock=clock)
+    count = Aggregate("count")
+    feed(queue, "IBM", range(5), clock=clock)  # windows closed at 2 and at 4
+    clock.set(6)
+    for window_tuple in queue.dequeue_many(3):
+        if (result := count.process(window_tuple)) is not None:
+            queue.deliver(result)
+    clock.set(10)
+    area = (6 - 2) ** 2 / 2 + ((10 - 4) ** 2 - (6 - 4) ** 2) / 2
+    assert queue.application_staleness("IBM") == pytest.approx(area / 10)
+
+
+def test_shedding_is_a_policy() -> None:
+    with pytest.raises(ParameterError, match="shedding must be a RandomWindowShedding"):
+        AppendWindowQueue(WindowSpecification(2, 2), shedding=0.5)  # type: ignore[arg-type]
+
+
+def test_windows_that_rounding_closes_together_are_all_complete() -> None:
+    queue = AppendWindowQueue(WindowSpecification(0.3, 0.1, tick=0.1))
+    consumer = Consumer(queue)
+    for number in range(200):
+        queue.enqueue("IBM", number, time=number * 0.1)
+        consumer.serve()
+    assert len(consumer.results) > 150
+
+
+def test_forgetting_a_key_gives_up_the_windows_that_the_operator_has_open() -> None:
+    queue = AppendWindowQueue(WindowSpecification(3, 1))
+    feed(queue, "IBM", range(3))
+    consumer = Consumer(queue)
+    consumer.serve(2)
+    assert consumer.collect.open_windows == 2
+    queue.forget("IBM")
+    marks = [one.mark for one in consumer.serve()]
+    assert marks == [WindowMark.ABORT] * 2
+    assert consumer.collect.open_windows == 0
+    assert queue.statistics().aborted == 2

@@ -1,0 +1,111 @@
+"""The keys of one queue: the place that each has there, and how stale it has been.
+
+A place stands in a column at the number that its key has in the stream, so finding it needs no
+second hash table. A key counts from its first arrival at the queue on. A forgotten key goes on
+counting with the averages that it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..keys import KeyCell, Place
+from ..staleness import StalenessSums
+
+Mean = Callable[[StalenessSums, Place, float], float]
+
+MEANS: dict[str, Mean] = {
+    "queue": StalenessSums.queue_mean,
+    "application": StalenessSums.application_mean,
+}
+"""How to average either kind of staleness, by the name of the kind."""
+
+
+class QueuePlaces:
+    """The places of the keys of one queue, and the staleness that it has integrated.
+
+    >>> places = QueuePlaces()
+    >>> cell = KeyCell("IBM", 0, time=0.0, arrival=0.0)
+    >>> places.find(cell) is None
+    True
+    """
+
+    __slots__ = ("column", "forgotten", "sums")
+
+    def __init__(self) -> None:
+        self.column: list[Place | None] = []
+        """The places by the numbers of their keys; the same list for as long as the queue lives."""
+        self.sums = StalenessSums()
+        self.forgotten = 0
+        """How many keys were forgotten, each time counted."""
+
+    def find(self, cell: KeyCell) -> Place | None:
+        """Return the key's place in this queue, if it has one."""
+        column = self.column
+        return column[cell.index] if cell.index < len(column) else None
+
+    def has_arrived(self, cell: KeyCell) -> bool:
+        """Tell whether the key has arrived here and was not forgotten since."""
+        place = self.find(cell)
+        return place is not None and place.delivered_version >= 0
+
+    def holds(self, cell: KeyCell) -> bool:
+        """Tell whether an update of the key waits or is in process here."""
+        place = self.find(cell)
+        return place is not None and (place.in_process > 0 or place.waiting_since is not None)
+
+    def put(self, cell: KeyCell, place: Place) -> None:
+        """Give a key its place."""
+        index = cell.index
+        column = self.column
+        if index >= len(column):
+            column.extend([None] * (index + 1 + index // 8 - len(column)))
+        assert column[index] is None, "a key with two places in one queue"
+        column[index] = place
+
+    def reserve(self, rows: int) -> None:
+        """Have room for just so many keys; most are known when a queue begins."""
+        assert not self.column, "a queue that has keys already"
+        self.column[:] = [None] * rows
+        self.sums.reserve(rows)
+
+    def retire(self, place: Place, now: float) -> None:
+        """Count a key no more, except for its averages."""
+        if place.delivered_version >= 0:
+            self.sums.retire(place, now)
+            self.forgotten += 1
+
+    def forget(self, place: Place, now: float) -> None:
+        """Forget the key of a place. What is in process of it can still be delivered."""
+        self.retire(place, now)
+        place.delivered_version = place.version_before = Place.FORGOTTEN
+        self.column[place.cell.index] = None
+
+    def close(self, now: float) -> None:
+        """Close the sums of all keys, since the queue is closed, and release the places."""
+        for place in self.counted():
+            self.sums.retire(place, now)
+        for known in self.column:
+            if known is not None:
+                known.close()
+        self.column.clear()
+        self.sums.close()
+
+    def counted(self) -> Iterator[Place]:
+        """Iterate over the places of the keys that count."""
+        return (
+            place for place in self.column if place is not None and place.delivered_version >= 0
+        )
+
+    def mean(self, of: str, now: float) -> float:
+        """Return staleness averaged over time and over keys, also forgotten ones. O(keys)."""
+        mean = MEANS[of]
+        total = self.sums.retired_means[of]
+        count = self.sums.retired
+        for place in self.counted():
+            total += mean(self.sums, place, now)
+            count += 1
+        return total / count if count else 0.0
+
+    def _check(self) -> None:
+        assert self.sums.counted == sum(1 for _ in self.counted())

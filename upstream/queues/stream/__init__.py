@@ -1,0 +1,1 @@
+"""Streams: how updates come in, what falls due, and how keys are forgotten."""

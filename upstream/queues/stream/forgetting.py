@@ -1,0 +1,97 @@
+"""How a stream forgets keys: when it is told to, when they are deleted, and when they are quiet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...keys import CLOSED, KeyCell, KeyTable, Marker
+from ...updates import TOMBSTONE
+from .kept_order import KeptOrder
+from .listener import Listener
+from .values import NewestValues
+
+
+class Forgetting:
+    """Forgets keys of one stream, in all of its queues.
+
+    `after` is the time in seconds after which a quiet key is forgotten, None for never. A key is
+    quiet if it has not updated for so long and no queue holds an update of it.
+    """
+
+    __slots__ = ("_kept", "_keys", "_listeners", "_values", "after")
+
+    def __init__(
+        self,
+        keys: KeyTable,
+        listeners: Sequence[Listener],
+        values: NewestValues,
+        kept: KeptOrder,
+        *,
+        after: float | None,
+    ) -> None:
+        self._keys = keys
+        self._listeners = listeners
+        self._values = values
+        self._kept = kept
+        self.after = after
+
+    def forget(self, cell: KeyCell, now: float) -> None:
+        """Forget a key. Nothing happens if it is not known any more."""
+        if cell.index == CLOSED:
+            return
+        if cell.value is TOMBSTONE:
+            cell.value = None  # a queue that reads the deletion only now must not forget it, too
+        for listener in self._listeners:
+            listener.forget_cell(cell, now)
+        assert cell.idle is None and cell.waiting == 0, "a queue that still holds a forgotten key"
+        self._values.release(cell, now)
+        if self._kept.order is not None:
+            self._kept.order.remove(cell)
+        self._keys.close(cell)
+
+    def if_deleted(self, cell: KeyCell, now: float) -> None:
+        """Forget a key whose newest update is its deletion, once every queue has delivered that."""
+        if cell.value is not TOMBSTONE:
+            return
+        # `holds` first: it reads the log, which may be what makes the key count.
+        if not any(queue.holds(cell) or queue.has_arrived(cell) for queue in self._listeners):
+            self.forget(cell, now)
+
+    def if_quiet(self, cell: KeyCell, now: float) -> None:
+        """Forget a key that a queue no longer holds, if it has not updated for long enough."""
+        if self.after is not None and cell.arrival + self.after <= now:
+            self.if_idle(cell, now)
+
+    def if_idle(self, cell: KeyCell, now: float) -> None:
+        """Forget a key unless a queue holds an update of it."""
+        if not any(queue.holds(cell) for queue in self._listeners):
+            self.forget(cell, now)
+
+
+class QuietKeys:
+    """Falls due as keys of a stream have been quiet for long enough.
+
+    It is a marker in the order of arrival. The keys behind it were looked at since they updated.
+    """
+
+    __slots__ = ("_forgetting", "_marker", "_order", "age")
+
+    def __init__(self, forgetting: Forgetting, kept: KeptOrder, age: float) -> None:
+        self.age = age
+        self._forgetting = forgetting
+        self._order = kept.keep()
+        self._marker = Marker()
+        self._order.prepend(self._marker)
+
+    def next_due(self) -> float:
+        """Return when the next key has been quiet for long enough, infinity if there is none."""
+        cell = self._order.next_cell(self._marker)
+        return math.inf if cell is None else cell.arrival + self.age
+
+    def fall_due(self, due: float) -> None:
+        """Forget the next key, unless a queue holds an update of it."""
+        cell = self._order.next_cell(self._marker)
+        assert cell is not None, "a key that is due and is not there"
+        self._order.move_past(self._marker, cell)
+        self._forgetting.if_idle(cell, due)

@@ -1,0 +1,262 @@
+"""The stream: the newest value of each key, once, for any number of queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from weakref import ref
+
+from ...clock import Clock, SystemClock, steps_back_of
+from ...errors import AlreadyAttachedError, NotAttachedError, ParameterError
+from ...memory import Codec, Memory, MemoryUsage
+from ...statistics import DEFAULT_FORGETTING, AnyKey, PerKey, StreamStatistics
+from ...updates import Key, Update
+from . import intake
+from .beginning import Beginning, oldest_to_take_over
+from .feed import Feed
+from .intake import Intake
+from .listener import Attachable, Final_co, Listener
+
+if TYPE_CHECKING:
+    from ..cycles import Cycles
+
+
+class Stream:
+    """The newest value of each key, for many queues.
+
+    `clock` tells when updates arrive; the system's clock unless given. With `retain` the newest
+    values are kept for ever, so that they can be read, and queues that attach later can start from
+    them. Without it, a value is kept only while its key waits in some queue. `memory` keeps values
+    in a page pool, as the bytes that `codec` makes of them. `rates` gives the update rate of each
+    key, as a mapping or a function; rates are estimated otherwise, and `forgetting` is the weight
+    of the newest interval in the estimate. `forget_after` is the number of seconds after which a
+    key is forgotten that has not updated and waits nowhere.
+
+    >>> from upstream import InPlaceScheduler, UpdateQueue
+    >>> stream = Stream()
+    >>> queue = UpdateQueue(InPlaceScheduler())
+    >>> stream.attach(queue)
+    >>> stream.enqueue("IBM", 24.0)
+    <Outcome.WAITING: 'waiting'>
+    >>> queue.dequeue().value, stream.read("IBM").value
+    (24.0, 24.0)
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_clock",
+        "_cycles",
+        "_feed",
+        "_intake",
+        "_own_queue",
+        "_queues",
+    )
+
+    _intake: Intake
+
+    def __init__(
+        self,
+        *,
+        clock: Clock | None = None,
+        retain: bool = True,
+        memory: Memory | None = None,
+        codec: Codec | None = None,
+        rates: PerKey[AnyKey] | None = None,
+        forgetting: float = DEFAULT_FORGETTING,
+        forget_after: float | None = None,
+    ) -> None:
+        self._clock: Clock = SystemClock() if clock is None else clock
+        self._feed = Feed(
+            self._clock,
+            retain=retain,
+            memory=memory,
+            codec=codec,
+            rates=rates,
+            forgetting=forgetting,
+            forget_after=forget_after,
+        )
+        self._intake = self._feed.intake
+        self._queues: list[tuple[Attachable[object], Listener]] = []
+        self._own_queue: ref[Attachable[object]] | None = None
+        """The queue whose own stream this is. The queue holds the stream, and not the reverse."""
+        self._cycles: Cycles | None = None
+
+    enqueue = intake.enqueue
+    enqueue_many = intake.enqueue_many
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that tells when updates arrive."""
+        return self._clock
+
+    @property
+    def retain(self) -> bool:
+        """Whether newest values are kept for ever."""
+        return self._feed.values.retain
+
+    @property
+    def forget_after(self) -> float | None:
+        """The seconds after which a quiet key is forgotten, None for never."""
+        return self._feed.forgetting.after
+
+    def now(self) -> float:
+        """Return the time on the scale of arrivals; only differences mean something."""
+        return self._feed.ticks()
+
+    def read(self, key: Key) -> Update | None:
+        """Return the newest update of `key`, None if it is not known, deleted or not retained."""
+        self._feed.catch_up()
+        cell = self._feed.find(key)
+        if cell is None or not self._feed.values.has(cell):
+            return None
+        return self._feed.values.update_of(cell)
+
+    def snapshot(self) -> list[Update]:
+        """Return the newest update of every key that has a value, by arrival. O(keys)."""
+        self._feed.catch_up()
+        return [self._feed.values.update_of(cell) for cell in self._feed.newest_cells()]
+
+    def forget(self, key: Key) -> None:
+        """Forget `key` here and in every queue. Raises UnknownKeyError if it is not known.
+
+        Its staleness keeps counting in the queues' averages. An update of it that waits counts as
+        expired, and one that is in process can still be delivered.
+        """
+        self._feed.forget(key)
+
+    def attach(
+        self,
+        queue: Attachable[object],
+        *,
+        snapshot: bool = False,
+        since: float | None = None,
+        deletions: Iterable[Update] = (),
+    ) -> None:
+        """Feed `queue`, which was not used yet, from now on. O(keys).
+
+        With `snapshot` it starts with all newest values; with `since` as well, a time as `now`
+        tells it, only with those that arrived then or later. `deletions` of keys without a value
+        reach this queue only, for a consumer that may have known the keys. The queue's clock and
+        rates are the stream's from now on.
+        """
+        feed = self._feed
+        feed.catch_up()
+        if self._own_queue is not None:
+            raise AlreadyAttachedError(
+                "this stream is a queue's own; make a Stream and attach both queues to it"
+            )
+        if snapshot and not feed.values.retain:
+            raise ParameterError("snapshot", True, "False for a stream that retains no values")
+        oldest = oldest_to_take_over(since, snapshot=snapshot)
+        listener = queue._prepare_to_join(self)
+        is_read = feed.values.memory is not None or listener.copies_values
+        cells = feed.newest_cells(oldest) if oldest is not None and is_read else []
+        entries = [feed.entry_of(cell) for cell in cells]
+        beginning = Beginning(
+            now=feed.ticks(),
+            since=oldest,
+            terms={cell: listener.terms_for(cell.key) for cell in feed.keys},
+            entries=entries if listener.copies_values else (),
+        )
+        queue._join(self, feed, beginning)
+        self._queues.append((queue, listener))
+        feed.listeners.append(listener)
+        feed.intake.choose_way()
+        for deletion in deletions:
+            feed.tell_deletion(listener, deletion)
+
+    def detach(self, queue: Attachable[Final_co]) -> Final_co:
+        """Feed `queue` no more, release all that it holds, return its final statistics. O(keys).
+
+        Raises NotAttachedError if the queue is not attached to this stream.
+        """
+        feed = self._feed
+        feed.catch_up()
+        now = feed.ticks()
+        listener = self._listener_of(queue)
+        final = queue._leave()  # it still hears of what falls due while it counts
+        self._queues = [attached for attached in self._queues if attached[0] is not queue]
+        feed.detach(listener, now)
+        return final
+
+    def _listener_of(self, queue: object) -> Listener:
+        if self._own_queue is not None and self._own_queue() is queue and self._feed.listeners:
+            return self._feed.listeners[0]
+        for attached, listener in self._queues:
+            if attached is queue:
+                return listener
+        raise NotAttachedError
+
+    def close(self) -> None:
+        """Detach all queues and release everything; further use is an error."""
+        queues = [queue for queue, _ in self._queues]
+        own = None if self._own_queue is None else self._own_queue()
+        if own is not None and self._feed.listeners:
+            queues.append(own)
+        for queue in queues:
+            self.detach(queue)
+        self._feed.listeners.clear()  # of an own queue that was dropped
+        self._feed.clear()
+        self._feed.close("stream")
+
+    def statistics(self) -> StreamStatistics:
+        """Return the exact counters. They can be read after `close`, too."""
+        feed = self._feed
+        if not feed.deadlines.is_closed:
+            feed.catch_up()
+        return StreamStatistics(
+            arrived=feed.intake.arrived,
+            late=feed.intake.late,
+            rejected=feed.intake.rejected,
+            keys=len(feed.keys),
+            queues=len(feed.listeners),
+            clock_steps_back=steps_back_of(feed.ticks),
+        )
+
+    def memory_usage(self) -> MemoryUsage | None:
+        """Return what the values take of the page pool, None if they are not kept there."""
+        feed = self._feed
+        if not feed.deadlines.is_closed:
+            feed.catch_up()
+        memory = feed.values.memory
+        return None if memory is None else memory.usage(feed.ticks())
+
+    def __len__(self) -> int:
+        """Return how many keys are known."""
+        if not self._feed.deadlines.is_closed:
+            self._feed.catch_up()
+        return len(self._feed.keys)
+
+    def __repr__(self) -> str:
+        kind = "closed Stream" if self._feed.deadlines.is_closed else "Stream"
+        return f"<{kind}: {len(self._feed.keys)} keys, {len(self._feed.listeners)} queues>"
+
+    # What queues of the library call as they begin and end.
+
+    def _adopt(self, queue: Attachable[object], listener: Listener, cycles: Cycles) -> None:
+        """Feed a queue that is being made, as its own stream."""
+        feed = self._feed
+
+        def close_feed(_: object) -> None:
+            if not feed.deadlines.is_closed:
+                feed.close("stream of a queue that was dropped")
+
+        feed.listeners.append(listener)
+        self._own_queue = ref(queue, close_feed)
+        self._cycles = cycles
+
+    def _leave_unused(self) -> None:
+        """End as the own stream of a queue that is attached to another one now."""
+        self._feed.listeners.clear()
+        self._feed.close("stream: its queue was attached to another one")
+        self._cycles = None
+
+    @classmethod
+    def _closed(cls, what: str) -> Stream:
+        """Return a stream that raises ClosedError at every use."""
+        stream = cls()
+        stream._feed.close(what)
+        return stream
+
+    def _check(self) -> None:
+        self._feed._check()

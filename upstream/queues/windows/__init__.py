@@ -1,0 +1,1 @@
+"""Queues of windows."""

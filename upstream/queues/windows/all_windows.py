@@ -1,0 +1,375 @@
+"""All windows of the keys of an append window queue, and the line in which their tuples leave."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from ...keys import KeyCell
+from ...schedulers import Terms
+from ...statistics import UpdateRates
+from ...updates import Key, Outcome, Update
+from ...windows import (
+    OpenWindows,
+    WindowCounts,
+    WindowEnd,
+    WindowEnding,
+    WindowMark,
+    WindowSpecification,
+    WindowTuple,
+)
+from ...windows.buffered_tuples import Row
+from ...windows.key_transitions import CLOSES, IS_UPDATE, OUTSIDE
+from ..places import QueuePlaces
+from ..stream.feed import Feed
+from .in_process_windows import CommittedWindow
+from .window_keys import WindowTerms
+from .window_place import WindowPlace
+
+
+class Shedding(Protocol):
+    """Decides which windows are dropped."""
+
+    def sheds(self) -> bool:
+        """Tell whether to drop the next window."""
+        ...
+
+
+class Entry:
+    """What is to leave: a tuple or the end of a window."""
+
+    __slots__ = ("completes", "opens", "place", "window_tuple")
+
+    def __init__(
+        self, place: AppendPlace, window_tuple: WindowTuple, opens: tuple[int, ...] = ()
+    ) -> None:
+        self.place = place
+        self.window_tuple = window_tuple
+        self.opens = opens
+        """The windows that the operator is to open with it."""
+        self.completes = False
+        """Whether a window is complete when it has left."""
+
+    def release(self) -> None:
+        """Release its place, whose windows refer to the line; the queue may have forgotten it."""
+        self.place.release()
+        del self.place
+
+
+Line = deque[Entry]
+
+
+class Opened:
+    """How far the operator is with the windows of one key."""
+
+    __slots__ = ("newest_committed", "newest_waiting", "waiting_closes", "windows")
+
+    def __init__(self) -> None:
+        self.newest_committed = float("-inf")
+        """The number of the newest window that the operator has opened."""
+        self.newest_waiting = 0
+        self.waiting_closes: deque[tuple[int, float]] = deque()
+        """Closed windows that the operator has not opened yet, and when they were closed."""
+        self.windows: deque[CommittedWindow] = deque()
+        """The windows that the operator has open, oldest first."""
+
+    def release(self) -> None:
+        """Release the windows, which refer back to the place."""
+        self.windows.clear()
+
+
+class WindowsInLine:
+    """The windows of one key, whose tuples go into the line of the queue."""
+
+    __slots__ = (
+        "_counts",
+        "_drawn",
+        "_kept",
+        "_last",
+        "_line",
+        "_opening",
+        "_specification",
+        "held",
+        "key",
+        "uncommitted",
+        "windows",
+    )
+
+    def __init__(
+        self,
+        specification: WindowSpecification,
+        counts: WindowCounts,
+        key: Key,
+        *,
+        line: Line,
+        drawn: deque[bool] | None,
+    ) -> None:
+        self._specification = specification
+        self._counts = counts
+        self.key = key
+        self.windows = OpenWindows(specification, counts, key, self)
+        """The windows that are open."""
+        self.windows.keep = self._keep
+        self._line = line
+        self._drawn = drawn
+        """Whether the windows of the queue that are started next are shed, if any may be."""
+        self._kept: deque[int] = deque()
+        """The open windows that were not shed."""
+        self._opening: tuple[int, ...] | None = None
+        """The windows that the next tuple starts and that were not shed, None if it starts none."""
+        self._last: Entry | None = None
+        self.held = 0
+        """How many tuples are in line."""
+        self.uncommitted = 0
+        """How many windows were not shed, and their first tuple is in line."""
+
+    @property
+    def held_windows(self) -> int:
+        """How many windows are held that may still be committed."""
+        return self.uncommitted
+
+    @property
+    def held_tuples(self) -> int:
+        """How many tuples have not left yet."""
+        return self.held
+
+    def drop_uncommitted(self) -> int:
+        """Drop all windows, since the key is forgotten; the operator aborts those it has open."""
+        counts = self._counts
+        counts.superseded += self.uncommitted
+        counts.dropped += self.held
+        self.uncommitted = self.held = 0
+        self.windows.drop_open()
+        self._kept.clear()
+        place = self._place()
+        for _ in place.progress.windows:
+            ending = WindowEnding.of(self.key, WindowMark.ABORT)
+            self._line.append(Entry(place, ending))
+        return 0
+
+    def close(self) -> None:
+        """Release the last entry, which refers back to these windows, since nothing more comes."""
+        self._last = None
+
+    def _place(self) -> AppendPlace:
+        place = self.windows.place
+        assert isinstance(place, WindowPlace)
+        return place
+
+    def note_start(self, newest: int, windows: int) -> tuple[int, int]:
+        """Note that a tuple starts windows, and which of them are shed."""
+        indices = range(newest - windows + 1, newest + 1)
+        drawn = self._drawn
+        if drawn is not None:
+            kept = tuple(index for index in indices if not drawn.popleft())
+            self._counts.shed += windows - len(kept)
+        else:
+            kept = tuple(indices)
+        place = self._place()
+        for index in kept:
+            place.note_commit(self.windows.version(index))  # each will be delivered some time
+        self._opening = kept
+        self._kept.extend(kept)
+        self.uncommitted += len(kept)
+        return 0, 0
+
+    def _keep(self, row: Row) -> None:
+        """Keep a tuple of the open windows."""
+        opening = self._opening
+        if opening is None:
+            self._put(row, WindowMark.INSIDE)
+        else:
+            self._opening = None
+            self._put(row, self._mark_of(opening) if opening else WindowMark.DISALLOW, opening)
+
+    def _put(self, row: Row, mark: WindowMark | WindowEnd, opening: tuple[int, ...] = ()) -> None:
+        """Put a tuple into the line, unless its windows were all shed."""
+        if not self._kept:
+            self._counts.dropped += 1
+            return
+        self._last = Entry(self._place(), WindowTuple(Update(*row), mark), opening)
+        self._line.append(self._last)
+        self.held += 1
+
+    def _mark_of(self, opening: tuple[int, ...]) -> WindowEnd:
+        specification = self._specification
+        earlier: tuple[WindowEnd, ...] = ()
+        for index in opening:
+            mark = WindowEnd(
+                specification.end(index),
+                start=specification.start(index),
+                last=specification.closing_time(index),
+                earlier=earlier,
+            )
+            earlier = (*earlier, mark)
+        return earlier[-1]
+
+    def note_close(self, index: int, number: int, windows: int) -> int:
+        """Put the ends of windows that no tuple of theirs completes into the line."""
+        place = self._place()
+        newest = None
+        kept = self._kept
+        while kept and kept[0] <= index:
+            newest = kept.popleft()
+            last = self._last
+            assert last is not None and last.window_tuple.update is not None
+            closing_time = self._specification.closing_time(newest)
+            if last.window_tuple.update.time >= closing_time and not last.completes:
+                last.completes = True
+            else:
+                entry = Entry(place, WindowEnding.of(self.key, WindowMark.CLOSE))
+                entry.completes = True
+                self._line.append(entry)
+        if newest is None or newest <= place.progress.newest_committed:
+            return 0
+        place.progress.newest_waiting = newest
+        return IS_UPDATE
+
+    def reject_open(self) -> int:
+        """Never called: nothing here refuses a tuple."""
+        raise AssertionError("there is room for everything")
+
+    def _check(self) -> None:
+        """State every invariant."""
+        self.windows._check()
+
+
+AppendPlace = WindowPlace[WindowsInLine, Opened]
+
+
+class AllWindows:
+    """Every window of all keys of one queue, and the line in which their tuples leave."""
+
+    __slots__ = (
+        "_counts",
+        "_drawn",
+        "_rates",
+        "_shedding",
+        "_specification",
+        "_sums",
+        "_waiting_keys",
+        "line",
+    )
+
+    def __init__(
+        self,
+        specification: WindowSpecification,
+        places: QueuePlaces,
+        counts: WindowCounts,
+        rates: UpdateRates,
+        *,
+        shedding: Shedding | None,
+    ) -> None:
+        self._specification = specification
+        self._sums = places.sums
+        self._counts = counts
+        self._rates = rates
+        self._shedding = shedding
+        self._drawn: deque[bool] | None = None if shedding is None else deque()
+        self.line: Line = deque()
+        """What is to leave, oldest first."""
+        self._waiting_keys = 0
+
+    def listen(self, feed: Feed) -> None:
+        """Do nothing: a stream tells all that is needed."""
+
+    def close(self, places: Iterable[AppendPlace], feed: Feed | None) -> None:
+        """Release all windows, since the queue is closed."""
+        self.line.clear()
+        for place in places:
+            place.progress.windows.clear()
+            place.buffer.close()
+        self._waiting_keys = 0
+
+    def commit(self, place: AppendPlace, opens: tuple[int, ...], now: float) -> None:
+        """Note that the operator opens windows."""
+        self._counts.committed += len(opens)
+        place.buffer.uncommitted -= len(opens)
+        progress = place.progress
+        for index in opens:
+            version = place.windows.version(index)
+            end = self._specification.end(index)
+            progress.windows.append(CommittedWindow(place, version, end))
+        progress.newest_committed = opens[-1]
+        closes = progress.waiting_closes
+        if not closes or closes[0][0] > opens[-1]:
+            return
+        while closes and closes[0][0] <= opens[-1]:
+            closes.popleft()
+        if closes:
+            self._sums.wait_moves(place, closes[0][1], now)
+        else:
+            self._sums.wait_ends(place, now)
+            place.waiting_since = None
+            self._waiting_keys -= 1
+
+    def react(self, place: AppendPlace, triggers: int, now: float) -> Outcome:
+        """Note what was closed, and that it waits."""
+        if triggers & CLOSES:
+            place.note_close(place.windows.closed_version, now)
+        if triggers & IS_UPDATE:
+            cell = place.cell
+            cell.version += 1
+            cell.arrival = now
+            if cell.version == 1:
+                self._rates.begin_again(cell)
+            place.progress.waiting_closes.append((place.progress.newest_waiting, now))
+            if place.waiting_since is None:
+                place.waiting_since = now
+                self._waiting_keys += 1
+        return Outcome.OUTSIDE if triggers & OUTSIDE else Outcome.WAITING
+
+    # Keys that come and go.
+
+    def make_place(self, cell: KeyCell, key_hash: int | None) -> AppendPlace:
+        """Make the place of a key that may come in, and note nothing of it."""
+        windows = WindowsInLine(
+            self._specification, self._counts, cell.key, line=self.line, drawn=self._drawn
+        )
+        return WindowPlace(cell, windows, Opened(), key_hash)
+
+    def terms_for(self, key: Key) -> WindowTerms:
+        """Return what was given for a new key; raise if it makes no sense."""
+        return self._rates.given(key), None
+
+    def welcome(self, place: AppendPlace, terms: Terms) -> None:
+        """Do nothing: there is no scheduler to tell."""
+
+    def ask(self) -> None:
+        """Do nothing: no cost is needed."""
+
+    def ask_times(self, times: Sequence[float]) -> None:
+        """Draw whether the windows are shed that tuples at `times` may start, and one to spare."""
+        if self._shedding is None or self._drawn is None:
+            return
+        needed = sum(len(self._specification.holding(time)) + 1 for time in times)
+        for _ in range(needed - len(self._drawn)):
+            self._drawn.append(self._shedding.sheds())
+
+    def note_forgotten(self, place: AppendPlace) -> None:
+        """Note that a key is forgotten."""
+        if place.waiting_since is not None:
+            self._waiting_keys -= 1
+        place.buffer.close()
+
+    # What is known.
+
+    def held_by_forgotten(self) -> int:
+        """Return 0: what is in line of a forgotten key was dropped."""
+        return 0
+
+    def waiting_count(self) -> int:
+        """Return how many keys wait."""
+        return self._waiting_keys
+
+    def ready_count(self, places: Iterable[AppendPlace]) -> int:
+        """Return how many keys have a window that the operator has open."""
+        return sum(1 for place in places if place.progress.windows)
+
+    def idle_count(self) -> int:
+        """Return 0: the operator never waits for a key."""
+        return 0
+
+    def _check_place(self, place: AppendPlace) -> None:
+        assert (place.waiting_since is not None) == bool(place.progress.waiting_closes)
