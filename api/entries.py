@@ -92,8 +92,9 @@ class StreamEntry:
         rows = bound.rows_ahead(times)
         if bound.seconds < before:
             limit = bound.limit
-            for cell in [cell for cell in self.stream.cells() if cell.time > limit]:
-                self.reset(cell.key)
+            for key, time in self.stream.newest_times().items():
+                if time > limit:
+                    self.reset(key)
         self.too_far_ahead += len(rows)
         return rows
 
@@ -103,7 +104,7 @@ class StreamEntry:
         What waits of it counts as expired; what is in process can be delivered, and does not wait
         again. The next update is accepted whatever its time.
         """
-        if self.stream.find(key) is None:
+        if key not in self.stream:
             return False
         self.stream.forget(key)
         if self.log is not None:
@@ -115,7 +116,7 @@ class StreamEntry:
         rows = []
         for row, value in enumerate(values):
             try:
-                self.stream.values.encode(value)
+                self.stream.has_room_for([value])
             except ValueTooLargeError:
                 rows.append(row)
         return rows
@@ -137,10 +138,9 @@ class StreamEntry:
         Its time is that of the value which it deletes, on the scale of whoever sent that: what is
         newer than this value is newer than its deletion, too.
         """
-        cell = self.stream.find(key)
-        if cell is None or cell.value is TOMBSTONE:
+        time = self.stream.newest_time(key)
+        if time is None:
             raise UnknownKeyError(key)
-        time = cell.time
         outcome = self.take_in_one(key, TOMBSTONE, time)
         # Not before: who goes on from the deletion's arrival must be told of it.
         self.deletions.note(key, time=time, arrival=self.stream.now())
@@ -164,7 +164,8 @@ class StreamEntry:
         Answers that are kept for retries may hold on to this entry, but to no page pool.
         """
         self.is_dropped = True
-        self.stream = Stream.closed("stream")
+        self.stream = Stream()
+        self.stream.close()
         self.deletions.close()
         self._idle.wake_all()
 
@@ -242,16 +243,12 @@ class QueueEntry:
         """
         if self.definition.keep_for_dequeue is not None:
             return not self.definition.keep_for_dequeue
-        stream_has_all = self.definition.kind == "update" and self.stream.stream.values.retain
+        stream_has_all = self.definition.kind == "update" and self.stream.stream.retain
         return stream_has_all or len(self.queue) == 0
 
     def _close_empty(self) -> AnyStatistics:
         """Close the queue; what waits counts as expired, as that of forgotten keys does."""
-        queue, stream = self.source, self.stream.stream
-        now = stream.catch_up()
-        for cell in list(stream.cells()):
-            queue.forget_cell(cell, now)
-        return queue.close()
+        return self.source.close(dropping=True)
 
     def _renew(self) -> None:
         self.queue = self._make_queue()
@@ -274,7 +271,7 @@ class QueueEntry:
         attach(
             stream,
             self.queue,
-            since=since if stream.values.retain else None,
+            since=since if stream.retain else None,
             deletions=self.stream.deletions.remembered(self._defined_at),
         )
         self.serves = "dequeue"

@@ -170,8 +170,8 @@ class StreamLog:
     def add(self, queue: QueueLog) -> None:
         """Let a queue hear of what arrives from now on. O(keys) if it is the only one."""
         if not self.queues:
-            for cell in self._stream.cells():
-                self._newest[cell.key] = (cell.time, self._next)
+            for key, time in self._stream.newest_times().items():
+                self._newest[key] = (time, self._next)
                 self._next += 1
         self.queues.append(queue)
 
@@ -212,9 +212,8 @@ class StreamLog:
     def tidy(self) -> None:
         """Forget keys that the stream has forgotten, once there may be as many as it knows."""
         if len(self._newest) > 2 * len(self._stream) + SPARE_KEYS:
-            find = self._stream.find
-            known = {key: newest for key, newest in self._newest.items() if find(key) is not None}
-            self._newest = known
+            stream = self._stream
+            self._newest = {key: newest for key, newest in self._newest.items() if key in stream}
 
     def _arrived(self, key: Key, time: float, now: float, is_rejected: bool) -> None:
         number = self._next

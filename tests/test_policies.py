@@ -18,8 +18,9 @@ from upstream import (
     make_scheduler,
 )
 
-from .queues import test_adaptive_queue, test_append_queue, test_update_queue
+from .queues import test_update_queue
 from .queues.contract import QueueContract
+from .queues.log import test_adaptive_queue, test_append_queue
 
 
 def test_the_policies_have_the_names_that_users_know() -> None:

@@ -32,7 +32,7 @@ def beginning_of(selection: Selection, feed: QueueFeed) -> Beginning:
     A client that asks to resume gets what it may have missed. If that cannot be told any more, it
     gets a snapshot and is told to forget what it had. Streams that keep no values have neither.
     """
-    keeps_values = feed.stream.stream.values.retain
+    keeps_values = feed.stream.stream.retain
     if selection.last_event_id is not None:
         return _resume(selection.last_event_id, feed, selection.is_wanted, keeps_values)
     if selection.snapshot and not keeps_values:

@@ -125,7 +125,7 @@ def _check(batch: Batch, *, atomic: bool) -> None:
 def _take_in_all(stream: StreamEntry, batch: Batch, *, atomic: bool) -> BatchOutcome:
     """Take in a batch; ValueTooLargeError if some value never fits, and nothing is in then."""
     is_pooled = stream.definition.pool_bytes is not None
-    if atomic and is_pooled and not stream.stream.values.has_room_for(batch.listed_values()):
+    if atomic and is_pooled and not stream.stream.has_room_for(batch.listed_values()):
         raise RequestError(
             409, "Page pool full", "none was taken in: there may be no room for all; send fewer"
         )

@@ -20,7 +20,6 @@ from typing import Any, Final
 import numpy as np
 
 from upstream import Key, MemoryUsage, Stream, StreamQueue, WindowedQueue, staleness_lower_bound
-from upstream.statistics import GivenRates
 
 from ..errors import OptionError
 from ..kernel.event_loop import EventLoop, Process, SimulationClock
@@ -228,7 +227,7 @@ class Simulation:
             return self._subscribers[0].queue.enqueue
         queues = [subscriber.queue for subscriber in self._subscribers]
         own = [queue.stream for queue in queues if isinstance(queue, StreamQueue)]
-        are_informed = {isinstance(stream.rates, GivenRates) for stream in own}
+        are_informed = {stream.rates_are_given for stream in own}
         assert len(are_informed) <= 1, "rates that are given to some queues of a stream only"
         stream = Stream(clock=self.clock, rates=self.rates if True in are_informed else None)
         for subscriber in self._subscribers:

@@ -301,7 +301,7 @@ def test_a_queue_that_only_connections_are_served_from_holds_nothing(
     entry.serve_push()
     assert entry.serves == "push"
     assert len(entry.queue) == 0
-    assert stream.stream.find("b") is None
+    assert "b" not in stream.stream
     after = entry.statistics()
     assert after.is_balanced
     assert after.waiting == 0
@@ -342,13 +342,13 @@ def test_a_deletion_told_again_is_forgotten_once_it_is_delivered(stream: StreamE
     stream.delete("IBM")
     for other in others:
         other.deliver(other.take(10, MANY_BYTES))
-    assert stream.stream.find("IBM") is None
+    assert "IBM" not in stream.stream
     updates = entry.take(10, MANY_BYTES)
     assert updates == [Update("IBM", TOMBSTONE, 7.0)]
     for other in others:
         assert other.take(10, MANY_BYTES) == []
     entry.deliver(updates)
-    assert stream.stream.find("IBM") is None
+    assert "IBM" not in stream.stream
 
 
 def test_a_deletion_that_finds_the_queue_full_leaves_no_key_behind(stream: StreamEntry) -> None:

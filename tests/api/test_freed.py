@@ -42,7 +42,7 @@ def drop_a_queue(service: Service) -> None:
     queue = service.queue("q")
     queue.take(KEYS // 2, MANY_BYTES)
     service.drop_queue("q")
-    service.queue("other").stream.stream.catch_up()
+    service.queue("other").stream.stream.statistics()
 
 
 def drop_a_stream(service: Service) -> None:

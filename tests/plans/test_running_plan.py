@@ -149,8 +149,8 @@ def test_every_arrival_runs_once_also_of_a_batch_and_late_ones() -> None:
     streams.left.enqueue("IBM", 2, 4)
     streams.left.enqueue_many(["IBM", "GM", "IBM"], [1, 2, 3])
     assert runs == [1, 2, 3, 4, 5]
-    assert streams.left._log is not None
-    assert len(streams.left._log) == 0  # nothing is kept for a tap
+    assert streams.left._intake.log is not None
+    assert len(streams.left._intake.log) == 0  # nothing is kept for a tap
     tap.close()
     streams.left.enqueue("IBM", 3)
     assert len(runs) == 5
@@ -196,8 +196,8 @@ def test_an_arrival_that_a_tap_causes_runs_as_well() -> None:
 def test_a_stream_without_a_tap_is_as_fast_as_before() -> None:
     streams = Streams()
     streams.left.attach(UpdateQueue(InPlaceScheduler()))
-    was_bare = streams.left._is_bare
+    was_by_reference = streams.left._intake.is_by_reference
     tap = ArrivalTap(streams.left, lambda: None)
-    assert (was_bare, streams.left._is_bare) == (True, False)
+    assert (was_by_reference, streams.left._intake.is_by_reference) == (True, False)
     tap.close()
-    assert streams.left._is_bare
+    assert streams.left._intake.is_by_reference

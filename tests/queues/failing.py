@@ -250,7 +250,7 @@ class System:
         self.attempt(lambda: act(copy), lambda: queue.statistics().in_process, -1)
 
     def finish_windows(self, queue: WindowQueue | AppendWindowQueue) -> None:
-        for window in list(queue._in_process.values()):
+        for window in list(queue._in_process):
             key = self.key(str(window.place.cell.key))
             result = WindowResult(key, window.end - 4, window.end, None)
             self.attempt(partial(queue.deliver, result), lambda: len(queue._in_process), -1)
@@ -283,7 +283,7 @@ class System:
         if stream is None:
             return
         self.attempt(
-            lambda: stream.attach(queue, snapshot=stream.values.retain),
+            lambda: stream.attach(queue, snapshot=stream.retain),
             lambda: stream.statistics().queues,
             1,
         )

@@ -145,7 +145,7 @@ class System:
         return "returned"
 
     def forget(self, key: Key) -> None:
-        if self.stream.find(key) is not None:
+        if key in self.stream:
             self.stream.forget(key)
 
     def state(self) -> State:

@@ -1,68 +1,61 @@
-"""A stream that is a queue's own knows the queue for as long as that lives."""
+"""The parts of a queue that refer to one another are released when nothing holds the queue."""
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
-from upstream.queues.own_queue import OwnQueue
-from upstream.queues.place_column import Rings
 
-from upstream import ClosedError, InPlaceScheduler, Stream, UpdateQueue
-from upstream.keys import KeyCell
-from upstream.queues.stream.beginning import Beginning
+from upstream import ClosedError, InPlaceScheduler, UpdateQueue
+from upstream.keys import NOBODY, KeyCell, Place
+from upstream.queues.cycles import Cycles
 
 
-def stand_in_for(queue: UpdateQueue, stream: Stream) -> OwnQueue[object]:
-    return OwnQueue(
-        queue,
-        stream,
-        admit=queue.scheduler.admit,
-        welcome=queue.scheduler.welcome,
-        rings=Rings(),
-    )
+class Part:
+    def __init__(self) -> None:
+        self.released = 0
+
+    def release(self) -> None:
+        self.released += 1
 
 
-def test_it_passes_on_what_the_stream_asks_while_the_queue_lives() -> None:
+def test_the_parts_that_are_there_are_released_when_the_last_holder_goes() -> None:
+    first, last = Part(), Part()
+    parts: list[Part | None] = []
+    cycles = Cycles()
+    cycles.add(parts)
+    cycles.add((last,))
+    holders = [cycles, cycles]
+    del cycles
+    parts += [first, None]
+    holders.pop()
+    assert (first.released, last.released) == (0, 0)
+    holders.pop()
+    assert (first.released, last.released) == (1, 1)
+
+
+def test_a_place_can_be_released_twice() -> None:
+    place = Place(KeyCell("IBM", 0, time=0.0, arrival=0.0), NOBODY)
+    place.cell.add_idle(place)
+    place.release()
+    assert place.cell.idle is None
+    place.release()
+
+
+def test_a_queue_goes_at_once_and_its_own_stream_says_so() -> None:
     queue = UpdateQueue(InPlaceScheduler())
     queue.enqueue("IBM", 24.0)
-    own = stand_in_for(queue, Stream())
-    [cell] = queue.stream.cells()
-    assert own == queue
-    assert not own.is_gone
-    assert own.holds(cell)
-    assert own.counts(cell)
-    assert not own.copies_values
-    own.settle()
-    own.forget_cell(cell, 0.0)
-    assert queue.statistics().expired == 1
-
-
-def test_its_stream_is_closed_and_nothing_waits_when_the_queue_is_gone() -> None:
-    stream = Stream()
-    own = stand_in_for(UpdateQueue(InPlaceScheduler()), stream)
-    cell = KeyCell("IBM", 0, time=0.0, arrival=0.0)
-    assert own.is_gone
-    assert own != UpdateQueue(InPlaceScheduler())
-    nothing: object = None
-    assert own != nothing
-    assert not own.holds(cell)
-    assert not own.counts(cell)
-    own.settle()
-    own.take_over(cell, 0.0)
-    own.forget_cell(cell, 0.0)
-    with pytest.raises(ClosedError):
-        own.leave()
-    with pytest.raises(ClosedError, match="dropped"):
-        stream.enqueue("IBM", 24.0)
-
-
-def test_the_stream_may_go_first() -> None:
-    queue = UpdateQueue(InPlaceScheduler())
-    own = stand_in_for(queue, Stream())
+    stream = queue.stream
+    is_there = weakref.ref(queue)
     del queue
-    assert own.is_gone
+    assert is_there() is None
+    with pytest.raises(ClosedError, match="dropped"):
+        stream.enqueue("IBM", 25.0)
+    assert stream.statistics().arrived == 1
 
 
-def test_it_joins_no_other_stream() -> None:
+def test_the_own_stream_may_go_first() -> None:
     queue = UpdateQueue(InPlaceScheduler())
-    with pytest.raises(AssertionError, match="its own stream"):
-        stand_in_for(queue, Stream()).join(Stream(), Beginning())
+    queue.stream.close()
+    assert queue.is_closed
+    assert queue.close().arrived == 0

@@ -284,8 +284,8 @@ def test_a_queue_may_be_dropped_in_the_middle_of_an_update() -> None:
 
     queue = UpdateQueue(InPlaceScheduler(), memory=new_memory(), codec=Dropping())
     queues = [queue]
-    enqueue = queue.enqueue
     stream = queue.stream
+    enqueue = stream.enqueue
     del queue
     enqueue("IBM", 24.0)
     assert not queues

@@ -16,6 +16,7 @@ from upstream import (
     LazyWindowBuffer,
     ManualClock,
     OnDemandMemory,
+    Outcome,
     PacedScheduler,
     PagePool,
     ParameterError,
@@ -89,7 +90,7 @@ def test_a_queue_is_full_of_what_it_holds_back() -> None:
     clock = ManualClock()
     queue = paced_queue(clock=clock, capacity=2)
     assert queue.enqueue_many(["AA", "BB", "A"], [1, 2, 3]).rejected == 1
-    assert queue.is_full
+    assert queue.enqueue("C", 0) is Outcome.REJECTED
     assert queue.dequeue() is None
 
 
@@ -232,7 +233,7 @@ def test_a_window_queue_forgets_what_it_asked_about_keys_that_never_came_in() ->
     stream.attach(queue)
     stream.enqueue("A", 1, time=1e300)
     assert queue.statistics().tuples.outside == 1
-    assert len(queue._terms) == 1
+    assert len(queue._intake._terms) == 1
     stream.forget("A")
-    assert not queue._terms
-    assert not queue._places_by_cell
+    assert not queue._intake._terms
+    assert not queue._intake._places_by_cell

@@ -91,7 +91,7 @@ def use(queue: AnyQueue, rng: random.Random, time: int) -> object:
         return update
     window_tuple = queue.dequeue()
     if window_tuple is not None and window_tuple.update is None and chance < 0.8:
-        for window in list(queue._in_process.values()):
+        for window in list(queue._in_process):
             end = window.end
             queue.deliver(WindowResult(window.place.cell.key, end - 4.0, end, None))
     return window_tuple

@@ -167,14 +167,10 @@ def test_a_late_delivery_of_the_older_of_two_changes_nothing_for_the_application
 
 
 def test_what_a_closed_queue_refuses_covers_all_that_an_application_can_call() -> None:
-    for_streams = {
-        *{"admit", "counts", "forget_cell", "holds", "join", "leave", "settle", "welcome"},
-        *{"check_is_free", "copies_values", "place_of", "take_over"},
-    }
     readable = {
         *{"close", "statistics", "is_attached", "is_closed", "processing_cost", "stream"},
         *{"clock_steps_back", "key_count", "mean_staleness"},
     }
     settings = {"capacity", "time_to_live"}
     public = {name for name in dir(StreamQueue) if not name.startswith("_")}
-    assert public == (set(USES) - {"__len__"}) | for_streams | readable | settings
+    assert public == (set(USES) - {"__len__"}) | readable | settings

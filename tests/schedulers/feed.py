@@ -47,7 +47,7 @@ class Line:
             self.open_place(cell)
         if from_oldest:
             for cell in self.feed.order:
-                self.start(self.places[cell], cell.version, self.feed.now)
+                self.start_to_wait(self.places[cell], cell.version, self.feed.now)
 
     def unbind(self) -> None:
         for place in list(self.scheduler):
@@ -62,7 +62,7 @@ class Line:
         cell.add_idle(place)
         self.scheduler.welcome(cell, self.scheduler.terms_for(cell.key))
 
-    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+    def start_to_wait(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         place.cell.remove_idle(place)
         place.waiting_since = now
         place.version_before = version - 1
@@ -155,12 +155,12 @@ class Feed:
             cell = self.table.cells.get(key)
             if cell is None:
                 cell = self.table.add(key, time=self.now, arrival=self.now)
-                self.rates.begin(cell, self.rates.terms_for(key))
+                self.rates.begin(cell, self.rates.given(key))
                 for line in self.lines:
                     line.open_place(cell)
                 self.order.append(cell)
             for place in cell.idle_places():
-                place.owner.start(place, cell.version + 1, self.now)
+                place.owner.start_to_wait(place, cell.version + 1, self.now)
             cell.version += 1
             cell.time = cell.arrival = self.now
             self.order.move_to_newest(cell)

@@ -20,7 +20,7 @@ from upstream.updates import Key, Update
 class Owner:
     """Owns the place of a key whose waits are told by hand."""
 
-    def start(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
+    def start_to_wait(self, place: Place, version: int, now: float, rows: int = 1) -> bool:
         raise AssertionError("no update arrives by itself in these tests")
 
 

@@ -98,7 +98,7 @@ class Script:
     def arrive(self, time: float) -> int:
         buffer = self.buffer
         self.counts.arrived += 1
-        if time < buffer.late_before:
+        if time < buffer.windows.late_before:
             self.counts.late += 1
             return -1
         is_update, should_promote = buffer.is_update(time), buffer.should_promote(time)
@@ -174,7 +174,7 @@ def check_that_what_leaves_is_whole(
     for _ in script.play(begin, steps):
         pass
     script.serve()
-    script.buffer.close_until(1e9)
+    script.buffer.windows.close_until(1e9)
     script.serve()
     for index, times in script.windows:
         assert times == script.held_by(index)
@@ -197,7 +197,7 @@ def check_that_no_window_has_a_hole(
         time for time, triggers in script.play(begin, steps) if triggers > 0 and triggers & REFUSED
     }
     script.serve()
-    script.buffer.close_until(1e9)
+    script.buffer.windows.close_until(1e9)
     script.serve()
     for index, times in script.windows:
         assert times == script.held_by(index)
@@ -266,8 +266,8 @@ class WindowBufferContract:
     def test_advance_closes_what_no_tuple_will(self) -> None:
         script = self.script(WindowSpecification(3, 3))
         script.feed(0, 1)
-        assert script.buffer.close_until(2.9) == 0
-        assert script.buffer.close_until(3) & CLOSES
+        assert script.buffer.windows.close_until(2.9) == 0
+        assert script.buffer.windows.close_until(3) & CLOSES
         script.check()
         assert script.feed(2) == [-1], "in a window that was closed"
         script.commit()
@@ -277,7 +277,9 @@ class WindowBufferContract:
     def test_a_window_that_is_closed_has_a_greater_version_than_those_before(self) -> None:
         script = self.script(WindowSpecification(3, 1))
         versions = [
-            script.buffer.closed_version for time in range(8) if script.arrive(time) & CLOSES
+            script.buffer.windows.closed_version
+            for time in range(8)
+            if script.arrive(time) & CLOSES
         ]
         assert versions == [1, 2, 3, 4, 5]
 
@@ -297,7 +299,7 @@ class WindowBufferContract:
     ) -> None:
         script = self.script(specification)
         script.feed(*range(7))
-        script.buffer.erase()
+        script.buffer.drop_uncommitted()
         script.check()
         assert script.buffer.held_windows == script.buffer.held_tuples == 0
         assert not script.buffer.is_waiting

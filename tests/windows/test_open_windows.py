@@ -7,13 +7,16 @@ import math
 import pytest
 
 from upstream import LazyWindowBuffer, TimeNotFiniteError, TimeOutOfRangeError, WindowSpecification
+from upstream.keys import NOBODY, DuePlaces, KeyCell, Place
 from upstream.windows import OpenWindows, WindowCounts
 from upstream.windows.key_transitions import CLOSES, OUTSIDE, REFUSED
 from upstream.windows.open_windows import ALWAYS
 
 
 def windows_of(size: float, slide: float, tick: float | None = None) -> OpenWindows:
-    return LazyWindowBuffer(WindowSpecification(size, slide, tick), None, WindowCounts(), "IBM")
+    """Return the open windows of a buffer; they keep the buffer alive."""
+    buffer = LazyWindowBuffer(WindowSpecification(size, slide, tick), None, WindowCounts(), "IBM")
+    return buffer.windows
 
 
 def feed(windows: OpenWindows, *times: float) -> list[int]:
@@ -24,7 +27,7 @@ def test_windows_that_one_tuple_starts_stand_in_one_structure() -> None:
     windows = windows_of(1_000_000, 1)
     feed(windows, 0, 900_000)
     assert list(windows._open) == [(0, 0, 0, 1_000_000), (1, 900_000, 1, 1_000_001)]
-    assert windows.held_windows == 900_001
+    assert windows.open_count == 900_001
     assert windows.close_until(1_500_000) & CLOSES
     assert list(windows._open) == [(500_001, 900_000, 1, 1_500_001)]
     windows._check()
@@ -73,7 +76,7 @@ def test_a_time_too_far_from_zero_changes_nothing() -> None:
     feed(windows, 0, 1)
     with pytest.raises(TimeOutOfRangeError):
         feed(windows, 1e18)
-    assert windows.held_windows == 2
+    assert windows.open_count == 2
     assert not feed(windows, 2)[0] & CLOSES
 
 
@@ -86,7 +89,7 @@ def test_a_tuple_that_cannot_be_kept_takes_the_open_windows_with_it() -> None:
     assert feed(windows, 2) == [OUTSIDE], "in windows that were rejected, so it is dropped"
     assert counts.dropped == 3
     feed(windows, 3)
-    assert windows.held_windows == 1
+    assert windows.open_count == 1
 
 
 def test_windows_are_followed_through_negative_and_fractional_times() -> None:
@@ -96,8 +99,15 @@ def test_windows_are_followed_through_negative_and_fractional_times() -> None:
     assert [bool(found & CLOSES) for found in triggers] == [False, False, False, True, False]
 
 
-def test_the_earliest_end_of_all_keys_is_known() -> None:
+def test_a_key_is_noted_when_its_first_window_opens() -> None:
     counts = WindowCounts()
+    ends = counts.ends = DuePlaces()
+    places = []
     for key, time in (("IBM", 7.0), ("MSFT", 4.0)):
-        LazyWindowBuffer(WindowSpecification(3, 1), None, counts, key).arrive((key, 0, time))
-    assert counts.earliest_end == 7
+        buffer = LazyWindowBuffer(WindowSpecification(3, 1), None, counts, key)
+        places.append(Place(KeyCell(key, 0, time=0.0, arrival=0.0), NOBODY))
+        buffer.windows.place = places[-1]
+        for later in (0.0, 1.0, 2.0):
+            buffer.arrive((key, 0, time + later))
+    assert len(ends) == 2
+    assert ends.first() == (7.0, places[1])

@@ -42,7 +42,7 @@ def test_a_window_starts_where_it_starts_even_if_its_first_tuple_comes_later(
 ) -> None:
     script = Script(kind, WindowSpecification(10, 10))
     script.feed(0, 13)
-    script.buffer.close_until(20)
+    script.buffer.windows.close_until(20)
     script.commit()
     script.take(1)
     script.serve()
@@ -97,7 +97,7 @@ def test_clearing_lets_go_of_everything(kind: type[WindowBuffer]) -> None:
 def test_an_ending_knows_its_key(kind: type[WindowBuffer]) -> None:
     script = Script(kind, WindowSpecification(3, 3))
     script.feed(0)
-    script.buffer.close_until(3)
+    script.buffer.windows.close_until(3)
     script.commit()
     script.buffer.take()
     ending = script.buffer.take()

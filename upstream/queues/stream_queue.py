@@ -251,9 +251,17 @@ class StreamQueue(ABC):
         """How many readings of the clock were earlier than one before; time stood still then."""
         return steps_back_of(self._ticks)
 
-    def close(self) -> QueueStatistics:
-        """Detach from the stream, release everything, and return the final statistics."""
+    def close(self, *, dropping: bool = False) -> QueueStatistics:
+        """Detach from the stream, release everything, and return the final statistics.
+
+        With `dropping`, updates that wait are dropped first and count as expired. Without it, the
+        final statistics say that they wait.
+        """
         if self._final is None:
+            if dropping:
+                now = self._feed.catch_up()
+                for cell in list(self._feed.keys):
+                    self._waiting.forget_cell(cell, now)
             self._stream.detach(self)
         assert self._final is not None
         return self._final
@@ -305,6 +313,7 @@ class StreamQueue(ABC):
         self._waiting.stop_listening(now)
         self._places.close(now)
         self._in_process.clear()
+        self._reader = None
         closed = Stream._closed("queue")
         self._connect(closed, closed._feed)
         return final

@@ -156,7 +156,7 @@ def _as_logged(folder: Path, queue: QueueEntry) -> ByKey:
     for row in source.key_staleness():
         place = source._find(row.key)
         assert place is not None
-        sums, end = source._sums, float(run["end"])
+        sums, end = source._places.sums, float(run["end"])
         found[key_text(row.key)] = (
             sums.queue_mean(place, end),
             sums.application_mean(place, end),

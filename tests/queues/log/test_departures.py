@@ -129,7 +129,7 @@ def test_a_queue_that_only_lets_updates_expire_still_reads_late() -> None:
         stream.attach(queue)
     for number in range(5):
         stream.enqueue(number, number)
-    assert (len(late._backlog), len(at_once._backlog)) == (0, 5)
+    assert (len(late._waiting), len(at_once._waiting)) == (0, 5)
     assert (len(late), len(at_once)) == (5, 5)
 
 

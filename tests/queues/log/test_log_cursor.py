@@ -1,15 +1,12 @@
-"""A feed hands each update of a stream's log to its queue once, when the queue is looked at."""
+"""A cursor hands each update of a stream's log to its queue once, when the queue is looked at."""
 
 from __future__ import annotations
-
-import math
 
 import pytest
 
 from upstream import ManualClock, Stream
-from upstream.queues.log.log_cursor import LogFeed
+from upstream.queues.log.log_cursor import LogCursor
 from upstream.queues.log.shared_log import LogEntry
-from upstream.queues.stream.beginning import newest_entries
 
 
 class Taken:
@@ -34,41 +31,41 @@ class Taken:
         return [entry.value for entry in self.entries]
 
 
-def test_what_was_enqueued_is_taken_over_when_the_feed_settles() -> None:
+def test_what_was_enqueued_is_taken_over_when_the_cursor_settles() -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
     taken = Taken()
-    feed = LogFeed(taken.take, read_ahead=None)
-    feed.settle()
-    feed.open(stream)
+    cursor = LogCursor(taken.take, read_ahead=None)
+    cursor.settle()
+    cursor.open(stream._feed)
     stream.enqueue("A", 1)
     clock.advance(2.0)
     stream.enqueue("A", 2, time=-1.0)
     assert taken.entries == []
-    feed.settle()
-    feed.settle()
+    cursor.settle()
+    cursor.settle()
     assert [(entry.value, entry.arrival, entry.version) for entry in taken.entries] == [
         (1, 0.0, 1),
         (2, 2.0, 0),
     ]
 
 
-def test_a_feed_that_is_closed_takes_nothing_over() -> None:
+def test_a_cursor_that_is_closed_takes_nothing_over() -> None:
     stream = Stream(clock=ManualClock())
     taken = Taken()
-    feed = LogFeed(taken.take, read_ahead=None)
-    feed.open(stream)
+    cursor = LogCursor(taken.take, read_ahead=None)
+    cursor.open(stream._feed)
     stream.enqueue("A", 1)
-    feed.close(stream)
+    cursor.close(stream._feed)
     stream.enqueue("A", 2)
-    feed.settle()
+    cursor.settle()
     assert taken.entries == []
 
 
-def test_a_feed_with_a_bound_settles_by_itself() -> None:
+def test_a_cursor_with_a_bound_settles_by_itself() -> None:
     stream = Stream(clock=ManualClock())
     taken = Taken()
-    LogFeed(taken.take, read_ahead=2).open(stream)
+    LogCursor(taken.take, read_ahead=2).open(stream._feed)
     stream.enqueue("A", 1)
     assert len(taken.entries) == 0
     stream.enqueue("A", 2)
@@ -76,12 +73,12 @@ def test_a_feed_with_a_bound_settles_by_itself() -> None:
 
 
 @pytest.mark.parametrize(("forget_after", "read"), [(None, 0), (3.0, 1)])
-def test_a_feed_reads_at_once_if_its_stream_forgets_keys_by_age(
+def test_a_cursor_reads_at_once_if_its_stream_forgets_keys_by_age(
     forget_after: float | None, read: int
 ) -> None:
     stream = Stream(clock=ManualClock(), forget_after=forget_after)
     taken = Taken()
-    LogFeed(taken.take, read_ahead=None).open(stream, at_once=True)
+    LogCursor(taken.take, read_ahead=None).open(stream._feed, at_once=True)
     stream.enqueue("A", 1)
     assert len(taken.entries) == read
 
@@ -89,23 +86,23 @@ def test_a_feed_reads_at_once_if_its_stream_forgets_keys_by_age(
 def test_an_entry_about_which_something_fails_is_read_later_and_so_are_those_behind_it() -> None:
     stream = Stream(clock=ManualClock())
     taken = Taken(failures=2)
-    feed = LogFeed(taken.take, read_ahead=None, ask=taken.ask)
-    feed.open(stream)
+    cursor = LogCursor(taken.take, read_ahead=None, ask=taken.ask)
+    cursor.open(stream._feed)
     stream.enqueue_many(["A", "A", "A"], [1, 2, 3])
     with pytest.raises(ArithmeticError):
-        feed.settle()
+        cursor.settle()
     assert taken.values() == [1]
-    assert not feed.try_settle()
+    assert not cursor.try_settle()
     assert taken.values() == [1]
-    assert feed.try_settle()
+    assert cursor.try_settle()
     assert taken.values() == [1, 2, 3]
 
 
-def test_a_feed_that_reads_at_once_and_fails_keeps_the_update_from_nobody_else() -> None:
+def test_a_cursor_that_reads_at_once_and_fails_keeps_the_update_from_nobody_else() -> None:
     stream = Stream(clock=ManualClock())
     failing, taken = Taken(failures=1), Taken()
-    LogFeed(failing.take, read_ahead=1, ask=failing.ask).open(stream)
-    LogFeed(taken.take, read_ahead=1).open(stream)
+    LogCursor(failing.take, read_ahead=1, ask=failing.ask).open(stream._feed)
+    LogCursor(taken.take, read_ahead=1).open(stream._feed)
     with pytest.raises(ArithmeticError):
         stream.enqueue_many(["A", "A", "A"], [1, 2, 3])
     assert taken.values() == [1, 2, 3]
@@ -113,13 +110,17 @@ def test_a_feed_that_reads_at_once_and_fails_keeps_the_update_from_nobody_else()
     stream._check()
 
 
-def test_what_a_feed_begins_with_reaches_the_queue_at_the_beginning() -> None:
+def test_what_a_cursor_begins_with_reaches_the_queue_at_the_beginning() -> None:
     stream = Stream(clock=ManualClock())
     stream.enqueue("A", 1)
     taken = Taken()
-    feed = LogFeed(taken.take, read_ahead=None)
-    feed.open(stream, first=newest_entries(stream, -math.inf), now=5.0)
+    cursor = LogCursor(taken.take, read_ahead=None)
+    cursor.open(
+        stream._feed,
+        first=[stream._feed.entry_of(cell) for cell in stream._feed.newest_cells()],
+        now=5.0,
+    )
     stream.enqueue("A", 2)
-    feed.settle()
+    cursor.settle()
     assert taken.values() == [1, 2]
     assert taken.moments == [5.0, 0.0]

@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from upstream import AdaptiveQueue, AppendQueue, InPlaceScheduler, ManualClock, Stream
-from upstream.queues.log.log_waiting import READ_AHEAD, LogQueue
+from upstream import AdaptiveQueue, AppendQueue, InPlaceScheduler, ManualClock, Stream, StreamQueue
+from upstream.queues.log.log_waiting import READ_AHEAD
 
 from ..setting import values_of
 
-KINDS: list[Callable[[], LogQueue]] = [
+KINDS: list[Callable[[], StreamQueue]] = [
     lambda: AppendQueue(time_to_live=9.0),
     lambda: AdaptiveQueue(InPlaceScheduler(), time_to_live=9.0),
 ]
-ANSWERS: dict[str, tuple[Callable[[LogQueue], object], object]] = {
+ANSWERS: dict[str, tuple[Callable[[StreamQueue], object], object]] = {
     "len": (len, 2),
     "read": (lambda queue: queue.read("A"), ("A", 1, 0.0)),
     "peek": (lambda queue: queue.peek(), ("A", 1, 0.0)),
@@ -30,32 +30,32 @@ ANSWERS: dict[str, tuple[Callable[[LogQueue], object], object]] = {
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("ask", "answer"), ANSWERS.values(), ids=ANSWERS)
 def test_whatever_it_is_asked_first_it_has_read_what_arrived(
-    kind: Callable[[], LogQueue], ask: Callable[[LogQueue], object], answer: object
+    kind: Callable[[], StreamQueue], ask: Callable[[StreamQueue], object], answer: object
 ) -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
     queue = kind()
     stream.attach(queue)
     stream.enqueue_many(["A", "B"], [1, 2])
-    assert len(queue._backlog) == 0, "an enqueue costs it nothing"
+    assert len(queue._waiting) == 0, "an enqueue costs it nothing"
     clock.advance(2.0)
     assert ask(queue) == answer
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_unread_is_bounded(kind: Callable[[], LogQueue]) -> None:
+def test_what_is_unread_is_bounded(kind: Callable[[], StreamQueue]) -> None:
     stream = Stream(clock=ManualClock())
     queue = kind()
     stream.attach(queue)
     for number in range(READ_AHEAD - 1):
         stream.enqueue(number, number)
-    assert len(queue._backlog) == 0
+    assert len(queue._waiting) == 0
     stream.enqueue("one more", 0)
-    assert len(queue._backlog) == READ_AHEAD
+    assert len(queue._waiting) == READ_AHEAD
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_expired_unread_expired_in_time(kind: Callable[[], LogQueue]) -> None:
+def test_what_expired_unread_expired_in_time(kind: Callable[[], StreamQueue]) -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
     queue = kind()

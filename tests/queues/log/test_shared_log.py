@@ -113,7 +113,7 @@ def test_readers_that_read_at_once_leave_nothing_behind() -> None:
         stream.attach(queue)
     for number in range(7):
         stream.enqueue(number, number)
-    log = stream._log
+    log = stream._intake.log
     assert log is not None
     log._check()
     assert len(log) == 0

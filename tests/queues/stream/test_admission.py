@@ -62,8 +62,8 @@ class Weighed:
     @property
     def noted(self) -> set[Key]:
         """The keys of which anything is remembered, after what is no longer needed was let go."""
-        table = self.queue.stream._keys
-        assert not self.queue.stream._admission._asked
+        table = self.queue.stream._feed.keys
+        assert not self.queue.stream._intake._admission._asked
         table.sweep()
         return set(table.cells)
 

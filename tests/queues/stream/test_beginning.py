@@ -7,7 +7,13 @@ import math
 import pytest
 
 from upstream import TOMBSTONE, ManualClock, ParameterError, Stream
-from upstream.queues.stream.beginning import newest_entries, oldest_to_take_over
+from upstream.queues.log.shared_log import LogEntry
+from upstream.queues.stream.beginning import oldest_to_take_over
+
+
+def newest_entries(stream: Stream, since: float) -> list[LogEntry]:
+    feed = stream._feed
+    return [feed.entry_of(cell) for cell in feed.newest_cells(since)]
 
 
 def test_the_newest_values_of_a_stream_come_in_the_order_of_their_arrival() -> None:

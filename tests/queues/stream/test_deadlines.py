@@ -1,4 +1,4 @@
-"""An age cursor finds the keys that fall due, each once, and again after they arrive again."""
+"""What falls due, falls due in the order of time, wherever it does, and sources come and go."""
 
 from __future__ import annotations
 
@@ -9,134 +9,160 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upstream.errors import ParameterError
-from upstream.keys import ArrivalOrder, KeyCell
-from upstream.queues.stream.deadlines import AgeCursor, check_age
+from upstream.errors import ClosedError, ParameterError
+from upstream.queues.stream.deadlines import AT_ONCE, NEVER, Deadlines, check_age
+
+Fallen = list[tuple[str, float]]
 
 
-def cells_at(order: ArrivalOrder, *arrivals: float) -> list[KeyCell]:
-    cells = [KeyCell(at, at, time=0.0, arrival=arrival) for at, arrival in enumerate(arrivals)]
-    for cell in cells:
-        order.append(cell)
-    return cells
+class Source:
+    """Falls due at given times, and a fixed age after each arrival."""
+
+    def __init__(self, name: str, age: float, fallen: Fallen, *dues: float) -> None:
+        self.name = name
+        self.age = age
+        self.dues = sorted(dues)
+        self.asked = 0
+        self._fallen = fallen
+
+    def next_due(self) -> float:
+        self.asked += 1
+        return self.dues[0] if self.dues else math.inf
+
+    def fall_due(self, due: float) -> None:
+        assert self.dues.pop(0) == due
+        self._fallen.append((self.name, due))
+
+    def arrive(self, now: float) -> None:
+        self.dues.append(now + self.age)
+        self.dues.sort()
 
 
-class Watch:
-    """A cursor, with what fell due there."""
-
-    def __init__(self, order: ArrivalOrder, age: float) -> None:
-        self.taken: list[tuple[object, float]] = []
-        self.cursor = AgeCursor(order, age)
-        self.cursor.add(self.take)
-
-    def take(self, cell: KeyCell, due: float) -> None:
-        self.taken.append((cell.key, due))
-
-    def keys_due(self, now: float) -> list[object]:
-        self.taken.clear()
-        while (due := self.cursor.next_due()) <= now:
-            self.cursor.fall_due(due)
-        return [key for key, _ in self.taken]
+def test_things_fall_due_in_the_order_of_time_and_at_one_time_by_age() -> None:
+    fallen: Fallen = []
+    deadlines = Deadlines()
+    deadlines.watch(Source("old", 9.0, fallen, 1.0, 4.0), 0.0)
+    deadlines.watch(Source("young", 2.0, fallen, 3.0, 4.0), 0.0)
+    assert deadlines.due_at == 1.0
+    deadlines.catch_up_to(0.5)
+    assert fallen == []
+    deadlines.catch_up_to(4.0)
+    assert fallen == [("old", 1.0), ("young", 3.0), ("young", 4.0), ("old", 4.0)]
+    deadlines._check()
 
 
-def test_keys_fall_due_in_the_order_of_arrival_and_exactly_at_their_age() -> None:
-    order = ArrivalOrder()
-    watch = Watch(order, age=5.0)
-    cursor = watch.cursor
-    assert cursor.next_due() == math.inf
-    cells_at(order, 0.0, 1.0, 1.0)
-    assert cursor.next_due() == 5.0
-    assert watch.keys_due(4.9) == []
-    assert watch.keys_due(5.0) == [0]
-    assert cursor.next_due() == 6.0
-    assert watch.keys_due(9.0) == [1, 2]
-    assert watch.keys_due(99.0) == []
-    assert cursor.next_due() == math.inf
+def test_what_arrives_later_falls_due_in_time_though_nothing_was_noted() -> None:
+    fallen: Fallen = []
+    source = Source("A", 5.0, fallen)
+    deadlines = Deadlines()
+    deadlines.watch(source, 0.0)
+    source.arrive(1.0)
+    assert deadlines.due_at <= 6.0
+    deadlines.catch_up_to(5.5)
+    assert fallen == []
+    assert deadlines.due_at == 6.0
+    deadlines.catch_up_to(6.0)
+    assert fallen == [("A", 6.0)]
 
 
-def test_a_key_is_passed_as_of_when_it_is_due_and_once() -> None:
-    order = ArrivalOrder()
-    watch = Watch(order, age=5.0)
-    cells_at(order, 0.0, 1.0, 9.0)
-    assert watch.keys_due(8.0) == [0, 1]
-    assert watch.taken == [(0, 5.0), (1, 6.0)]
-    assert watch.keys_due(99.0) == [2]
-    with pytest.raises(AssertionError, match="not there"):
-        watch.cursor.fall_due(99.0)
+def test_a_source_that_is_idle_is_asked_once_in_its_age() -> None:
+    source = Source("A", 5.0, [])
+    deadlines = Deadlines()
+    deadlines.watch(source, 0.0)
+    for tenth in range(1, 500):
+        deadlines.catch_up_to(tenth / 10)
+    assert source.asked <= 1 + 50 / 5
 
 
-def test_a_key_that_arrives_again_falls_due_again() -> None:
-    order = ArrivalOrder()
-    watch = Watch(order, age=5.0)
-    first, _ = cells_at(order, 0.0, 1.0)
-    assert watch.keys_due(6.0) == [0, 1]
-    first.arrival = 7.0
-    order.move_to_newest(first)
-    assert watch.cursor.next_due() == 12.0
-    assert watch.keys_due(12.0) == [0]
+def test_something_may_fall_due_sooner_than_a_source_said() -> None:
+    fallen: Fallen = []
+    source = Source("A", 5.0, fallen, 4.0)
+    deadlines = Deadlines()
+    deadlines.watch(source, 0.0)
+    source.dues.insert(0, 1.0)
+    deadlines.reconsider(source, 0.0)
+    assert deadlines.due_at == 1.0
+    deadlines.catch_up_to(2.0)
+    assert fallen == [("A", 1.0)]
+    deadlines.reconsider(Source("unknown", 1.0, fallen, 0.0), 0.0)
+    deadlines._check()
 
 
-def test_a_key_may_leave_as_it_falls_due_and_take_the_next_with_it() -> None:
-    order = ArrivalOrder()
-    first, second, third = cells_at(order, 0.0, 0.0, 0.0)
-    left: list[KeyCell] = []
-
-    class Leaving:
-        def leave(self, cell: KeyCell, _: float) -> None:
-            left.append(cell)
-            for gone in (cell, second) if cell is first else (cell,):
-                order.remove(gone)
-            order._check()
-
-    leaving = Leaving()
-    cursor = AgeCursor(order, 1.0)
-    cursor.add(leaving.leave)
-    while (due := cursor.next_due()) <= 2.0:
-        cursor.fall_due(due)
-    assert left == [first, third]
+def test_a_source_that_is_watched_no_more_falls_due_no_more() -> None:
+    fallen: Fallen = []
+    gone, other = Source("gone", 1.0, fallen, 1.0), Source("other", 1.0, fallen, 2.0)
+    deadlines = Deadlines()
+    deadlines.watch(gone, 0.0)
+    deadlines.watch(other, 0.0)
+    deadlines.stop_watching(gone)
+    deadlines.stop_watching(gone)
+    deadlines.catch_up_to(9.0)
+    assert fallen == [("other", 2.0)]
+    deadlines.stop_watching(other)
+    assert deadlines.is_idle
+    assert deadlines.due_at == NEVER
 
 
-def test_a_new_cursor_sees_the_keys_that_are_there_already() -> None:
-    order = ArrivalOrder()
-    cells_at(order, 0.0, 8.0)
-    assert Watch(order, age=2.0).keys_due(9.0) == [0]
+def test_a_source_may_stop_the_watch_as_it_is_asked_or_falls_due() -> None:
+    deadlines = Deadlines()
+
+    class Leaving(Source):
+        def next_due(self) -> float:
+            if self.asked:
+                deadlines.stop_watching(self)
+            return super().next_due()
+
+    deadlines.watch(Leaving("A", 1.0, [], 5.0), 0.0)
+    deadlines.catch_up_to(3.0)
+    assert deadlines.is_idle
+    deadlines._check()
 
 
-def test_a_closed_cursor_leaves_the_order_as_it_was() -> None:
-    order = ArrivalOrder()
-    cells = cells_at(order, 0.0, 1.0)
-    watch = Watch(order, age=1.0)
-    assert watch.keys_due(1.0) == [0]
-    watch.cursor.close()
-    assert list(order) == cells
-    order._check()
+def test_an_age_below_the_precision_of_time_does_not_stop_it() -> None:
+    deadlines = Deadlines()
+    deadlines.watch(Source("A", 1e-12, []), 1e9)
+    deadlines.catch_up_to(1e9)
+    deadlines.catch_up_to(2e9)
+    assert deadlines.due_at > 2e9
+
+
+def test_closed_deadlines_raise_at_every_look() -> None:
+    deadlines = Deadlines()
+    deadlines.watch(Source("A", 1.0, [], 1.0), 0.0)
+    deadlines.close("stream")
+    assert deadlines.is_closed
+    assert not deadlines.is_idle
+    assert deadlines.due_at == AT_ONCE
+    with pytest.raises(ClosedError, match="stream"):
+        deadlines.catch_up_to(-1e9)
+    deadlines._check()
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40),
-    st.lists(st.integers(1, 6), min_size=1, max_size=3),
+    st.lists(st.integers(1, 6), min_size=1, max_size=4),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40),
 )
-def test_several_cursors_find_what_a_look_at_all_keys_finds(
-    arrivals: list[tuple[int, int]], ages: list[int]
+def test_any_sources_fall_due_as_a_look_at_all_of_them_says(
+    ages: list[int], arrivals: list[tuple[int, int]]
 ) -> None:
-    order = ArrivalOrder()
-    watches = [Watch(order, age) for age in ages]
-    cells = cells_at(order, *[0.0] * 5)
-    alive = [set(range(5)) for _ in ages]
+    fallen: Fallen = []
+    sources = [Source(str(at), float(age), fallen) for at, age in enumerate(ages)]
+    deadlines = Deadlines()
+    for source in sources:
+        deadlines.watch(source, 0.0)
+    expected: list[tuple[float, float, int]] = []
     now = 0.0
-    for key, passed in arrivals:
+    for at, passed in arrivals:
         now += passed
-        for watch, waiting in zip(watches, alive, strict=True):
-            due = {at for at in waiting if cells[at].arrival + watch.cursor.age <= now}
-            assert set(watch.keys_due(now)) == due
-            waiting -= due
-            waiting.add(key)
-        cells[key].arrival = now
-        order.move_to_newest(cells[key])
-        order._check()
-        for watch, waiting in zip(watches, alive, strict=True):
-            first = min(cells[at].arrival for at in waiting)
-            assert watch.cursor.next_due() == first + watch.cursor.age
+        deadlines.catch_up_to(now)
+        deadlines._check()
+        due = sorted(each for each in expected if each[0] <= now)
+        assert fallen == [(str(number), due_at) for due_at, _, number in due]
+        expected = [each for each in expected if each[0] > now]
+        fallen.clear()
+        source = sources[at % len(sources)]
+        source.arrive(now)
+        expected.append((now + source.age, source.age, at % len(sources)))
 
 
 @pytest.mark.parametrize("seconds", [None, 1, 0.5, 1e300])
@@ -154,23 +180,3 @@ def test_any_other_age_is_refused_by_name(seconds: float) -> None:
     with pytest.raises(ParameterError) as raised:
         check_age("time_to_live", seconds)
     assert raised.value.name == "time_to_live"
-
-
-def test_a_cursor_keeps_nothing_alive_that_it_calls() -> None:
-    order = ArrivalOrder()
-    cells_at(order, 0.0, 1.0)
-    watch = Watch(order, age=5.0)
-    cursor, taken = watch.cursor, watch.taken
-    assert cursor.calls(watch.take)
-    assert not cursor.is_idle
-    cursor.fall_due(5.0)
-    del watch
-    cursor.fall_due(6.0)
-    assert taken == [(0, 5.0)]
-
-
-def test_a_cursor_is_idle_when_all_was_removed() -> None:
-    watch = Watch(ArrivalOrder(), age=5.0)
-    watch.cursor.remove(watch.take)
-    assert watch.cursor.is_idle
-    assert not watch.cursor.calls(watch.take)

@@ -67,7 +67,7 @@ def test_a_queue_that_is_detached_leaves_nothing_behind(kind: str) -> None:
     assert held_value() is None
     assert [reference() for reference in references] == [None] * 10
     places = [each for each in gc.get_objects() if isinstance(each, Place)]
-    assert not [place for place in places if any(place.cell is cell for cell in stream.cells())]
+    assert not [place for place in places if any(place.cell is cell for cell in stream._feed.keys)]
     stream._check()
 
 
@@ -79,13 +79,13 @@ def test_the_log_is_cut_when_its_slowest_reader_goes() -> None:
     for number in range(100):
         stream.enqueue(number, number)
     assert len(fast) == 100
-    log = stream._log
+    log = stream._intake.log
     assert log is not None
     assert len(log) == 100
     stream.detach(slow)
     assert len(log) == 0
     stream.detach(fast)
-    assert stream._log is None
+    assert stream._intake.log is None
 
 
 def test_all_pages_come_back_when_all_keys_are_drained() -> None:
@@ -106,21 +106,20 @@ def test_all_pages_come_back_when_all_keys_are_drained() -> None:
     pool._check()
 
 
-def test_queues_that_expire_at_one_age_share_a_cursor() -> None:
+def test_queues_that_expire_leave_no_deadline_behind() -> None:
     clock = ManualClock()
     stream = Stream(clock=clock)
-    queues = [UpdateQueue(InPlaceScheduler(), time_to_live=1.0) for _ in range(50)]
+    queues = [UpdateQueue(InPlaceScheduler(), time_to_live=1.0 + n % 3) for n in range(50)]
     for queue in queues:
         stream.attach(queue)
-    assert len(stream._due_sources) == 1
     stream.enqueue("A", 1)
     stream.detach(queues[0])
-    clock.advance(2.0)
+    clock.advance(4.0)
     assert [queue.statistics().expired for queue in queues] == [0] + [1] * 49
     for queue in queues[1:]:
         stream.detach(queue)
-    assert stream._due_sources == []
-    assert stream._order is None
+    assert stream._feed.deadlines.is_idle
+    stream._check()
 
 
 def test_a_value_given_back_takes_room_again_and_frees_it_again() -> None:

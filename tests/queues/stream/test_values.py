@@ -33,34 +33,34 @@ def held(values: NewestValues) -> int:
 
 def test_without_a_pool_values_are_the_objects_themselves() -> None:
     values, cell, value = NewestValues(None, None, retain=False), new_cell(), object()
-    assert values.is_plain
+    assert values.are_references
     assert values.encode(value) is value
     values.put(cell, value, 0.0)
     assert values.load(cell) is value
     assert values.update_of(cell) == ("IBM", value, 3.0)
-    values.nobody_waits(cell, 1.0)
+    values.release_unneeded(cell, 1.0)
     assert cell.value is None
 
 
-def test_with_a_pool_values_are_bytes_in_it_until_nobody_waits() -> None:
+def test_with_a_pool_values_are_bytes_in_it_until_it_waits_nowhere() -> None:
     values, cell = pooled(), new_cell()
-    assert not values.is_plain
+    assert not values.are_references
     values.put(cell, values.encode(bytearray(b"24.0")), 0.0)
     assert values.update_of(cell) == ("IBM", b"24.0", 3.0)
     values.put(cell, values.encode(b"a longer one"), 1.0)
     assert (values.load(cell), held(values)) == (b"a longer one", 2)
-    values.nobody_waits(cell, 2.0)
+    values.release_unneeded(cell, 2.0)
     assert (cell.value, held(values)) == (None, 0)
 
 
 @pytest.mark.parametrize("has_pool", [False, True])
-def test_retained_values_stay_when_nobody_waits_and_go_with_their_key(has_pool: bool) -> None:
+def test_retained_values_stay_when_it_waits_nowhere_and_go_with_their_key(has_pool: bool) -> None:
     values = pooled(retain=True) if has_pool else NewestValues(None, None, retain=True)
     cell = new_cell()
     values.put(cell, values.encode(b"24.0"), 0.0)
-    values.nobody_waits(cell, 1.0)
+    values.release_unneeded(cell, 1.0)
     assert values.load(cell) == b"24.0"
-    values.drop(cell, 2.0)
+    values.release(cell, 2.0)
     assert cell.value is None
     assert not has_pool or held(values) == 0
 
@@ -75,27 +75,27 @@ def test_a_tombstone_takes_no_room_and_frees_that_of_the_value_before() -> None:
 
 
 @pytest.mark.parametrize("has_pool", [False, True])
-def test_a_tombstone_stays_when_nobody_waits_and_goes_with_its_key(has_pool: bool) -> None:
+def test_a_tombstone_stays_when_it_waits_nowhere_and_goes_with_its_key(has_pool: bool) -> None:
     """A stream tells by it that the newest update of the key is its deletion."""
     values = pooled() if has_pool else NewestValues(None, None, retain=False)
     cell = new_cell()
     values.put(cell, values.encode(b"24.0"), 0.0)
     values.put(cell, values.encode(TOMBSTONE), 1.0)
-    values.nobody_waits(cell, 2.0)
+    values.release_unneeded(cell, 2.0)
     assert cell.value is TOMBSTONE
     assert values.update_of(cell).value is TOMBSTONE
     assert not has_pool or held(values) == 0
-    values.drop(cell, 3.0)
+    values.release(cell, 3.0)
     assert cell.value is None
 
 
-def test_what_waits_after_a_tombstone_is_kept_and_let_go_as_ever() -> None:
+def test_what_waits_after_a_tombstone_is_kept_and_released_as_before() -> None:
     values, cell = pooled(), new_cell()
     values.put(cell, values.encode(TOMBSTONE), 0.0)
-    values.nobody_waits(cell, 1.0)
+    values.release_unneeded(cell, 1.0)
     values.put(cell, values.encode(b"25.0"), 2.0)
     assert (values.load(cell), held(values)) == (b"25.0", 1)
-    values.nobody_waits(cell, 3.0)
+    values.release_unneeded(cell, 3.0)
     assert (cell.value, held(values)) == (None, 0)
 
 
@@ -116,11 +116,11 @@ def test_a_location_that_memory_keeps_for_an_idle_key_is_used_again() -> None:
     memory = NaiveMemory(PagePool(16, page_bytes=16, location_bytes=8))
     values, cell = NewestValues(memory, None, retain=False), new_cell()
     values.put(cell, values.encode(b"one"), 0.0)
-    values.nobody_waits(cell, 1.0)
+    values.release_unneeded(cell, 1.0)
     assert held(values) == 1
     values.put(cell, values.encode(b"two"), 2.0)
     assert (values.load(cell), held(values)) == (b"two", 1)
-    values.drop(cell, 3.0)
+    values.release(cell, 3.0)
     assert held(values) == 0
 
 

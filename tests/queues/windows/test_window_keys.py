@@ -6,8 +6,8 @@ import pytest
 
 from upstream import TOMBSTONE, Key, KeyNotHashableError, LazyWindowBuffer
 from upstream.keys import CLOSED, KeyCell
+from upstream.queues.windows.recent_windows import KeyPlace, Processing
 from upstream.queues.windows.window_keys import WindowKeys
-from upstream.queues.windows.window_place import WindowPlace
 
 
 class Asked:
@@ -15,18 +15,18 @@ class Asked:
 
     def __init__(self) -> None:
         self.keys: list[Key] = []
-        self.places = WindowKeys(self.make, self.admit)
+        self.places = WindowKeys(self.make, self.terms_for)
 
-    def make(self, cell: KeyCell, key_hash: int | None) -> WindowPlace:
-        return WindowPlace(cell, LazyWindowBuffer(), key_hash)
+    def make(self, cell: KeyCell, key_hash: int | None) -> KeyPlace:
+        return KeyPlace(cell, LazyWindowBuffer(), Processing(), key_hash)
 
-    def admit(self, key: Key) -> tuple[float | None, object]:
+    def terms_for(self, key: Key) -> tuple[float | None, object]:
         self.keys.append(key)
         if key == "bad":
             raise ArithmeticError
         return 1.0, None
 
-    def open(self, *keys: str) -> list[WindowPlace]:
+    def open(self, *keys: str) -> list[KeyPlace]:
         places = self.places.places_for(keys, [1] * len(keys))
         for number, place in enumerate(places):
             if place.cell.index == CLOSED:
@@ -39,7 +39,7 @@ def test_a_key_is_known_when_its_place_was_opened() -> None:
     asked = Asked()
     place = asked.places.place_for("A", 1)
     assert place.cell.index == CLOSED
-    assert asked.places.admission_of(place) == (1.0, None)
+    assert asked.places.terms_of(place) == (1.0, None)
     assert list(asked.places) == []
     place.cell.index = 0
     asked.places.end_call()
@@ -69,7 +69,7 @@ def test_a_key_that_goes_and_comes_again_within_one_call_has_another_place() -> 
     (old,) = asked.open("A")
     assert asked.places.place_for("A", TOMBSTONE) is old
     old.cell.index = CLOSED
-    old.delivered_version = WindowPlace.FORGOTTEN
+    old.delivered_version = KeyPlace.FORGOTTEN
     asked.places.forget(old)
     assert list(asked.places) == []
     new = asked.places.current(old)

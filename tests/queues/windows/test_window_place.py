@@ -7,14 +7,15 @@ import random
 import pytest
 
 from upstream.keys import KeyCell
-from upstream.queues.windows.window_place import CommittedWindow, WindowPlace
+from upstream.queues.windows.in_process_windows import CommittedWindow
+from upstream.queues.windows.recent_windows import KeyPlace, Processing
 from upstream.staleness import StalenessSums
 from upstream.windows import LazyWindowBuffer, WindowSpecification
 
 
-def place_with(sums: StalenessSums) -> WindowPlace:
+def place_with(sums: StalenessSums) -> KeyPlace:
     buffer = LazyWindowBuffer(WindowSpecification(3, 1))
-    place = WindowPlace(KeyCell("IBM", 0, time=0.0, arrival=0.0), buffer)
+    place = KeyPlace(KeyCell("IBM", 0, time=0.0, arrival=0.0), buffer, Processing())
     sums.begin(place, 1, 0.0)
     return place
 

@@ -30,7 +30,6 @@ from upstream import (
     WindowQueue,
     WindowSpecification,
 )
-from upstream.queues.windows.window_queue import KeyPlace
 from upstream.windows import KeyState
 
 from ..window_kinds import Consumer, eager, feed, lazy
@@ -42,9 +41,8 @@ BUFFERS = pytest.mark.parametrize("buffer", [LazyWindowBuffer, EagerWindowBuffer
 
 def state_of(queue: object, key: object) -> tuple[KeyState, KeyState]:
     assert isinstance(queue, WindowQueue)
-    place = queue._window_places[key]
-    assert isinstance(place, KeyPlace)
-    return place.waiting_state, place.processing_state
+    progress = queue._intake.places_by_key[key].progress
+    return progress.waiting_state, progress.processing_state
 
 
 class TestStates:
@@ -302,7 +300,7 @@ class TestParameters:
 
     @pytest.mark.parametrize("wrong", ["in-place", None, InPlaceScheduler])
     def test_the_scheduler_is_one(self, wrong: Scheduler) -> None:
-        with pytest.raises(ParameterError, match="scheduler must be a scheduler, such as"):
+        with pytest.raises(ParameterError, match="scheduler must be a scheduler object such as"):
             WindowQueue(TUMBLING, LazyWindowBuffer, wrong)
 
     def test_a_scheduler_serves_one_queue(self) -> None:

@@ -15,7 +15,6 @@ from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.sources import FixedInterval, Poisson
 from tests.simulator.logged_run import WORKLOADS, logged_run
 from upstream import POLICIES, SCHEDULERS, UnknownPolicyError
-from upstream.statistics import EstimatedRates, GivenRates
 
 RUN = PolicyRun(policy="in-place", workload=Poisson(zipf(20, 0.9)), cost=2.0, updates=2_000)
 
@@ -65,10 +64,10 @@ def test_all_policies_get_the_same_arrivals_whatever_the_costs_and_servers() -> 
 
 def test_the_queue_is_told_the_rates_and_the_cost_if_that_is_asked_for() -> None:
     _, estimating = RUN.set_up()
-    assert isinstance(estimating.queue.stream.rates, EstimatedRates)
+    assert not estimating.queue.stream.rates_are_given
     assert estimating.queue.processing_cost is None
     simulation, informed = replace(RUN, is_informed=True).set_up()
-    assert isinstance(informed.queue.stream.rates, GivenRates)
+    assert informed.queue.stream.rates_are_given
     assert informed.queue.processing_cost == 2.0
     assert simulation.rates == dict(enumerate(zipf(20, 0.9).shares.tolist()))
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from weakref import ref
 
 from ...clock import Clock, SystemClock, steps_back_of
 from ...errors import AlreadyAttachedError, NotAttachedError, ParameterError
 from ...memory import Codec, Memory, MemoryUsage
-from ...statistics import DEFAULT_FORGETTING, AnyKey, PerKey, StreamStatistics
-from ...updates import Key, Update
+from ...statistics import DEFAULT_FORGETTING, AnyKey, GivenRates, PerKey, StreamStatistics
+from ...updates import TOMBSTONE, Key, Update
 from . import intake
 from .beginning import Beginning, oldest_to_take_over
 from .feed import Feed
@@ -90,6 +90,11 @@ class Stream:
         return self._clock
 
     @property
+    def rates_are_given(self) -> bool:
+        """Whether the update rates of keys were given, and are not estimated."""
+        return isinstance(self._feed.rates, GivenRates)
+
+    @property
     def retain(self) -> bool:
         """Whether newest values are kept for ever."""
         return self._feed.values.retain
@@ -115,6 +120,24 @@ class Stream:
         """Return the newest update of every key that has a value, by arrival. O(keys)."""
         self._feed.catch_up()
         return [self._feed.values.update_of(cell) for cell in self._feed.newest_cells()]
+
+    def newest_time(self, key: Key) -> float | None:
+        """Return the time of the newest update of `key`, None if it is not known or deleted."""
+        self._feed.catch_up()
+        cell = self._feed.find(key)
+        return None if cell is None or cell.value is TOMBSTONE else cell.time
+
+    def newest_times(self) -> dict[Key, float]:
+        """Return the time of the newest update of each key that is known. O(keys)."""
+        self._feed.catch_up()
+        return {cell.key: cell.time for cell in self._feed.keys}
+
+    def has_room_for(self, values: Iterable[object]) -> bool:
+        """Tell whether all of `values` could be stored now, if none replaced another. O(values).
+
+        Raises ValueTooLargeError or ValueNotEncodableError if one of them never could be.
+        """
+        return self._feed.values.has_room_for(values)
 
     def forget(self, key: Key) -> None:
         """Forget `key` here and in every queue. Raises UnknownKeyError if it is not known.
@@ -226,6 +249,16 @@ class Stream:
         if not self._feed.deadlines.is_closed:
             self._feed.catch_up()
         return len(self._feed.keys)
+
+    def __contains__(self, key: Key) -> bool:
+        """Tell whether `key` is known: it has arrived, and was not forgotten since."""
+        self._feed.catch_up()
+        return self._feed.find(key) is not None
+
+    def __iter__(self) -> Iterator[Key]:
+        """Iterate over the keys that are known now, in no particular order."""
+        self._feed.catch_up()
+        return iter([cell.key for cell in self._feed.keys])
 
     def __repr__(self) -> str:
         kind = "closed Stream" if self._feed.deadlines.is_closed else "Stream"

@@ -8,6 +8,7 @@ the oldest is taken as delivered.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from contextlib import suppress
 
 from ...errors import WindowNotInProcessError
@@ -78,6 +79,10 @@ class InProcessWindows:
 
     def __len__(self) -> int:
         return len(self._windows)
+
+    def __iter__(self) -> Iterator[CommittedWindow]:
+        """Iterate over the windows, oldest first."""
+        return iter(self._windows.values())
 
     def note_service(self, now: float) -> None:
         """Count the time since the last tuple was handed out as spent on its window."""

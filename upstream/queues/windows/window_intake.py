@@ -346,6 +346,14 @@ class WindowIntake(Generic[AnyPlace]):
         self._keys.forget(place)
         self._keys.end_call()
 
+    def forget_all(self) -> None:
+        """Forget all keys here, whether the stream knows them or not."""
+        now = self.catch_up()
+        for cell in list(self._places_by_cell):
+            self.forget_cell(cell, now)
+        for place in list(self._keys):
+            self.forget(place)
+
     # What the stream tells.
 
     copies_values = True

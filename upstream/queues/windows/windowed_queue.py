@@ -293,10 +293,16 @@ class WindowedQueue(ABC, Generic[AnyPlace]):
         """How many readings of the clock were earlier than one before; time stood still then."""
         return steps_back_of(self._intake.ticks)
 
-    def close(self) -> WindowQueueStatistics:
-        """Detach from the stream, if any, release everything, and return the final statistics."""
+    def close(self, *, dropping: bool = False) -> WindowQueueStatistics:
+        """Detach from the stream, if any, release everything, and return the final statistics.
+
+        With `dropping`, windows that wait are dropped first and count as superseded. Without it,
+        the final statistics say that they are held.
+        """
         if self._final is not None:
             return self._final
+        if dropping:
+            self._intake.forget_all()
         return self._leave() if self._stream is None else self._stream.detach(self)
 
     def __repr__(self) -> str:
