@@ -1,8 +1,8 @@
-"""The engine: streams and tables in one place, with SQL that is answered once or stands.
+"""The engine: streams and tables in one place, with one-time and standing SQL queries.
 
-It wires what `upstream.queries` has: statements are read there, standing queries are split and
-evaluated there, by an embedded DuckDB. Nothing runs by itself and no thread is started: `append`
-stores, and whoever asks for results has them evaluated.
+It puts the parts of `upstream.queries` together. Statements are read there, and standing queries
+are split and evaluated there by an embedded DuckDB. Nothing runs in the background and no thread is
+started: `append` stores rows, and a call that asks for results evaluates queries.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Engine:
 
     `scheduler` says in which order `run` serves queries: `"staleness"`, where the query with the
     most staleness for the cost of a run is next, or `"round-robin"`. `threads` are those that
-    DuckDB may use; more than one is worth it for large windows that are evaluated whole. Nothing
+    DuckDB may use; more than one is worth it for large windows that are evaluated in full. Nothing
     else has threads.
     The cost of queries is measured by `stopwatch`, a separate clock, as `clock` may stand still.
     Nothing is downloaded. `now()` and its like return the time of `clock`.
@@ -131,7 +131,7 @@ class Engine:
         """Held by the one thread that evaluates."""
 
     def __repr__(self) -> str:
-        """Return what is in it."""
+        """Return the numbers of streams and queries."""
         return f"<Engine with {len(self._streams)} streams and {len(self._queries)} queries>"
 
     def __enter__(self) -> Engine:
@@ -205,7 +205,7 @@ class Engine:
         return count
 
     def _relieve(self, entry: EngineStream) -> bool:
-        """Have what waits for queries read, unless another thread evaluates: it may take long."""
+        """Evaluate the queries that read a stream, unless another thread is evaluating."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -217,9 +217,9 @@ class Engine:
         return True
 
     def create_table(self, name: str, data: object) -> None:
-        """Make an ordinary table of data: Arrow, pandas, polars, or the path of a file.
+        """Create an ordinary table from Arrow, pandas or polars data, or from the path of a file.
 
-        A path ends with .parquet, .csv, .tsv or .json (also .gz), and may be a pattern such as
+        A path ends with .parquet, .csv, .tsv or .json (also with .gz), and may be a pattern such as
         `trades/*.parquet`.
         """
         from .queries.sql import is_reserved
@@ -231,13 +231,13 @@ class Engine:
         if not name:
             raise ParameterError("name", name, "a name that is not empty")
         if is_reserved(name):
-            expected = "another name: this one is reserved for rewritten queries"
+            expected = "another name, since this one is reserved for rewritten queries"
             raise ParameterError("name", name, expected)
         given = data if isinstance(data, str | Path) else as_arrow(data)
         try:
             self._duck.create_table(name, given)
         except DatabaseError as error:
-            reason = f"the table {name} cannot be made: {headline_of(str(error))}"
+            reason = f"the table {name} cannot be created: {headline_of(str(error))}"
             raise QueryError(reason) from error
 
     # Standing queries
@@ -290,7 +290,7 @@ class Engine:
             weight=weight,
         )
         if callback is not None and not callable(callback):
-            raise ParameterError("callback", callback, "a function of a result")
+            raise ParameterError("callback", callback, "a function that takes a result")
         with self._lock:
             return self._stand(sql, self._free_name(name), choices, callback)
 
@@ -323,26 +323,26 @@ class Engine:
         return query
 
     def stream(self, name: str) -> Stream:
-        """Return a stream of the library that is fed from this one, for Python plans.
+        """Return a library stream that this stream feeds, for Python plans.
 
-        Its keys are the key's values, its values the rows as dicts.
+        Its keys are the values of the key columns. Its values are the rows as dicts.
         """
         self._check_open()
         with self._lock:
             return self._streams.named(name).for_plans()
 
     def add_plan(self, plan: PlanQuery) -> None:
-        """Have `run` serve a Python plan too, beside the standing queries, until it is closed."""
+        """Let `run` serve a Python plan beside the standing queries, until the plan is closed."""
         self._check_open()
         with self._lock:
             self._free_name(plan.name)
             self._plans[plan.name] = plan
 
     def run(self, seconds: float | timedelta) -> int:
-        """Serve all queries, whichever is the most worth it, and return how many runs there were.
+        """Serve all queries, the most worthwhile first, and return the number of runs.
 
-        Ends as soon as nothing is left to do, or when `seconds` have passed: it does not wait for
-        rows, which nobody can append meanwhile but a callback.
+        It ends when nothing is left to do, or when `seconds` have passed. It does not wait for new
+        rows: only callbacks and other threads can append while it runs.
         """
         self._check_open()
         seconds = seconds_of("seconds", seconds)
@@ -364,11 +364,11 @@ class Engine:
 
     @property
     def queries(self) -> tuple[ContinuousQuery, ...]:
-        """The queries that stand."""
+        """The standing queries."""
         return tuple(self._queries.values())
 
     def query(self, name: str) -> ContinuousQuery:
-        """Return the standing query of this name; UnknownNameError if there is none."""
+        """Return the standing query of this name; raise UnknownNameError if it does not exist."""
         if name not in self._queries:
             raise UnknownNameError("query", name)
         return self._queries[name]
@@ -411,7 +411,7 @@ class Engine:
         readers = [query.name for query in self._queries.values() if name in query.streams]
         if readers:
             raise StatementError(
-                f"the stream {name} is read by the standing queries {', '.join(readers)}",
+                f"standing queries read the stream {name}: {', '.join(readers)}",
                 statement.text,
                 statement.place,
                 hint="close them first",
@@ -430,7 +430,7 @@ class Engine:
     # Names
 
     def _free_name(self, name: str | None) -> str:
-        """Return a name for a query that no other has."""
+        """Return a name for a query that no other query has."""
         if name is None:
             self._numbered += 1
             return self._free_name(f"query-{self._numbered}")
@@ -442,12 +442,12 @@ class Engine:
         return name
 
     def _check_unused(self, tables: frozenset[str], text: str) -> None:
-        """Refuse to change a table under the queries that read it."""
+        """Refuse to change a table that a standing query reads."""
         read = frozenset().union(*(query.tables for query in self._queries.values()))
         for table in sorted(tables & read):
             readers = [query.name for query in self._queries.values() if table in query.tables]
             raise StatementError(
-                f"the table {table} is read by the standing queries {', '.join(readers)}",
+                f"standing queries read the table {table}: {', '.join(readers)}",
                 text,
                 hint="close them first; rows can be inserted and deleted at any time",
             )
@@ -465,7 +465,7 @@ class Engine:
 
 
 def _duck() -> type[Duck]:
-    """Return the class of databases; ImportError if what it needs is not installed."""
+    """Return the class of databases; raise ImportError if a package that it needs is missing."""
     try:
         for name in ("duckdb", "pyarrow", "sqlglot"):
             import_module(name)

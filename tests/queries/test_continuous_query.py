@@ -284,9 +284,9 @@ def test_a_division_by_zero_takes_its_row_with_it_and_nothing_else(engine: Engin
 
 def test_explain_says_what_is_evaluated_by_increments_and_what_not(engine: Engine) -> None:
     sums = engine.continuous_query(SUMS, evaluation="increments").explain()
-    assert sums.startswith("by increments: ")
+    assert sums.startswith("incrementally: ")
     whole = engine.continuous_query(SUMS, evaluation="whole").explain()
-    assert "windows are evaluated whole" in whole
+    assert "windows are evaluated in full" in whole
 
 
 def test_a_closed_query_reads_no_more_and_tells_its_counts(engine: Engine) -> None:

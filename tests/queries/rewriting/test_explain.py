@@ -52,12 +52,12 @@ def _explained(sql: str, duck: Duck) -> list[str]:
     [
         (
             "SELECT g, sum(y) AS s, count(*) FROM chunk_0 trades GROUP BY g",
-            ["by increments: sum(y), count(*) by g, from trades", "  merged"],
+            ["incrementally: sum(y), count(*) by g, from trades", "  merged"],
         ),
         (
             "SELECT avg(y) + 1 AS a FROM chunk_0 t",
             [
-                "by increments: avg(y), from t",
+                "incrementally: avg(y), from t",
                 "  merged",
                 "for each window: what else the query asks, over that",
             ],
@@ -65,7 +65,7 @@ def _explained(sql: str, duck: Duck) -> list[str]:
         (
             "SELECT sum(s) FROM (SELECT max(y) AS s FROM chunk_0 t GROUP BY g)",
             [
-                "by increments: max(y) by g, from t",
+                "incrementally: max(y) by g, from t",
                 "  merged",
                 "for each window: what else the query asks, over that",
             ],
@@ -73,25 +73,25 @@ def _explained(sql: str, duck: Duck) -> list[str]:
         (
             "SELECT g, count(*) FROM chunk_0 t GROUP BY g HAVING count(*) > 1",
             [
-                "by increments: count(*) by g, from t",
+                "incrementally: count(*) by g, from t",
                 "  merged",
                 "for each window: what else the query asks, over that",
             ],
         ),
         (
             "SELECT DISTINCT g FROM chunk_0 t",
-            ["by increments: the distinct rows, from t", "  merged"],
+            ["incrementally: the distinct rows, from t", "  merged"],
         ),
-        ("SELECT x FROM chunk_0 t", ["by increments: rows as they come, from t", "  merged"]),
+        ("SELECT x FROM chunk_0 t", ["incrementally: rows as they come, from t", "  merged"]),
         (
             "SELECT count(*) FROM chunk_0 a JOIN chunk_1 b USING (g)",
-            ["by increments: count(*), from a joined with b", "  merged"],
+            ["incrementally: count(*), from a joined with b", "  merged"],
         ),
         (
             "SELECT histogram(g) FROM chunk_0 t",
             [
                 "anew for each window, from counts: histogram(g), from t",
-                "  equal rows are kept once and counted, by increments: merged",
+                "  equal rows are kept once and counted, incrementally: merged",
             ],
         ),
         (

@@ -39,7 +39,7 @@ _ABOVE: Final = ("having", "qualify", "order", "limit", "offset", "distinct")
 
 
 def explain(split: SplitQuery, merges: Sequence[str]) -> str:
-    """Return in words what is evaluated by increments, what anew for each window, and why.
+    """Return in words what is evaluated incrementally, what anew for each window, and why.
 
     `merges` says for each leaf how its partials are merged.
     """
@@ -78,9 +78,9 @@ def _explained(leaf: Leaf, merge: str) -> tuple[str, ...]:
         anew = f"  rows are kept; {leaf.reason}, so {_anew(leaf)} anew over them for each window"
         return f"anew for each window: {about}", anew
     if rule == "counted rows":
-        counted = f"  equal rows are kept once and counted, by increments: {merge}"
+        counted = f"  equal rows are kept once and counted, incrementally: {merge}"
         return f"anew for each window, from counts: {about}", counted
-    lines = (f"by increments: {about}", f"  {merge}")
+    lines = (f"incrementally: {about}", f"  {merge}")
     return (*lines, _SORTED[rule]) if rule in _SORTED else lines
 
 
@@ -116,7 +116,7 @@ def parts(split: SplitQuery) -> str:
 
 
 def whole(split: SplitQuery) -> str:
-    """Return the query as it is evaluated whole, over the rows of its streams."""
+    """Return the query as it is evaluated in full, over the rows of its streams."""
     return f"whole: {key(over_streams(split.whole, split.windows))}"
 
 

@@ -3,7 +3,7 @@
 The n greatest or least values are chosen by the same aggregate over the values of all partials:
 `max(x, 3)` merges as DuckDB computes it. `arg_max(x, y, 3)` keeps the values of y beside those of
 x. It is split on landmarks only: of rows with equal y, DuckDB does not say which it takes, and the
-merge may take others than the query evaluated whole. Over windows, a result would then depend on
+merge may take others than the query evaluated in full. Over windows, a result would then depend on
 the way of evaluation.
 """
 
