@@ -345,7 +345,7 @@ class StreamTypeError(UpStreamError, ValueError):
         self.row = row
         colon = "" if reason.startswith("is ") else ":"
         named = "" if column is None else f"column {column!r}{colon} "
-        super().__init__(f"{_at(row)}{named}{reason} (stream {stream!r}; no row was taken)")
+        super().__init__(f"{_at(row)}{named}{reason} (stream {stream!r}; no row was accepted)")
 
 
 def _at(row: int | None) -> str:

@@ -60,7 +60,7 @@ def _places(given: Sequence[str], wanted: Sequence[str], stream: str) -> dict[st
             reason = f"is not a column of the stream, which has {', '.join(wanted)}"
             raise StreamTypeError(stream, reason, column=name)
         if column in places:
-            raise StreamTypeError(stream, "is there twice", column=column)
+            raise StreamTypeError(stream, "is named twice", column=column)
         places[column] = place
     return places
 

@@ -96,7 +96,7 @@ def test_windows_are_in_the_order_of_the_text() -> None:
 
 
 def test_a_window_is_no_value() -> None:
-    with pytest.raises(WindowError, match="makes a table, not a value") as caught:
+    with pytest.raises(WindowError, match="returns a table, not a value") as caught:
         read_query("SELECT price FROM trades WHERE tumble(trades, 3) > 1", STREAMS)
     assert shown(caught).startswith("tumble(")
 

@@ -28,7 +28,7 @@ from .example_streams import shown, window_of
         (
             "latest(trades, 3)",
             "latest(",
-            "takes nothing without a name after the stream, and 1 ",
+            "takes no positional argument after the stream, and 1 ",
         ),
         ("tumble(ticks, 10, offset => 1, offset => 2)", "offset => 2", "the argument offset twice"),
         ("rows(ticks, 10, offset => 1)", "offset", "rows has no argument offset"),

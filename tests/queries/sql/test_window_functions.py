@@ -179,7 +179,7 @@ def test_a_call_is_a_window(call: str, expected: WindowClause) -> None:
             "INTERVAL '1 hour'",
             "between 0 and 28 days",
         ),
-        ("tumble(ticks, 10, empty => 1)", "1)", "empty is true or false"),
+        ("tumble(ticks, 10, empty => 1)", "1)", "empty must be true or false"),
         ("session(news, INTERVAL '1 minute')", "session(", "has no time column"),
         ("hop(ticks, 10000001, 2)", "2)", "10,000,001 basic windows"),
         ("tumble(news, INTERVAL '1 minute')", "tumble(", "has no time column"),

@@ -90,23 +90,23 @@ class Evaluation(Protocol):
         """Read what the streams have, and work ahead as far as possible."""
 
     def answers(self, now: float, keep: int) -> Answers:
-        """Give the newest `keep` of the answers that are due, and count the others as skipped."""
+        """Give the newest `keep` due answers, and count the others as skipped."""
 
     def current(self, now: float) -> Answer | None:
-        """Answer as things are at a moment, after `answers` for the same moment.
+        """Return the current answer; call it after `answers` for the same moment.
 
-        For the newest window that is closed, with rows in it or without, or for all rows; None if
-        nothing is remembered that could be asked for.
+        It is for the newest closed window, with rows in it or without, or for all rows. It is None
+        if no rows are kept from which it could be computed.
         """
 
     def due_at(self) -> float | None:
-        """Return when the clock alone will make an answer due, if it will."""
+        """Return when the clock alone will make an answer due, or None."""
 
     def counts(self) -> Counts:
         """Return what became of rows so far."""
 
     def describe(self) -> Description:
-        """Return how it is evaluated at the moment, in words."""
+        """Describe how the query is evaluated at the moment."""
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
