@@ -162,7 +162,7 @@ def test_asking_answers_for_the_newest_window_again_and_again(engine: Engine) ->
 
 def test_an_append_query_without_a_window_cannot_be_asked(engine: Engine) -> None:
     query = engine.continuous_query("SELECT symbol FROM trades")
-    with pytest.raises(StatementError, match="remembers nothing"):
+    with pytest.raises(StatementError, match="keeps no rows"):
         query.ask()
 
 

@@ -7,7 +7,7 @@ import pytest
 from upstream.queries.chunks.grid import FOREVER
 from upstream.queries.evaluation.chosen_way import ChosenWay
 
-UP_TO = "windows of up to {} rows are evaluated in full, not in these parts; larger ones"
+UP_TO = "windows of up to {} rows are evaluated in full, not in parts; larger ones"
 
 
 def measured() -> ChosenWay:
@@ -82,7 +82,7 @@ def test_very_large_windows_are_not_measured_any_more() -> None:
         (
             None,
             True,
-            f"{UP_TO.format('4,096')} by parts, or as is measured to be cheaper",
+            f"{UP_TO.format('4,096')} by parts, or in full where that is measured to be cheaper",
         ),
         (
             None,

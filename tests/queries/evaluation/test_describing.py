@@ -24,7 +24,7 @@ def now(query: ContinuousQuery) -> str:
     return query.explain().splitlines()[-1]
 
 
-UP_TO = "windows of up to 65,536 rows are evaluated in full, not in these parts; larger ones "
+UP_TO = "windows of up to 65,536 rows are evaluated in full, not in parts; larger ones "
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_it_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: Engine
     query = engine.continuous_query("SELECT sum(x) FROM tumble(bids, 10)", evaluation="increments")
     assert isinstance(query._evaluation, WindowedEvaluation)
     query._evaluation._portions.count = 2
-    chunks = "; the open chunk in 2 portions as it comes"
+    chunks = "; the open chunk is evaluated in 2 portions"
     assert now(query) == f"windows are evaluated incrementally{chunks}"
 
 

@@ -181,13 +181,13 @@ def test_a_call_is_a_window(call: str, expected: WindowClause) -> None:
         ),
         ("tumble(ticks, 10, empty => 1)", "1)", "empty must be true or false"),
         ("session(news, INTERVAL '1 minute')", "session(", "has no time column"),
-        ("hop(ticks, 10000001, 2)", "2)", "10,000,001 basic windows"),
+        ("hop(ticks, 10000001, 2)", "2)", "10,000,001 chunks"),
         ("tumble(news, INTERVAL '1 minute')", "tumble(", "has no time column"),
         ("landmark(news, INTERVAL '1 minute')", "landmark(", "has no time column"),
-        ("tumble(news, 3, by => arrival)", "3,", "arrival is measured in time"),
+        ("tumble(news, 3, by => arrival)", "3,", "windows on arrival need a length of time"),
         ("tumble(trades, INTERVAL '1 day', by => price)", "price)", "by => arrival"),
-        ("latest(trades, per => 3)", "3)", "per is a column"),
-        ("latest(trades, per => (symbol, SYMBOL))", "SYMBOL)", "there twice"),
+        ("latest(trades, per => 3)", "3)", "per must be a column"),
+        ("latest(trades, per => (symbol, SYMBOL))", "SYMBOL)", "named twice"),
     ],
 )
 def test_what_is_no_window_is_shown_where_it_is(call: str, place: str, reason: str) -> None:

@@ -109,7 +109,7 @@ def check_together(
         )
     if any(each.answers_empty for each in clauses) and len({_slide(each) for each in clauses}) > 1:
         raise WindowError(
-            "with empty => true, all windows of a query must have the same slide",
+            "with empty => true, all windows of a query need the same slide and offset",
             parsed.text,
             parsed.places[numbers[-1]],
             hint="give all windows the same slide and offset, or leave empty out",

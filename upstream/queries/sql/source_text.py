@@ -160,7 +160,7 @@ class SourceText:
             place = int(at.group(1)) if at else len(text)
             reason = reason[: at.start()] if at else "this cannot be read as SQL"
             if reason.startswith("Missing "):
-                reason = f"what begins here is not closed: no {reason.removeprefix('Missing ')}"
+                reason = f"what begins here has no closing {reason.removeprefix('Missing ')}"
             self.refuse(QuerySyntaxError, reason, place)
         except (SqlglotError, RecursionError, *_SLIPS):
             self.refuse(QuerySyntaxError, "this cannot be read as SQL", None)

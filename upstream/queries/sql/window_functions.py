@@ -210,20 +210,22 @@ class _WindowCall:
 
     def _column(self, part: exp.Expr) -> str:
         if not isinstance(part, exp.Column) or not isinstance(part.this, exp.Identifier):
-            self._arguments.refuse("per is a column, or several in brackets", part)
+            self._arguments.refuse("per must be a column, or several in brackets", part)
         column = self._definition.column_named(part.name)
         if column is None:
             reason = f"the stream {self._definition.name} has no column {part.name}"
             hint = did_you_mean(part.name, self._definition.schema.names)
             self._arguments.refuse(reason, part, hint, UnknownColumnError)
         if pa.types.is_nested(self._definition.schema.field(column).type):
-            self._arguments.refuse(f"rows cannot be grouped by {column}: it has parts", part)
+            self._arguments.refuse(
+                f"rows cannot be grouped by {column}: it has a nested type", part
+            )
         return column
 
 
 def _is_zone(name: str) -> bool:
     try:
         ZoneInfo(name)
-    except (OSError, ValueError, KeyError):  # a folder of zones, a path, a name that is none
+    except (OSError, ValueError, KeyError):  # a folder of zones, a path, or an unknown name
         return False
     return True
