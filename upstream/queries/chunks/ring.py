@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class Ring(Generic[Item]):
-    """Items by the number of their chunk; those of one chunk in the order in which they came.
+    """Items by the number of their chunk; those of one chunk are in the order of arrival.
 
     >>> ring = Ring[str]()
     >>> for chunk, item in ((3, "a"), (1, "b"), (3, "c")):

@@ -34,7 +34,7 @@ def window_of_call(
 ) -> WindowClause:
     """Return the window that a call of a window function asks for; raise WindowError if it cannot.
 
-    With `duck`, a table in place of a stream is told from a name that does not exist.
+    With `duck`, the error distinguishes a table from a name that does not exist.
     """
     arguments = WindowArguments(source, call)
     return _WindowCall(arguments, streams[_stream_among(arguments, streams, duck)]).clause()
