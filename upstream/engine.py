@@ -1,8 +1,8 @@
-"""The engine: streams and tables in one place, with SQL that is answered once or stands.
+"""The engine: streams and tables in one place, with one-time and standing SQL queries.
 
-It wires what `upstream.queries` has: statements are read there, standing queries are split and
-evaluated there, by an embedded DuckDB. Nothing runs by itself and no thread is started: `append`
-stores, and whoever asks for results has them evaluated.
+It puts the parts of `upstream.queries` together. Statements are read there, and standing queries
+are split and evaluated there by an embedded DuckDB. Nothing runs in the background and no thread is
+started: `append` stores rows, and a call that asks for results evaluates queries.
 """
 
 from __future__ import annotations
@@ -56,34 +56,34 @@ if TYPE_CHECKING:
 class Engine:
     """Streams, tables, and queries over them; embedded, in this process.
 
-    `scheduler` says in which order `run` serves queries: `"staleness"`, where the query with the
-    most staleness for the cost of a run is next, or `"round-robin"`. `threads` are those that
-    DuckDB may use; more than one is worth it for large windows that are evaluated whole. Nothing
-    else has threads.
-    The cost of queries is measured by `stopwatch`, a separate clock, as `clock` may stand still.
-    Nothing is downloaded. `now()` and its like return the time of `clock`.
+    `scheduler` sets the order in which `run` serves queries. With `"staleness"`, the query with the
+    most staleness per second of its cost is next; the alternative is `"round-robin"`. `threads` is
+    the number of threads that DuckDB may use; more than one pays for large windows that are
+    evaluated in full. `stopwatch` is the clock that measures the cost of queries, since `clock` may
+    stand still. `now()` and similar functions return the time of `clock`. Nothing is downloaded.
 
-    SQL may read and write files of this machine, attach databases and change settings, which is
-    right for your own. With `files=False` it may do none of that, for as long as the engine lives;
-    never give other people's SQL to an engine without that restriction.
+    SQL may read and write files of this machine, attach databases and change settings. With
+    `files=False` it may do none of that. Never run SQL from other people in an engine without this
+    restriction.
 
     Windows are named in FROM, in place of a stream:
 
         tumble(trades, INTERVAL '1 minute')                        every minute
         hop(trades, INTERVAL '10 minutes', INTERVAL '1 minute')    ten minutes, each minute
         tumble(trades, INTERVAL '1 month', zone => 'Europe/Rome')  months of the calendar
-        session(trades, INTERVAL '5 minutes', per => symbol)       until a symbol is silent so long
-        rows(trades, 1000, 100)                                    1,000 rows, each 100 rows
-        latest(trades, rows => 3, per => symbol)                   the newest three rows of each key
-        landmark(trades), landmark(trades, INTERVAL '1 hour')      all rows, each hour or always
+        session(trades, INTERVAL '5 minutes', per => symbol)       ends after 5 minutes of silence
+        rows(trades, 1000, 100)                                    1,000 rows, every 100 rows
+        latest(trades, rows => 3, per => symbol)                   the newest 3 rows per symbol
+        landmark(trades), landmark(trades, INTERVAL '1 hour')      all rows, always or each hour
 
-    Time is the stream's time column, or with `by => arrival` when rows were appended. Windows of a
-    fixed length are aligned to the epoch, or begin an `offset => INTERVAL '6 hours'` later. With
-    `empty => true` windows in which nothing came are answered too. A query may read the columns
-    `window_start` and `window_end`; windows of different sizes and slides can be joined, and are
-    answered whenever one of them ends.
+    Windows use the stream's time column or, with `by => arrival`, the time when rows were appended.
+    Windows of a fixed length are aligned to the epoch; `offset => INTERVAL '6 hours'` shifts them.
+    With `empty => true`, windows without rows have results too. A query may read the columns
+    `window_start` and `window_end`. Windows of different sizes and slides can be joined; the query
+    then has a result whenever one of them ends.
 
-    Any thread may call any method. One evaluates at a time; `append` does not wait for that.
+    Any thread may call any method. One thread evaluates at a time, and `append` does not wait for
+    it.
 
     >>> from upstream import ManualClock
     >>> engine = Engine(clock=ManualClock())
@@ -131,7 +131,7 @@ class Engine:
         """Held by the one thread that evaluates."""
 
     def __repr__(self) -> str:
-        """Return what is in it."""
+        """Return the numbers of streams and queries."""
         return f"<Engine with {len(self._streams)} streams and {len(self._queries)} queries>"
 
     def __enter__(self) -> Engine:
@@ -145,19 +145,18 @@ class Engine:
     # Statements
 
     def sql(self, text: str) -> pa.Table:
-        """Run one statement, and return what it answers as an Arrow table.
+        """Run one statement, and return its result as an Arrow table.
 
         A query reads the newest row of each key of a stream, and tables as they are. Sums of
-        integers are int64; where they may be larger, which is an error, write
-        sum(x)::DECIMAL(38, 0). Besides the statements of DuckDB there are INSERT INTO a stream,
-        DROP STREAM, and
+        integers are int64. A larger sum is an error; write sum(x)::DECIMAL(38, 0) to allow it.
+        Besides the statements of DuckDB there are INSERT INTO a stream, DROP STREAM, and
 
             CREATE STREAM trades (at TIMESTAMP, symbol TEXT, price DOUBLE) KEY (symbol) TIME (at)
 
-        Without KEY all rows are of one key. Without TIME the time is in the only TIMESTAMP column,
-        or in the one named time; a DOUBLE (seconds), a DATE or an integer has to be named, and so
-        has one of several TIMESTAMPs. A stream without a time has no windows but over arrival and
-        rows.
+        Without KEY, all rows have the same key. Without TIME, the time is the only TIMESTAMP
+        column, or the one named time. A DOUBLE (seconds), a DATE or an integer has to be named as
+        the time, and so has one of several TIMESTAMPs. A stream without a time can only have
+        windows over arrival and over rows.
         """
         self._check_open()
         with self._lock:
@@ -188,11 +187,12 @@ class Engine:
         """Append rows to a stream and return how many there were.
 
         `data` is an Arrow table or record batch, a DataFrame of pandas or polars, a mapping of
-        names to columns, or a list of mappings. Times may be texts such as
-        2026-01-02 09:30:00. Rows that do not fit are an error, and then none
-        is taken. Standing queries read them when they are asked for results. Any thread may append,
-        also while another evaluates a query, and never waits for that; if it lasts so long that
-        millions of rows wait, StreamFullError is raised and no row taken.
+        names to columns, or a list of mappings. Times may be texts such as 2026-01-02 09:30:00. If
+        any row does not fit, StreamTypeError is raised and no row is accepted.
+
+        Standing queries read the rows when they are asked for results. Any thread may append, even
+        while another thread evaluates a query, and does not wait for it. If millions of rows wait
+        because an evaluation takes too long, StreamFullError is raised and no row is accepted.
         """
         self._check_open()
         entry = self._streams.named(stream)
@@ -205,7 +205,7 @@ class Engine:
         return count
 
     def _relieve(self, entry: EngineStream) -> bool:
-        """Have what waits for queries read, unless another thread evaluates: it may take long."""
+        """Evaluate the queries that read a stream, unless another thread is evaluating."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -217,9 +217,9 @@ class Engine:
         return True
 
     def create_table(self, name: str, data: object) -> None:
-        """Make an ordinary table of data: Arrow, pandas, polars, or the path of a file.
+        """Create an ordinary table from Arrow, pandas or polars data, or from the path of a file.
 
-        A path ends with .parquet, .csv, .tsv or .json (also .gz), and may be a pattern such as
+        A path ends with .parquet, .csv, .tsv or .json (also with .gz), and may be a pattern such as
         `trades/*.parquet`.
         """
         from .queries.sql import is_reserved
@@ -231,13 +231,13 @@ class Engine:
         if not name:
             raise ParameterError("name", name, "a name that is not empty")
         if is_reserved(name):
-            expected = "another name: this one is reserved for rewritten queries"
+            expected = "another name, since this one is reserved for rewritten queries"
             raise ParameterError("name", name, expected)
         given = data if isinstance(data, str | Path) else as_arrow(data)
         try:
             self._duck.create_table(name, given)
         except DatabaseError as error:
-            reason = f"the table {name} cannot be made: {headline_of(str(error))}"
+            reason = f"the table {name} cannot be created: {headline_of(str(error))}"
             raise QueryError(reason) from error
 
     # Standing queries
@@ -258,24 +258,27 @@ class Engine:
         evaluation: Way = "measured",
         on_error: OnError = "skip",
     ) -> ContinuousQuery:
-        """Let a query stand; it sees what is appended from now on.
+        """Create a standing query; it reads what is appended from now on.
 
-        With `append` semantics every result counts, and up to `keep` wait to be taken; with
-        `update` only the newest does. Without a window, `append` gives each new row once, and
-        `update` the newest row of each key; a key whose newest row does not pass WHERE is in no
-        result, and `ask()` answers without it. A column without an alias is called what you wrote.
+        With `append` semantics every result counts, and up to `keep` results wait to be taken. With
+        `update` only the newest one does. Without a window, `append` returns each new row once, and
+        `update` the newest row of each key. A key whose newest row does not pass WHERE is in no
+        result. A column without an alias is named after its text.
 
-        Results come at each slide of the window (`emit="slide"`), when they differ from the last
-        (`"changed"`), or when asked for with `ask()` only (`"asked"`); with `emit_every`, at most
-        so often. A row that is late is dropped and counted, unless it is no more than
-        `allowed_lateness` behind the newest; then windows that were answered are answered again,
-        with `update` only the newest that was. After `close_after` of silence windows close without
-        a further row. Times are in seconds, or in units of the time column where that is a number.
-        Of empty windows, only the first after one with rows has a result. Rows that the query fails
-        on (a cast of a text that is no number) are left out, and `result.rows_failed` counts them;
-        with `on_error="fail"` the result is an error instead.
-        `callback` gets results when `run` serves the query, by its `weight` among several.
-        `evaluation` is `"increments"`, `"whole"`, or `"measured"`, which depends on the rows.
+        `emit` says when there are results: at each slide of the window (`"slide"`), when they
+        change (`"changed"`), or only for calls of `ask()` (`"asked"`). `emit_every` is the least
+        time between results. Only the first empty window after one with rows has a result.
+
+        A late row is dropped and counted, unless it is at most `allowed_lateness` behind the
+        newest. Then its windows have results again; with `update`, only the newest window. After
+        `close_after` without rows, windows close without a further row. These times are in seconds,
+        or in the unit of a time column of numbers.
+
+        Rows on which the query fails, such as in a cast of a text that is not a number, are left
+        out and counted in `result.rows_failed`. With `on_error="fail"` the result is an error
+        instead. `callback` receives results when `run` serves the query; `weight` is the importance
+        of the query's staleness. `evaluation` is `"increments"` (incrementally), `"whole"` (in
+        full), or `"measured"`, which depends on the rows.
         """
         self._check_open()
         choices = Choices(
@@ -290,7 +293,7 @@ class Engine:
             weight=weight,
         )
         if callback is not None and not callable(callback):
-            raise ParameterError("callback", callback, "a function of a result")
+            raise ParameterError("callback", callback, "a function that takes a result")
         with self._lock:
             return self._stand(sql, self._free_name(name), choices, callback)
 
@@ -323,26 +326,26 @@ class Engine:
         return query
 
     def stream(self, name: str) -> Stream:
-        """Return a stream of the library that is fed from this one, for Python plans.
+        """Return a library stream that this stream feeds, for Python plans.
 
-        Its keys are the key's values, its values the rows as dicts.
+        Its keys are the values of the key columns. Its values are the rows as dicts.
         """
         self._check_open()
         with self._lock:
             return self._streams.named(name).for_plans()
 
     def add_plan(self, plan: PlanQuery) -> None:
-        """Have `run` serve a Python plan too, beside the standing queries, until it is closed."""
+        """Let `run` serve a Python plan beside the standing queries, until the plan is closed."""
         self._check_open()
         with self._lock:
             self._free_name(plan.name)
             self._plans[plan.name] = plan
 
     def run(self, seconds: float | timedelta) -> int:
-        """Serve all queries, whichever is the most worth it, and return how many runs there were.
+        """Serve all queries, the most worthwhile first, and return the number of runs.
 
-        Ends as soon as nothing is left to do, or when `seconds` have passed: it does not wait for
-        rows, which nobody can append meanwhile but a callback.
+        It ends when nothing is left to do, or when `seconds` have passed. It does not wait for new
+        rows: only callbacks and other threads can append while it runs.
         """
         self._check_open()
         seconds = seconds_of("seconds", seconds)
@@ -364,11 +367,11 @@ class Engine:
 
     @property
     def queries(self) -> tuple[ContinuousQuery, ...]:
-        """The queries that stand."""
+        """The standing queries."""
         return tuple(self._queries.values())
 
     def query(self, name: str) -> ContinuousQuery:
-        """Return the standing query of this name; UnknownNameError if there is none."""
+        """Return the standing query of this name; raise UnknownNameError if it does not exist."""
         if name not in self._queries:
             raise UnknownNameError("query", name)
         return self._queries[name]
@@ -411,7 +414,7 @@ class Engine:
         readers = [query.name for query in self._queries.values() if name in query.streams]
         if readers:
             raise StatementError(
-                f"the stream {name} is read by the standing queries {', '.join(readers)}",
+                f"standing queries read the stream {name}: {', '.join(readers)}",
                 statement.text,
                 statement.place,
                 hint="close them first",
@@ -430,7 +433,7 @@ class Engine:
     # Names
 
     def _free_name(self, name: str | None) -> str:
-        """Return a name for a query that no other has."""
+        """Return a name for a query that no other query has."""
         if name is None:
             self._numbered += 1
             return self._free_name(f"query-{self._numbered}")
@@ -442,12 +445,12 @@ class Engine:
         return name
 
     def _check_unused(self, tables: frozenset[str], text: str) -> None:
-        """Refuse to change a table under the queries that read it."""
+        """Refuse to change a table that a standing query reads."""
         read = frozenset().union(*(query.tables for query in self._queries.values()))
         for table in sorted(tables & read):
             readers = [query.name for query in self._queries.values() if table in query.tables]
             raise StatementError(
-                f"the table {table} is read by the standing queries {', '.join(readers)}",
+                f"standing queries read the table {table}: {', '.join(readers)}",
                 text,
                 hint="close them first; rows can be inserted and deleted at any time",
             )
@@ -465,7 +468,7 @@ class Engine:
 
 
 def _duck() -> type[Duck]:
-    """Return the class of databases; ImportError if what it needs is not installed."""
+    """Return the class of databases; raise ImportError if a package that it needs is missing."""
     try:
         for name in ("duckdb", "pyarrow", "sqlglot"):
             import_module(name)

@@ -1,9 +1,9 @@
-"""What can go wrong by the caller's doing, each as an exception of its own.
+"""Exceptions for mistakes of the caller, each with a class of its own.
 
-Load is not an error: what load makes a queue drop is counted (see ``statistics``), and a bug of
-ours is an assertion. Every exception here derives from :class:`UpStreamError` and, where Python
-has a fitting class, from that as well, so that ``except ValueError`` works as people expect. The
-data of the condition is on attributes; the message says what to do.
+Load is not an error: `statistics` counts what a queue drops because of load. A bug of ours is an
+assertion. Every exception here derives from :class:`UpStreamError` and, where Python has a fitting
+class, from that class as well, so that ``except ValueError`` works as expected. Attributes hold the
+data of the condition; the message says what to do.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from reprlib import repr as shorten
 
 
 class UpStreamError(Exception):
-    """The parent of every exception that this library raises on purpose."""
+    """The parent of all exceptions that this library raises on purpose."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how to make it again in another process: as it is, not by what it was made of."""
+        """Return how to restore the exception in another process with message and attributes."""
         return _again, (type(self), self.args), self.__dict__
 
 
@@ -45,7 +45,7 @@ class TimeNotFiniteError(UpStreamError, ValueError):
 
 
 class TimeOutOfRangeError(UpStreamError, ValueError):
-    """A time is so far from zero that windows around it cannot be told apart."""
+    """A time is so far from zero that floats cannot tell the windows around it apart."""
 
     def __init__(self, time: float, slide: float, row: int | None = None) -> None:
         self.time = time
@@ -63,13 +63,13 @@ class ColumnLengthError(UpStreamError, ValueError):
     def __init__(self, *, keys: int, values: int, times: int) -> None:
         self.lengths = {"keys": keys, "values": values, "times": times}
         super().__init__(
-            f"the columns of a batch must be equally long, not {keys} keys, {values} values and "
-            f"{times} times"
+            f"the columns of a batch must have the same length, not {keys} keys, {values} values "
+            f"and {times} times"
         )
 
 
 class ColumnTypeError(UpStreamError, TypeError):
-    """A column of a batch is not something that updates can be read from."""
+    """Updates cannot be read from a column of a batch."""
 
     def __init__(self, column: str, reason: str) -> None:
         self.column = column
@@ -77,7 +77,7 @@ class ColumnTypeError(UpStreamError, TypeError):
 
 
 class ParameterError(UpStreamError, ValueError):
-    """A parameter has a value that makes no sense."""
+    """A parameter has a value that is not allowed."""
 
     def __init__(self, name: str, value: object, expected: str) -> None:
         self.name = name
@@ -98,7 +98,7 @@ class RateError(ParameterError):
 
 
 class UnknownPolicyError(UpStreamError, LookupError):
-    """No queue or scheduler goes by this name."""
+    """No queue or scheduler has this name."""
 
     def __init__(self, name: object, known: Iterable[str]) -> None:
         self.name = name
@@ -116,48 +116,48 @@ class UnknownNameError(UpStreamError, LookupError):
 
 
 class UnknownKeyError(UpStreamError, LookupError):
-    """No update of this key has arrived here, or it was forgotten since."""
+    """No update of this key has arrived, or the key was forgotten since."""
 
     def __init__(self, key: object) -> None:
         self.key = key
-        super().__init__("no update of that key has arrived here, or the key was forgotten since")
+        super().__init__("no update of this key has arrived here, or the key was forgotten")
 
 
 class NameTakenError(UpStreamError, ValueError):
-    """There is a stream, a queue, a table or a query of this name already."""
+    """There already is a stream, a queue, a table or a query of this name."""
 
     def __init__(self, kind: str, name: object) -> None:
         self.kind = kind
         self.name = name
-        super().__init__(f"a {kind} named {name!r} exists already; drop it, or choose another name")
+        super().__init__(f"a {kind} named {name!r} already exists; drop it, or choose another name")
 
 
 class PositionNotKeptError(UpStreamError, LookupError):
-    """A reader was to be opened at a position whose rows are not kept any more, or never came."""
+    """A reader was requested at a position whose rows are no longer kept, or have not arrived."""
 
     def __init__(self, position: int, *, first: int, end: int) -> None:
         self.position = position
         self.first = first
         self.end = end
         super().__init__(
-            f"no reader can begin at row {position}: rows {first} to {end} are kept; begin at one "
-            "of these, or at the end"
+            f"a reader cannot begin at row {position}: only rows {first} to {end} are kept; begin "
+            "at one of these, or at the end"
         )
 
 
 class StreamFullError(UpStreamError):
-    """A stream of an engine takes no more rows until those that wait for queries are read.
+    """A stream of an engine accepts no more rows until queries have read the rows that wait.
 
-    That is while another thread evaluates for long. No row of the batch was taken; `stream` and
-    `rows`, how many wait, say more.
+    This happens while another thread evaluates for a long time. No row of the batch was accepted.
+    `stream` names the stream, and `rows` is the number of rows that wait.
     """
 
     def __init__(self, stream: str, rows: int) -> None:
         self.stream = stream
         self.rows = rows
         super().__init__(
-            f"{rows:,} rows of {stream} wait for an evaluation by another thread; append again "
-            "when it is done, or evaluate queries more often"
+            f"{rows:,} rows of {stream} wait while another thread evaluates; append again when it "
+            "is done, or evaluate queries more often"
         )
 
 
@@ -165,8 +165,8 @@ class NotInProcessError(UpStreamError, LookupError):
     """An update was delivered or given back that this queue has not handed out."""
 
     _advice = (
-        "this queue did not hand that update out, or got it back already: deliver and give back "
-        "what dequeue() returned, once"
+        "this queue did not hand out that update, or it was already delivered or given back: call "
+        "deliver() or give_back() once for each update that dequeue() returned"
     )
 
     def __init__(self, update: object) -> None:
@@ -175,28 +175,28 @@ class NotInProcessError(UpStreamError, LookupError):
 
 
 class WindowNotInProcessError(NotInProcessError):
-    """A result was delivered of a window that this queue has not handed out in full."""
+    """A result was delivered for a window that this queue has not handed out completely."""
 
     _advice = (
-        "this queue did not hand out a whole window of that key and end, or its result was "
-        "delivered already: deliver what Aggregate.process() returned, once"
+        "this queue did not hand out a complete window with that key and end, or its result was "
+        "already delivered: deliver each result of Aggregate.process() once"
     )
 
 
 class KeyChangedError(UpStreamError, ValueError):
-    """The function of a Map returned an update of another key or time than it was given."""
+    """The function of a Map returned an update with another key or time than the given one."""
 
     def __init__(self, given: object, returned: object) -> None:
         self.given = given
         self.returned = returned
         super().__init__(
-            f"a Map must keep key and time, but made {shorten(returned)} of {shorten(given)}; "
-            "return the new value alone"
+            f"a Map must keep key and time, but turned {shorten(given)} into {shorten(returned)}; "
+            "return only the new value"
         )
 
 
 class AlreadyAttachedError(UpStreamError, RuntimeError):
-    """A queue is attached to a stream already, or a part of it serves another queue."""
+    """A queue is already attached to a stream, or a part of it belongs to another queue."""
 
 
 class NotAttachedError(UpStreamError, LookupError):
@@ -210,7 +210,7 @@ class ClosedError(UpStreamError, RuntimeError):
     """A queue, a stream or an engine was used after it was closed or detached."""
 
     def __init__(self, what: str) -> None:
-        advice = "make another" if what == "engine" else "its final statistics can still be read"
+        advice = "make a new one" if what == "engine" else "only its statistics can still be read"
         super().__init__(f"this {what} is closed; {advice}")
 
 
@@ -225,7 +225,7 @@ class PagePoolFullError(UpStreamError, MemoryError):
 
 
 class ValueTooLargeError(UpStreamError, ValueError):
-    """A value is longer than the whole page pool, so that no amount of waiting would help."""
+    """A value is longer than the whole page pool, so it can never fit."""
 
     def __init__(self, length: int, capacity: int) -> None:
         self.length = length
@@ -251,10 +251,10 @@ class ValueNotEncodableError(UpStreamError, TypeError):
 
 
 class QueryError(UpStreamError, ValueError):
-    """A statement cannot be understood, or not be run; the parent of those that say why.
+    """A statement cannot be understood or run; the parent of the exceptions that say why.
 
-    `text` is the statement, `line` and `column` the place in it, counted from one, or None where
-    no place is known; `hint` is what to do instead, and may be empty.
+    `text` is the statement. `line` and `column` are the place in it, counted from one, or None if
+    no place is known. `hint` says what to do instead, and may be empty.
     """
 
     def __init__(
@@ -276,7 +276,7 @@ class QueryError(UpStreamError, ValueError):
         return [self.reason + at]
 
     def _shown_line(self) -> list[str]:
-        """Return the line with a caret under the place; of a long line what is around it."""
+        """Return the line with a caret under the place; of a long line, only the part around it."""
         if self.line is None or self.column is None:
             return []
         line = self.text.split("\n")[self.line - 1]
@@ -290,7 +290,7 @@ class QueryError(UpStreamError, ValueError):
 
 
 _SHOWN_BEFORE, _SHOWN_WIDTH = 60, 100
-"""How much of a line with a mistake is shown: before the place, and in all."""
+"""How much of a line with a mistake is shown: before the place, and in total."""
 
 
 class QuerySyntaxError(QueryError):
@@ -314,27 +314,27 @@ class UnknownFunctionError(QueryError, LookupError):
 
 
 class WindowError(QueryError):
-    """A window function has arguments from which no window can be made."""
+    """The arguments of a window function do not define a window."""
 
 
 class QueryKeyError(QueryError):
-    """An update query without a window drops the key by which its results supersede one another."""
+    """An update query without a window does not select the key of its results."""
 
 
 class UnboundedQueryError(QueryError):
-    """A query would have to remember all that ever came."""
+    """A query would have to keep every row that ever arrived."""
 
 
 class QueryTypeError(QueryError):
-    """Types in a statement do not fit one another, or do not fit a stream."""
+    """Types in a statement do not fit together, or do not fit a stream."""
 
 
 class StatementError(QueryError):
-    """A statement of this kind is not for this place."""
+    """A statement of this kind is not allowed here."""
 
 
 class StreamTypeError(UpStreamError, ValueError):
-    """Rows do not fit the stream that they are for; none of them was taken."""
+    """Rows do not fit their stream; none of them was accepted."""
 
     def __init__(
         self, stream: str, reason: str, *, column: str | None = None, row: int | None = None
@@ -345,7 +345,7 @@ class StreamTypeError(UpStreamError, ValueError):
         self.row = row
         colon = "" if reason.startswith("is ") else ":"
         named = "" if column is None else f"column {column!r}{colon} "
-        super().__init__(f"{_at(row)}{named}{reason} (stream {stream!r}; no row was taken)")
+        super().__init__(f"{_at(row)}{named}{reason} (stream {stream!r}; no row was accepted)")
 
 
 def _at(row: int | None) -> str:
@@ -353,7 +353,7 @@ def _at(row: int | None) -> str:
 
 
 def _again(kind: type[UpStreamError], args: tuple[object, ...]) -> UpStreamError:
-    """Return an exception with a message that was made before."""
+    """Return an exception with the message that it had."""
     error = kind.__new__(kind)
     error.args = args
     return error

@@ -142,7 +142,7 @@ def test_system_clocks_do_not_differ() -> None:
 def test_streams_of_different_clocks_need_one_to_be_given(clock: ManualClock | None) -> None:
     streams = Streams()
     plan = Join(Source(streams.left), Source(Stream(clock=clock)), window=1)
-    with pytest.raises(ParameterError, match="clock must be given, as the streams have different"):
+    with pytest.raises(ParameterError, match="clock must be given, since the streams have differ"):
         PlanQuery(plan)
     with PlanQuery(plan, clock=streams.clock) as query:
         assert not query.is_due()

@@ -162,7 +162,7 @@ def test_asking_answers_for_the_newest_window_again_and_again(engine: Engine) ->
 
 def test_an_append_query_without_a_window_cannot_be_asked(engine: Engine) -> None:
     query = engine.continuous_query("SELECT symbol FROM trades")
-    with pytest.raises(StatementError, match="remembers nothing"):
+    with pytest.raises(StatementError, match="keeps no rows"):
         query.ask()
 
 
@@ -284,9 +284,9 @@ def test_a_division_by_zero_takes_its_row_with_it_and_nothing_else(engine: Engin
 
 def test_explain_says_what_is_evaluated_by_increments_and_what_not(engine: Engine) -> None:
     sums = engine.continuous_query(SUMS, evaluation="increments").explain()
-    assert sums.startswith("by increments: ")
+    assert sums.startswith("incrementally: ")
     whole = engine.continuous_query(SUMS, evaluation="whole").explain()
-    assert "windows are evaluated whole" in whole
+    assert "windows are evaluated in full" in whole
 
 
 def test_a_closed_query_reads_no_more_and_tells_its_counts(engine: Engine) -> None:

@@ -158,7 +158,7 @@ def test_times_may_be_texts(text: str, kind: pa.DataType, expected: str) -> None
 
 
 def test_a_time_without_a_zone_is_no_moment() -> None:
-    with pytest.raises(StreamTypeError, match=r"is no TIMESTAMPTZ, such as .*\+01:00"):
+    with pytest.raises(StreamTypeError, match=r"is not a TIMESTAMPTZ such as .*\+01:00"):
         appended({"a": ["2026-01-02 09:30:00"]}, pa.timestamp("us", "UTC"))
     with pytest.raises(StreamTypeError, match="some of the texts have a time zone"):
         appended({"a": ["2026-01-02 09:30:00", "2026-01-02 09:30:00Z"]}, pa.timestamp("us"))

@@ -201,7 +201,7 @@ def test_the_schema_is_that_of_the_stream_in_all() -> None:
         (pa.table({"Time": [1, 2], "k": ["a", None]}), "k", 1, "^row 1: column 'k' is NULL;"),
         (pa.table({"Time": [None, 2], "k": ["a", "b"]}), "Time", 0, "is NULL"),
         (pa.table({"Time": [1], "k": ["a"], "w": [1]}), "w", None, "has Time, k, v"),
-        (pa.table({"Time": [1], "k": ["a"], "K": ["a"]}), "k", None, "is there twice"),
+        (pa.table({"Time": [1], "k": ["a"], "K": ["a"]}), "k", None, "is named twice"),
     ],
 )
 def test_rows_that_do_not_fit_are_refused(
@@ -210,4 +210,4 @@ def test_rows_that_do_not_fit_are_refused(
     with pytest.raises(StreamTypeError, match=reason) as caught:
         conform(data, "s", SCHEMA, ("k", "Time"))
     assert (caught.value.column, caught.value.row) == (column, row)
-    assert "no row was taken" in str(caught.value)
+    assert "no row was accepted" in str(caught.value)

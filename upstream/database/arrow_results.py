@@ -1,8 +1,9 @@
 """Results of DuckDB as Arrow tables.
 
-Those of a few rows are quicker to take as Python values: DuckDB makes Arrow of a prepared
-statement's result by a second statement, which costs as much as the first one where there are few
-rows. Only types are taken so whose every value Python has: times reach beyond what datetime can.
+Results of a few rows are quicker to take as Python values. DuckDB makes an Arrow table of a
+prepared statement's result with a second statement, which costs as much as the first one when there
+are few rows. Only types whose every value exists in Python are taken in this way: times, for
+example, can lie outside the range of datetime.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ if TYPE_CHECKING:
     Types = Sequence[DuckDBPyType]
 
 SHORT_ROWS: Final = 64
-"""From here on it is quicker by Arrow."""
+"""From this number of rows on, Arrow is quicker."""
 _COPY: Final = "Arrow output on a DB-API result makes an extra copy"
-"""How DuckDB's warning begins. A relation, which it would rather have, costs more than the copy,
-since it cannot be prepared."""
+"""How DuckDB's warning begins. DuckDB recommends a relation instead, which costs more than the
+copy, since it cannot be prepared."""
 _HERE: Final = re.escape(__name__) + "$"
 _FILTER: Final = ("ignore", re.compile(_COPY, re.IGNORECASE), UserWarning, re.compile(_HERE), 0)
 """The filter as `warnings.filters` has it."""
 
 
 def as_arrow(connection: DuckDBPyConnection) -> pa.Table:
-    """Return what is left of the result of the last statement.
+    """Return the rest of the result of the last statement.
 
-    The filter that keeps DuckDB's warning back names this module, so it changes nothing for others.
-    It is set once, and again only after others have set filters of theirs: exchanging all filters
-    for each result, as `warnings.catch_warnings` does, would get in the way of other threads.
+    The filter that silences DuckDB's warning names this module, so it changes nothing for other
+    code. It is set once, and again only after other code has set its own filters. Exchanging all
+    filters for each result, as `warnings.catch_warnings` does, would disturb other threads.
     """
     if not warnings.filters or warnings.filters[0] != _FILTER:
         warnings.filterwarnings("ignore", _COPY, UserWarning, _HERE)
@@ -43,9 +44,9 @@ def as_arrow(connection: DuckDBPyConnection) -> pa.Table:
 
 
 def run_once(connection: DuckDBPyConnection, statement: Statement) -> tuple[pa.Table, Types]:
-    """Run a statement, and return what types its columns are of in DuckDB as well.
+    """Run a statement, and return its result and DuckDB's types of the columns.
 
-    A table without columns if it has no result.
+    The table has no columns if the statement has no result.
     """
     import duckdb
     import pyarrow as pa
@@ -57,14 +58,14 @@ def run_once(connection: DuckDBPyConnection, statement: Statement) -> tuple[pa.T
 
 
 def run_query(connection: DuckDBPyConnection, query: Statement | str) -> tuple[pa.Table, Types]:
-    """Run a query likewise."""
-    connection.execute(query)  # a relation would not heed Ctrl-C
+    """Run a query, and return its result and DuckDB's types of the columns."""
+    connection.execute(query)  # a relation would ignore Ctrl-C
     types = [column[1] for column in connection.description or ()]
     return as_arrow(connection), types
 
 
 def has_plain_types(schema: pa.Schema) -> bool:
-    """Tell whether Python has every value that these types have."""
+    """Tell whether every value of these types exists in Python."""
     import pyarrow as pa
 
     types = pa.types

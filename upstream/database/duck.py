@@ -1,12 +1,13 @@
 """The one DuckDB of an engine, and statements that are prepared once and run on lent tables.
 
-A continuous query runs the same few statements again and again on tables that change, so a
-statement is parsed once, and reads *lent* relations: names under which DuckDB finds an object that
-hands out whichever Arrow table it holds at the moment. Registering a table anew for each run costs
-a quarter of a millisecond, which is a third of what the whole statement takes.
+A standing query runs the same few statements again and again on tables that change. So a statement
+is parsed once and reads *lent* relations: names for which DuckDB finds an object that returns the
+Arrow table that it holds at the moment. Registering a table for each run would cost a quarter of a
+millisecond, which is a third of what the whole statement takes.
 
-Standing queries and our own statements come as sqlglot trees and are written out by it; a statement
-that runs once may run as it was written. No text of a user is ever pasted into another.
+Standing queries and our own statements are sqlglot trees, and sqlglot writes them as text. A
+statement that runs once may run as the user wrote it. Text of a user is never inserted into other
+text.
 """
 
 from __future__ import annotations
@@ -45,25 +46,25 @@ _ALWAYS: Final = {
     "allow_community_extensions": False,
     "python_enable_replacements": False,
 }
-"""Nothing is downloaded, and names are those of tables, never of Python variables."""
+"""Nothing is downloaded, and names refer to tables, never to Python variables."""
 _LOCKED: Final = {"enable_external_access": "false", "lock_configuration": "true"}
-"""What keeps SQL of others away from files, and from these settings."""
+"""These settings keep foreign SQL away from files, and from the settings themselves."""
 _MEMORY: Final = ":memory:"
 _MAY_DEFINE: Final = re.compile(
     r"\b(?:MACRO|FUNCTION|ATTACH|IMPORT|LOAD|PRAGMA|CALL|DATABASE)\b", re.IGNORECASE
 )
-"""A statement without any of these words brings in no function, and takes none away."""
+"""A statement without any of these words adds and removes no function."""
 
 
 _READS: Final = ("SELECT ", "(")
-"""How statements begin that change nothing, of those that are written out here."""
+"""How those of our own statements begin that change nothing."""
 
 
 class Duck:
-    """An embedded DuckDB with one thread of its own making: ours.
+    """An embedded DuckDB, with one thread unless more are asked for.
 
-    More threads slow statements on fewer than some 10,000 rows down, and with Python in the scan
-    they can block one another.
+    More threads slow down statements on fewer than some 10,000 rows. With Python in the scan they
+    can block one another.
     """
 
     __slots__ = (
@@ -100,9 +101,9 @@ class Duck:
         self._prepared_count = 0
 
     def _silence(self) -> None:
-        """Let DuckDB print nothing by itself.
+        """Prevent DuckDB from printing.
 
-        In a notebook without ipywidgets it prints no progress and refuses to be told so.
+        In a notebook without ipywidgets it prints no progress and rejects the setting.
         """
         [(prints,)] = self._connection.execute(
             "SELECT current_setting('enable_progress_bar')"
@@ -114,56 +115,57 @@ class Duck:
     def has_own_functions(self) -> bool:
         """Tell whether there may be functions that a new database in memory does not have.
 
-        A new one need not be asked, which is worth knowing: listing all functions takes 12 ms.
+        If not, the functions need not be listed, which takes 12 ms.
         """
         return self._has_own_functions
 
     def close(self) -> None:
-        """Close the database; what was prepared cannot run any more."""
+        """Close the database; prepared statements cannot run any more."""
         self._connection.close()
 
     def keeping(self) -> AbstractContextManager[None]:
-        """Keep what statements share lent to the end of a block in which many are tried.
+        """Keep shared relations lent until the end of a block in which many statements are tried.
 
-        Until then DuckDB is asked about the same query once, so nothing may be changed meanwhile.
+        Until then DuckDB is asked only once about the same query, so nothing may be changed
+        meanwhile.
         """
         return self._relations.keeping()
 
     def prepare(self, write: Write, lent: Collection[str]) -> Prepared:
         """Return a statement that can run again and again, on tables for these names.
 
-        DatabaseError, if it cannot be parsed, is raised when it is first needed.
+        If it cannot be parsed, DatabaseError is raised when it is first needed.
         """
         self._prepared_count += 1
         name = f"__prepared_{self._prepared_count}"
         return Prepared(self._connection, partial(self.written, write), frozenset(lent), name)
 
     def written(self, write: Write) -> Written:
-        """Return a statement with the relations that it is lent; it is to be closed."""
+        """Return a statement with the relations that are lent to it; the caller has to close it."""
         written = Written(self._connection, self._relations, self._clock, write)
         self._note(written.text)
         return written
 
     def known(self, ask: Callable[[Duck], T]) -> T:
-        """Return what a question about the database gave, asked anew after it was changed."""
+        """Return the result of a question about the database, asked again after a change."""
         if ask not in self._known:
             self._known[ask] = ask(self)
         return cast("T", self._known[ask])
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[str, ...]]:
-        """Run a statement of ours that answers with texts, and return its rows."""
+        """Run one of our own statements that returns texts, and return its rows."""
         self._forget_known(sql)
         with self._running:
             return self._connection.execute(sql, parameters).fetchall()
 
     def take_back(self, relation: LentRelation) -> None:
-        """Let DuckDB know a table that was lent no more."""
+        """Remove a lent table from DuckDB."""
         self._relations.take_back(relation)
 
     def answer_as_written(self, text: str, tables: Mapping[str, pa.Table]) -> pa.Table:
-        """Run the text of a statement for a user; QueryTypeError if the answer does not fit.
+        """Run a user's statement as it is; raise QueryTypeError if the result does not fit.
 
-        What RETURNING gives stays as it is, since an error would come after the change.
+        The result of RETURNING stays as it is, since an error would come after the change.
         """
         import duckdb
 
@@ -196,7 +198,7 @@ class Duck:
                 self.take_back(relation)
 
     def _note(self, sql: str) -> None:
-        """Take note of a statement that is about to run, which may change the database."""
+        """Note that a statement is about to run that may change the database."""
         if _MAY_DEFINE.search(sql):
             self._has_own_functions = True
         self._forget_known(sql)
@@ -206,7 +208,7 @@ class Duck:
             self._known.clear()
 
     def statement_type(self, text: str) -> str:
-        """Return the kind of the only statement in a text, such as SELECT; "" if it is none."""
+        """Return the kind of the one statement in a text, such as SELECT; "" if it is not one."""
         import duckdb
 
         try:
@@ -215,7 +217,7 @@ class Duck:
             return ""
         try:
             return str(statements[0].type.name) if len(statements) == 1 else ""
-        except ValueError:  # DuckDB's Python does not know all kinds that DuckDB does
+        except ValueError:  # DuckDB's Python package does not know all kinds that DuckDB has
             return ""
 
     def has_table(self, name: str) -> bool:
@@ -229,7 +231,7 @@ class Duck:
         return True
 
     def create_table(self, name: str, data: pa.Table | str | Path) -> None:
-        """Make a table of rows, or of a file by its ending; NameTakenError if there is one."""
+        """Create a table from rows or from a file; raise NameTakenError if the name is taken."""
         if self.has_table(name):
             raise NameTakenError("table", name)
         self._known.clear()
@@ -251,10 +253,10 @@ class Duck:
         raise ParameterError("data", path, f"rows, or the path of a file that ends with {endings}")
 
     def lend(self, schema: pa.Schema) -> LentRelation:
-        """Give DuckDB a table that can be changed at any time, under a name of its own."""
+        """Lend DuckDB a table that can be exchanged at any time, under a name of its own."""
         return self._relations.lend(schema)
 
 
 def _quoted(name: str) -> str:
-    """Return a name as DuckDB reads it where it would else take it apart."""
+    """Return a quoted name, which DuckDB would otherwise split at its dots."""
     return '"' + name.replace('"', '""') + '"'

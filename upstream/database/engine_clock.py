@@ -1,11 +1,11 @@
-"""`now()` and its like in SQL, by the clock of the engine instead of the wall's.
+"""`now()` and similar SQL functions by the clock of the engine instead of wall time.
 
-DuckDB lets a macro stand before a function of its own, and binds words without brackets, such as
-`current_timestamp`, to functions as well. So there is a macro for each of these names, which reads
-a variable; the variable is set right before a statement that may read it, and is the same
-throughout the statement. As macros of the user may call ours, and views, defaults of columns and
-prepared statements may have them inside, every statement is taken to read the clock once one of
-these was defined with such a name in it; no other statement pays anything.
+DuckDB prefers a macro to its own function of the same name, and binds words without brackets, such
+as `current_timestamp`, to functions as well. So there is a macro for each of these names, which
+reads a variable. The variable is set right before a statement that may read it, and stays the same
+throughout the statement. A user's macro may call ours, and so may views, defaults of columns and
+prepared statements. Once one of these was defined with such a name, every statement is assumed to
+read the clock. Until then, other statements cost nothing extra.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MACROS: Final = {
     "current_localtimestamp()": _LOCAL,
     "current_localtime()": f"CAST({_LOCAL} AS TIME)",
 }
-"""What is read instead of DuckDB's functions; by current_timestamp and the like as well."""
+"""What is read instead of DuckDB's functions, also by current_timestamp and similar words."""
 
 _AGE: Final = (
     f"CREATE OR REPLACE TEMP MACRO age"
@@ -40,7 +40,7 @@ _AGE: Final = (
     f"(x TIMESTAMPTZ) AS system.main.age(CAST(CAST({_NOW} AS DATE) AS TIMESTAMPTZ), x),"
     f"(x, y) AS system.main.age(x, y)"
 )
-"""The age of one time is that at the midnight before now."""
+"""The age of one time is its distance from the last midnight before now."""
 
 _WORDS: Final = re.compile(
     r"\b(?:now|today|age|ago|(?:get_)?current_time(?:stamp)?|current_date|transaction_timestamp|"
@@ -58,11 +58,11 @@ CLOCK_CALLS: Final = {
     "Localtime": "current_localtime",
     "Localtimestamp": "current_localtimestamp",
 }
-"""The functions that words without brackets call, by what sqlglot calls the words."""
+"""The functions that words without brackets call, by sqlglot's names for the words."""
 
 
 class EngineClock:
-    """Tells DuckDB the time of a clock."""
+    """Gives DuckDB the time of a clock."""
 
     __slots__ = ("_clock", "_connection", "_set", "is_hidden")
 
@@ -70,7 +70,8 @@ class EngineClock:
         self._connection = connection
         self._clock = clock
         self.is_hidden = False
-        """Whether something was defined that reads the clock, and may be in any statement."""
+        """Whether a definition reads the clock, so that any statement may read it through that
+        definition."""
         for name, body in MACROS.items():
             connection.execute(f"CREATE OR REPLACE TEMP MACRO {name} AS {body}")
         connection.execute(_AGE)
@@ -80,9 +81,9 @@ class EngineClock:
         self.tell()
 
     def may_be_read(self, sql: str) -> bool:
-        """Tell whether a statement names a function that depends on the time.
+        """Tell whether a statement may call a function that depends on the time.
 
-        Takes note of what it defines with such a name in it.
+        Also note whether the statement defines something that calls one.
         """
         is_named = _WORDS.search(sql) is not None
         if _BRINGS_IN.search(sql) or (is_named and _DEFINES.search(sql)):

@@ -1,10 +1,10 @@
-"""What DuckDB refuses, as an exception that needs no DuckDB to be named."""
+"""DuckDB's errors, as exceptions that can be named without importing DuckDB."""
 
 from __future__ import annotations
 
 
 class DatabaseError(Exception):
-    """DuckDB refused a statement, or failed in it; the message is DuckDB's own."""
+    """DuckDB refused a statement, or failed while running it. The message is DuckDB's own."""
 
 
 class DatabaseValueError(DatabaseError):

@@ -1,9 +1,9 @@
-"""Relations that are lent to DuckDB: names under which it finds whichever Arrow table they hold.
+"""Relations that are lent to DuckDB: names for which it finds the Arrow table that they hold.
 
 Registering a relation costs a third of a millisecond, as much as a small statement, so statements
-share them: one statement runs at a time, and each sets what it reads before it runs. A relation is
-lent for as long as anything refers to it, and not longer than until the next one is lent or taken
-back; so whatever an interruption leaves undone is made good later.
+share relations. One statement runs at a time, and each sets the tables that it reads before it
+runs. A relation is lent as long as something refers to it, and is taken back at the latest when the
+next one is lent or taken back. So anything that an interruption leaves undone is done later.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Columns = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class _Rows:
-    """What DuckDB holds: it hands out the table of the moment."""
+    """The object that DuckDB registers; it returns the current table."""
 
     __slots__ = ("table",)
 
@@ -39,7 +39,7 @@ class _Rows:
 
 
 class LentRelation:
-    """A name under which DuckDB finds whichever table this holds."""
+    """A name for which DuckDB finds the table that this object holds."""
 
     __slots__ = ("__weakref__", "_nothing", "_rows", "name")
 
@@ -47,7 +47,7 @@ class LentRelation:
         import pyarrow as pa
 
         self.name = name
-        self._nothing = pa.Table.from_batches([], schema=schema)  # of a union, too
+        self._nothing = pa.Table.from_batches([], schema=schema)  # this also works for a union
         self._rows = _Rows(self._nothing)
 
     @property
@@ -57,25 +57,25 @@ class LentRelation:
 
     @property
     def rows(self) -> object:
-        """The object to register with DuckDB, which must not keep the relation itself alive."""
+        """The object to register with DuckDB; it must not keep the relation itself alive."""
         return self._rows
 
     def hold(self, table: pa.Table | None) -> None:
-        """Have DuckDB read these rows; without any nothing stays in memory for our sake."""
+        """Set the rows that DuckDB reads; without rows, nothing is kept in memory."""
         self._rows.table = self._nothing if table is None else table
 
 
 class Kept:
-    """What is kept while queries are tried: the relations, and what DuckDB said of statements."""
+    """What is kept while queries are tried: relations, and DuckDB's reports on statements."""
 
     __slots__ = ("__weakref__", "columns", "relations", "results")
 
     def __init__(self) -> None:
         self.relations: list[LentRelation] = []
         self.columns: dict[str, Columns] = {}
-        """The names and types of the columns of queries, by their texts."""
+        """The names and types of the columns of queries, by the texts of the queries."""
         self.results: dict[str, tuple[pa.Schema, Types]] = {}
-        """The schemas of their results, and the types as DuckDB has them."""
+        """The schemas of the queries' results, with DuckDB's types."""
 
 
 class LentRelations:
@@ -94,7 +94,7 @@ class LentRelations:
         self._kept: weakref.ref[Kept] | None = None
 
     def lend(self, schema: pa.Schema, name: str = "") -> LentRelation:
-        """Lend a relation that is shared with no statement, under this name or one of its own."""
+        """Lend a relation that no statement shares, under this name or under a name of its own."""
         self.sweep()
         self._count += 1
         relation = LentRelation(name or f"__lent_{self._count}", schema)
@@ -104,7 +104,7 @@ class LentRelations:
         return relation
 
     def shared(self, schema: pa.Schema, number: int) -> LentRelation:
-        """Return the relation of a schema with this number, of which a statement reads several."""
+        """Return a shared relation by schema and number, since a statement may read several."""
         key = schema.serialize().to_pybytes(), number
         relation = self._shared.get(key)
         if relation is None:
@@ -115,20 +115,20 @@ class LentRelations:
         return relation
 
     def take_back(self, relation: LentRelation) -> None:
-        """Let DuckDB know a relation no more that `lend` returned."""
+        """Remove a relation from DuckDB that `lend` returned."""
         relation.hold(None)
         self._connection.unregister(relation.name)
         self._lent.pop(relation.name, None)
 
     def sweep(self) -> None:
-        """Take back what nothing refers to any more. O(what is lent)."""
+        """Take back the relations that nothing refers to any more. O(lent relations)."""
         for name in [name for name, relation in self._lent.items() if relation() is None]:
-            self._connection.unregister(name)  # which is nothing to DuckDB if it is not there
+            self._connection.unregister(name)  # which does nothing if it is not registered
             del self._lent[name]
 
     @contextmanager
     def keeping(self) -> Iterator[None]:
-        """Keep what is shared lent, and what DuckDB says of statements known, until the end."""
+        """Until the end, keep shared relations lent and remember DuckDB's reports on statements."""
         if self._keeping() is not None:
             yield
             return
@@ -143,7 +143,7 @@ class LentRelations:
 
     @property
     def kept(self) -> Kept:
-        """What is kept at the moment; what is put there is forgotten if `keeping` is not on."""
+        """What is kept at the moment. Outside a `keeping` block, additions to it are forgotten."""
         return self._keeping() or Kept()
 
     def _keeping(self) -> Kept | None:

@@ -1,4 +1,4 @@
-"""Statements that run on lent tables: written out once, and prepared if they run again.
+"""Statements that run on lent tables: written once, and prepared when they run again.
 
 A standing query runs the same few statements on tables that change, so a statement is parsed once.
 """
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from .lent import Columns, LentRelation, LentRelations
 
     NameOf: TypeAlias = Callable[[str, "pa.Schema"], str]
-    """Lends a relation of this name and schema, and returns what DuckDB calls it."""
+    """Lends a relation with this name and schema, and returns its name in DuckDB."""
     Write: TypeAlias = Callable[[NameOf], str]
     """Writes a statement."""
 
 
 class Written:
-    """A statement that can run, on the tables that its relations hold."""
+    """A statement that can run on the tables that its relations hold."""
 
     __slots__ = (
         "_among",
@@ -77,24 +77,24 @@ class Written:
         return self._relations[name].name
 
     def hold(self, tables: Mapping[str, pa.Table]) -> None:
-        """Have DuckDB read these tables, nothing where none is given, and the time of now."""
+        """Set the tables that DuckDB reads (no rows where none is given), and the current time."""
         for name, relation in self._relations.items():
             relation.hold(tables.get(name))
         if self._reads_clock or self._clock.is_hidden:
             self._clock.tell()
 
     def clear(self) -> None:
-        """Have DuckDB read nothing."""
+        """Make DuckDB read no rows."""
         for relation in self._relations.values():
             relation.hold(None)
 
     def close(self) -> None:
-        """Give the relations back."""
+        """Release the relations."""
         self._relations.clear()
         self._among.sweep()
 
     def run_once(self) -> tuple[pa.Table, Types]:
-        """Run on the tables that are held, and return DuckDB's types of the columns as well."""
+        """Run on the tables that are held; also return DuckDB's types of the columns."""
         if self._statement is None:
             [self._statement] = self._connection.extract_statements(self.text)
         return run_once(self._connection, self._statement)
@@ -102,7 +102,7 @@ class Written:
     # Of a query
 
     def columns(self) -> Columns:
-        """Return the columns of the query, which is not run."""
+        """Return the columns of the query, without running it."""
         known = self._among.kept.columns
         if self.text not in known:
             with self._running:
@@ -111,7 +111,7 @@ class Written:
         return known[self.text]
 
     def result(self) -> tuple[pa.Schema, Types]:
-        """Return the schema of the query's result, and DuckDB's types; it runs on no rows."""
+        """Return the schema of the query's result and DuckDB's types, by running it on no rows."""
         known = self._among.kept.results
         if self.text not in known:
             self.hold({})
@@ -122,19 +122,20 @@ class Written:
         return known[self.text]
 
     def learn(self, schema: pa.Schema, types: Types) -> None:
-        """Keep in mind what the result of the query is like."""
+        """Remember the schema and types of the query's result."""
         self._among.kept.results[self.text] = schema, types
         self._among.kept.columns[self.text] = tuple(schema.names), tuple(map(str, types))
 
 
 class Prepared:
-    """A statement that runs on the tables it is lent, as often as one likes.
+    """A statement that runs on the tables lent to it, any number of times.
 
-    It is written, and its relations are lent, when it is first needed: some never are. A statement
-    that runs a second time is prepared in DuckDB, which then need not plan it each time: that is
-    half of what a small statement costs. What runs once is not worth it.
+    The statement is written, and its relations are lent, when it is first needed; some statements
+    never are. When it runs a second time it is prepared in DuckDB, so that DuckDB need not plan it
+    each time. Planning is half the cost of a small statement. Preparing a statement that runs once
+    is not worth it.
 
-    An exception at any point leaves it as if it had not run, and it may run again.
+    An exception at any point leaves the statement as if it had not run, and it may run again.
     """
 
     __slots__ = (
@@ -167,26 +168,27 @@ class Prepared:
         self._name = name
         self._written: Written | None = None
         self._schema: pa.Schema | None = None
-        """Of the first result, and since then of all."""
+        """The schema of the first result; all later results have it too."""
         self.types: Types = ()
-        """What DuckDB calls the types of the columns, from the first run on."""
+        """DuckDB's types of the columns, known from the first run on."""
         self._is_plain = self._is_short = False
-        """Whether results are of plain types, and whether the last result had a few rows."""
+        """Whether every value of the result's types exists in Python, and whether the last
+        result had few rows."""
         self._types: list[object] = []
         self._execute: Statement | None = None
         self._is_named = False
-        """Whether DuckDB may know it by its name."""
+        """Whether DuckDB may know the statement by its name."""
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of results; DuckDB is asked, with no rows, if that is not known yet."""
+        """The schema of results. DuckDB is asked, with no rows, if it is not known yet."""
         if self._schema is None:
             self._learn(*self._now_written().result())
         return self._schema
 
     def run(self, **tables: pa.Table) -> pa.Table:
-        """Run on these tables, one for each lent name; what is not given is empty."""
-        assert tables.keys() <= self._lent, "only what is lent has a table"
+        """Run on these tables, one for each lent name. A table that is not given is empty."""
+        assert tables.keys() <= self._lent, "tables are given for lent names only"
         try:
             self._now_written().hold(tables)
             return self._run_first() if self._schema is None else self._run_again(self._schema)
@@ -198,7 +200,7 @@ class Prepared:
                 self._written.clear()
 
     def close(self) -> None:
-        """Take the lent names back; if that is interrupted, it may be closed again, or run."""
+        """Take the lent names back; after an interruption it may be closed again, or run."""
         self._execute = None
         if self._is_named:
             self._connection.execute(f"DEALLOCATE {self._name}")
@@ -213,21 +215,21 @@ class Prepared:
         return self._written
 
     def _learn(self, schema: pa.Schema, types: Types) -> None:
-        """Know what results are like."""
+        """Remember the schema and the types of results."""
         self.types = types
         self._is_plain = self._is_short = has_plain_types(schema)
         self._schema = schema
 
     def _run_first(self) -> pa.Table:
         table, types = self._now_written().run_once()
-        if table.num_columns:  # it is a query
+        if table.num_columns:  # a query and not another statement
             self._learn(table.schema, types)
         return table
 
     def _run_again(self, schema: pa.Schema) -> pa.Table:
         if self._execute is None:
             self._is_named = True
-            # Both parts are ours: the statement's text was written out by sqlglot.
+            # Both parts are ours: sqlglot wrote the statement's text.
             text = self._now_written().text
             self._connection.execute(f"PREPARE {self._name} AS {text}").fetchall()
             [self._execute] = self._connection.extract_statements(f"EXECUTE {self._name}")
@@ -236,13 +238,13 @@ class Prepared:
             return self._short(schema)
         table = as_arrow(self._connection)
         self._types = self._types_now()
-        if not table.schema.equals(schema):  # a table was made anew, with other types
+        if not table.schema.equals(schema):  # a table was created again, with other types
             raise DatabaseError(f"the result was {schema}, and is {table.schema}")
         self._is_short = self._is_plain and table.num_rows < SHORT_ROWS
         return table
 
     def _short(self, schema: pa.Schema) -> pa.Table:
-        """Return a result that was short last time; the rest of it by Arrow, if it is longer."""
+        """Return a result that was short last time; any rest is read through Arrow."""
         import pyarrow as pa
 
         rows = self._connection.fetchmany(SHORT_ROWS)
@@ -251,12 +253,13 @@ class Prepared:
                 return table_of(rows, schema)
             self._is_short = False
             return pa.concat_tables([table_of(rows, schema), as_arrow(self._connection)])
-        except pa.ArrowException:  # a type that Python has another for, or a value too large
+        # a type that Python represents otherwise, or a value that is too large
+        except pa.ArrowException:
             assert self._execute is not None
             self._is_plain = self._is_short = False
             self._connection.execute(self._execute)
             return as_arrow(self._connection)
 
     def _types_now(self) -> list[object]:
-        """Return the types of the result that is there."""
+        """Return the types of the current result."""
         return [column[1] for column in self._connection.description or ()]

@@ -1,9 +1,9 @@
-"""The columns of a query's results: as DuckDB gives them, and as users get them.
+"""The columns of a query's results: as DuckDB returns them, and as users receive them.
 
-DuckDB sums integers as HUGEINT, of 128 bits, which Arrow has only as DECIMAL(38, 0). Users get
-int64 instead, also within lists, structs and maps, so that JSON has numbers. The schema never
-depends on the data: a value that int64 does not hold is an error. Arrow cannot tell a HUGEINT from
-a DECIMAL(38, 0) that the user wrote, so this goes by the types that DuckDB names.
+DuckDB sums integers as HUGEINT, which has 128 bits and exists in Arrow only as DECIMAL(38, 0).
+Users receive int64 instead, also within lists, structs and maps, so that JSON contains numbers. The
+schema never depends on the data: a value that does not fit in int64 is an error. Arrow cannot tell
+a HUGEINT from a DECIMAL(38, 0) that the user wrote, so DuckDB's types decide.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ if TYPE_CHECKING:
 
 _CURE: Final = "write sum(x)::DECIMAL(38, 0) for integers of any size"
 _MANY: Final = 1_000
-"""From so many values on it is quicker to take integers apart here than to have Arrow do it."""
+"""From this number of values on it is quicker to split integers here than with Arrow."""
 _WIDE: Final = "decimal128(38, 0)"
-"""What Arrow makes of a HUGEINT and of a UHUGEINT, in a column or within it."""
+"""Arrow's type for a HUGEINT and for a UHUGEINT, in a column or within it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultSchema:
-    """The columns of results as DuckDB gives them, `inner`, and as users get them, `outer`."""
+    """The columns of results as DuckDB returns them (`inner`) and as users get them (`outer`)."""
 
     inner: pa.Schema
     outer: pa.Schema
     _between: pa.Schema
-    """With a UHUGEINT as uint64: from 2^127 on it comes from DuckDB as a negative number."""
+    """The inner schema with each UHUGEINT as uint64: from 2^127 on DuckDB returns a negative
+    number."""
 
     @classmethod
     def of(cls, schema: pa.Schema, types: Sequence[DuckDBPyType]) -> ResultSchema:
-        """Return the schema of results that DuckDB gives with columns of these types."""
+        """Return the schema of results whose columns have these types in DuckDB."""
         import pyarrow as pa
 
         if _WIDE not in str(schema):
@@ -47,7 +48,7 @@ class ResultSchema:
         return cls(schema, _with(schema, types, signed), _with(schema, types, unsigned))
 
     def handed_out(self, table: pa.Table, text: str = "") -> pa.Table:
-        """Return a result as users get it; QueryTypeError if int64 does not hold a value.
+        """Return a result for users; raise QueryTypeError if a value does not fit in int64.
 
         `text` is the statement.
         """
@@ -78,7 +79,7 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def _lower_half(column: pa.Array) -> pa.Array | None:
-    """Return what int64 holds of integers of 128 bits; None if it does not hold all of them.
+    """Return integers of 128 bits as int64, or None if any of them does not fit.
 
     Arrow's own cast takes six times as long, which was a quarter of a slide with 200,000 groups.
     """
@@ -107,7 +108,7 @@ def _with(
 
 
 def _narrowed(kind: pa.DataType, of: DuckDBPyType, wide: Mapping[str, pa.DataType]) -> pa.DataType:
-    """Return a type with others for the wide integers in it; `of` is what DuckDB calls it."""
+    """Return a type with its wide integers replaced; `of` is DuckDB's name of the type."""
     import pyarrow as pa
 
     if of.id in wide:

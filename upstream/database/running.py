@@ -1,7 +1,7 @@
-"""What is around every statement that DuckDB runs: its errors by our names, and nothing left open.
+"""Wraps every statement that DuckDB runs: translates its errors and leaves no result open.
 
-Where DuckDB says in its own words that Ctrl-C ended a statement, that is KeyboardInterrupt. So it
-does of what Python raises while it asks for the rows of a relation.
+If DuckDB reports in its own words that Ctrl-C ended a statement, KeyboardInterrupt is raised. The
+same holds for exceptions that Python raises while DuckDB asks for the rows of a relation.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _INTERRUPTED: Final = "Query interrupted"
-"""What DuckDB says, in a bare RuntimeError, when Ctrl-C has ended a statement."""
+"""The message of the RuntimeError that DuckDB raises when Ctrl-C has ended a statement."""
 _RAISED: Final = re.compile(r".* the object registered as '.*' failed: (\w+):\s*", re.DOTALL)
 _IN_PYTHON: Final[Mapping[str, type[BaseException]]] = {
     "KeyboardInterrupt": KeyboardInterrupt,
     "MemoryError": MemoryError,
 }
-"""What may be raised at any time, by the name that DuckDB tells."""
+"""Exceptions that may be raised at any time, by the names that DuckDB reports."""
 
 
 class Running:
-    """Raise what DuckDB raises as errors that need no DuckDB to be named.
+    """Raise DuckDB's errors as exceptions that can be named without DuckDB.
 
-    Whatever else ends a statement, such as Ctrl-C in between, leaves no result open.
+    If anything else ends a statement, such as Ctrl-C, no result stays open.
     """
 
     __slots__ = ("_connection",)
@@ -37,15 +37,15 @@ class Running:
         self._connection = connection
 
     def __enter__(self) -> None:
-        """Do nothing: it is about what is raised."""
+        """Do nothing; only the exit matters."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Raise another error in place of DuckDB's."""
+        """Raise another exception in place of DuckDB's."""
         if error is not None:
             self.failed(error)
 
     def failed(self, error: BaseException) -> None:
-        """Raise what an error is by our names, if it has another; to be called where it is."""
+        """Raise our exception for an error, if there is one. Call it while handling the error."""
         if isinstance(error, DatabaseError):
             return
         import duckdb

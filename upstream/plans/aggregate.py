@@ -1,8 +1,8 @@
-"""Aggregate: one result of each window of a key, or of a group within a key (report, section 3.2).
+"""Aggregate: one result per window of a key, or of a group within a key (report, section 3.2).
 
-The windows are delimited by the queue on the arc before it, see `WindowArc`; what is computed, and
-how, is `upstream.Aggregate`'s. A window for which the user's function raised for any tuple has no
-result: one that lacked a row would be false.
+The queue on the arc before it delimits the windows, see `WindowArc`. `upstream.Aggregate` does the
+computation. If the user's function raises for any tuple of a window, the window has no result,
+since a result that lacks a row would be wrong.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ Value = TypeVar("Value")
 Whole = TypeVar("Whole")
 
 WINDOW_POLICIES: Final = ("append", *SCHEDULERS)
-"""The policies that there are for windows."""
+"""The policies that windows can have."""
 
 
 class Aggregate(Operator):
     """Compute `function` of the values in windows of `size` seconds, one every `slide` seconds.
 
-    The function is anything that `upstream.Aggregate` takes, and `of` picks what is aggregated from
-    an update's value. A result has the key and the end of its window as its time. `by` makes
-    groups within each key, of which the keys are pairs of key and group. `tick` is that of
-    `WindowSpecification`; `buffer` says which window is a key's most recent one.
+    `function` is anything that `upstream.Aggregate` accepts, and `of` picks the value to aggregate
+    from an update's value. A result has the key, and its time is the end of its window. `by` makes
+    groups within each key; the keys of the results are then pairs of key and group. `tick` is that
+    of `WindowSpecification`. `buffer` decides which window is a key's most recent one.
 
-    A deletion ends here: the open windows of its key are given up.
+    A deletion ends here: the open windows of its key end without a result.
 
     >>> from upstream import Stream
     >>> from upstream.plans import Source
@@ -67,7 +67,7 @@ class Aggregate(Operator):
         feed: Feed,
         function: str
         | AggregateFunction[State, Value]
-        | Callable[[list[float]], object]  # which tells type checkers what `median` is given here
+        | Callable[[list[float]], object]  # tells type checkers what `median` receives here
         | Callable[[list[Value]], object],
         *,
         size: float,
@@ -88,7 +88,7 @@ class Aggregate(Operator):
         if by is not None:
             arc = Arc(Group(Arc(arc.operator, "append"), by), arc.policy)
         self.arcs = (arc,)
-        # What is aggregated is of the type that the caller says; here it is any object.
+        # The caller says which type is aggregated; here it is any object.
         self._of = cast("Callable[[object], object] | None", of)
         self.buffer = buffer
         self.windows = WindowSpecification(size, size if slide is None else slide, tick)
@@ -98,7 +98,7 @@ class Aggregate(Operator):
             self.label += f" of {name_of_function(of)}"
 
     def start(self, clock: Clock, default: str) -> AnyStage:
-        """Return it at work, fed by a queue of windows."""
+        """Return the running operator, fed by a queue of windows."""
         [arc] = self.arcs
         queue = WindowArc(arc.policy or default, self.windows, self.buffer, clock)
         return _AggregateStage(self._function, self._of, queue)
@@ -134,7 +134,7 @@ class _AggregateStage(Stage[WindowTuple]):
 
 
 class _Guarded:
-    """A user's function of windows, for which `FAILED` is the state that nothing leads out of."""
+    """A user's function for windows. From the state `FAILED` no other state is reached."""
 
     __slots__ = ("_function", "_tally")
 

@@ -1,10 +1,11 @@
-"""An arc at work: a queue, and what was taken from it and is not delivered yet.
+"""A running arc: a queue, and the items that were taken from it and are not delivered yet.
 
-What was taken is delivered when the run that took it is over, since only then has the application,
-or the queue of results, what became of it. So the application staleness of an arc from a source is
-that of the query.
+Items count as delivered when the run that took them is over, because only then the application, or
+the queue of results, has what they became. So the application staleness of an arc from a source is
+the staleness of the query.
 
-A `TupleArc` feeds every operator but Aggregate, and the application; a `WindowArc` feeds that.
+A `TupleArc` feeds every operator except Aggregate, and the application. A `WindowArc` feeds
+Aggregate.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Item = TypeVar("Item")
 class ArcQueue(ABC, Generic[Item]):
     """A queue from which an operator, or the application, takes items.
 
-    One that was closed, with its stream or by itself, is empty.
+    If the queue was closed, on its own or with its stream, the arc is empty.
     """
 
     __slots__ = ("policy", "queue", "stream")
@@ -40,12 +41,12 @@ class ArcQueue(ABC, Generic[Item]):
         self.policy = policy
         self.queue = queue
         self.stream: Stream | None = None
-        """The stream that feeds it, if it comes from a source."""
+        """The stream that feeds the arc, if it comes from a source."""
 
     @property
     @abstractmethod
     def label(self) -> str:
-        """What kind of queue it is, for `explain`."""
+        """The kind of the queue, for `explain`."""
 
     @property
     @abstractmethod
@@ -54,18 +55,18 @@ class ArcQueue(ABC, Generic[Item]):
 
     @abstractmethod
     def staleness(self) -> float:
-        """Return for how many seconds the oldest of what waits has waited, 0 if nothing does."""
+        """Return how many seconds the oldest waiting item has waited, or 0 if nothing waits."""
 
     @abstractmethod
     def take(self, limit: int | None) -> list[Item]:
-        """Dequeue up to `limit` items, all if that is None."""
+        """Dequeue up to `limit` items, or all if `limit` is None."""
 
     @abstractmethod
     def settle(self) -> None:
         """Deliver what was taken."""
 
     def attach(self, stream: Stream, *, snapshot: bool) -> None:
-        """Be fed by `stream` from now on, with `snapshot` from its newest values on."""
+        """Let `stream` feed this arc from now on; with `snapshot`, begin with its newest values."""
         stream.attach(self.queue, snapshot=snapshot)
         self.stream = stream
 
@@ -74,12 +75,12 @@ class ArcQueue(ABC, Generic[Item]):
         self.queue.enqueue(update.key, update.value, update.time)
 
     def __len__(self) -> int:
-        """Return how much waits: keys or updates."""
+        """Return how many keys or updates wait."""
         return 0 if self.queue.is_closed else len(self.queue)
 
 
 AnyArc = ArcQueue[Update] | ArcQueue[WindowTuple]
-"""An arc, whatever its items are."""
+"""An arc with any kind of items."""
 
 
 class TupleArc(ArcQueue[Update]):
@@ -103,7 +104,7 @@ class TupleArc(ArcQueue[Update]):
 
     @property
     def label(self) -> str:
-        """What kind of queue it is."""
+        """The kind of the queue."""
         bound = "" if self._capacity is None else f" of at most {self._capacity}"
         return f"{self.policy} queue{bound}"
 
@@ -113,7 +114,7 @@ class TupleArc(ArcQueue[Update]):
         return len(self) > 0
 
     def staleness(self) -> float:
-        """Return for how many seconds the oldest update has waited. O(waiting) for append."""
+        """Return how many seconds the oldest update has waited. O(waiting) for append."""
         since = None if self.queue.is_closed else self.queue.waiting_since()
         return 0.0 if since is None else self.queue.stream.now() - since
 
@@ -133,11 +134,11 @@ class TupleArc(ArcQueue[Update]):
 
 
 class WindowArc(ArcQueue[WindowTuple]):
-    """A queue of windows, and the results of those whose tuples were taken.
+    """A queue of windows, and the results of the windows whose tuples were taken.
 
     "An aggregate essentially maps updates on input tuples into updates on windows" (report, section
-    3.2), so what a newer one replaces on this arc is a whole window, and never a tuple inside of
-    one. The policy `append` keeps every window; the others keep the most recent one of each key.
+    3.2). So on this arc a newer item replaces a whole window, and never a tuple inside a window.
+    The policy `append` keeps every window; the others keep the most recent one of each key.
     """
 
     __slots__ = ("_arrived", "_buffer", "_hands_out_open", "_has_left_some", "_results")
@@ -158,8 +159,9 @@ class WindowArc(ArcQueue[WindowTuple]):
             queue = WindowQueue(specification, buffer, make_scheduler(policy), clock=clock)
         super().__init__(policy, queue)
         self._buffer = buffer
-        # A LAZY window is there when it waits. Of others, tuples may leave while they are open, and
-        # then nothing waits when more of them come; an EAGER one that waits may not be there yet.
+        # A LAZY window is complete when it waits. In other cases tuples may leave while the window
+        # is open. Then nothing waits when more of its tuples arrive, and an EAGER window that waits
+        # may be incomplete.
         self._hands_out_open = policy == "append" or not issubclass(buffer, LazyWindowBuffer)
         self._arrived = 0
         self._has_left_some = False
@@ -167,7 +169,7 @@ class WindowArc(ArcQueue[WindowTuple]):
 
     @property
     def label(self) -> str:
-        """What kind of queue it is."""
+        """The kind of the queue."""
         windows = self.queue.specification
         extent = f"windows of {windows.size:g} s every {windows.slide:g} s"
         if self.policy == "append":
@@ -184,19 +186,19 @@ class WindowArc(ArcQueue[WindowTuple]):
         return self._has_left_some or came
 
     def staleness(self) -> float:
-        """Return for how many seconds the oldest window has waited. O(keys) if any does."""
+        """Return how many seconds the oldest window has waited. O(keys) if any does."""
         if not len(self):
             return 0.0
         return max((row.waiting_seconds for row in self.queue.key_staleness()), default=0.0)
 
     def attach(self, stream: Stream, *, snapshot: bool) -> None:
-        """Be fed by `stream` from now on."""
+        """Let `stream` feed this arc from now on."""
         super().attach(stream, snapshot=snapshot)
         self._has_left_some = snapshot
         self._arrived = self._arrivals()
 
     def advance(self, now: float) -> None:
-        """Close the windows that end at or before `now`, a source time, as no tuple will."""
+        """Close the windows that end at or before the source time `now`, without further tuples."""
         if not self.queue.is_closed:
             self.queue.advance(now)
             self._has_left_some = True
@@ -211,15 +213,15 @@ class WindowArc(ArcQueue[WindowTuple]):
         return taken
 
     def note_result(self, result: WindowResult) -> None:
-        """Note what was made of a window, or that nothing could be."""
+        """Note the result of a window, or that it has none."""
         self._results.append(result)
 
     def settle(self) -> None:
-        """Deliver the windows of which a result was made."""
+        """Deliver the windows that have a result."""
         results, self._results = self._results, []
         if not self.queue.is_closed:
             self.queue.deliver_many(results)
 
     def _arrivals(self) -> int:
-        """Return how many updates its stream has seen; an operator feeds it within runs only."""
+        """Return how many updates the stream has seen; an operator adds updates only in runs."""
         return 0 if self.stream is None else self.stream.statistics().arrived

@@ -1,13 +1,13 @@
-"""Join: pairs of updates of one key from two inputs, close to one another (report, section 3.2).
+"""Join: pairs of updates of one key from two inputs, close in time (report, section 3.2).
 
 "The join predicate is assumed to implicitly include a condition on the equality of the key fields",
-and "it would be sufficient to deliver the most recent match". So an update that comes is paired
-with the newest one of the other input that it matches, and a match is delivered unless a more
-recent one of its key was.
+and "it would be sufficient to deliver the most recent match". So an arriving update is paired with
+the newest update of the other input that it matches. The match is delivered unless a more recent
+match of its key was delivered before.
 
-A pair is as recent as its newer update, then as its older one. Updates are kept until the other
-input has passed them by more than the window. An input that says nothing passes nobody, so what is
-kept of one key is bounded as well.
+Pairs are compared by the time of their newer update, and then by that of their older one. Updates
+are kept until the other input has passed them by more than the window. A silent input passes
+nothing, so the number of updates kept per key is bounded as well.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ from .stage import AnyStage, Stage
 
 PairPredicate = Callable[[Update, Update], object]
 Combination = Callable[[Update, Update], object]
-"""Returns the value of a match, from the updates of the left and the right input."""
+"""Returns the value of a match of an update of the left input and one of the right input."""
 Recency = tuple[float, float, float]
-"""Of a pair: the later time, the earlier one, and, to tell mirrored pairs apart, the left one."""
+"""Orders pairs: by the later time, the earlier time and, to distinguish mirrored pairs, the left
+time."""
 _TIME: Final = attrgetter("time")
 
 
@@ -40,9 +41,9 @@ _TIME: Final = attrgetter("time")
 class Join(Operator):
     """Match updates of one key that are at most `window` seconds of source time apart.
 
-    `predicate` tells of two updates whether they match as well; `combine` makes the value of the
-    result of them, a pair of their values unless given. The result has the later of their times.
-    Of one key and input `keep` updates are held at most.
+    `predicate` tells whether two such updates match. `combine` computes the value of the result; by
+    default it is the pair of their values. The result has the later of their times. At most `keep`
+    updates are kept per key and input.
 
     >>> from upstream import Stream
     >>> from upstream.plans import Source
@@ -76,17 +77,17 @@ class Join(Operator):
 
     @property
     def label(self) -> str:
-        """What it does."""
+        """The description for `explain`."""
         on = "" if self.predicate is None else f" if {name_of_function(self.predicate)}"
         return f"Join within {self.window:g} s{on}"
 
     def start(self, clock: Clock, default: str) -> AnyStage:
-        """Return it at work."""
+        """Return the running operator."""
         return _JoinStage(self, self._tuple_arcs(clock, default))
 
 
 class _Side:
-    """The updates of one key and input that may match still, in the order of their times."""
+    """The updates of one key and input that may still match, in the order of their times."""
 
     __slots__ = ("newest", "updates")
 
@@ -95,7 +96,7 @@ class _Side:
         self.newest = -math.inf
 
     def add(self, update: Update, keep: int) -> int:
-        """Keep an update, in place of one of its time; return how many were let go of for it."""
+        """Keep an update, in place of one with the same time; return how many were dropped."""
         self.newest = max(self.newest, update.time)
         place = bisect_left(self.updates, update.time, key=_TIME)
         is_held = place < len(self.updates) and self.updates[place].time == update.time
@@ -105,25 +106,25 @@ class _Side:
         return surplus
 
     def forget_before(self, time: float) -> None:
-        """Let go of the updates before `time`."""
+        """Remove the updates before `time`."""
         del self.updates[: bisect_left(self.updates, time, key=_TIME)]
 
     def within(self, earliest: float, latest: float) -> list[Update]:
-        """Return the updates of these times, the newest first."""
+        """Return the updates with times in this range, the newest first."""
         start = bisect_left(self.updates, earliest, key=_TIME)
         end = bisect_right(self.updates, latest, key=_TIME)
         return self.updates[start:end][::-1]
 
 
 class _JoinedKey:
-    """What a join knows of one key."""
+    """What a join knows about one key."""
 
     __slots__ = ("delivered", "sides")
 
     def __init__(self) -> None:
         self.sides = [_Side(), _Side()]
         self.delivered: Recency | None = None
-        """How recent the match was that was delivered last."""
+        """The recency of the last delivered match."""
 
 
 class _JoinStage(Stage[Update]):
@@ -137,7 +138,7 @@ class _JoinStage(Stage[Update]):
         self._keys: dict[Key, _JoinedKey] = {}
 
     def process(self, batch: Sequence[tuple[int, Update]]) -> list[Update]:
-        """Take the inputs in the order of source time, so that neither runs away from the other."""
+        """Take the inputs in the order of source time, so that neither gets ahead of the other."""
         in_order = sorted(batch, key=lambda item: item[1].time)
         matches = (self._take(number, update) for number, update in in_order)
         return [match for match in matches if match is not None]
@@ -190,7 +191,7 @@ class _JoinStage(Stage[Update]):
         return Update(left.key, value, recency[0])
 
     def _delete(self, known: _JoinedKey, number: int, update: Update) -> Update | None:
-        """Forget one input's updates of a key, and with them the match, if one was delivered."""
+        """Forget one input's updates of a key; also forget the match if one was delivered."""
         was_delivered = known.delivered is not None
         known.sides[number], known.delivered = _Side(), None
         if not any(side.updates for side in known.sides):

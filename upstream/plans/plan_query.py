@@ -1,15 +1,15 @@
 """A continuous query of Python operators over streams (report, section 3.2).
 
-There are four models (Figure 1), one for each pair of how updates get in and how results get out:
+There are four models (Figure 1), from two ways of taking updates in and two ways of giving results
+out:
 
 | | push | pull |
 | --- | --- | --- |
-| input | an update that arrives runs through the operators at once | they take when asked |
-| output | a callback gets each result | results wait until the application takes them |
+| input | each arriving update runs through the operators at once | operators take them on request |
+| output | a callback receives each result | results wait until the application takes them |
 
-A query that pulls its input is asked by the application, when that takes results, or by an engine
-that decides which query to run next; until then updates wait, and conflate, in the arcs from the
-sources.
+A query that pulls its input runs when the application takes results, or when an engine chooses it
+to run next. Until then updates wait, and conflate, in the arcs from the sources.
 """
 
 from __future__ import annotations
@@ -31,17 +31,18 @@ DEFAULT_BATCH = 1_000
 
 
 class Delivery(StrEnum):
-    """Who moves first where updates get into a query, and where results get out."""
+    """Which side acts first: where updates enter a query, and where results leave it."""
 
     PUSH = "push"
     PULL = "pull"
 
 
 class PlanQuery:
-    """One plan at work. It needs the plan's streams and their clock, and nothing else.
+    """One running plan. It needs only the plan's streams and their clock.
 
-    `batch` bounds what one run takes from each source, `weight` says how much the query's staleness
-    matters among others, `name` which one it is: an engine takes one plan of a name.
+    `batch` limits how many items one run takes from each source. `weight` says how much the query's
+    staleness matters among other queries. `name` identifies the query: an engine accepts one plan
+    per name.
 
     >>> from upstream import Stream
     >>> from upstream.plans import Filter, Source
@@ -83,9 +84,10 @@ class PlanQuery:
     ) -> None:
         self._pushes_input = _delivery("input", input) is Delivery.PUSH
         pushes_output = _delivery("output", output) is Delivery.PUSH
-        check_function("callback", callback, "a function of a result", or_none=not pushes_output)
+        expected = "a function that takes a result"
+        check_function("callback", callback, expected, or_none=not pushes_output)
         if callback is not None and not pushes_output:
-            raise ParameterError("callback", callback, 'given together with output="push"')
+            raise ParameterError("callback", callback, 'None unless output is "push"')
         if not (is_quantity(weight) and weight > 0):
             raise WeightError("weight", weight, "a finite number above zero")
         check_count("batch", batch, least=1)
@@ -103,14 +105,14 @@ class PlanQuery:
         self._plan = RunningPlan(plan, self._clock)
         if self._pushes_input:
             self._plan.tap(plan, self._run_all)
-            self._run_all()  # on what a snapshot gave
+            self._run_all()  # runs on the values of the snapshot
 
-    # What the application calls.
+    # Called by the application
 
     def results(self, limit: int | None = None) -> list[Update]:
-        """Return the results not taken yet, the newest that there are, and deliver them.
+        """Return and deliver the newest results that were not taken yet, at most `limit`.
 
-        What waits to be run on is run on first. At most `limit` results.
+        First runs the plan on everything that waits.
         """
         queue = self._newest_results()
         updates = queue.dequeue_many(len(queue) if limit is None else limit)
@@ -118,39 +120,39 @@ class PlanQuery:
         return updates
 
     def __iter__(self) -> Iterator[Update]:
-        """Yield results until there are none; each is delivered when the next one is asked for."""
+        """Yield results until there are none; each is delivered when the next is requested."""
         while (update := self.dequeue()) is not None:
             yield update
             self.deliver(update)
 
     def dequeue(self) -> Update | None:
-        """Hand out the next result, or None if there is none; it is in process until delivered.
+        """Return the next result, or None if there is none; it is in process until it is delivered.
 
-        What waits to be run on is run on first.
+        First runs the plan on everything that waits.
         """
         return self._newest_results().dequeue()
 
     def deliver(self, update: Update) -> None:
-        """Note that the application has made use of a result that `dequeue` handed out."""
+        """Note that the application has used a result that `dequeue` returned."""
         self._results().deliver(update)
 
     def give_back(self, update: Update) -> None:
-        """Let a result that `dequeue` handed out wait again, unless there is a newer one."""
+        """Let a result that `dequeue` returned wait again, unless there is a newer one."""
         self._results().give_back(update)
 
     def advance(self, now: float) -> None:
-        """Close the windows that end at or before `now`, a source time, as no tuple will."""
+        """Close the windows that end at or before the source time `now`, without further tuples."""
         self._check_open()
         self._plan.advance(now)
         if self._pushes_input:
             self._run_all()
 
     def __repr__(self) -> str:
-        """Return the name, and how input and output move."""
+        """Return the name, and how input and output work."""
         return f"<PlanQuery {self._heading()}{', closed' if self._is_closed else ''}>"
 
     def explain(self) -> str:
-        """Return the plan as a tree, each line an arc and the operator that it comes from."""
+        """Return the plan as a tree; each line is an arc and the operator that feeds it."""
         return f"{self._heading()}\n{self._plan.explain()}"
 
     def _heading(self) -> str:
@@ -159,7 +161,7 @@ class PlanQuery:
         return f"{self.name}: input {inward}, output {outward}"
 
     def statistics(self) -> PlanStatistics:
-        """Return the exact counters of every operator and arc; after `close` the final ones.
+        """Return the exact counters of every operator and arc; after `close`, the final ones.
 
         O(keys).
         """
@@ -170,7 +172,7 @@ class PlanQuery:
 
     @property
     def error(self) -> Exception | None:
-        """What a user's function raised first, of the first operator for which one did."""
+        """The first exception of a user's function, for the first operator that has one."""
         errors = (stage.tally.error for stage in self._plan.stages)
         return next(filter(None, errors), self._tally.error)
 
@@ -180,52 +182,52 @@ class PlanQuery:
         return self._is_closed
 
     def close(self) -> PlanStatistics:
-        """Leave the streams, free all queues, and return the final statistics."""
+        """Detach from the streams, release all queues, and return the final statistics."""
         if not self._is_closed:
             self._is_closed = True
-            if not self._is_running:  # else at the end of the run, which a callback is part of
+            if not self._is_running:  # otherwise at the end of the run that the callback is part of
                 self._plan.close()
         return self.statistics()
 
     def __enter__(self) -> PlanQuery:
-        """Close the query at the end of the block."""
+        """Return the query, which is closed at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
         """Close the query."""
         self.close()
 
-    # What a scheduler of queries calls.
+    # Called by a scheduler of queries
 
     def is_due(self) -> bool:
-        """Tell whether there is anything to run on."""
+        """Tell whether there is anything to process."""
         return not self._is_closed and any(arc.has_more for arc in self._plan.arcs)
 
     def staleness(self) -> float:
-        """Return for how many seconds the oldest update has waited for the query to run."""
+        """Return how many seconds the oldest update has waited for the query to run."""
         if self._is_closed:
             return 0.0
         return max(arc.staleness() for arc in self._plan.arcs)
 
     def cost(self) -> float:
-        """Return how many seconds the next run will take, as far as is known; else 0."""
+        """Return how many seconds the next run will probably take, or 0 if that is unknown."""
         seconds = self._cost.seconds()
         return 0.0 if seconds is None else seconds * self._next_items()
 
     def run(self) -> None:
-        """Take what waits through the operators, at most `batch` from each source.
+        """Run what waits through the operators, at most `batch` items from each source.
 
-        Whatever users' functions do is counted, and never raised. Within a callback of the query it
-        does nothing.
+        Exceptions of users' functions are counted and not raised. Within a callback of this query,
+        it does nothing.
         """
         self._check_open()
         if not self._is_running:
             self._run()
 
-    # What they share.
+    # Shared by both
 
     def _run_all(self) -> None:
-        """Run until there is nothing to run on; what a callback enqueues is run on as well."""
+        """Run until nothing waits, including what a callback enqueues."""
         while not self._is_running and self.is_due():
             self._run()
 
@@ -244,11 +246,11 @@ class PlanQuery:
         self._cost.took((self._clock.now() - began) / items)
 
     def _next_items(self) -> int:
-        """Return how many items the next run takes; windows count once, whatever is in them."""
+        """Return how many items the next run takes; a window counts once, whatever it contains."""
         return max(sum(min(len(arc), self._batch) for arc in self._plan.sources), 1)
 
     def _push_results(self) -> None:
-        """Call the callback with each result, if there is one."""
+        """Call the callback, if there is one, with each result."""
         if self._callback is None:
             return
         queue = self._plan.results.queue
@@ -261,16 +263,16 @@ class PlanQuery:
             queue.deliver(update)
 
     def _newest_results(self) -> StreamQueue:
-        """Return the queue of results once what waits was run on."""
+        """Return the queue of results after running on everything that waits."""
         self._check_open()
         queue = self._results()
         self._run_all()
         return queue
 
     def _results(self) -> StreamQueue:
-        """Return the queue of results; ParameterError if they are pushed."""
+        """Return the queue of results; raise ParameterError if results are pushed."""
         if self._callback is not None:
-            raise ParameterError("output", "push", "pull, if the application takes the results")
+            raise ParameterError("output", "push", "'pull' for the application to take results")
         return self._plan.results.queue
 
     def _check_open(self) -> None:
@@ -278,7 +280,7 @@ class PlanQuery:
             raise ClosedError("query")
 
     def _check(self) -> None:
-        """State every invariant."""
+        """Assert every invariant."""
         statistics = self.statistics()
         assert statistics.is_balanced, f"an update is not accounted for: {statistics}"
 

@@ -1,6 +1,6 @@
-"""What a plan did: what became of the rows that its operators took, and what is on its arcs.
+"""What a plan did: the counts of rows in its operators, and the statistics of its arcs.
 
-Nothing is lost uncounted, as in queues. For every operator, at every moment between two runs,
+As in queues, every row is counted. For every operator, at every moment between two runs,
 
     taken + made = delivered + filtered + dropped + failed + absorbed
 
@@ -22,13 +22,13 @@ Made = TypeVar("Made")
 
 
 class Failed(Enum):
-    """The type of :data:`FAILED`; an enumeration of one, so that type checkers can tell it."""
+    """The type of :data:`FAILED`: an enumeration with one member, for type checkers."""
 
     FAILED = "failed"
 
 
 FAILED: Final = Failed.FAILED
-"""What stands for the result of a function that raised."""
+"""Stands for the result of a function that raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +39,21 @@ class OperatorStatistics:
     taken: int
     """Rows taken from the arcs that feed it."""
     made: int
-    """Windows that were complete; other operators make nothing that they were not given."""
+    """Complete windows; operators other than Aggregate make no rows of their own."""
     delivered: int
     """Rows put into the arc after it."""
     filtered: int
-    """Rows that did not pass: of a filter, or of a join for want of a match."""
+    """Rows that did not pass: of a filter, or of a join because they had no match."""
     dropped: int
-    """Rows that were older than what was delivered, or is delivered with them, for their key."""
+    """Rows that were older than what was delivered for their key, or is delivered with them."""
     failed: int
-    """Rows, or windows, for which a function of the user raised."""
+    """Rows, or windows, for which a user's function raised."""
     absorbed: int
     """Tuples that went into windows."""
     evicted: int
-    """Rows that a join let go of before their time, since it keeps no more of one key."""
+    """Rows that a join dropped before their time, because it keeps a limited number per key."""
     error: Exception | None
-    """What the first failure was."""
+    """The first failure."""
 
     @property
     def is_balanced(self) -> bool:
@@ -64,7 +64,7 @@ class OperatorStatistics:
 
 @dataclass(frozen=True, slots=True)
 class ArcStatistics:
-    """One arc at one moment: the exact counters of its queue, and how stale it is on average."""
+    """One arc at one moment: the exact counters of its queue, and its mean staleness."""
 
     source: str
     """The operator that puts updates into it."""
@@ -83,9 +83,9 @@ class PlanStatistics:
     name: str
     runs: int
     operators: tuple[OperatorStatistics, ...]
-    """In the order in which they run; last the callback, if there is one."""
+    """In the order in which they run; the callback, if there is one, is last."""
     arcs: tuple[ArcStatistics, ...]
-    """The arcs, each after those that it comes from; last the results."""
+    """Each arc stands after the arcs that feed it; the results are last."""
 
     @property
     def is_balanced(self) -> bool:
@@ -118,9 +118,9 @@ class Tally:
     def attempt(
         self, function: Callable[Given, Made], *args: Given.args, **kwargs: Given.kwargs
     ) -> Made | Failed:
-        """Call a user's function; if it raises, keep the first error, and return `FAILED`.
+        """Call a user's function; if it raises, keep the first error and return `FAILED`.
 
-        What became of the row is for the caller to count.
+        The caller counts what became of the row.
         """
         try:
             return function(*args, **kwargs)
@@ -130,6 +130,6 @@ class Tally:
             return FAILED
 
     def statistics(self, name: str) -> OperatorStatistics:
-        """Return the counters as they are now."""
+        """Return the current counters."""
         counters = {each.name: getattr(self, each.name) for each in fields(self)}
         return OperatorStatistics(name=name, **counters)

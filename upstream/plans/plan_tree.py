@@ -1,7 +1,7 @@
-"""What a plan is made of: sources, operators, and the arcs between them, each of which is a queue.
+"""The parts of a plan: sources, operators, and the arcs between them, each of which is a queue.
 
-A plan is a description. It holds no state and no queues; each `PlanQuery` starts it anew, so one
-plan, or a part of it, may be in several queries.
+A plan is a description without state and queues. Each `PlanQuery` starts it anew, so one plan, or a
+part of it, may be in several queries.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from .stage import AnyStage
 
 
 class Operator(ABC):
-    """One operator of a plan, and what it is fed by."""
+    """One operator of a plan, with the arcs that feed it."""
 
     __slots__ = ()
 
     kind: ClassVar[str]
-    """What such operators are called."""
+    """What operators of this kind are called."""
     needs_every_tuple: ClassVar[bool] = False
-    """Whether a result would be wrong if a tuple gave way to a newer one on its way here."""
+    """Whether a result would be wrong if a newer tuple replaced another one on its way here."""
 
     name: str
-    """What this one is called; empty to be called after its kind."""
+    """The name of this operator; if empty, it is called after its kind."""
 
     @property
     @abstractmethod
     def arcs(self) -> tuple[Arc, ...]:
-        """The arcs that feed it; none of a source."""
+        """The arcs that feed it; a source has none."""
 
     @property
     @abstractmethod
     def label(self) -> str:
-        """What it does, for `explain`."""
+        """The description for `explain`."""
 
     @abstractmethod
     def start(self, clock: Clock, default: str) -> AnyStage:
-        """Return the operator at work, fed by new queues, of the `default` policy unless given."""
+        """Return the running operator; its queues have the `default` policy or their own."""
 
     def _tuple_arcs(self, clock: Clock, default: str) -> list[TupleArc]:
         return [TupleArc(arc.policy or default, clock, arc.capacity) for arc in self.arcs]
@@ -52,11 +52,11 @@ class Operator(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """The queue into which an operator puts its results, for the next one or the application.
+    """The queue into which an operator puts its results, for the next operator or the application.
 
-    `policy` is a name of `upstream.POLICIES`. Unless given it is `index`, and `append` on the way
-    to windows: there a tuple is no update of the one before, and a sum needs them all. `capacity`
-    bounds what waits.
+    `policy` is a name of `upstream.POLICIES`. The default is `index`, and `append` on the way to
+    windows: there a tuple does not replace the one before it, and a sum needs all of them.
+    `capacity` limits what waits.
 
     >>> from upstream import Stream
     >>> from upstream.plans import Arc, Filter, Source
@@ -76,11 +76,11 @@ class Arc:
 
 
 Feed = Operator | Arc
-"""What feeds an operator: another one, over an arc of the default policy or over a given one."""
+"""What feeds an operator: another operator over an arc of the default policy, or a given arc."""
 
 
 def arc_from(feed: Feed) -> Arc:
-    """Return the arc that `feed` means."""
+    """Return the arc for `feed`."""
     return feed if isinstance(feed, Arc) else Arc(feed)
 
 
@@ -88,7 +88,7 @@ def arc_from(feed: Feed) -> Arc:
 class Source(Operator):
     """The updates of a stream. Each arc from it is one more queue that the stream feeds.
 
-    With `snapshot` a query begins with the newest values that the stream knows.
+    With `snapshot` a query begins with the newest values of the stream.
 
     >>> from upstream import Stream
     >>> Source(Stream(), name="trades").label
@@ -112,11 +112,11 @@ class Source(Operator):
 
     @property
     def label(self) -> str:
-        """What it is called."""
+        """The description for `explain`."""
         return f"Source {self.name}".rstrip()
 
     def start(self, clock: Clock, default: str) -> AnyStage:
-        """Never called: a stream is at work by itself."""
+        """Never called, since a stream needs no start."""
         raise AssertionError("a source was started")
 
 
@@ -129,25 +129,25 @@ def streams_of(plan: Feed) -> tuple[Stream, ...]:
 
 
 def clock_of(plan: Feed) -> Clock:
-    """Return the one clock of a plan's streams; ParameterError if they have several.
+    """Return the one clock of a plan's streams; raise ParameterError if they have several.
 
-    So what a query measures and what its streams do agree. All system clocks are one.
+    So the query and its streams measure by the same clock. All system clocks count as one.
     """
     first, *others = (stream.clock for stream in streams_of(plan))
     for other in others:
         is_system = isinstance(first, SystemClock) and isinstance(other, SystemClock)
         if other is not first and not is_system:
-            raise ParameterError("clock", None, "given, as the streams have different ones")
+            raise ParameterError("clock", None, "given, since the streams have different ones")
     return first
 
 
 def check_function(name: str, function: object, expected: str, *, or_none: bool = False) -> None:
-    """Raise ParameterError unless `function` can be called, or is None if that is allowed."""
+    """Raise ParameterError unless `function` can be called, or is None where that is allowed."""
     if not (callable(function) or (or_none and function is None)):
         raise ParameterError(name, function, expected)
 
 
 def name_of_function(function: object) -> str:
-    """Return what to call a user's function in `explain`."""
+    """Return the name of a user's function for `explain`."""
     name = getattr(function, "__name__", None)
     return name if isinstance(name, str) else type(function).__name__

@@ -14,19 +14,19 @@ from .plan_tree import Arc, Feed, Operator, arc_from, check_function, name_of_fu
 from .stage import AnyStage, RowStage
 
 Predicate = Callable[[Update], object]
-"""Tells of an update whether it passes; whatever it returns is taken as true or false."""
+"""Tells whether an update passes; the return value is used as true or false."""
 Mapping = Callable[[Update], object]
 """Returns the new value of an update, or the update with a new value."""
 Grouping = Callable[[Update], object]
-"""Returns the fields by which updates of one key are grouped, one value or a tuple of them."""
+"""Returns the fields by which updates of one key are grouped: one value or a tuple."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter(Operator):
-    """Let the updates pass for which `predicate` is true, and deletions.
+    """Let the updates for which `predicate` is true pass, and all deletions.
 
-    "Its behavior on update streams is the same as it is on append streams": what was delivered of
-    a key stays its newest value when a newer update does not pass.
+    "Its behavior on update streams is the same as it is on append streams": if a newer update does
+    not pass, the last delivered value of the key stays its newest.
 
     >>> from upstream import Stream
     >>> from upstream.plans import Source
@@ -51,24 +51,24 @@ class Filter(Operator):
 
     @property
     def label(self) -> str:
-        """What it does."""
+        """The description for `explain`."""
         return f"Filter {name_of_function(self.predicate)}"
 
     def start(self, clock: Clock, default: str) -> AnyStage:
-        """Return it at work."""
+        """Return the running operator."""
         return RowStage(self._filtered, self._tuple_arcs(clock, default))
 
     def _filtered(self, update: Update) -> Update | None:
-        """Call the predicate; `if` raises where what it returns has no truth, such as an array."""
+        """Call the predicate; `if` raises if its result has no truth value, such as an array."""
         return update if update.value is TOMBSTONE or self.predicate(update) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Map(Operator):
-    """Give each update the value that `function` returns; deletions stay what they are.
+    """Give each update the value that `function` returns; deletions pass unchanged.
 
-    "The function is not allowed to modify the update key fields": one that returns an update of
-    another key, or another time, fails with KeyChangedError, and the row is dropped.
+    "The function is not allowed to modify the update key fields": if it returns an update with
+    another key or another time, the row fails with KeyChangedError and is dropped.
 
     >>> from upstream import Stream
     >>> from upstream.plans import Source
@@ -93,11 +93,11 @@ class Map(Operator):
 
     @property
     def label(self) -> str:
-        """What it does."""
+        """The description for `explain`."""
         return f"Map {name_of_function(self.function)}"
 
     def start(self, clock: Clock, default: str) -> AnyStage:
-        """Return it at work."""
+        """Return the running operator."""
         return RowStage(self._mapped, self._tuple_arcs(clock, default))
 
     def _mapped(self, update: Update) -> Update:
@@ -113,11 +113,11 @@ class Map(Operator):
 
 @dataclass(frozen=True, slots=True)
 class Group(Operator):
-    """Let the pair of its key and its group be the key of each update. Deletions end here.
+    """Make the pair of key and group the key of each update. Deletions end here.
 
-    An Aggregate with groups has it before its windows: "the group-by fields must be a superset of
-    the update key fields". That the key is in a group is not left to the user. The report's own
-    prototype has no groups but keys.
+    An Aggregate with groups puts this operator before its windows: "the group-by fields must be a
+    superset of the update key fields". The user cannot leave the key out of a group. The report's
+    own prototype groups by keys only.
     """
 
     kind: ClassVar[str] = "group"
@@ -133,16 +133,16 @@ class Group(Operator):
 
     @property
     def label(self) -> str:
-        """What it does."""
+        """The description for `explain`."""
         return f"Group by key and {name_of_function(self.by)}"
 
     def start(self, clock: Clock, default: str) -> AnyStage:
-        """Return it at work."""
+        """Return the running operator."""
         return RowStage(self._grouped, self._tuple_arcs(clock, default))
 
     def _grouped(self, update: Update) -> Update | None:
         if update.value is TOMBSTONE:
-            return None  # it is not known of which groups it is the deletion
+            return None  # the groups to delete are not known
         group = self.by(update)
         check_key(group)
         return Update((update.key, group), update.value, update.time)

@@ -1,8 +1,8 @@
-"""A plan at work for one query: its operators in the order in which they run, and its queues.
+"""A plan that runs for one query: its operators in the order in which they run, and its queues.
 
-An operator runs after those that feed it, so one pass takes what waits at the sources all the way
-to the results, and nothing stays in between. Where input is pushed, there is a pass for every
-update that arrives, before anything else.
+An operator runs after the operators that feed it. So one pass takes what waits at the sources all
+the way to the results, and nothing stays in between. If input is pushed, there is a pass for every
+arriving update, before anything else happens.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .plan_tree import Arc, Feed, Operator, Source, arc_from, streams_of
 from .stage import AnyStage
 
 APPLICATION: Final = "application"
-"""What is at the end of the last arc."""
+"""The target of the last arc."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """An operator, the arc after it, and what feeds it."""
+    """An operator, the arc after it, and the nodes that feed it."""
 
     name: str
     operator: Operator
@@ -49,7 +49,7 @@ class _Node:
         )
 
     def lines(self, indent: str, *, is_last: bool) -> Iterator[str]:
-        """Yield the tree as text, a line for this arc and each below it."""
+        """Yield the tree as text, one line for this arc and each arc below it."""
         branch, below = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
         yield f"{indent}{branch}{self.output.label} from {self.operator.label}"
         for feed in self.feeds:
@@ -57,7 +57,7 @@ class _Node:
 
 
 class RunningPlan:
-    """The operators and queues of one query; no stream feeds any of them if one refuses."""
+    """The operators and queues of one query. If one stream refuses, no stream feeds any of them."""
 
     __slots__ = ("_clock", "_nodes", "_taps", "arcs", "results", "sources", "stages")
 
@@ -69,7 +69,7 @@ class RunningPlan:
             )
         self._clock = clock
         self._nodes: list[_Node] = []
-        """In the order in which they run."""
+        """The nodes in the order in which they run."""
         self._taps: list[ArrivalTap] = []
         self.results = TupleArc(arc.policy or DEFAULT_POLICY, clock, arc.capacity)
         try:
@@ -80,10 +80,10 @@ class RunningPlan:
         self.stages = [node.stage for node in self._nodes if node.stage is not None]
         self.sources = [node.output for node in self._nodes if node.stage is None]
         self.arcs: list[AnyArc] = [arc for stage in self.stages for arc in stage.arcs]
-        """The arcs that feed operators: all but that of the results."""
+        """The arcs that feed operators: all except the arc of the results."""
 
     def _start(self, arc: Arc, output: AnyArc, target: str, default: str, names: set[str]) -> _Node:
-        """Start what puts updates into `output`; arcs have the `default` policy unless given."""
+        """Start the operator that feeds `output`; arcs have the `default` policy or their own."""
         operator = arc.operator
         name = _free_name(operator.name or operator.kind, names)
         stage: AnyStage | None = None
@@ -101,17 +101,17 @@ class RunningPlan:
         return self._nodes[-1]
 
     def tap(self, plan: Feed, run: Callable[[], None]) -> None:
-        """Call `run` for every update that arrives at a stream of the plan, until this closes."""
+        """Call `run` for every update that arrives at a stream of the plan, until it closes."""
         self._taps = [ArrivalTap(stream, run) for stream in streams_of(plan)]
 
     def advance(self, now: float) -> None:
-        """Close the windows that end at or before `now`, wherever there are any."""
+        """Close the windows that end at or before `now`, on all arcs."""
         for arc in self.arcs:
             if isinstance(arc, WindowArc):
                 arc.advance(now)
 
     def run(self, limit: int) -> None:
-        """Take what waits, up to `limit` items of each source, through the operators."""
+        """Run what waits, up to `limit` items of each source, through the operators."""
         for stage in self.stages:
             stage.run(limit)
 
@@ -121,14 +121,14 @@ class RunningPlan:
             arc.settle()
 
     def close(self) -> None:
-        """Leave the streams, and free all queues; what was counted can still be read."""
+        """Detach from the streams and release all queues; the counts can still be read."""
         while self._taps:
             self._taps.pop().close()
         for node in self._nodes:
             node.output.queue.close()
 
     def explain(self) -> str:
-        """Return the tree, each line an arc and the operator that it comes from."""
+        """Return the tree; each line is an arc and the operator that feeds it."""
         return "\n".join(self._nodes[-1].lines("", is_last=True))
 
     def operator_statistics(self) -> tuple[OperatorStatistics, ...]:
@@ -136,12 +136,12 @@ class RunningPlan:
         return tuple(node.stage.tally.statistics(node.name) for node in self._nodes if node.stage)
 
     def arc_statistics(self) -> tuple[ArcStatistics, ...]:
-        """Return the counters of the arcs, each after those that it comes from. O(keys)."""
+        """Return the counters of the arcs, each after the arcs that feed it. O(keys)."""
         return tuple(node.statistics() for node in self._nodes)
 
 
 def _free_name(wanted: str, names: set[str]) -> str:
-    """Return a name like the one wanted, and add it to those that are taken."""
+    """Return a free name like the wanted one, and add it to the names that are taken."""
     name, number = wanted, 1
     while name in names:
         number += 1
@@ -151,11 +151,11 @@ def _free_name(wanted: str, names: set[str]) -> str:
 
 
 class ArrivalTap:
-    """What pushes: it calls `run` after each arrival at `stream`, late ones too.
+    """Calls `run` after each arrival at `stream`, including late ones, for plans that push.
 
-    A stream tells of an arrival only those that read its log, and these can ask to read at once. So
-    a stream that is tapped takes updates in one by one, batches too, and `enqueue` returns when the
-    query has run: the source pays for a query that it pushes.
+    A stream reports arrivals only to readers of its log, and these can ask to read at once. So a
+    stream with a tap accepts updates one by one, even in batches, and `enqueue` returns when the
+    query has run: the source pays for the query that it pushes.
 
     >>> stream = Stream()
     >>> tap = ArrivalTap(stream, lambda: print("an arrival"))
@@ -176,10 +176,10 @@ class ArrivalTap:
         self._log: SharedLog = stream._feed.open_log(self)
 
     def settle(self) -> None:
-        """Pass over what has arrived, and run."""
+        """Skip what has arrived, and run."""
         self._log.read(self)
         self._run()
 
     def close(self) -> None:
-        """Hear of no more arrivals."""
+        """Stop listening for arrivals."""
         self._stream._feed.close_log(self)

@@ -1,8 +1,8 @@
-"""An operator at work: it takes from its arcs, and puts what it makes into the next one.
+"""A running operator: it takes items from its arcs and puts results into the next arc.
 
-Operators work one after the other, each on all that waits for it, and not tuple by tuple: so the
-queues between them have something to keep in order and to conflate, and an operator that has
-several inputs sees what waits in each.
+Operators run one after the other, each on everything that waits for it, and not tuple by tuple. So
+the queues between them can order and conflate what waits, and an operator with several inputs sees
+what waits in each of them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from .plan_statistics import FAILED, Tally
 
 
 class Stage(ABC, Generic[Item]):
-    """One operator of one query, with what it knows of the past."""
+    """One operator of one query, with its state."""
 
     __slots__ = ("arcs", "output", "tally")
 
     output: AnyArc
-    """The arc after it, which is made with what it feeds."""
+    """The arc after it; it is set when the operator that it feeds is made."""
 
     def __init__(self, arcs: Sequence[ArcQueue[Item]]) -> None:
         self.arcs = arcs
         self.tally = Tally()
 
     def run(self, limit: int) -> None:
-        """Put on what becomes of all that waits, of an arc from a stream up to `limit` items."""
+        """Process and pass on all that waits; from an arc of a stream at most `limit` items."""
         batch = [
             (number, item)
             for number, arc in enumerate(self.arcs)
@@ -45,18 +45,19 @@ class Stage(ABC, Generic[Item]):
 
     @abstractmethod
     def process(self, batch: Sequence[tuple[int, Item]]) -> list[Update]:
-        """Return what becomes of items, each with the number of the arc from which it came.
+        """Return what becomes of items, each given with the number of its arc.
 
-        Counts all that it does not return. Must not raise, whatever users' functions do.
+        It counts every item that it does not return. It must not raise, whatever users' functions
+        do.
         """
 
 
 AnyStage = Stage[Update] | Stage[WindowTuple]
-"""An operator at work, whatever it takes."""
+"""A running operator with any kind of items."""
 
 
 class RowStage(Stage[Update]):
-    """Takes each update by itself: `function` makes another of it, or None of it."""
+    """Handles each update alone: `function` returns another update, or None."""
 
     __slots__ = ("_function",)
 
@@ -67,7 +68,7 @@ class RowStage(Stage[Update]):
         self._function = function
 
     def process(self, batch: Sequence[tuple[int, Update]]) -> list[Update]:
-        """Return what the function makes; None counts as filtered."""
+        """Return what the function returns; None counts as filtered."""
         made = []
         for _, update in batch:
             result = self.tally.attempt(self._function, update)

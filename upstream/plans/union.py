@@ -1,13 +1,13 @@
-"""Union: several inputs become one stream that is in order for each key (report, section 3.2).
+"""Union: merge several inputs into one stream that is in order for each key (report, section 3.2).
 
-On append streams the order would make it wait for its slowest input. "In the update streams case,
-it would be sufficient to deliver the most recent update": it delivers the youngest it has of each
-key, and drops what is older.
+On append streams, the order would make a union wait for its slowest input. "In the update streams
+case, it would be sufficient to deliver the most recent update": so it delivers the newest update
+that it has of each key, and drops older ones.
 
-Two inputs may have an update of one key and one time. The user ranks the inputs by their order, and
-the first of them is taken as the truth. Where the other one was delivered before the truth came,
-the truth is delivered as well, as a correction: what the application knows in the end must not
-depend on which of them was faster. The report would allow one of them only.
+Two inputs may have updates of one key with the same time. The order of the inputs is their rank,
+and the first one is trusted most. If the other one was delivered first, the trusted one is
+delivered as a correction, because the application's final value must not depend on which input was
+faster. The report would allow only one of them to be delivered.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .plan_tree import Arc, Feed, Operator, arc_from
 from .stage import AnyStage, Stage
 
 Age = tuple[float, int]
-"""The time of an update, and less the rank of its input: the greater, the more it is wanted."""
+"""The time of an update, and minus the rank of its input. The greatest age wins."""
 
 
 class Union(Operator):
-    """Deliver the youngest update of each key from any input; of equal times, the earlier input's.
+    """Deliver the newest update of each key from any input; of equal times, the first input's.
 
     >>> from upstream import Stream
     >>> from upstream.plans import Source
@@ -49,7 +49,7 @@ class Union(Operator):
         self.name = name
 
     def start(self, clock: Clock, default: str) -> AnyStage:
-        """Return it at work."""
+        """Return the running operator."""
         return _UnionStage(self._tuple_arcs(clock, default))
 
 
@@ -59,7 +59,7 @@ class _UnionStage(Stage[Update]):
     def __init__(self, arcs: Sequence[ArcQueue[Update]]) -> None:
         super().__init__(arcs)
         self._delivered: dict[Key, Age] = {}
-        """Of each key, what was delivered last."""
+        """The last delivered update of each key."""
 
     def process(self, batch: Sequence[tuple[int, Update]]) -> list[Update]:
         youngest: dict[Key, tuple[Age, Update]] = {}
@@ -77,7 +77,7 @@ class _UnionStage(Stage[Update]):
             self.tally.dropped += 1
             return False
         if update.value is TOMBSTONE:
-            self._delivered.pop(update.key, None)  # the key is forgotten, as streams do
+            self._delivered.pop(update.key, None)  # the key is forgotten, as in streams
         else:
             self._delivered[update.key] = age
         return True

@@ -1,7 +1,6 @@
-"""Continuous queries: SQL over streams that is evaluated by increments, and Python plans.
+"""Continuous queries: SQL over streams that is evaluated incrementally, and Python plans.
 
-`upstream.Engine` is what makes standing queries; `upstream.plans` has what Python plans
-are made of.
+`upstream.Engine` makes standing queries. `upstream.plans` has the parts of Python plans.
 """
 
 from ..rows.stream_times import WindowBound

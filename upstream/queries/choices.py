@@ -1,4 +1,4 @@
-"""What is chosen for a standing query, and whether it can be meant."""
+"""The options of a standing query, and the check that they make sense."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ Semantics = Literal["append", "update"]
 """Whether every result counts, or only the newest."""
 
 Emit = Literal["slide", "changed", "asked"]
-"""When results are given: at each slide, when they differ from the last, or when asked for only."""
+"""When results are given: at each slide, when they change, or only when they are asked for."""
 
 Way = Literal["measured", "increments", "whole"]
-"""How windows are evaluated: by increments, whole, or as is measured to be cheaper."""
+"""How windows are evaluated: incrementally, in full, or in the way that is measured to be
+cheaper."""
 
 
 OnError = Literal["skip", "fail"]
-"""What becomes of a window in which the query fails on some rows."""
+"""What happens to a window in which the query fails on some rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the user chose for a standing query, beside its text and its name; times in seconds.
+    """The user's options for a standing query, besides its text and name; times are in seconds.
 
-    ParameterError if it cannot be meant.
+    Raises ParameterError for a value that is not allowed.
     """
 
     semantics: Semantics = "append"
@@ -41,7 +42,7 @@ class Choices:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse values that are not allowed."""
         for name, names in _NAMES.items():
             if getattr(self, name) not in get_args(names):
                 expected = "one of " + ", ".join(map(repr, get_args(names)))
@@ -55,16 +56,16 @@ class Choices:
 
 
 _NAMES: Final = {"semantics": Semantics, "evaluation": Way, "emit": Emit, "on_error": OnError}
-"""The choices that are one of several names."""
+"""The options that are one of several names."""
 
 
 def checked_seconds(name: str, value: float | timedelta | None) -> float | None:
-    """Return a duration as a number, if there is one."""
+    """Return a duration in seconds, or None if it is None."""
     return None if value is None else seconds_of(name, value)
 
 
 def seconds_of(name: str, value: float | timedelta) -> float:
-    """Return a duration as a number; ParameterError if it is none.
+    """Return a duration in seconds; raise ParameterError if it is not one.
 
     >>> seconds_of("seconds", timedelta(minutes=1))
     60.0

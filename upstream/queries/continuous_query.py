@@ -28,11 +28,11 @@ _SMOOTHING: Final = 0.2
 
 
 class ContinuousQuery:
-    """A standing query over streams; `Engine.continuous_query` makes them.
+    """A standing query over streams; `Engine.continuous_query` creates them.
 
-    Nothing runs by itself: `results`, `latest`, `ask` and iteration evaluate what is due, and so
-    does `Engine.run` for all queries. Results are taken once: with a callback, `run` takes them for
-    it, and what `results` takes before, it does not get.
+    Nothing runs in the background. `results`, `latest`, `ask` and iteration evaluate what is due,
+    and so does `Engine.run` for all queries. Each result is taken once. With a callback, `run`
+    takes results for it; results that `results` takes before do not reach the callback.
 
     >>> from upstream import Engine, ManualClock
     >>> with Engine(clock=ManualClock()) as engine:
@@ -88,16 +88,16 @@ class ContinuousQuery:
         self.name = name
         self.semantics: Semantics = choices.semantics
         self.weight = choices.weight
-        """How much its staleness counts beside that of other queries."""
+        """How much its staleness counts compared with that of other queries."""
         self._lock = lock
-        """Held while the query is evaluated, by whichever thread asks for that."""
+        """Held while any thread evaluates the query."""
         self._plan = plan
         self._hold = HeldInterrupt()
         self._readers = [*plan.readers, *(each.reader for each in plan.side_tables)]
         self._due_at = -inf
-        """When the clock alone makes an answer due; minus infinity if that is to be found out."""
+        """When the clock alone makes an answer due; minus infinity if that is not known yet."""
         self._is_unfinished = False
-        """Whether an evaluation was interrupted, and is to be gone on with."""
+        """Whether an evaluation was interrupted and has to be continued."""
         self._evaluation = plan.evaluation
         self._emitter = Emitter(choices)
         self._callback = callback
@@ -110,11 +110,11 @@ class ContinuousQuery:
         self._callback_failures = 0
         self._error: str | None = None
         self._holds_back = False
-        """Whether rows were read since, by `every`, no result could be given."""
+        """Whether rows were read for which `emit_every` does not allow a result yet."""
         self._is_closed = False
 
     def __repr__(self) -> str:
-        """Return what it is called, and what it reads."""
+        """Return the name of the query, and what it reads."""
         streams = ", ".join(sorted(self.streams))
         failed = self._plan.failing.count
         lost = f", {failed} rows failed" if failed else ""
@@ -125,7 +125,7 @@ class ContinuousQuery:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the query."""
         self.close()
 
     # Results
@@ -137,7 +137,7 @@ class ContinuousQuery:
             return self._emitter.backlog.take_all(self._clock.now())
 
     def __iter__(self) -> Iterator[Result]:
-        """Take result by result, for as long as there are any."""
+        """Take one result after another, as long as there are any."""
         while (result := self._next()) is not None:
             yield result
 
@@ -155,21 +155,21 @@ class ContinuousQuery:
             return self._take()
 
     def ask(self) -> Result | None:
-        """Answer for now: for the newest window that is closed, or for all rows so far.
+        """Return the current answer: for the newest closed window, or for all rows so far.
 
-        Where no row came in that window, the answer is what the query gives over no rows: one row
-        with `count(*)` as 0, say, or no group. So it is before the first row; then the bounds of
-        the result are None if no window was closed yet. Returns the same again if nothing has
-        happened, takes nothing that waits, and is not in the counts of results.
+        If the window has no rows, the answer is what the query returns over no rows, such as one
+        row with `count(*)` as 0, or no group. The same holds before the first row; if no window was
+        closed yet, the bounds of the result are None. Without news it returns the same answer
+        again. It takes no waiting result, and does not count as a result.
         """
         with self._lock:
             now = self._evaluate()
             answer = self._evaluation.current(now)
             if answer is None:
                 raise StatementError(
-                    "an append query without a window remembers nothing that could be asked for",
+                    "an append query without a window keeps no rows, so ask() has no answer",
                     self.text,
-                    hint="take its results(), or choose semantics='update'",
+                    hint="call results() instead, or choose semantics='update'",
                 )
             return Result.of(self._told(answer), self._clock.now())
 
@@ -180,17 +180,17 @@ class ContinuousQuery:
 
     @property
     def streams(self) -> frozenset[str]:
-        """The names of the streams that it reads."""
+        """The names of the streams that the query reads."""
         return self._plan.streams
 
     @property
     def tables(self) -> frozenset[str]:
-        """The names of the tables that it reads, in small letters."""
+        """The names of the tables that the query reads, in lower case."""
         return self._plan.tables
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed, by itself or with its engine."""
+        """Whether the query was closed, on its own or with its engine."""
         return self._is_closed
 
     # Evaluation
@@ -201,10 +201,10 @@ class ContinuousQuery:
             self._evaluate()
 
     def _evaluate(self) -> float:
-        """Evaluate what is due at the moment that is returned.
+        """Evaluate what is due now, and return the moment of this evaluation.
 
-        Whatever is raised on the way, no row and no result is lost: the next evaluation goes on
-        where this one was.
+        If anything is raised on the way, no row and no result is lost: the next evaluation
+        continues where this one was.
         """
         if self._is_closed:
             raise ClosedError("query")
@@ -242,7 +242,7 @@ class ContinuousQuery:
             self._holds_back, self._error = False, error
 
     def _told(self, answer: Answer) -> Answer:
-        """Return an answer as the user gets it: as was chosen for rows that it leaves out."""
+        """Return an answer for the user; `on_error` decides about rows that it leaves out."""
         if self._on_error == "fail":
             answer = answer.or_failed()
         if self._plan.schema.outer is self._plan.schema.inner:
@@ -278,7 +278,7 @@ class ContinuousQuery:
         return self._emitter.held_until(now) is None and self._has_waited_since(now) is not None
 
     def staleness(self) -> float:
-        """Return since when, in seconds, something has waited that running it would reflect."""
+        """Return for how many seconds something has waited that a run would take into account."""
         now = self._clock.now()
         since = self._has_waited_since(now)
         oldest = self._emitter.backlog.oldest() if self._callback is not None else None
@@ -287,13 +287,14 @@ class ContinuousQuery:
         return 0.0 if since is None else max(0.0, now - since)
 
     def cost(self) -> float:
-        """Return about how long a run takes, in seconds; 0 before the first."""
+        """Return about how many seconds a run takes; 0 before the first."""
         return self._cost
 
     def run(self) -> None:
-        """Evaluate what is due, and give the results to the callback, if there is one.
+        """Evaluate what is due, and pass the results to the callback, if there is one.
 
-        A callback that fails takes nothing else with it: that is counted, and its error kept.
+        An exception of the callback affects nothing else. It is counted, and kept in the
+        statistics.
         """
         with self._lock:
             self._evaluate()
@@ -316,21 +317,24 @@ class ContinuousQuery:
             moments.append(now)
         return min((moment for moment in moments if moment is not None), default=None)
 
-    # What it is like
+    # Description and end
 
     def reset_landmark(self) -> None:
-        """Begin anew: rows so far count no more. What they made due is evaluated first."""
+        """Begin again: earlier rows no longer count.
+
+        Answers that they made due are evaluated first.
+        """
         if self._plan.reset is None:
-            raise StatementError("this query has no landmark to reset", self.text)
+            raise StatementError("this query reads no landmark to reset", self.text)
         with self._lock:
             self._evaluate()
             self._plan.reset()
             self._emitter.begin_anew()
 
     def explain(self, *, sql: bool = False) -> str:
-        """Say how it is evaluated: what by increments, what anew for each window, and why.
+        """Describe how the query is evaluated: which parts incrementally, which anew, and why.
 
-        With `sql`, the statements that are run as well.
+        With `sql`, also the statements that are run.
         """
         from .rewriting.explain import explain, parts, whole
 
@@ -342,7 +346,7 @@ class ContinuousQuery:
         return "\n".join([*lines, parts(split)] if sql else lines)
 
     def statistics(self) -> QueryStatistics:
-        """Return counts of what happened so far."""
+        """Return the counts since the query was created."""
         with self._lock:
             return self._statistics()
 
@@ -372,7 +376,7 @@ class ContinuousQuery:
         )
 
     def close(self) -> None:
-        """Stop: it reads its streams no more. What was counted can still be read."""
+        """Stop reading the streams. The statistics can still be read."""
         with self._lock:
             if self._is_closed:
                 return

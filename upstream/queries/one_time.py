@@ -1,7 +1,7 @@
-"""SQL that is answered once: queries over relations, and the rows of INSERT.
+"""One-time SQL: queries over relations, and the rows of INSERT.
 
-A stream is a relation of the newest row of each key. A query scans the relations that it names,
-and of these the columns that it may read; what it does not read costs it nothing.
+A stream is a relation of the newest row of each key. A query scans the relations that it names, and
+of these only the columns that it may read. What it does not read costs nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class OneTimeSql:
-    """Answers statements over relations, which are found by name."""
+    """Runs one-time statements over relations, which are found by name."""
 
     __slots__ = ("_duck", "_relations")
 
@@ -36,7 +36,7 @@ class OneTimeSql:
         self._relations = relations
 
     def answer(self, text: str) -> pa.Table:
-        """Answer a query that DuckDB reads in the same way as we do; QueryError if it fails."""
+        """Run a query that DuckDB reads as we do; raise QueryError if it fails."""
         definitions = self._definitions()
         parsed = read_query(text, definitions)
         _refuse_windows(parsed, definitions)
@@ -48,7 +48,7 @@ class OneTimeSql:
         return answer_once(self._duck, parsed.query, text, tables)
 
     def execute(self, statement: InsertInto | OtherStatement) -> pa.Table:
-        """Have DuckDB run a statement about its tables; it may read relations."""
+        """Let DuckDB run a statement about its tables; the statement may read relations."""
         return TableStatements(self._duck, self._relations).run(statement)
 
     def rows_of(self, insert: InsertInto, definition: StreamDefinition) -> pa.Table:
@@ -64,13 +64,13 @@ class OneTimeSql:
 
 
 def _refuse_windows(parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition]) -> None:
-    """Refuse windows, of which only `latest` by the key means what a stream does here."""
+    """Refuse windows: here only `latest` by the key means the same as the stream itself."""
     for window, place in zip(parsed.windows, parsed.places, strict=True):
         key = definitions[window.stream].key
         is_latest = window.kind is WindowKind.LATEST and window.rows == 1
         if not (window.kind is WindowKind.STREAM or (is_latest and {*window.per} == {*key})):
             raise StatementError(
-                f"{window.kind}(…) is for standing queries: a query that is answered once "
+                f"{window.kind}(…) works in standing queries only: a one-time query "
                 "reads the newest row of each key",
                 parsed.text,
                 place,

@@ -1,10 +1,9 @@
-"""Which query to run next, when several have something to do (the report's future work).
+"""Decides which query runs next when several are due (the report's future work).
 
 "Our overall goal is to minimize the average staleness over all output substreams of all continuous
-queries in the system" (section 3.3). Running a query takes its staleness away and lets all others
-grow stale for as long as it takes. So the query to run is the one that takes away the most
-staleness, by its weight, for each second that it costs; the same rule that STALENESS INDEX has for
-keys, without their rates.
+queries in the system" (section 3.3). Running a query removes its staleness, and meanwhile all
+others become staler. So the next query is the one that removes the most weighted staleness per
+second of its cost. STALENESS INDEX has the same rule for keys, with their rates in addition.
 """
 
 from __future__ import annotations
@@ -18,56 +17,55 @@ from ..statistics import is_quantity
 
 
 class Runnable(Protocol):
-    """What a scheduler needs to know of a query."""
+    """What a scheduler needs to know about a query."""
 
     @property
     def name(self) -> str:
-        """What it is called; no two that are served together have one name."""
+        """Its name; queries that are served together have different names."""
         ...
 
     @property
     def weight(self) -> float:
-        """How much its staleness matters, above zero."""
+        """How much its staleness matters; above zero."""
         ...
 
     def is_due(self) -> bool:
-        """Tell whether there is anything to run on."""
+        """Tell whether there is anything to process."""
         ...
 
     def staleness(self) -> float:
-        """Return for how many seconds its answer has been stale."""
+        """Return how many seconds its answer has been stale."""
         ...
 
     def cost(self) -> float:
-        """Return how many seconds the next run will take, 0 if that is not known."""
+        """Return how many seconds the next run will take, or 0 if that is unknown."""
         ...
 
     def run(self) -> None:
-        """Bring the answer up to date, or nearer to it."""
+        """Bring the answer up to date, or closer to it."""
         ...
 
 
 class QueryScheduler(Protocol):
-    """A policy: it chooses the query to run next."""
+    """A policy that chooses the query to run next."""
 
     name: ClassVar[str]
 
     def next(self, runnables: Sequence[Runnable]) -> Runnable | None:
-        """Return one of those that are due, None if none is."""
+        """Return one of the queries that are due, or None."""
         ...
 
 
 class StalenessFirst:
-    """Choose the query of which a run takes away the most staleness per second of its cost.
+    """Chooses the query that removes the most staleness per second of its cost.
 
-    A query of unknown cost runs first, so that it becomes known. If it is not known after a run
-    either, since the clock does not show it, the query counts as the cheapest one of known cost.
+    A query of unknown cost runs first, so that its cost becomes known. If it is still unknown after
+    a run, because the clock does not show it, it counts as the least of the known costs.
 
-    Nothing starves. A query that waits grows stale until it is chosen, if the others are up to date
-    once they have run. Where one is not, such as a query that cannot keep up with its input, it
-    would be chosen again and again; so a query that is due gets `least_share` of the time, whatever
-    it costs: it is chosen when the others have run for `1 / least_share` times its cost.
-    O(queries).
+    No query starves. A waiting query grows stale until it is chosen, if the others are up to date
+    after a run. A query that cannot keep up with its input would be chosen again and again. So each
+    query that is due gets `least_share` of the time, whatever it costs: it is chosen when the
+    others have run for `1 / least_share` times its cost. O(queries).
     """
 
     name: ClassVar[str] = "staleness"
@@ -78,14 +76,14 @@ class StalenessFirst:
             raise ParameterError("least_share", least_share, "more than 0 and at most 1")
         self._least_share = least_share
         self._spent = 0.0
-        """What all that was chosen so far cost, in seconds."""
+        """The total cost of the queries chosen so far, in seconds."""
         self._passed_over_since: dict[str, float] = {}
-        """Of what is due, how much was spent when it ran last, or became due."""
+        """For each due query, the value of `_spent` when it last ran, or became due."""
         self._tried: frozenset[str] = frozenset()
-        """The queries that were chosen before, of those that there are."""
+        """The existing queries that were chosen before."""
 
     def next(self, runnables: Sequence[Runnable]) -> Runnable | None:
-        """Return the query to run next, of equal ones the one that waits longest; or None."""
+        """Return the query to run next or None; of equal ones, the one that waits longest."""
         self._tried &= {runnable.name for runnable in runnables}
         due = [runnable for runnable in runnables if runnable.is_due()]
         since = self._passed_over_since
@@ -104,7 +102,7 @@ class StalenessFirst:
     def _urgency(
         self, runnable: Runnable, cost: float, assumed: float
     ) -> tuple[bool, float, float, float]:
-        """Return what is greatest for the query to run next, most important first."""
+        """Return a tuple that is greatest for the query to run next."""
         is_unknown = cost <= 0 and runnable.name not in self._tried
         seconds = cost if cost > 0 else assumed
         passed_over = self._spent - self._passed_over_since[runnable.name]
@@ -114,9 +112,9 @@ class StalenessFirst:
 
 
 class RoundRobin:
-    """Choose the query that has not run for the most turns, whatever it costs. O(queries).
+    """Chooses the query that has not run for the most turns, whatever it costs. O(queries).
 
-    What `StalenessFirst` is compared with.
+    `StalenessFirst` is compared with it.
     """
 
     name: ClassVar[str] = "round-robin"
@@ -125,10 +123,10 @@ class RoundRobin:
     def __init__(self) -> None:
         self._turn = 0
         self._turns: dict[str, int] = {}
-        """When each query ran last, counted in turns."""
+        """The turn in which each query last ran."""
 
     def next(self, runnables: Sequence[Runnable]) -> Runnable | None:
-        """Return the query to run next; None if none is due."""
+        """Return the query to run next, or None if none is due."""
         turns = self._turns = {each.name: self._turns.get(each.name, 0) for each in runnables}
         due = (runnable for runnable in runnables if runnable.is_due())
         chosen = min(due, key=lambda runnable: turns[runnable.name], default=None)
@@ -145,7 +143,7 @@ QUERY_SCHEDULERS: Final[dict[str, type[StalenessFirst] | type[RoundRobin]]] = {
 
 
 def make_query_scheduler(name: str = StalenessFirst.name) -> QueryScheduler:
-    """Return a new query scheduler; UnknownPolicyError if there is none of this name.
+    """Return a new query scheduler; raise UnknownPolicyError if there is none of this name.
 
     >>> make_query_scheduler("round-robin").name
     'round-robin'
@@ -161,12 +159,12 @@ def serve(
     clock: Clock,
     seconds: float,
 ) -> int:
-    """Run what is due in the policy's order, until nothing is or `seconds` have passed.
+    """Run due queries in the policy's order, until none is due or `seconds` have passed.
 
-    Returns how many runs there were. No run is cut short, so the last one may end later. Queries
-    may come and go meanwhile, if `runnables` is a function that tells which there are.
+    Returns the number of runs. No run is interrupted, so the last one may end later. If `runnables`
+    is a function that returns the current queries, queries may be added and removed meanwhile.
     """
-    if not seconds >= 0:  # which NaN is not either
+    if not seconds >= 0:  # also refuses NaN
         raise ParameterError("seconds", seconds, "a number, zero or more")
     until = clock.now() + seconds
     runs = 0

@@ -1,1 +1,1 @@
-"""Arrow rows of a declared shape: definition, conforming, times, types and codes of values."""
+"""Arrow rows of a declared shape: definition, conversion, times, types and codes of values."""

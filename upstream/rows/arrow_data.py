@@ -1,8 +1,8 @@
-"""Data from outside, in whichever form it comes, as an Arrow table.
+"""Converts data from outside, in any supported form, to an Arrow table.
 
-Arrow guesses the type of a list, and gives up where values are of several types or too large for
-any. So of rows for a stream, a column that cannot be guessed is read as what the stream wants, or
-else the error names the row.
+Arrow guesses the type of a list, and fails if values have several types or are too large. So when
+rows are for a stream, a column whose type cannot be guessed is read with the stream's type;
+otherwise the error names the row.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from .stream_definition import StreamDefinition
 
 _UNFIT: Final = (OverflowError, TypeError, ValueError)
-"""What Arrow raises of values; its own exceptions are among these."""
+"""Exceptions that Arrow raises for values; its own exceptions are subclasses of these."""
 
 
 def as_arrow(data: object) -> pa.Table:
-    """Return an Arrow table; ParameterError if there is no way to make one.
+    """Return an Arrow table; raise ParameterError if the data cannot be converted.
 
-    Takes Arrow tables and record batches, DataFrames of pandas and polars and whatever else speaks
-    Arrow's C stream protocol, mappings of names to columns, and lists of mappings. What is Arrow's
-    is not copied, since it never changes; NumPy's and pandas' arrays are.
+    Accepts Arrow tables and record batches, DataFrames of pandas and polars and other objects with
+    Arrow's C stream protocol, mappings of names to columns, and lists of mappings. Arrow data is
+    not copied, since it never changes. Arrays of NumPy and pandas are copied.
     """
     import pyarrow as pa
 
@@ -59,9 +59,9 @@ def as_arrow(data: object) -> pa.Table:
 
 
 def _refuse_unread(data: object) -> None:
-    """Refuse what stands for rows that are elsewhere; polars warns when a plan is looked at."""
+    """Refuse an object that only refers to rows; polars warns when such a plan is inspected."""
     if isinstance(data, str | Path):
-        ways = "read a file with pyarrow.csv.read_csv(), or make a table of it with create_table()"
+        ways = "read a file with pyarrow.csv.read_csv(), or load it with create_table()"
         raise ParameterError("data", data, f"rows ({ways})")
     if type(data).__name__ == "LazyFrame":
         raise ParameterError("data", type(data), "rows (collect() a LazyFrame first)")
@@ -73,9 +73,9 @@ def _owned(column: object) -> object:
 
 
 def rows_to_append(data: object, definition: StreamDefinition) -> pa.Table:
-    """Return data as an Arrow table; StreamTypeError if a value fits into no column.
+    """Return data as an Arrow table; raise StreamTypeError if a value does not fit its column.
 
-    ParameterError if it is not data at all.
+    Raises ParameterError if it is not data at all.
     """
     if isinstance(data, list | tuple) and all(isinstance(row, Mapping) for row in data):
         names = dict.fromkeys(name for row in data for name in row)
@@ -86,12 +86,12 @@ def rows_to_append(data: object, definition: StreamDefinition) -> pa.Table:
 
 
 def _column(name: object, values: object, definition: StreamDefinition) -> object:
-    """Return the values of a column as an array, if they are a list."""
+    """Return the values of a column as an array if they are a list."""
     import pyarrow as pa
 
     column = definition.column_named(name) if isinstance(name, str) else None
     if column is None or not isinstance(values, list | tuple):
-        return values  # an error of the name, or what Arrow knows the type of
+        return values  # the name is wrong, or Arrow knows the type
     try:
         array = pa.array(values)
     except _UNFIT:
@@ -103,7 +103,8 @@ def _column(name: object, values: object, definition: StreamDefinition) -> objec
         except _UNFIT:
             rows = (row for row, value in enumerate(values) if not _is_one(value, kind))
             _refuse(definition, column, values, next(rows, 0))
-    if pa.types.is_temporal(array.type):  # among times, Arrow takes numbers for times as well
+    # with times in a list, Arrow reads numbers as times as well
+    if pa.types.is_temporal(array.type):
         numbers = (row for row, value in enumerate(values) if isinstance(value, int | float))
         if (row := next(numbers, None)) is not None:
             _refuse(definition, column, values, row)
@@ -138,14 +139,14 @@ def _refuse(definition: StreamDefinition, column: str, values: Sequence[object],
 
 
 def empty_table(schema: pa.Schema) -> pa.Table:
-    """Return a table without rows; Arrow itself can make none of a union."""
+    """Return a table without rows; Arrow itself cannot make one for a union."""
     import pyarrow as pa
 
     return pa.Table.from_batches([], schema=schema)
 
 
 def no_rows() -> pa.Table:
-    """Return a table of nothing, as the answer of a statement that has none."""
+    """Return a table without rows and columns, for statements without a result."""
     import pyarrow as pa
 
     return pa.table({})

@@ -1,6 +1,6 @@
-"""The memory of Arrow columns of fixed width as NumPy arrays, there and back without a copy.
+"""The memory of fixed-width Arrow columns as NumPy arrays, and back, without a copy.
 
-A NULL is 0 in the array, beside a mask of what is there.
+A NULL is 0 in the array; a separate mask says which values are present.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _SIGN_BITS = 63
 
 
 def stored_as(type_: pa.DataType) -> str | None:
-    """Return NumPy's name of what a value is stored as, or None if it has no fixed width.
+    """Return NumPy's name of the type that stores a value, or None if it has no fixed width.
 
-    Times are the integers that they are stored as.
+    Times are stored as integers.
     """
     from pyarrow import types
 
@@ -42,9 +42,9 @@ def stored_as(type_: pa.DataType) -> str | None:
 
 
 def numbers(array: pa.Array) -> tuple[Numbers, Present]:
-    """Return the values of a column that is `stored_as` something, and which are there.
+    """Return the values of a `stored_as` column, and the mask of present values.
 
-    They are widened to 64 bits, unsigned integers by their bits; no mask says that all are there.
+    They are widened to 64 bits; unsigned integers keep their bits. Without a mask, all are present.
     """
     dtype = stored_as(array.type)
     assert dtype is not None
@@ -58,9 +58,10 @@ def numbers(array: pa.Array) -> tuple[Numbers, Present]:
 
 
 def lower_words(array: pa.Array) -> tuple[Numbers, Present, bool]:
-    """Return `numbers`, also of decimals of 128 bits, and whether 64 bits hold them all.
+    """Return `numbers`, also for decimals of 128 bits, and whether 64 bits hold all of them.
 
-    Of a decimal it is the lower of its two words, of which the upper is the sign if that holds it.
+    For a decimal this is its lower word. It holds the value if the upper word only repeats the
+    sign.
     """
     from pyarrow import types
 
@@ -77,9 +78,9 @@ def lower_words(array: pa.Array) -> tuple[Numbers, Present, bool]:
 
 
 def column(type_: pa.DataType, values: Numbers, present: Present) -> pa.Array:
-    """Return a column that has these values as its memory; they must not change after that.
+    """Return a column with these values as its memory; they must not change afterwards.
 
-    They are narrowed to what the type is stored as; of decimals they are the lower words.
+    They are narrowed to the type that stores a value; for decimals they are the lower words.
     """
     import pyarrow as pa
 
@@ -95,7 +96,7 @@ def column(type_: pa.DataType, values: Numbers, present: Present) -> pa.Array:
 
 
 def one_array(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array; copies nothing if it is of one piece."""
+    """Return a column as one array; it is not copied if it is in one piece."""
     import pyarrow as pa
 
     if column.num_chunks == 1:
@@ -104,7 +105,7 @@ def one_array(column: pa.ChunkedArray) -> pa.Array:
 
 
 def grown(array: _Array, size: int, fill: float = 0) -> _Array:
-    """Return the array, or a larger one that begins with it. Amortised O(1) an element."""
+    """Return the array, or a larger one that begins with it. Amortized O(1) per element."""
     if size <= len(array):
         return array
     larger: _Array = np.full((max(size, 2 * len(array)), *array.shape[1:]), fill, array.dtype)
@@ -113,7 +114,7 @@ def grown(array: _Array, size: int, fill: float = 0) -> _Array:
 
 
 def presence(array: pa.Array) -> NDArray[np.bool_]:
-    """Return which values are there, of a column that has NULLs."""
+    """Return the mask of present values of a column that has NULLs."""
     bits = np.frombuffer(array.buffers()[0], np.uint8)
     end = array.offset + len(array)
     return np.unpackbits(bits, count=end, bitorder="little")[array.offset :].view(np.bool_)

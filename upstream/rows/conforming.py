@@ -1,7 +1,7 @@
-"""Rows from outside, brought to the columns of a stream: as a whole, or not at all.
+"""Converts rows from outside to the columns of a stream, completely or not at all.
 
-Arrow's own casts are too generous here: they read numbers out of strings, and round. A conversion
-is made where every value is the same afterwards, and is otherwise an error that names the row.
+Arrow's own casts are too generous: they read numbers from strings, and round. A conversion is made
+only if every value is unchanged by it. Otherwise it is an error that names the row.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def conform(data: pa.Table, stream: str, schema: pa.Schema, required: Sequence[str]) -> pa.Table:
-    """Return the rows with exactly this schema; in `required` columns nothing is NULL.
+    """Return the rows with exactly this schema; `required` columns contain no NULL.
 
-    No rows without columns, such as an empty list becomes, are rows of any stream.
+    A table without rows and columns, such as an empty list gives, fits any stream.
     """
     import pyarrow as pa
 
@@ -51,7 +51,10 @@ def conform(data: pa.Table, stream: str, schema: pa.Schema, required: Sequence[s
 
 
 def _places(given: Sequence[str], wanted: Sequence[str], stream: str) -> dict[str, int]:
-    """Return where each wanted column is; StreamTypeError if one is unknown or there twice."""
+    """Return the place of each wanted column.
+
+    Raise StreamTypeError for an unknown or repeated one.
+    """
     by_lower = {name.lower(): name for name in wanted}
     places: dict[str, int] = {}
     for place, name in enumerate(given):
@@ -60,7 +63,7 @@ def _places(given: Sequence[str], wanted: Sequence[str], stream: str) -> dict[st
             reason = f"is not a column of the stream, which has {', '.join(wanted)}"
             raise StreamTypeError(stream, reason, column=name)
         if column in places:
-            raise StreamTypeError(stream, "is there twice", column=column)
+            raise StreamTypeError(stream, "is named twice", column=column)
         places[column] = place
     return places
 
@@ -75,7 +78,7 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
         return _read_times(column, field, stream)
     if not may_become(column.type, field.type):
         given, wanted = type_name(column.type), type_name(field.type)
-        reason = f"{given} does not become {wanted}; cast it first"
+        reason = f"{given} cannot be converted to {wanted}; cast it first"
         raise StreamTypeError(stream, reason, column=field.name)
     try:
         converted = _cast(column, field.type)
@@ -91,7 +94,10 @@ def _converted(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chun
 
 
 def _read_times(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.ChunkedArray:
-    """Return times that are written as in ISO 8601; TIMESTAMP takes those with a zone as UTC."""
+    """Return times written as in ISO 8601.
+
+    For TIMESTAMP, those with a zone are converted to UTC.
+    """
     import pyarrow as pa
 
     texts, kind = column.cast(pa.string()), field.type
@@ -108,9 +114,9 @@ def _read_times(column: pa.ChunkedArray, field: pa.Field, stream: str) -> pa.Chu
         return read(texts)
     except pa.ArrowInvalid as error:
         row = _first_that_fails(texts, read)
-        reason = "some of the texts have a time zone, and others have not"
+        reason = "some of the texts have a time zone, and others do not"
         if row is not None:
-            reason = f"{_shown(texts[row])} is no {type_name(kind)}, such as {_example(kind)}"
+            reason = f"{_shown(texts[row])} is not a {type_name(kind)} such as {_example(kind)}"
         raise StreamTypeError(stream, reason, column=field.name, row=row) from error
 
 
@@ -126,7 +132,7 @@ def _cast(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
     import pyarrow as pa
 
     if pa.types.is_integer(column.type) and pa.types.is_decimal(wanted):
-        # Arrow asks for room for any integer of the type, not for those that are there.
+        # Arrow checks the precision for the largest integer of the type, not for the present ones.
         column = column.cast(pa.decimal256(20 + max(wanted.scale, 0), wanted.scale))
     return column.cast(wanted)
 
@@ -142,13 +148,13 @@ def _misfit(
 def _shown(value: pa.Scalar) -> str:
     import pyarrow as pa
 
-    if pa.types.is_timestamp(value.type):  # Python may have none of such a precision
+    if pa.types.is_timestamp(value.type):  # Python may lack such a precision
         value = value.cast(pa.string())
     return shorten(value.as_py())
 
 
 def may_become(given: pa.DataType, wanted: pa.DataType) -> bool:
-    """Tell whether values of one type can be values of another without being read anew."""
+    """Tell whether values of one type can be converted to another without being parsed."""
     import pyarrow as pa
 
     types = pa.types
@@ -157,7 +163,7 @@ def may_become(given: pa.DataType, wanted: pa.DataType) -> bool:
     if types.is_null(given) or given == wanted:
         return True
     if types.is_timestamp(given) and types.is_timestamp(wanted):
-        # A local time is no moment, and we cannot know of which place.
+        # A local time has no zone, so the moment is unknown.
         return (given.tz is None) == (wanted.tz is None)
     if types.is_struct(given) and types.is_struct(wanted):
         return [each.name for each in given] == [each.name for each in wanted] and all(
@@ -185,7 +191,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _kinds() -> Sequence[Callable[[pa.DataType], bool]]:
-    """Return the families within which types become one another."""
+    """Return the families of types; types of one family can be converted to each other."""
     import pyarrow as pa
 
     types = pa.types
@@ -205,7 +211,7 @@ def _kinds() -> Sequence[Callable[[pa.DataType], bool]]:
 
 
 def _may_round(kind: pa.DataType) -> bool:
-    """Tell whether Arrow rounds silently on the way from this type, or to it."""
+    """Tell whether Arrow rounds silently in conversions from this type, or to it."""
     import pyarrow as pa
 
     if pa.types.is_nested(kind):
@@ -214,14 +220,14 @@ def _may_round(kind: pa.DataType) -> bool:
 
 
 def _first_that_changed(column: pa.ChunkedArray, converted: pa.ChunkedArray) -> int | None:
-    """Return the first row that is not what it was if it is converted back."""
+    """Return the first row that differs after it is converted and converted back."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     try:
         again = converted.cast(column.type, safe=False)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # such as 1e300 into a narrow decimal
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # such as 1e300 for a narrow decimal
         return _first_that_fails(converted, lambda part: part.cast(column.type, safe=False))
     if column.equals(again):
         return None

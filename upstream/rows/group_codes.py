@@ -1,9 +1,9 @@
-"""Dense numbers for the groups that the values of some columns make, from 0 on, and back.
+"""Consecutive numbers, from 0 on, for the groups that the values of some columns form.
 
-Values of fixed width and texts are 64-bit words, which a hash table of NumPy arrays gives numbers
-to; others go through a dict. Several columns are numbered one by one, and then pairs of their
-numbers. All of this is exact: no two groups ever share a code. NULL is a value of its own, NaN
-equals itself, and -0.0 equals 0.0, as they do for GROUP BY.
+Values of fixed width and texts become 64-bit words, which a hash table in NumPy arrays numbers.
+Other values go through a dict. Several columns are numbered one after another, and then the pairs
+of their numbers. All of this is exact: two groups never share a code. NULL is a value of its own,
+NaN equals itself, and -0.0 equals 0.0, as in GROUP BY.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from .arrow_words import Integers
 
     ColumnCodes: TypeAlias = "WordCodes | DictionaryCodes | ObjectCodes"
-    """Dense numbers for the values of a column, NULL being 0."""
+    """Consecutive numbers for the values of a column; NULL is 0."""
     Places: TypeAlias = slice[int, int, None] | pa.BooleanArray
 
 _NULL: Final = 0
 """The number of NULL in each column."""
 _PAIR_BITS: Final = 32
 _AT_ONCE: Final = 32_768
-"""So many rows are coded together: a batch of a million would not fit into the processor's cache,
-and make the tables as large as if all of its rows were different groups."""
+"""This many rows are coded together. A batch of a million would not fit into the processor's
+cache, and would make the tables as large as if all its rows were different groups."""
 
 
 class GroupCodes:
-    """The groups seen so far and their codes.
+    """The groups seen so far, and their codes.
 
-    Of a single column, code 0 is that of NULL, whether there is one or not. An exception leaves all
-    codes as they were, as in `IntegerCodes`.
+    With a single column, code 0 is that of NULL, even if there is no NULL. An exception leaves all
+    codes unchanged, as in `IntegerCodes`.
     """
 
     __slots__ = ("_columns", "_pairs")
@@ -48,13 +48,13 @@ class GroupCodes:
         self._pairs = [IntegerCodes() for _ in types[1:]]
 
     def __len__(self) -> int:
-        """Return how many codes were given; without columns there is one group."""
+        """Return how many codes exist; without columns there is one group."""
         if self._pairs:
             return len(self._pairs[-1])
         return len(self._columns[0]) if self._columns else 1
 
     def codes_of(self, columns: Sequence[pa.Array], length: int) -> Integers:
-        """Return the code of each row; a new group gets the next. O(length), amortised."""
+        """Return the code of each row; a new group gets the next code. O(length), amortized."""
         if not columns:
             return np.broadcast_to(np.zeros(1, np.int64), length)  # without a copy for each row
         if length <= _AT_ONCE:
@@ -70,13 +70,13 @@ class GroupCodes:
         return places
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         for codes in self._pairs:
             codes._check()
 
 
 class GroupPlaces:
-    """The groups seen so far and their places, from 0 on, with their values as Arrow has them."""
+    """The groups seen so far and their places, from 0 on, with their values as Arrow arrays."""
 
     __slots__ = ("_codes", "_count", "_pieces")
 
@@ -85,22 +85,22 @@ class GroupPlaces:
 
         self._codes = GroupCodes(types)
         self._count = 1 if len(types) <= 1 else 0
-        """Of a single column, place 0 is that of NULL; without columns there is one group."""
+        """With a single column, place 0 is that of NULL; without columns there is one group."""
         self._pieces = [[pa.nulls(self._count, type_)] for type_ in types]
-        """Of each column the values by places, in pieces that are put together to be read."""
+        """For each column, its values by places, in pieces that are combined when they are read."""
 
     def __len__(self) -> int:
         return self._count
 
     def places_of(self, columns: Sequence[pa.Array], length: int) -> Integers:
-        """Return the place of each group; a new one gets the next. O(length), amortised."""
+        """Return the place of each group; a new group gets the next place. O(length), amortized."""
         places = self._codes.codes_of(columns, length)
         if len(self._codes) != self._count:
             self._keep_new(columns, places)
         return places
 
     def values(self, places: Places) -> list[pa.Array]:
-        """Return the values of the group columns at these places, ascending. O(all)."""
+        """Return the values of the group columns at these ascending places. O(all places)."""
         import pyarrow as pa
 
         for pieces in self._pieces:
@@ -111,7 +111,7 @@ class GroupPlaces:
         return [values[: len(places)].filter(places) for [values] in self._pieces]
 
     def _keep_new(self, columns: Sequence[pa.Array], places: Integers) -> None:
-        """Keep the values of groups that are new, in the order of their places."""
+        """Keep the values of new groups, in the order of their places."""
         import pyarrow as pa
 
         new = np.flatnonzero(places >= self._count)
@@ -123,13 +123,13 @@ class GroupPlaces:
         assert self._count == len(self._codes)
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         assert all(sum(map(len, pieces)) == self._count for pieces in self._pieces)
         self._codes._check()
 
 
 def has_places(type_: pa.DataType) -> bool:
-    """Tell whether values of a type can be given places."""
+    """Tell whether values of a type can have places."""
     from pyarrow import types
 
     is_other = types.is_boolean(type_) or types.is_decimal128(type_)
@@ -137,7 +137,7 @@ def has_places(type_: pa.DataType) -> bool:
 
 
 def _is_text(type_: pa.DataType) -> bool:
-    """Tell whether values are texts or bytes that Arrow keeps with offsets."""
+    """Tell whether values are texts or bytes that Arrow stores with offsets."""
     from pyarrow import types
 
     tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
@@ -157,7 +157,7 @@ def _column_codes(type_: pa.DataType) -> ColumnCodes:
         return WordCodes(lambda array: _words_of_numbers(array.cast("int8")))
     if types.is_decimal(type_) or types.is_fixed_size_binary(type_):
         return DictionaryCodes(ObjectCodes())
-    return ObjectCodes()  # among them intervals, which Arrow does not hash
+    return ObjectCodes()  # such as intervals, which Arrow cannot hash
 
 
 def _words_of_numbers(array: pa.Array) -> Integers:
@@ -168,7 +168,7 @@ def _words_of_numbers(array: pa.Array) -> Integers:
 
 
 class WordCodes:
-    """Numbers for values that are words of 64 bits, or can be made such."""
+    """Numbers for values that are 64-bit words, or can be converted to such."""
 
     __slots__ = ("_codes", "_words_of")
 
@@ -191,7 +191,7 @@ class WordCodes:
 
 
 class DictionaryCodes:
-    """Numbers for values that are looked up once for each different value of an array."""
+    """Numbers for values; each different value of an array is looked up once."""
 
     __slots__ = ("_values",)
 

@@ -1,7 +1,7 @@
-"""What a stream of a query engine is: named columns with types, the key among them, and the time.
+"""The definition of an engine's stream: named columns with types, its key, and its time.
 
-Times are whole numbers of the time column's own unit, in which windows are measured: microseconds
-for a TIMESTAMP and for DOUBLE seconds, days for a DATE, and the numbers themselves for integers.
+Times are integers in the time column's own unit, in which windows are measured: microseconds for a
+TIMESTAMP and for DOUBLE seconds, days for a DATE, and the numbers themselves for integers.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class StreamDefinition:
     time: str | None
 
     def conform(self, data: pa.Table) -> pa.Table:
-        """Return rows with exactly the columns of the schema; StreamTypeError if they do not fit.
+        """Return rows with exactly the schema's columns; raise StreamTypeError if they do not fit.
 
-        Columns are found by name, in any order and case; one that is missing is NULL, but key and
-        time must be there. Only conversions that lose nothing are made.
+        Columns are found by name, in any order and case. A missing column is NULL, but key and time
+        are required. Only conversions that lose nothing are made.
         """
         table = conform(data, self.name, self.schema, self.required)
         if self.time is not None:
@@ -42,39 +42,39 @@ class StreamDefinition:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The columns that no row is without."""
+        """The columns that every row needs."""
         return self.key if self.time is None or self.time in self.key else (*self.key, self.time)
 
     def times(self, rows: pa.Table) -> NDArray[np.int64]:
-        """Return the times of conformed rows in the unit of the time column; copies nothing.
+        """Return the times of conformed rows in the unit of the time column.
 
-        (But for DOUBLE and DATE, and for rows that are in several chunks.)
+        Nothing is copied, except for DOUBLE and DATE, and for rows in several chunks.
         """
         assert self.time is not None
         return times_of(rows.column(self.time), self.name, self.time)
 
     def time_value(self, number: int) -> WindowBound:
-        """Return a time that is given in the unit as a value of the time column's type."""
+        """Return a time in the unit of the column as a value of the column's type."""
         return time_value(number, self.time_type)
 
     @property
     def time_type(self) -> pa.DataType:
-        """The type of the time column, which the bounds of windows have too."""
+        """The type of the time column, which the bounds of windows also have."""
         assert self.time is not None
         return self.schema.field(self.time).type
 
     @property
     def units_per_second(self) -> Fraction | None:
-        """How many units of time a second has; None where times are mere numbers."""
+        """How many units of time a second has; None if times are numbers without a unit."""
         return units_per_second(self.time_type)
 
     @property
     def seconds_per_unit(self) -> float:
-        """How long a unit of time is; 1 where times are mere numbers."""
+        """The length of a unit of time in seconds; 1 if times are numbers without a unit."""
         return float(1 / (self.units_per_second or Fraction(1)))
 
     def column_named(self, name: str) -> str | None:
-        """Return the column of this name, in any case, as it is written in the schema."""
+        """Return the schema's name of the column with this name in any case, or None."""
         for column in self.schema.names:
             if column.lower() == name.lower():
                 return str(column)

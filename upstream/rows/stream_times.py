@@ -1,7 +1,7 @@
-"""Times as whole numbers of a unit, from columns of any type that can be a time, and back.
+"""Times as integers of a unit, from columns of any type that can be a time, and back.
 
-Windows are cut by integer arithmetic, so that no boundary is ever a matter of rounding. Seconds in
-a DOUBLE become the last microsecond that is not after them, by the very comparison that a query
+Windows are cut with integer arithmetic, so that rounding never affects a boundary. Seconds in a
+DOUBLE become the last microsecond that is not after them. This is the comparison that a query
 makes: `time >= window_start` holds for the rows of a window, and for no others.
 """
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WindowBound = datetime | date | np.datetime64 | int | float | None
-"""Where a window starts or ends, in the type of the time column; None where there are no windows.
+"""Where a window starts or ends, in the type of the time column; None without windows.
 
-NumPy's datetime64 stands for what datetime cannot: nanoseconds, and years beyond 9999.
+NumPy's datetime64 is used for nanoseconds and for years beyond 9999, which datetime lacks.
 """
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64 | np.int64 | np.uint64]
 
 FARTHEST = 1 << 62
-"""Times beyond this have no room for the windows around them; DuckDB's infinities are there too."""
+"""Times beyond this have no room for the windows around them; DuckDB's infinities are beyond it."""
 
 _Unit = Literal["s", "ms", "us", "ns", "D"]
 _UNITS: dict[_Unit, tuple[str, Fraction]] = {
@@ -40,7 +40,7 @@ _UNITS: dict[_Unit, tuple[str, Fraction]] = {
     "ns": ("nanoseconds", Fraction(1_000_000_000)),
     "D": ("days", Fraction(1, 86_400)),
 }
-"""By what NumPy calls a unit, its name and how many of it are a second."""
+"""By NumPy's name of a unit: its name, and how many of them a second has."""
 _MICROSECONDS = 1_000_000
 
 
@@ -59,13 +59,16 @@ def is_time_type(kind: pa.DataType) -> bool:
 
 
 def units_per_second(kind: pa.DataType) -> Fraction | None:
-    """Return how many units of a time of this type are a second; None for mere numbers."""
+    """Return how many units of a time of this type a second has.
+
+    None for numbers without a unit.
+    """
     unit = _unit(kind)
     return None if unit is None else _UNITS[unit][1]
 
 
 def unit_name(kind: pa.DataType) -> str:
-    """Return the unit that times of a type are counted in; nothing for mere numbers."""
+    """Return the unit in which times of a type are counted; "" for numbers without a unit."""
     unit = _unit(kind)
     return "" if unit is None else _UNITS[unit][0]
 
@@ -82,9 +85,9 @@ def _unit(kind: pa.DataType) -> _Unit | None:
 
 
 def times_of(column: pa.ChunkedArray, stream: str, name: str) -> Integers:
-    """Return a column without NULLs as times; StreamTypeError if one is too far or not finite.
+    """Return a column without NULLs as times; raise StreamTypeError if one is out of range.
 
-    They are the same memory if the column is one chunk, of integers of 64 bits.
+    They share the column's memory if it is one chunk of 64-bit integers.
     """
     import pyarrow as pa
 
@@ -112,13 +115,13 @@ def _check(is_good: NDArray[np.bool_], values: Numbers, stream: str, name: str) 
     if is_good.all():
         return
     row = int(np.argmin(is_good))
-    reason = f"{values[row]} is not a time that windows can be around"
+    reason = f"the time {values[row]} is out of range"
     raise StreamTypeError(stream, reason, column=name, row=row)
 
 
 def time_value(number: int, kind: pa.DataType) -> WindowBound:
-    """Return a time in units as what Python has for it, or NumPy where Python has nothing."""
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # which `import upstream` does without
+    """Return a time in units as a Python value, or as a NumPy value if Python has none."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # `import upstream` does not need it
 
     import pyarrow as pa
 
@@ -128,7 +131,7 @@ def time_value(number: int, kind: pa.DataType) -> WindowBound:
     if pa.types.is_floating(kind):
         return number / _MICROSECONDS
     moment: np.datetime64 = np.datetime64(number, unit)
-    value: object = moment.item()  # a whole number where Python has nothing
+    value: object = moment.item()  # an integer where Python has no such value
     if not isinstance(value, date):
         return moment
     if not isinstance(value, datetime) or kind.tz is None:
@@ -140,7 +143,7 @@ def time_value(number: int, kind: pa.DataType) -> WindowBound:
 
 
 def is_before(one: WindowBound, other: WindowBound) -> bool:
-    """Tell whether a window ends before another of the same query; never where there are none."""
+    """Tell whether a window ends before another one of the same query; False without windows."""
     if one is None or other is None:
         return False
     return bool(one < other)  # type: ignore[operator]  # both are of the one type of their query

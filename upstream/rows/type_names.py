@@ -1,4 +1,4 @@
-"""Types as SQL names them, for messages: who wrote TIMESTAMP and TEXT knows nothing of Arrow's."""
+"""SQL's names of types, for messages, since a user of SQL need not know Arrow's names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TIMESTAMPS = {"s": "TIMESTAMP_S", "ms": "TIMESTAMP_MS", "us": "TIMESTAMP", "ns"
 
 
 def type_name(kind: pa.DataType) -> str:
-    """Return what SQL calls a type of Arrow, or Arrow's name for what SQL has not."""
+    """Return SQL's name for a type of Arrow, or Arrow's name if SQL has none."""
     import pyarrow as pa
 
     types = pa.types

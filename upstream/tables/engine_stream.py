@@ -1,6 +1,6 @@
-"""The streams of an engine: what came is stored once, for all that read it.
+"""The streams of an engine: rows are stored once, for all that read them.
 
-append -> conform -> log -> standing queries, each from where it has got to
+append -> conform -> log -> standing queries, each from its own position
 |         `-> the newest row of each key, for one-time queries
 `-> a `Stream` of the library, for Python plans, if there are any
 """
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 _BACKLOG_ROWS: Final = 1_048_576
 _BACKLOG_BATCHES: Final = 4_096
-"""How much waits for readers, each of which can take it at any time, before they have to."""
+"""This much may wait for readers, which can take it at any time, before they have to take it."""
 _MOST_ROWS: Final = 16 * _BACKLOG_ROWS
-"""How much waits at most, while another thread evaluates."""
+"""The most that may wait while another thread evaluates."""
 
 
 class EngineStream:
-    """Stores what is appended to one stream; as a `Relation`, the newest row of each key.
+    """Stores what is appended to one stream; as a `Relation`, it is the newest row of each key.
 
-    Any thread may append, and any may scan. To append never waits for a scan.
+    Any thread may append, and any may scan. `append` never waits for a scan.
     """
 
     __slots__ = (
@@ -58,14 +58,18 @@ class EngineStream:
         self._clock = clock
         self._newest = NewestRows(definition)
         self._newest_lock = Lock()
-        """Held by the thread that brings the newest rows up to date; none waits to append."""
+        """Held by the thread that brings the newest rows up to date; `append` never waits for
+        it."""
         self._reader = self.log.reader()
         self._plans: Stream | None = None
         self._plans_lock = plans_lock
-        """Held while Python plans run, and so while what they read is fed."""
+        """Held while Python plans run, and while their streams are fed."""
 
     def append(self, data: pa.Table) -> int:
-        """Store rows, and return how many; StreamTypeError if they do not fit, and none is."""
+        """Store rows, and return how many.
+
+        Raise StreamTypeError and store none if they do not fit.
+        """
         rows = self.definition.conform(data)
         self.log.add(rows, self._clock.now())
         if self._plans is not None:
@@ -76,11 +80,11 @@ class EngineStream:
         return int(rows.num_rows)
 
     def is_crowded(self) -> bool:
-        """Tell whether so much is stored that the readers which are behind should read it."""
+        """Tell whether so much is stored that slow readers should read it."""
         return len(self.log.batches) > _BACKLOG_BATCHES or self.log.stored_rows > _BACKLOG_ROWS
 
     def is_full(self) -> bool:
-        """Tell whether so much is stored that no more is to be taken before it is read."""
+        """Tell whether so much is stored that no more is accepted before it is read."""
         return self.log.stored_rows > _MOST_ROWS
 
     def scan(
@@ -91,8 +95,8 @@ class EngineStream:
     ) -> pa.Table:
         """Return the newest row of each key, in the order of arrival.
 
-        Costs by what came since the last scan: see `NewestRows.table`. Nothing is left out by
-        `conditions` and `between`.
+        The cost depends on what arrived since the last scan, see `NewestRows.table`. `conditions`
+        and `between` leave nothing out.
         """
         with self._newest_lock:
             self._read()
@@ -100,7 +104,7 @@ class EngineStream:
         return rows if columns is None else rows.select([*columns])
 
     def for_plans(self) -> Stream:
-        """Return a stream that what is appended from now on goes to, row by row.
+        """Return a stream that receives row by row what is appended from now on.
 
         It begins with the newest row of each key.
         """
@@ -116,7 +120,7 @@ class EngineStream:
             self._plans.close()
 
     def _relieve(self) -> None:
-        """Take what waits into the newest rows, if it is much and no other thread does so."""
+        """Add what waits to the newest rows, if it is much and no other thread does so."""
         is_much = (
             self._reader.waiting > _BACKLOG_ROWS or self._reader.waiting_batches > _BACKLOG_BATCHES
         )
@@ -127,10 +131,10 @@ class EngineStream:
                 self._newest_lock.release()
 
     def _read(self) -> None:
-        """Take what waits into the newest rows.
+        """Add what waits to the newest rows.
 
-        They count what they have taken in, so an exception at any point loses no row and has none
-        read twice.
+        They count what they contain, so an exception at any point loses no row and reads none
+        twice.
         """
         self._pass_what_was_read()
         rows = self._reader.peek_rows()
@@ -156,7 +160,7 @@ class EngineStream:
 
 
 class Streams(Mapping[str, EngineStream]):
-    """Streams by their names, which are found in any case, as in SQL.
+    """Streams by name; names are found in any case, as in SQL.
 
     Any thread may look one up while another defines or drops one.
     """
@@ -165,10 +169,10 @@ class Streams(Mapping[str, EngineStream]):
 
     def __init__(self) -> None:
         self._streams: Mapping[str, EngineStream] = {}
-        """Never changed: another one takes its place."""
+        """Never changed, but replaced by another mapping."""
 
     def __getitem__(self, name: str) -> EngineStream:
-        """Return the stream that was defined under exactly this name."""
+        """Return the stream that was defined with exactly this name."""
         return self._streams[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -180,14 +184,17 @@ class Streams(Mapping[str, EngineStream]):
         return len(self._streams)
 
     def found(self, name: str) -> str | None:
-        """Return a stream's name as it was defined, if there is one of this name in any case."""
+        """Return a stream's name as it was defined, for a name in any case.
+
+        None if it is unknown.
+        """
         streams = self._streams
         if name in streams:
             return name
         return next((each for each in streams if each.lower() == name.lower()), None)
 
     def named(self, name: str) -> EngineStream:
-        """Return the stream of a name in any case; UnknownNameError if there is none."""
+        """Return the stream of a name in any case; raise UnknownNameError if there is none."""
         streams, known = self._streams, self.found(name)
         if known is None or known not in streams:
             raise UnknownNameError("stream", name)
@@ -198,11 +205,11 @@ class Streams(Mapping[str, EngineStream]):
         self._streams = {**self._streams, stream.definition.name: stream}
 
     def remove(self, name: str) -> EngineStream:
-        """Remove the stream that was defined under this name, and return it."""
+        """Remove the stream that was defined with this name, and return it."""
         removed = self._streams[name]
         self._streams = {each: of for each, of in self._streams.items() if each != name}
         return removed
 
     def definitions(self) -> dict[str, StreamDefinition]:
-        """Return what each stream is, by name."""
+        """Return the definition of each stream, by name."""
         return {name: stream.definition for name, stream in self._streams.items()}

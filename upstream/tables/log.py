@@ -1,11 +1,11 @@
-"""The log of a stream: batches that came and that some reader has yet to read.
+"""The log of a stream: the batches that some reader has not read yet.
 
-A batch is stored once, however many queries read the stream; each has a reader with a position of
-its own. What all readers have passed is let go, and a log without readers keeps nothing (DataCell,
-section 2).
+A batch is stored once, however many queries read the stream. Each query has a reader with its own
+position. What all readers have passed is removed, and a log without readers keeps nothing
+(DataCell, section 2).
 
-Any thread may add while others read. The lock is held while lists are changed and positions looked
-up, and never while rows are looked at. Each reader belongs to one thread at a time.
+Any thread may add while others read. The lock is held while lists are changed and positions are
+looked up, and never while rows are read. Each reader belongs to one thread at a time.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows that came together: the arrival of all of them, and their numbers `[first, end)`."""
+    """Rows that arrived together: their common arrival, and their numbers `[first, end)`."""
 
     rows: pa.Table
     arrival: float
     first: int
     end: int
     number: int
-    """How many batches came before this one."""
+    """How many batches arrived before this one."""
 
 
 class Log:
@@ -43,23 +43,23 @@ class Log:
     def __init__(self) -> None:
         self.lock = Lock()
         self.batches: list[Batch] = []
-        """Those that are stored; looked at and changed under the lock."""
+        """The stored batches; they are read and changed under the lock."""
         self._readers: list[LogReader] = []
         self._arrival = -inf
         self._numbered = 0
-        """How many batches ever came."""
+        """How many batches have ever arrived."""
         self._first = 0
-        """The number of the first row that is stored, or of the next if none is."""
+        """The number of the first stored row, or of the next row if none is stored."""
         self.rows = 0
-        """How many rows ever came."""
+        """How many rows have ever arrived."""
 
     @property
     def stored_rows(self) -> int:
-        """How many rows are in the log, as far as another thread does not just change that."""
+        """How many rows are stored, unless another thread is just changing that."""
         return self.rows - self._first
 
     def add(self, rows: pa.Table, arrival: float) -> None:
-        """Add a batch, if there are readers. No batch arrives before the one that was added last.
+        """Add a batch if there are readers. Its arrival is never before that of the last batch.
 
         Two threads may read the clock in one order and add their batches in the other.
         """
@@ -75,9 +75,9 @@ class Log:
             self.rows, self._numbered = end, self._numbered + 1
 
     def reader(self, position: int | None = None) -> LogReader:
-        """Return a new reader, of what comes from now on, or from a position on that was saved.
+        """Return a new reader for what arrives from now on, or from a saved position on.
 
-        PositionNotKeptError if rows from there on were let go, or have never come.
+        Raises PositionNotKeptError if the rows there were removed, or have not arrived yet.
         """
         with self.lock:
             first = self._first
@@ -90,7 +90,7 @@ class Log:
             return reader
 
     def trim(self) -> None:
-        """Let go what every reader has passed."""
+        """Remove what every reader has passed."""
         with self.lock:
             needed = min((reader.position for reader in self._readers), default=self.rows)
             passed = self.place_of(needed)
@@ -99,20 +99,20 @@ class Log:
                 self._first = self.batches[0].first if self.batches else self.rows
 
     def leave(self, reader: LogReader) -> None:
-        """Forget a reader."""
+        """Remove a reader."""
         with self.lock:
             self._readers.remove(reader)
         self.trim()
 
     def place_of(self, row: int) -> int:
-        """Return which batch has the row of this number, or follows it. O(log batches)."""
+        """Return the batch that contains the row of this number, or follows it. O(log batches)."""
         return bisect_right(self.batches, row, key=attrgetter("end"))
 
 
 class LogReader:
     """One query's place in a log; its `position` can be saved, and a reader opened there again.
 
-    What came before that is not looked at: a slow reader makes the others no slower.
+    A reader does not look at earlier rows, so a slow reader makes the others no slower.
     """
 
     __slots__ = ("_log", "origin", "position")
@@ -123,17 +123,17 @@ class LogReader:
 
     @property
     def waiting(self) -> int:
-        """How many rows are there that were not taken."""
+        """How many rows wait for this reader."""
         return self._log.rows - self.position
 
     @property
     def waiting_batches(self) -> int:
-        """In how many batches they are."""
+        """How many batches wait for this reader."""
         with self._log.lock:
             return len(self._log.batches) - self._log.place_of(self.position)
 
     def peek(self) -> list[Batch]:
-        """Return the batches that were not taken, and leave them; the first may be cut."""
+        """Return the waiting batches without taking them; the first may be cut."""
         with self._log.lock:
             batches = self._log.batches[self._log.place_of(self.position) :]
         if batches and batches[0].first < self.position:
@@ -143,24 +143,24 @@ class LogReader:
         return batches
 
     def peek_rows(self) -> pa.Table | None:
-        """Return everything that was not taken as one table, and leave it; None for no rows."""
+        """Return all waiting rows as one table without taking them; None if there are none."""
         import pyarrow as pa
 
         tables = [batch.rows for batch in self.peek()]
         return pa.concat_tables(tables) if tables else None
 
     def first_waiting(self) -> float | None:
-        """Return the arrival of the first row that was not taken."""
+        """Return the arrival of the first waiting row, or None."""
         with self._log.lock:
             at = self._log.place_of(self.position)
             return self._log.batches[at].arrival if at < len(self._log.batches) else None
 
     def take(self, rows: int) -> None:
-        """Take so many rows: they need not be kept for this reader."""
+        """Take a number of rows, which need not be kept for this reader any more."""
         assert rows <= self.waiting
         self.position += rows
         self._log.trim()
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         self._log.leave(self)

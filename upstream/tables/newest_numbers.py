@@ -1,7 +1,7 @@
-"""Which rows are the newest of each group, by numbers; the rows are kept elsewhere.
+"""Which rows are the newest of each group, by their numbers; the rows are stored elsewhere.
 
-`NewestOfGroup` knows the newest row of each group, which is two assignments for a whole batch;
-`NewestRuns` the newest n rows. What a batch changes is computed first, and then swapped in.
+`NewestOfGroup` knows the newest row of each group, and needs two assignments for a whole batch.
+`NewestRuns` knows the newest n rows. The effect of a batch is computed first, and then applied.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 _NO_ROW: Final = -1
 _BEFORE_ALL: Final = np.iinfo(np.int64).min
 _SLACK: Final = 1024
-"""How many rows of runs may be left over beside as many as are in use."""
+"""The number of unused rows of runs that is allowed in addition to as many as are in use."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """The rows of a batch that are to be kept, and what becomes of others."""
+    """The rows of a batch that are to be kept, and what happens to others."""
 
     chosen: Integers
-    """Which rows of the batch, in the order of arrival."""
+    """The rows of the batch that are kept, in the order of arrival."""
     superseded: Integers
-    """The numbers of rows that were kept so far."""
+    """The numbers of earlier rows that are no longer kept."""
     late: int
     swap_in: Callable[[int], None]
-    """Make the change; the chosen rows have numbers from this one on."""
+    """Makes the change; the kept rows get numbers from the given one on."""
 
 
 class NewestOfGroup:
@@ -45,19 +45,19 @@ class NewestOfGroup:
         self._numbers = np.empty(0, dtype=np.int64)
         self._times = np.empty(0, dtype=np.int64)
         self._chosen = np.empty(0, dtype=np.int64)
-        """Which row of a batch was chosen; it has a meaning only within one call."""
+        """The row of a batch that was chosen for a group; it has a meaning only within one call."""
         self._latest = _BEFORE_ALL
-        """No group has a row of a later time, so that rows from then on need no look at it."""
+        """No group has a row with a later time, so later rows need no comparison."""
         self.kept = 0
 
     def make_room(self, groups: int) -> None:
-        """Learn that groups have numbers below this one."""
+        """Make room for groups with numbers below this one."""
         self._numbers = grown(self._numbers, groups, _NO_ROW)
         self._times = grown(self._times, groups, _BEFORE_ALL)
         self._chosen = grown(self._chosen, groups)
 
     def change(self, groups: Integers, times: Integers | None) -> RowChange:
-        """Return what a batch changes; without times each row is newer than all before it."""
+        """Return the effect of a batch; without times, each row is newer than all before it."""
         accepted = self._accepted(groups, times)
         late = 0 if accepted is None else groups.size - accepted.size
         if self._numbers.size == 1:  # all rows are of one group, so only the last matters
@@ -65,7 +65,8 @@ class NewestOfGroup:
         else:
             of_accepted = groups if accepted is None else groups[accepted]
             accepted = np.arange(groups.size) if accepted is None else accepted
-            self._chosen[of_accepted] = accepted  # of several assignments to a place the last stays
+            # of several assignments to a place the last one stays
+            self._chosen[of_accepted] = accepted
             chosen = accepted[self._chosen[of_accepted] == accepted]
         latest = self._latest if times is None else max(self._latest, int(times.max()))
         changed = groups[chosen]
@@ -83,15 +84,16 @@ class NewestOfGroup:
         return RowChange(chosen, superseded, late, swap_in)
 
     def _accepted(self, groups: Integers, times: Integers | None) -> Integers | None:
-        """Return the rows that are no older than any before them of their group; None are all."""
+        """Return the rows that are no older than earlier rows of their group; None means all."""
         if times is None:
             return None
         if bool((times[1:] >= times[:-1]).all()):
             if times[0] >= self._latest:
                 return None
             return np.flatnonzero(times >= self._times[groups])
-        # From the newest row of each group on, one is accepted if none before it in this order came
-        # earlier. One running minimum does for all groups, which descend: a group is `size` places.
+        # From the newest row of each group on, a row is accepted if none before it in this order
+        # arrived earlier. Groups descend, so one running minimum serves all of them: a group is
+        # `size` places.
         order = np.lexsort((times, groups))[::-1]
         places = groups[order] * order.size + order
         is_accepted = times >= self._times[groups]
@@ -99,7 +101,7 @@ class NewestOfGroup:
         return np.flatnonzero(is_accepted)
 
     def numbers_of(self, groups: Integers) -> Integers:
-        """Return the numbers of the newest rows of these groups, ascending."""
+        """Return the numbers of the newest rows of these groups, in ascending order."""
         numbers = self._numbers[groups]
         return np.sort(numbers[numbers != _NO_ROW])
 
@@ -108,29 +110,29 @@ class NewestRuns:
     """The numbers and the times of the newest `rows` rows of each group.
 
     Those of one group are a run, from the oldest row to the newest, in columns that all groups
-    share. A run that changes is written anew at the end; when more is left over than is in use, the
-    runs are put together again.
+    share. A run that changes is written again at the end. When more is unused than in use, the runs
+    are copied together.
     """
 
     __slots__ = ("_codes", "_counts", "_end", "_numbers", "_rows", "_starts", "_times", "kept")
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
-        self._starts = np.empty(0, dtype=np.int64)  # by group, as what follows
+        self._starts = np.empty(0, dtype=np.int64)  # indexed by group, like the following
         self._counts = np.empty(0, dtype=np.int64)
-        self._codes = np.empty(0, dtype=np.int64)  # with a meaning within one call only
-        self._numbers = np.empty(0, dtype=np.int64)  # by row of a run, and room for more
+        self._codes = np.empty(0, dtype=np.int64)  # valid within one call only
+        self._numbers = np.empty(0, dtype=np.int64)  # by row of a run, with spare room
         self._times = np.empty(0, dtype=np.int64)
         self._end = self.kept = 0
 
     def make_room(self, groups: int) -> None:
-        """Learn that groups have numbers below this one."""
+        """Make room for groups with numbers below this one."""
         self._starts = grown(self._starts, groups)
         self._counts = grown(self._counts, groups)
         self._codes = grown(self._codes, groups)
 
     def change(self, groups: Integers, times: Integers | None) -> RowChange:
-        """Return what a batch changes; without times each row is newer than all before it."""
+        """Return the effect of a batch; without times, each row is newer than all before it."""
         if self._end > 2 * self.kept + _SLACK:
             self._put_together()
         if times is None:
@@ -143,7 +145,7 @@ class NewestRuns:
         order = np.lexsort((all_times, all_codes))
         all_counts = np.bincount(all_codes)
         to_the_end = np.cumsum(all_counts)[all_codes[order]] - np.arange(order.size)
-        run = order[to_the_end <= self._rows]  # by group, and from its oldest row on
+        run = order[to_the_end <= self._rows]  # by group, from its oldest row on
         is_new = run >= stored.size
         chosen = np.sort(run[is_new]) - stored.size
         numbers = self._numbers[stored]
@@ -170,19 +172,19 @@ class NewestRuns:
         return RowChange(chosen, superseded, late, swap_in)
 
     def numbers_of(self, groups: Integers) -> Integers:
-        """Return the numbers of the newest rows of these groups, ascending."""
+        """Return the numbers of the newest rows of these groups, in ascending order."""
         return np.sort(self._numbers[_places(self._starts[groups], self._counts[groups])])
 
     def _numbered(self, groups: Integers) -> tuple[Integers, Integers]:
-        """Return the different groups of a batch, and which of them each row is of."""
+        """Return the different groups of a batch, and the group of each row among them."""
         rows = np.arange(groups.size)
-        self._codes[groups] = rows  # of several assignments to a place the last stays
+        self._codes[groups] = rows  # of several assignments to a place the last one stays
         known = groups[self._codes[groups] == rows]
         self._codes[known] = rows[: known.size]
         return known, self._codes[groups]
 
     def _put_together(self) -> None:
-        """Leave out what is in no run any more."""
+        """Remove what is in no run any more."""
         places = _places(self._starts, self._counts)
         numbers, times = self._numbers[places], self._times[places]
         starts, end = np.cumsum(self._counts) - self._counts, places.size

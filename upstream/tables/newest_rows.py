@@ -1,11 +1,12 @@
 """The newest rows of each group of a stream, which `latest(trades, rows => 3)` reads.
 
-This is an update queue for whole tables: what is older than the newest n rows of its group is late
-and dropped, what becomes so later is superseded, and both are counted. Newest is by the stream's
+This is an update queue for whole tables. A row older than the newest n rows of its group is late
+and dropped; a row that becomes so later is superseded; both are counted. Newest is by the stream's
 time column, for equal times by arrival, and without a time column by arrival alone.
 
-Each row that is kept has a number, which ascends with the order of arrival and never changes. Rows
-that were superseded are only noted, and left out when the rows are asked for, or become too many.
+Each kept row has a number, which ascends with the order of arrival and never changes. Superseded
+rows are only noted at first. They are removed when the rows are requested, or when there are too
+many.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from ..rows.stream_definition import StreamDefinition
 
 _SLACK: Final = 1024
-"""How many superseded rows may be stored beside as many as there are newest rows."""
+"""The number of superseded rows that may be stored in addition to as many as there are newest
+rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,8 @@ class NewestRowsStatistics:
 class NewestRows:
     """The newest `rows` rows of each group; groups are by the columns `per`, or by the key.
 
-    To add a batch costs as much as it is long, and as there are rows in the groups that it is of.
-    An exception in the middle of it leaves everything as it was. One thread at a time may use it.
+    The cost of adding a batch depends on its length, and on the number of rows in its groups. An
+    exception in the middle leaves everything unchanged. One thread at a time may use it.
     """
 
     __slots__ = (
@@ -72,15 +74,15 @@ class NewestRows:
         self._newest = NewestOfGroup() if rows == 1 else NewestRuns(rows)
         self._stored = RowBlocks(definition.schema)
         self._superseded = np.empty(0, dtype=np.int64)
-        """The numbers of rows that are stored and do not count, and room for more."""
+        """The numbers of stored rows that are superseded, with spare room."""
         self._superseded_count = 0
-        self._is_changed = np.empty(0, dtype=np.bool_)  # by group
+        self._is_changed = np.empty(0, dtype=np.bool_)  # indexed by group
         self._added = 0
         """How many rows were ever stored, which is the number of the next one."""
         self._came = self._late = 0
 
     def add(self, rows: pa.Table) -> None:
-        """Add rows that conform to the definition, in the order in which they came."""
+        """Add rows that conform to the definition, in the order in which they arrived."""
         if not rows.num_rows:
             return
         times = None if self._definition.time is None else self._definition.times(rows)
@@ -102,7 +104,7 @@ class NewestRows:
             self._late += change.late
 
     def _groups_of(self, rows: pa.Table) -> Integers:
-        """Return the group of each row, for which there is room then."""
+        """Return the group of each row, and make room for the groups."""
         columns = [one_array(rows.column(name)) for name in self._columns]
         groups = self._codes.codes_of(columns, rows.num_rows)
         self._newest.make_room(len(self._codes))
@@ -110,9 +112,9 @@ class NewestRows:
         return groups
 
     def table(self) -> pa.Table:
-        """Return the newest rows of all groups, in the order in which they came.
+        """Return the newest rows of all groups, in the order in which they arrived.
 
-        Without a copy, but for the blocks in which rows were superseded since this was last asked.
+        Only blocks in which rows were superseded since the last call are copied.
         """
         if self._superseded_count:
             superseded = np.sort(self._superseded[: self._superseded_count])
@@ -124,18 +126,18 @@ class NewestRows:
         return np.flatnonzero(self._is_changed)
 
     def forget_changes(self) -> None:
-        """Say that the changes so far are known."""
+        """Mark the changes so far as known."""
         self._is_changed[:] = False
 
     def rows_of(self, groups: Integers) -> pa.Table:
-        """Return the newest rows of these groups, in the order in which they came."""
+        """Return the newest rows of these groups, in the order in which they arrived."""
         return self._stored.take(self._newest.numbers_of(groups))
 
     def statistics(self) -> NewestRowsStatistics:
         """Return what became of the rows so far.
 
-        With several rows per group, late are those that are older than all that were known before
-        their batch; with one, those that are older than any row before them.
+        With several rows per group, late rows are older than all those known before their batch.
+        With one row per group, they are older than any row before them.
         """
         kept = self._newest.kept
         return NewestRowsStatistics(
@@ -146,7 +148,7 @@ class NewestRows:
         )
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         self._stored._check()
         assert self._stored.rows == self._newest.kept + self._superseded_count
         groups = np.arange(len(self._codes))

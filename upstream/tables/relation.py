@@ -1,4 +1,4 @@
-"""What SQL that is answered once reads: rows of a definition, of which only a part is asked for."""
+"""What one-time SQL reads: rows of a definition, of which it requests a part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`column operator value`: rows for which it is not true do not matter to the query."""
+    """`column operator value`: rows for which this is not true do not matter to the query."""
 
     column: str
     operator: Literal["=", "<", "<=", ">", ">="]
@@ -25,7 +25,7 @@ class Condition:
 class TimeRange:
     """The times that matter: from `start` on and before `end`, in units of the time column.
 
-    None stands for no bound.
+    None means no bound.
     """
 
     start: int | None = None
@@ -33,7 +33,10 @@ class TimeRange:
 
 
 class Relation(Protocol):
-    """Rows that a query reads; a scan costs by what it asks for, as far as that is possible."""
+    """Rows that a query reads.
+
+    The cost of a scan depends on what it requests, as far as possible.
+    """
 
     @property
     def definition(self) -> StreamDefinition:
@@ -45,8 +48,8 @@ class Relation(Protocol):
         conditions: Sequence[Condition] = (),
         between: TimeRange | None = None,
     ) -> pa.Table:
-        """Return the rows, of these columns in this order, or of all.
+        """Return the rows, with these columns in this order, or with all columns.
 
-        Rows that do not meet the conditions, or are not in the time range, may be left out or not:
-        the query filters the rows again.
+        Rows outside the conditions or the time range may be left out, but need not be: the query
+        filters the rows again.
         """

@@ -1,12 +1,12 @@
-"""Rows under numbers that ascend in the order of arrival, in blocks that share no memory.
+"""Rows with numbers that ascend in the order of arrival, in blocks that share no memory.
 
-Blocks never change: a change returns new `RowBlocks`, which share every block that it did not
+Blocks never change. A change returns new `RowBlocks`, which share every block that it did not
 touch. So the old ones can still be read, an exception midway leaves nothing half done, and all rows
-are put together without a copy.
+can be combined without a copy.
 
-Rows are added at the end, where blocks of like size are merged, so that each row is copied at most
-a logarithmic number of times. A block from which rows are taken out is copied, and merged with its
-neighbours by the same rule.
+Rows are added at the end, where blocks of similar size are merged, so that each row is copied at
+most a logarithmic number of times. A block from which rows are removed is copied, and merged with
+its neighbours by the same rule.
 """
 
 from __future__ import annotations
@@ -27,20 +27,21 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 BLOCK_ROWS: Final = 32_768
-"""How long a block gets. To copy one takes 0.1 to 0.2 ms; DuckDB takes 5 µs for each in a scan."""
+"""The length of a full block. Copying one takes 0.1 to 0.2 ms; in a scan, DuckDB needs 5 µs for
+each."""
 _FEW: Final = 8
-"""Up to here it is faster to cut rows out of a block than to filter it."""
+"""For up to this many rows, it is faster to cut them out of a block than to filter it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Rows and their numbers, which ascend."""
+    """Rows and their numbers, in ascending order."""
 
     rows: pa.Table
     numbers: Integers
 
     def without(self, numbers: Integers) -> _Block:
-        """Return the block without the rows of these numbers, which ascend."""
+        """Return the block without the rows of these ascending numbers."""
         import pyarrow as pa
 
         places = np.searchsorted(self.numbers, numbers)
@@ -56,7 +57,7 @@ class _Block:
 
 
 class RowBlocks:
-    """Rows of one schema; `rows` is how many there are."""
+    """Rows of one schema; `rows` is their number."""
 
     __slots__ = ("_blocks", "_schema", "_table", "rows")
 
@@ -73,7 +74,7 @@ class RowBlocks:
         return self._table
 
     def take(self, numbers: Integers) -> pa.Table:
-        """Return the rows of these numbers, which ascend and are there."""
+        """Return the rows of these ascending numbers, all of which exist."""
         import pyarrow as pa
 
         parts = []
@@ -84,9 +85,9 @@ class RowBlocks:
         return _concatenated(parts, self._schema)
 
     def with_rows(self, rows: pa.Table, chosen: Integers, first: int) -> RowBlocks:
-        """Add the chosen of these rows, under numbers from `first` on.
+        """Add the chosen rows, with numbers from `first` on.
 
-        Amortised, each costs the logarithm of how many rows a block has.
+        Amortized, each row costs the logarithm of the length of a block.
         """
         if not chosen.size:
             return self
@@ -101,9 +102,9 @@ class RowBlocks:
         return RowBlocks(self._schema, tuple(blocks), self.rows + chosen.size)
 
     def without(self, numbers: Integers) -> RowBlocks:
-        """Leave out the rows of these numbers, which ascend and are there.
+        """Remove the rows of these ascending numbers, all of which exist.
 
-        O(blocks that they are in × length of a block + blocks).
+        O(blocks that contain them × length of a block + blocks).
         """
         lost = dict(self._by_block(numbers))
         blocks: list[_Block] = []
@@ -117,7 +118,7 @@ class RowBlocks:
         return RowBlocks(self._schema, tuple(blocks), self.rows - numbers.size)
 
     def _by_block(self, numbers: Integers) -> Iterator[tuple[int, Integers]]:
-        """Return in which blocks these numbers are, and which are there."""
+        """Return the blocks that contain these numbers, and the numbers in each."""
         if not numbers.size:
             return
         firsts = [block.numbers[0] for block in self._blocks[1:]]
@@ -127,7 +128,7 @@ class RowBlocks:
             yield int(places[start]), part
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         assert self.rows == sum(block.numbers.size for block in self._blocks)
         for block in self._blocks:
             assert 0 < block.numbers.size == block.rows.num_rows <= BLOCK_ROWS
@@ -153,7 +154,7 @@ def _append(blocks: list[_Block], block: _Block) -> None:
 
 
 def _taken(rows: pa.Table, places: Integers) -> pa.Table:
-    """Return the rows at these places, which ascend; the pieces of a table make `take` slow."""
+    """Return the rows at these ascending places; `take` is slow for tables in several pieces."""
     import pyarrow as pa
 
     first, last = int(places[0]), int(places[-1])
@@ -161,7 +162,7 @@ def _taken(rows: pa.Table, places: Integers) -> pa.Table:
 
 
 def _together(tables: list[pa.Table]) -> pa.Table:
-    """Return tables as one whose columns are of one piece."""
+    """Return tables as one table whose columns are in one piece."""
     import pyarrow as pa
 
     return pa.concat_tables(tables).combine_chunks()

@@ -1,4 +1,4 @@
-"""Shapes of queries over one stream: by increments, whole, and by DuckDB over the same rows.
+"""Shapes of queries over one stream: incrementally, whole, and by DuckDB over the same rows.
 
 Queries of a family stand side by side in one engine. Each result of each is compared with what
 DuckDB answers directly over the rows of its window.

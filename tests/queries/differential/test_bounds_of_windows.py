@@ -184,7 +184,7 @@ def test_a_query_with_bounds_is_that_over_the_rows_with_numbers(
     for result in results_of(query, engine, rows):
         assert given(result) == expected(text, result, plain), result.window_start
     if way == "increments":
-        is_incremental = query.explain().startswith("by increments")
+        is_incremental = query.explain().startswith("incrementally")
         assert is_incremental == (name in INCREMENTAL), query.explain()
 
 

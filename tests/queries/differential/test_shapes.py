@@ -1,4 +1,4 @@
-"""Families of query shapes, each by increments, whole, and by DuckDB over the same rows."""
+"""Families of query shapes, each incrementally, whole, and by DuckDB over the same rows."""
 
 from __future__ import annotations
 

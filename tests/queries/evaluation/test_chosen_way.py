@@ -1,4 +1,4 @@
-"""Small windows are evaluated whole; of larger ones that are joined, the cheaper way is found."""
+"""Small windows are evaluated in full; of larger ones that are joined, the cheaper way is found."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from upstream.queries.chunks.grid import FOREVER
 from upstream.queries.evaluation.chosen_way import ChosenWay
 
-UP_TO = "windows of up to {} rows are evaluated whole, not in these parts; larger ones"
+UP_TO = "windows of up to {} rows are evaluated in full, not in parts; larger ones"
 
 
 def measured() -> ChosenWay:
@@ -18,7 +18,7 @@ def measured() -> ChosenWay:
 
 
 def told(way: ChosenWay, *seconds: float) -> list[bool]:
-    """Tell what windows cost; return whether each next one is to be evaluated whole."""
+    """Tell what windows cost; return whether each next one is to be evaluated in full."""
     found = []
     for each in seconds:
         way.cost(each)
@@ -77,12 +77,12 @@ def test_very_large_windows_are_not_measured_any_more() -> None:
 @pytest.mark.parametrize(
     ("is_whole", "is_joined", "words"),
     [
-        (True, True, "windows are evaluated whole"),
+        (True, True, "windows are evaluated in full"),
         (False, True, "windows are evaluated by parts"),
         (
             None,
             True,
-            f"{UP_TO.format('4,096')} by parts, or as is measured to be cheaper",
+            f"{UP_TO.format('4,096')} by parts, or in full where that is measured to be cheaper",
         ),
         (
             None,

@@ -24,16 +24,16 @@ def now(query: ContinuousQuery) -> str:
     return query.explain().splitlines()[-1]
 
 
-UP_TO = "windows of up to 65,536 rows are evaluated whole, not in these parts; larger ones "
+UP_TO = "windows of up to 65,536 rows are evaluated in full, not in parts; larger ones "
 
 
 @pytest.mark.parametrize(
     ("evaluation", "aggregate", "way"),
     [
-        ("increments", "sum(x)", "windows are evaluated by increments"),
+        ("increments", "sum(x)", "windows are evaluated incrementally"),
         ("increments", "median(x)", "windows are evaluated over kept rows"),
-        ("whole", "sum(x)", "windows are evaluated whole"),
-        ("measured", "sum(x)", f"{UP_TO}by increments"),
+        ("whole", "sum(x)", "windows are evaluated in full"),
+        ("measured", "sum(x)", f"{UP_TO}incrementally"),
         ("measured", "median(x)", f"{UP_TO}over kept rows"),
     ],
 )
@@ -52,15 +52,15 @@ def test_once_a_window_was_large_it_says_how_the_next_ones_are_evaluated(engine:
     engine.append("bids", {"time": [1] * rows, "k": ["a"] * rows, "x": [1] * rows})
     append(engine, "bids", (11, 2))
     query.results()
-    assert now(query) == "windows are evaluated by increments"
+    assert now(query) == "windows are evaluated incrementally"
 
 
 def test_it_says_in_how_many_portions_the_open_chunk_is_evaluated(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) FROM tumble(bids, 10)", evaluation="increments")
     assert isinstance(query._evaluation, WindowedEvaluation)
     query._evaluation._portions.count = 2
-    chunks = "; the open chunk in 2 portions as it comes"
-    assert now(query) == f"windows are evaluated by increments{chunks}"
+    chunks = "; the open chunk is evaluated in 2 portions"
+    assert now(query) == f"windows are evaluated incrementally{chunks}"
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,6 @@ def test_of_a_split_that_is_never_run_nothing_is_said(
 def test_a_query_that_is_evaluated_whole_has_no_parts_to_tell_of(engine: Engine) -> None:
     query = engine.continuous_query("SELECT sum(x) AS x FROM tumble(bids, 10)", evaluation="whole")
     assert query.explain(sql=True).splitlines() == [
-        "windows are evaluated whole",
+        "windows are evaluated in full",
         "whole: SELECT SUM(x) AS x FROM bids",
     ]

@@ -192,7 +192,7 @@ def test_leaves_are_moved_to_a_window_and_the_finish_reads_its_bounds() -> None:
 
 def test_it_says_how_and_where_all_rows_are_kept_it_says_so() -> None:
     kept = SumLeaf(keeps_rows=True)
-    assert Fed(SumLeaf(), kept).increments.way == "by increments"
+    assert Fed(SumLeaf(), kept).increments.way == "incrementally"
     assert Fed(kept).increments.way == "over kept rows"
     assert Fed(SumLeaf(), SumLeaf(1)).increments.describe() == ("sums of 0", "sums of 1")
 

@@ -152,8 +152,8 @@ def test_windows_over_times_of_one_kind_go_together(windows: tuple[str, ...]) ->
     [
         (("tumble(ticks, 10)", "landmark(ticks)"), "another window"),
         (("landmark(ticks)", "rows(ticks, 3)"), "another window"),
-        (("landmark(ticks, 10)", "landmark(ticks, 20)"), "of one slide"),
-        (("landmark(ticks, 10)", "landmark(ticks)"), "of one slide"),
+        (("landmark(ticks, 10)", "landmark(ticks, 20)"), "have the same slide"),
+        (("landmark(ticks, 10)", "landmark(ticks)"), "have the same slide"),
         (("tumble(ticks, 10)", "rows(ticks, 10)"), "times of one kind"),
         (
             ("tumble(trades, INTERVAL '1 hour')", "tumble(ms, INTERVAL '1 hour')"),
@@ -169,11 +169,11 @@ def test_windows_over_times_of_one_kind_go_together(windows: tuple[str, ...]) ->
         ),
         (
             ("tumble(ticks, 10, empty => true)", "tumble(ticks, 20)"),
-            "have one slide",
+            "need the same slide and offset",
         ),
         (
             ("tumble(ticks, 10)", "tumble(ticks, 10, offset => 3, empty => true)"),
-            "have one slide",
+            "need the same slide and offset",
         ),
     ],
     ids=lambda each: each if isinstance(each, str) else " and ".join(each),
@@ -190,7 +190,7 @@ def test_other_windows_are_refused_where_the_last_of_them_is(
 def test_windows_that_would_be_made_of_too_many_chunks_are_refused() -> None:
     query = parsed("tumble(ticks, 10)")
     check_steps(query, query.places[0], Schedule([Windows(1_000_000, 1)]))
-    with pytest.raises(WindowError, match="1,000,001 basic windows"):
+    with pytest.raises(WindowError, match="1,000,001 chunks"):
         check_steps(query, query.places[0], Schedule([Windows(1, 1), Windows(1_000_001, 1)]))
 
 
@@ -204,15 +204,15 @@ def query_over(window: str) -> ParsedQuery:
 @pytest.mark.parametrize(
     ("window", "name", "why"),
     [
-        ("rows(trades, 9)", "allowed_lateness", "counted none is late"),
+        ("rows(trades, 9)", "allowed_lateness", "no row is late"),
         ("rows(trades, 9)", "close_after", "when they are full"),
-        ("landmark(trades)", "allowed_lateness", "in any case"),
-        ("landmark(trades, INTERVAL '1 day')", "allowed_lateness", "in any case"),
+        ("landmark(trades)", "allowed_lateness", "late rows anyway"),
+        ("landmark(trades, INTERVAL '1 day')", "allowed_lateness", "late rows anyway"),
         ("landmark(trades)", "close_after", "never closes"),
         ("landmark(news)", "close_after", "never closes"),
         ("hop(ticks, 9, 3)", None, ""),
         ("landmark(trades, INTERVAL '1 day')", "allowed_lateness", "landmark"),
-        ("tumble(news, INTERVAL '1 day', by => arrival)", "allowed_lateness", "by arrival no row"),
+        ("tumble(news, INTERVAL '1 day', by => arrival)", "allowed_lateness", "no row is late"),
         ("tumble(news, INTERVAL '1 day', by => arrival)", "close_after", "by the clock"),
     ],
 )
@@ -224,7 +224,7 @@ def test_a_choice_that_a_window_cannot_have_is_refused(
         refuse_unfitting(query, 0, Choices(allowed_lateness=1, close_after=1))
         return
     choice: dict[str, Any] = {name: 1}
-    with pytest.raises(WindowError, match=f"^{name} is for .*{why}") as caught:
+    with pytest.raises(WindowError, match=f"^{name} applies to .*{why}") as caught:
         refuse_unfitting(query, 0, Choices(**choice))
     assert shown(caught) == window
     refuse_unfitting(query, 0, Choices())
@@ -236,7 +236,7 @@ def test_a_landmark_with_a_slide_closes_after_silence() -> None:
 
 def test_without_a_window_nothing_is_late_or_closed() -> None:
     refuse_choices_of_windows(query_over("trades"), Choices())
-    with pytest.raises(WindowError, match="allowed_lateness is for windows") as caught:
+    with pytest.raises(WindowError, match="allowed_lateness applies to windows") as caught:
         refuse_choices_of_windows(query_over("trades"), Choices(allowed_lateness=1))
     assert shown(caught) == "trades"
 

@@ -44,8 +44,8 @@ def engine(shared_engine: Engine) -> Iterator[Engine]:
         ("SELECT sum(x) FROM latest(bids)", "append", "the newest rows of all keys"),
         ("SELECT sum(x) FROM bids", "update", "the newest rows of all keys"),
         ("SELECT k, x FROM bids", "update", "the newest rows of keys with news"),
-        ("SELECT k, x FROM bids", "append", "nothing is remembered"),
-        ("SELECT b.x FROM bids b JOIN latest(asks) a USING (k)", "append", "nothing is remembered"),
+        ("SELECT k, x FROM bids", "append", "no rows are kept"),
+        ("SELECT b.x FROM bids b JOIN latest(asks) a USING (k)", "append", "no rows are kept"),
         ("SELECT 1 FROM tumble(bids, 10) JOIN latest(asks) USING (k)", "append", "windows are"),
     ],
 )

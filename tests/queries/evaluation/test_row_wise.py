@@ -110,5 +110,5 @@ def test_nothing_is_held_and_nothing_can_be_asked_for(engine: Engine) -> None:
     append(engine, "bids", (1, 1))
     query.results()
     assert held(query) == 0
-    with pytest.raises(StatementError, match="remembers nothing"):
+    with pytest.raises(StatementError, match="keeps no rows"):
         query.ask()

@@ -50,21 +50,24 @@ def test_each_kind_of_window_has_its_evaluation(engine: Engine, window: str, kin
 @pytest.mark.parametrize(
     ("text", "way"),
     [
-        ("SELECT sum(x) FROM tumble(bids, 10)", "of up to 65,536 rows are evaluated whole"),
+        ("SELECT sum(x) FROM tumble(bids, 10)", "of up to 65,536 rows are evaluated in full"),
         (
             "WITH b AS (SELECT x FROM tumble(bids, 10)) SELECT sum(x) FROM b",
-            "of up to 65,536 rows are evaluated whole",
+            "of up to 65,536 rows are evaluated in full",
         ),
-        ("SELECT sum(x) FROM rows(bids, 65536, 65536)", "of up to 65,536 rows are evaluated whole"),
-        ("SELECT sum(x) FROM rows(bids, 65537, 65537)", "are evaluated by increments"),
-        ("SELECT sum(x) FROM tumble(bids, 10) JOIN names USING (k)", "are evaluated by increments"),
+        (
+            "SELECT sum(x) FROM rows(bids, 65536, 65536)",
+            "of up to 65,536 rows are evaluated in full",
+        ),
+        ("SELECT sum(x) FROM rows(bids, 65537, 65537)", "are evaluated incrementally"),
+        ("SELECT sum(x) FROM tumble(bids, 10) JOIN names USING (k)", "are evaluated incrementally"),
         (
             "SELECT sum(b.x) FROM tumble(bids, 10) b JOIN hop(asks, 9, 3) a USING (k)",
-            "of up to 4,096 rows are evaluated whole",
+            "of up to 4,096 rows are evaluated in full",
         ),
         (
             "SELECT sum(b.x) FROM tumble(bids, 10) b JOIN latest(asks) a USING (k)",
-            "are evaluated by increments",
+            "are evaluated incrementally",
         ),
     ],
 )
@@ -76,7 +79,7 @@ def test_a_window_is_only_evaluated_whole_if_it_is_small_and_that_gives_the_same
 
 @pytest.mark.parametrize(
     ("way", "words"),
-    [("whole", "windows are evaluated whole"), ("increments", "windows are evaluated by incr")],
+    [("whole", "windows are evaluated in full"), ("increments", "windows are evaluated increm")],
 )
 def test_what_was_chosen_is_how_windows_are_evaluated(engine: Engine, way: Any, words: str) -> None:
     text = "SELECT sum(x) AS x FROM rows(bids, 100000)"

@@ -31,7 +31,7 @@ def feed(engine: Engine, slide: int, *, count: int = 4, note: str = "1") -> None
 
 
 def is_whole(query: ContinuousQuery) -> bool:
-    return "evaluated whole" in query.explain()
+    return "evaluated in full" in query.explain()
 
 
 @pytest.mark.parametrize("polled", [1, 3])
@@ -137,7 +137,7 @@ def test_windows_of_so_many_rows_are_evaluated_whole_and_larger_ones_by_incremen
     engine: Engine, text: str, most: int, more: int
 ) -> None:
     query = engine.continuous_query(text)
-    assert f"windows of up to {most:,} rows are evaluated whole" in query.explain()
+    assert f"windows of up to {most:,} rows are evaluated in full" in query.explain()
     rows = most + more
     engine.append("bids", {"time": [1] * rows, "k": ["a"] * rows, "x": range(rows)})
     engine.append("asks", {"time": [1] * most, "k": ["a"] * most, "x": range(most)})
@@ -156,7 +156,7 @@ def test_a_large_window_is_not_kept_to_be_evaluated_whole(engine: Engine) -> Non
         )
     assert is_whole(query)
     assert query.results()[-1].table["x"].to_pylist() == [60_000]
-    assert "are evaluated by increments" in query.explain()
+    assert "are evaluated incrementally" in query.explain()
     assert held(query) < 10
 
 

@@ -107,7 +107,7 @@ def test_rows_are_put_one_after_the_other(duck: Duck) -> None:
     merge.stage([staged([(1, "b", 1, 2)])])
     merge.advance(1)
     assert merge.partials()["place"].to_pylist() == ["b", "b"]
-    assert "one after the other" in merge.describe()
+    assert "concatenated" in merge.describe()
 
 
 def test_whatever_line_an_exception_comes_from_all_pairs_are_there_once(

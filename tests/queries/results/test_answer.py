@@ -146,7 +146,7 @@ def test_only_a_landmark_can_be_reset(engine: Engine, kind: str) -> None:
 def test_to_ask_twice_gives_the_same_twice_and_takes_nothing(engine: Engine, kind: str) -> None:
     query = make(engine, kind)
     if kind == "row by row":
-        with pytest.raises(StatementError, match="remembers nothing"):
+        with pytest.raises(StatementError, match="keeps no rows"):
             query.ask()
         return
     append(engine, "bids", (1, 1), (10, 2))

@@ -52,85 +52,85 @@ def _explained(sql: str, duck: Duck) -> list[str]:
     [
         (
             "SELECT g, sum(y) AS s, count(*) FROM chunk_0 trades GROUP BY g",
-            ["by increments: sum(y), count(*) by g, from trades", "  merged"],
+            ["incrementally: sum(y), count(*) by g, from trades", "  merged"],
         ),
         (
             "SELECT avg(y) + 1 AS a FROM chunk_0 t",
             [
-                "by increments: avg(y), from t",
+                "incrementally: avg(y), from t",
                 "  merged",
-                "for each window: what else the query asks, over that",
+                "for each window: the rest of the query, over these results",
             ],
         ),
         (
             "SELECT sum(s) FROM (SELECT max(y) AS s FROM chunk_0 t GROUP BY g)",
             [
-                "by increments: max(y) by g, from t",
+                "incrementally: max(y) by g, from t",
                 "  merged",
-                "for each window: what else the query asks, over that",
+                "for each window: the rest of the query, over these results",
             ],
         ),
         (
             "SELECT g, count(*) FROM chunk_0 t GROUP BY g HAVING count(*) > 1",
             [
-                "by increments: count(*) by g, from t",
+                "incrementally: count(*) by g, from t",
                 "  merged",
-                "for each window: what else the query asks, over that",
+                "for each window: the rest of the query, over these results",
             ],
         ),
         (
             "SELECT DISTINCT g FROM chunk_0 t",
-            ["by increments: the distinct rows, from t", "  merged"],
+            ["incrementally: the distinct rows, from t", "  merged"],
         ),
-        ("SELECT x FROM chunk_0 t", ["by increments: rows as they come, from t", "  merged"]),
+        ("SELECT x FROM chunk_0 t", ["incrementally: rows as they arrive, from t", "  merged"]),
         (
             "SELECT count(*) FROM chunk_0 a JOIN chunk_1 b USING (g)",
-            ["by increments: count(*), from a joined with b", "  merged"],
+            ["incrementally: count(*), from a joined with b", "  merged"],
         ),
         (
             "SELECT histogram(g) FROM chunk_0 t",
             [
-                "anew for each window, from counts: histogram(g), from t",
-                "  equal rows are kept once and counted, by increments: merged",
+                "recomputed for each window, from counts: histogram(g), from t",
+                "  equal rows are kept once and counted incrementally: merged",
             ],
         ),
         (
             "SELECT median(x) FROM chunk_0 t",
             [
-                "anew for each window: median(x), from t",
+                "recomputed for each window: median(x), from t",
                 (
-                    "  rows are kept; median(x) needs every value, so it is evaluated anew over "
-                    "them for each window"
+                    "  rows are kept; median(x) needs every value, "
+                    "so it is recomputed for each window"
                 ),
             ],
         ),
         (
             "SELECT median(x), string_agg(k), sum(y), max(y) FROM chunk_0 t",
             [
-                "anew for each window: median(x), string_agg(k), sum(y), max(y), from t",
+                "recomputed for each window: median(x), string_agg(k), sum(y), max(y), from t",
                 (
-                    "  rows are kept; median(x) and string_agg(k) need every value, so they are, "
-                    "and so are sum(y) and max(y), evaluated anew over them for each window"
+                    "  rows are kept; median(x) and string_agg(k) need every value, "
+                    "so they, sum(y) and max(y) are recomputed for each window"
                 ),
             ],
         ),
         (
             "SELECT rank() OVER (ORDER BY x) AS r FROM chunk_0 t",
             [
-                "anew for each window: rank() OVER (ORDER BY x), from t",
+                "recomputed for each window: rank() OVER (ORDER BY x), from t",
                 (
-                    "  rows are kept; a window function needs all rows, so all of it is evaluated "
-                    "anew over them for each window"
+                    "  rows are kept; a window function needs all rows, so all of it is "
+                    "recomputed for each window"
                 ),
             ],
         ),
         (
             "SELECT a.x FROM chunk_0 a LEFT JOIN chunk_1 b USING (g)",
             [
-                "anew for each window: all that is asked, from a and b",
+                "recomputed for each window: the whole query, from a and b",
                 (
                     "  rows are kept; LEFT JOIN: whether a row has no match depends on the whole "
-                    "window, so the query is evaluated anew over them for each window"
+                    "window, so the query is recomputed for each window"
                 ),
             ],
         ),
@@ -147,9 +147,9 @@ def test_words_say_what_is_done_by_increments_and_what_anew_and_why(
     [
         (
             "SELECT x FROM chunk_0 t ORDER BY x LIMIT 3",
-            "  of each step only the first are kept; those of a window are sorted anew",
+            "  only the first rows of each step are kept, and sorted for each window",
         ),
-        ("SELECT x FROM chunk_0 t ORDER BY x", "  they are sorted anew for each window"),
+        ("SELECT x FROM chunk_0 t ORDER BY x", "  they are sorted for each window"),
     ],
 )
 def test_what_is_sorted_is_said_to_be(duck: Duck, sql: str, line: str) -> None:

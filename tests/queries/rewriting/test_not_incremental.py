@@ -16,7 +16,7 @@ def test_the_reason_is_the_message() -> None:
 
 def test_of_what_duckdb_says_the_first_line_is_the_reason() -> None:
     error = ValueError("Binder Error: no such column\n\nLINE 1: SELECT ...")
-    assert refusal(error) == "DuckDB does not take it in parts (Binder Error: no such column)"
+    assert refusal(error) == "DuckDB rejects the split query (Binder Error: no such column)"
 
 
 def test_all_that_needs_every_value_is_named() -> None:

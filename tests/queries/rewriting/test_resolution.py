@@ -79,7 +79,7 @@ def test_each_name_is_resolved(sql: str, expected: str, trial: Trial) -> None:
 @pytest.mark.parametrize(
     ("sql", "reason"),
     [
-        ("SELECT s FROM chunk_0 s", "taken as a row"),
+        ("SELECT s FROM chunk_0 s", "used as a row"),
         ("SELECT * FROM chunk_0 s JOIN pairs r USING (k)", "USING"),
         ("SELECT COLUMNS('x|y') FROM chunk_0 s", "COLUMNS"),
         ("SELECT a.x FROM chunk_0 a, chunk_1 A", "same name"),

@@ -85,7 +85,7 @@ def test_parts_that_duckdb_refuses_are_not_handed_out(
     monkeypatch.setattr(nested_blocks, "_RULES", (_of_a_name_that_is_not_there,))
     [leaf] = _split("SELECT x FROM chunk_0 s", tables).leaves
     assert leaf.rule == "kept rows"
-    assert "DuckDB does not take it" in leaf.reason
+    assert "DuckDB rejects" in leaf.reason
 
 
 def _of_a_name_that_is_not_there(task: Task) -> Division:
@@ -190,7 +190,7 @@ def test_a_rule_that_reads_bounds_in_a_partial_is_not_used(
     parts = _split_with_bounds("SELECT sum(x + epoch({end})) FROM chunk_0 s", tables)
     [leaf] = parts.leaves
     assert leaf.rule == "kept rows"
-    assert "known when it has ended" in leaf.reason
+    assert "known only when it has ended" in leaf.reason
 
 
 def test_a_query_without_bounds_needs_none(tables: Duck) -> None:

@@ -112,5 +112,5 @@ def test_a_type_that_does_not_exist_is_refused(duck: Duck) -> None:
 
 
 def test_a_key_has_a_plain_type(duck: Duck) -> None:
-    with pytest.raises(QueryTypeError, match="plain type"):
+    with pytest.raises(QueryTypeError, match="nested type"):
         defined("CREATE STREAM s (k INT[]) KEY (k)", duck)

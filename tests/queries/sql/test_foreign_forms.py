@@ -233,7 +233,7 @@ def test_documented_examples_are_read_as_they_stand(
         (
             "HOP(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '0' MINUTES, INTERVAL '1' MINUTE)",
             "INTERVAL '0'",
-            "the slide of a window has to be greater than zero",
+            "the slide of a window must be greater than zero",
         ),
         (
             "SESSION(TABLE Bid PARTITION BY itm, DESCRIPTOR(bidtime), INTERVAL '5' MINUTES)",
@@ -265,7 +265,7 @@ def test_what_is_written_so_here_too_is_no_foreign_form(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "place", "hint"),
     [
-        ("SELECT * FROM main.trades", "main", "write trades alone"),
+        ("SELECT * FROM main.trades", "main", "write trades without a schema"),
         ("SELECT k.tick FROM trades SEMI JOIN ticks k ON size = k.tick", "k.tick", "filters"),
         ("SELECT ticks.tick FROM trades", "ticks.tick", "choose one of|did you mean"),
         ('SELECT * FROM trades WHERE symbol = "IBM"', '"IBM"', "single quotes: 'IBM'"),
@@ -377,12 +377,12 @@ def test_a_session_is_of_what_is_grouped_by_beside_it(
         (
             "SELECT 1, tumble(interval '1 minute') AS w FROM companies GROUP BY w",
             "tumble(",
-            "over the one stream in FROM, and here is none",
+            "the one stream in FROM, and here there is none",
         ),
         (
             "SELECT tumble(interval '1 minute') AS w FROM trades, ticks GROUP BY w",
             "tumble(",
-            "here are 2",
+            "here there are 2",
         ),
         (
             "WITH x AS (FROM trades) SELECT tumble(interval '1 minute') AS w FROM x GROUP BY w",
@@ -397,22 +397,22 @@ def test_a_session_is_of_what_is_grouped_by_beside_it(
         (
             "SELECT tumble(interval '1 minute'), tumble(interval '2 minutes') FROM trades",
             "tumble(interval '2",
-            "has one window",
+            "have only one window",
         ),
         (
             "SELECT session(interval '1 minute') AS w FROM trades GROUP BY w, upper(symbol)",
             "upper(",
-            "of the columns that are grouped by",
+            "define the groups of a session",
         ),
         (
             "SELECT session(interval '1 minute') AS w, symbol FROM trades GROUP BY ALL",
             "session(",
-            "of the columns that are grouped by",
+            "define the groups of a session",
         ),
         (
             "SELECT hop(interval '0 minutes', interval '1 minute') AS w FROM trades",
             "hop(",
-            "the slide of a window has to be greater than zero",
+            "the slide of a window must be greater than zero",
         ),
         (
             "SELECT tumble(interval '1 minute') AS w FROM news GROUP BY w",

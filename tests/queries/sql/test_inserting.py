@@ -115,7 +115,11 @@ def test_several_rows_are_several_rows(duck: Duck) -> None:
     [
         ("INSERT INTO trades VALUES ('2026-01-01', 'IBM', 1, 1.7)", "1.7)", "does not fit into"),
         ("INSERT INTO trades VALUES ('2026-01-01', 'IBM', 1, 5000000000)", "5000", "INTEGER"),
-        ("INSERT INTO trades VALUES ('2026-01-01', 7, 1, 1)", "7,", "does not become VARCHAR"),
+        (
+            "INSERT INTO trades VALUES ('2026-01-01', 7, 1, 1)",
+            "7,",
+            "cannot be converted to VARCHAR",
+        ),
         (
             "INSERT INTO trades VALUES ('2026-01-01', 'IBM', 1, 1), (NULL, 'A', 1, 1)",
             "NULL",

@@ -68,7 +68,7 @@ def test_words_of_the_grammar_may_be_names(duck: Duck) -> None:
         ("CREATE STREAM s", "", "expected the columns"),
         ("CREATE STREAM s KEY (a)", "KEY", "expected the columns"),
         ("CREATE STREAM a.s (a INT) KEY (a)", ".s", "expected the columns"),
-        ('CREATE STREAM "" (a INT)', '"" (a', "which is not empty"),
+        ('CREATE STREAM "" (a INT)', '"" (a', "must not be empty"),
         ('CREATE STREAM s ("" INT)', "", "a name that is not empty"),
         ("CREATE STREAM s () KEY (a)", "() KEY", "a stream needs columns"),
         ("CREATE STREAM s (a INT", "", r"expected \)"),
@@ -77,14 +77,14 @@ def test_words_of_the_grammar_may_be_names(duck: Duck) -> None:
         ("CREATE STREAM s (a INT) KEY ()", ")", "the name of a column"),
         ("CREATE STREAM s (a INT) KEY a", "a", "in brackets"),
         ("CREATE STREAM s (a INT) KEY (a", "", "in brackets"),
-        ("CREATE STREAM s (a INT) KEY (a, A)", "A)", "there twice"),
+        ("CREATE STREAM s (a INT) KEY (a, A)", "A)", "named twice"),
         ("CREATE STREAM s (a INT) KEY (a) KEY (a)", "(a)", "once each"),
         ("CREATE STREAM s (a INT) KEY (a) WITH (b)", "WITH", "expected KEY"),
-        ("CREATE STREAM s (a INT, b INT) KEY (a) TIME (a, b)", "", "one column for its time"),
-        ("CREATE OR REPLACE STREAM IF NOT EXISTS s (a INT) KEY (a)", "s (", "contradict"),
+        ("CREATE STREAM s (a INT, b INT) KEY (a) TIME (a, b)", "", "only one time column"),
+        ("CREATE OR REPLACE STREAM IF NOT EXISTS s (a INT) KEY (a)", "s (", "cannot be combined"),
         ("CREATE STREAM chunk_0 (a INT) KEY (a)", "chunk_0", "reserved"),
         ("DROP STREAM", "", "expected the name"),
-        ("DROP STREAM a, b", ", b", "nothing more"),
+        ("DROP STREAM a, b", ", b", "end of the statement"),
     ],
 )
 def test_what_is_no_definition_is_shown_where_it_is(
@@ -98,9 +98,9 @@ def test_what_is_no_definition_is_shown_where_it_is(
 @pytest.mark.parametrize(
     ("text", "place", "reason"),
     [
-        ("CREATE STREAM s (a INT NOT NULL) KEY (a)", "a INT", "no constraints"),
-        ("CREATE STREAM s (a INT, b INT DEFAULT 3) KEY (a)", "b INT", "no constraints"),
-        ("CREATE STREAM s (a INT, A TEXT) KEY (a)", "A TEXT", "there twice"),
+        ("CREATE STREAM s (a INT NOT NULL) KEY (a)", "a INT", "cannot have constraints"),
+        ("CREATE STREAM s (a INT, b INT DEFAULT 3) KEY (a)", "b INT", "cannot have constraints"),
+        ("CREATE STREAM s (a INT, A TEXT) KEY (a)", "A TEXT", "named twice"),
         ("CREATE STREAM s (a INT, __s0 INT) KEY (a)", "__s0", "reserved"),
     ],
 )

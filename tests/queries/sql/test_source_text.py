@@ -19,15 +19,15 @@ from .example_streams import shown
 @pytest.mark.parametrize(
     ("text", "place", "reason"),
     [
-        ("SELECT 'abc", "'abc", "what begins here has no end"),
-        ('SELECT 1,\n  "abc', '"abc', "what begins here has no end"),
+        ("SELECT 'abc", "'abc", "what begins here has no closing"),
+        ('SELECT 1,\n  "abc', '"abc', "what begins here has no closing"),
         ("SELECT (1", "", r"expected \)"),
         ("SELECT 1 1 1", "1 1", "not expected here"),
         ("SELECT * FROM x WHERE", "", "something is missing here"),
         ("SELECT * FROM tumble(t INTERVAL 3)", "INTERVAL 3)", r"expected \)"),
         ("SELECT\n1 +\n* 3", "3", "not expected here"),
-        ("SELECT \x00", "\x00", "cannot be in a text"),
-        ("SELECT '\ud800'", "\ud800", "cannot be in a text"),
+        ("SELECT \x00", "\x00", "a statement cannot contain"),
+        ("SELECT '\ud800'", "\ud800", "a statement cannot contain"),
         ("", "", "no statement"),
         (" -- nothing\n;", " --", "no statement"),
         ("SELECT 1; SELECT 2", "SELECT 2", "second statement"),
@@ -40,7 +40,7 @@ def test_what_does_not_parse_is_shown_where_it_is(text: str, place: str, reason:
 
 
 def test_a_second_statement_is_told_from_bad_syntax() -> None:
-    with pytest.raises(StatementError, match="one at a time"):
+    with pytest.raises(StatementError, match="one statement at a time"):
         SourceText("SELECT 1; SELECT 2;").statement()
 
 

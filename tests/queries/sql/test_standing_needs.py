@@ -149,7 +149,7 @@ def test_a_query_that_cannot_stand_is_told_why() -> None:
     with Engine(clock=ManualClock()) as engine:
         engine.sql("CREATE STREAM a (k INT, v INT) KEY (k)")
         engine.sql("CREATE STREAM b (k INT, w INT) KEY (k)")
-        with pytest.raises(UnboundedQueryError, match=r"all rows: ORDER BY"):
+        with pytest.raises(UnboundedQueryError, match=r"all rows of the stream: ORDER BY"):
             engine.continuous_query("SELECT v FROM a ORDER BY v")
         with pytest.raises(UnboundedQueryError, match=r"a join of streams[^$]*latest\(b\)"):
             engine.continuous_query("SELECT v, w FROM a JOIN b USING (k)")

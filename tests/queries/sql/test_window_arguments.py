@@ -18,8 +18,8 @@ from .example_streams import shown, window_of
             "tumble(",
             "takes a size after the stream, and 2 ",
         ),
-        ("tumble()", "tumble(", "tumble of what"),
-        ("latest(rows => 3)", "latest(", "latest of what"),
+        ("tumble()", "tumble(", "first argument of tumble"),
+        ("latest(rows => 3)", "latest(", "first argument of latest"),
         ("hop(trades, INTERVAL '1 minute')", "hop(", "hop needs a slide"),
         ("hop(trades, slide => INTERVAL '1 minute')", "hop(", "hop needs a size"),
         ("hop(ticks, 1, size => 1, slide => 1)", "size =>", "the argument size twice"),
@@ -28,7 +28,7 @@ from .example_streams import shown, window_of
         (
             "latest(trades, 3)",
             "latest(",
-            "takes nothing without a name after the stream, and 1 ",
+            "takes no positional argument after the stream, and 1 ",
         ),
         ("tumble(ticks, 10, offset => 1, offset => 2)", "offset => 2", "the argument offset twice"),
         ("rows(ticks, 10, offset => 1)", "offset", "rows has no argument offset"),
@@ -38,9 +38,9 @@ from .example_streams import shown, window_of
         ("tumble(trades, INTERVAL '1 day', at => arrival)", "at =>", "no argument at"),
         ("rows(trades, 10, by => arrival)", "by =>", "no argument by"),
         ("latest(trades, rows => 1, rows => 2)", "rows => 2", "the argument rows twice"),
-        ("latest(trades, rows => 1, symbol)", "symbol)", "what has no name"),
-        ("tumble('trades', 3)", "'trades'", "by its name"),
-        ("tumble((SELECT 1), 3)", "(SELECT", "by its name"),
+        ("latest(trades, rows => 1, symbol)", "symbol)", "positional arguments"),
+        ("tumble('trades', 3)", "'trades'", "the name of a stream"),
+        ("tumble((SELECT 1), 3)", "(SELECT", "the name of a stream"),
     ],
 )
 def test_an_argument_that_does_not_fit_is_shown_where_it_is(

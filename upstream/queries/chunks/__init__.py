@@ -1,1 +1,1 @@
-"""Chunks of rows: cutting streams into them, keeping them, and how far time has got."""
+"""Chunks of rows: cutting streams into chunks, keeping them, and how far time has passed."""

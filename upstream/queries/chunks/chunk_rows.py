@@ -1,4 +1,4 @@
-"""The rows of an input by chunk, and those of a window as one table."""
+"""The rows of an input by chunk, and the rows of a window as one table."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from .cutter import Piece
 
 _PIECES: Final = 512
-"""More pieces of a chunk than this are put together: a table takes more memory than a row."""
+"""If a chunk has more pieces than this, they are combined: a table takes more memory than a row."""
 _WINDOW_PIECES: Final = 8
-"""More pieces of a window than this are copied into one."""
+"""If a window has more pieces than this, they are copied into one."""
 _NOTHING: Final = 1 << 63
 
 
 class ChunkRows:
-    """Pieces of rows by chunk, until they are in a partial and, where asked for, after that.
+    """Pieces of rows by chunk, kept until they are in a partial and, if asked for, after that.
 
-    A piece is *fed* when a partial has it; then it is let go, unless rows are kept.
+    A piece is *fed* when a partial contains it. Then it is dropped, unless rows are kept.
     """
 
     __slots__ = ("_fed", "_keeps", "_ring", "_unfed", "_window", "rows")
@@ -31,9 +31,9 @@ class ChunkRows:
         self._window = SlidingTable(schema)
         self._ring = Ring["pa.Table"]()
         self._fed: dict[int, int] = {}
-        """How many pieces of a chunk are fed, the first ones."""
+        """How many pieces of a chunk are fed; these are its first ones."""
         self._unfed: set[int] = set()
-        """The chunks of which some pieces are not fed."""
+        """The chunks that have pieces which are not fed."""
         self._keeps = keeps
         self.rows = 0
         """How many rows are held."""
@@ -51,7 +51,7 @@ class ChunkRows:
             self._ring.replace(chunk, [*pieces[:fed], together(pieces[fed:])])
 
     def let_go(self) -> None:
-        """Keep rows no more: only those that are not fed are held."""
+        """Stop keeping fed rows: from now on only rows that are not fed are held."""
         self._keeps = False
         self._window.clear()
         for chunk in list(self._fed):
@@ -72,7 +72,7 @@ class ChunkRows:
         return found
 
     def take_as_fed(self, chunks: list[Piece]) -> None:
-        """Take the rows of these chunks as fed."""
+        """Mark the rows of these chunks as fed."""
         for chunk, _ in chunks:
             self._unfed.discard(chunk)
             self._fed[chunk] = len(self._ring.of(chunk))
@@ -80,7 +80,7 @@ class ChunkRows:
                 self._let_go_fed(chunk)
 
     def between(self, first: int, end: int) -> pa.Table:
-        """Return the rows of the chunks in `[first, end)`, all of which are held."""
+        """Return the rows of the chunks in `[first, end)`, all of which must be held."""
         if not self._keeps:
             self._window.clear()
         return self._window.window(first, end, self._ring)
@@ -90,7 +90,7 @@ class ChunkRows:
         return sum(rows.num_rows for _, rows in self._ring.between(first, end))
 
     def forget(self, before: int) -> None:
-        """Let go the chunks below."""
+        """Forget the chunks before this one."""
         for chunk, pieces in self._ring.forget(before):
             self.rows -= sum(piece.num_rows for piece in pieces)
             self._fed.pop(chunk, None)
@@ -104,14 +104,14 @@ class ChunkRows:
 
 
 def together(pieces: list[pa.Table]) -> pa.Table:
-    """Copy the rows of many small tables into one of one piece."""
+    """Copy the rows of many small tables into one piece."""
     import pyarrow as pa
 
     return pa.concat_tables(pieces).combine_chunks()
 
 
 class _State(NamedTuple):
-    """The table of the chunks `[first, end)`, and the chunk and the length of each piece of it."""
+    """The table of the chunks `[first, end)`, with the chunk and the length of each piece."""
 
     first: int
     end: int
@@ -122,10 +122,10 @@ class _State(NamedTuple):
 class SlidingTable:
     """The rows of a window as one table, which slides as the window does.
 
-    DuckDB pays for each piece of a table that it reads, and a window is made of many chunks. So the
-    table of the window that was asked for last is kept: what has left is cut off, and what is new
-    put behind, without a copy; now and then all is copied into one piece. Rows are taken from a
-    ring, and all of them anew whenever the table is not known.
+    DuckDB pays for each piece of a table that it reads, and a window consists of many chunks. So
+    the table of the last requested window is kept. What has left the window is cut off and what is
+    new is appended, without a copy. Now and then everything is copied into one piece. Rows are
+    taken from a ring, and all of them are taken again whenever the table is unknown.
     """
 
     __slots__ = ("_nothing", "_state")
@@ -135,25 +135,25 @@ class SlidingTable:
         self._state = self._nothing
 
     def add(self, chunk: int, rows: pa.Table) -> None:
-        """Learn that rows came for a chunk, the last of which the ring has by now."""
+        """Note that rows arrived for a chunk. The ring already has the last of them."""
         import pyarrow as pa
 
         first, end, pieces, known = self._state
         if not first <= chunk < end:
             return
-        if pieces and chunk < pieces[-1][0]:  # in the middle of the table
+        if pieces and chunk < pieces[-1][0]:  # the rows belong in the middle of the table
             self._state = self._nothing
         else:
             more = [*pieces, (chunk, rows.num_rows)]
             self._state = _State(first, end, more, pa.concat_tables([known, rows]))
 
     def forget(self, before: int) -> None:
-        """Let go the rows of chunks below."""
+        """Remove the rows of earlier chunks."""
         if before > self._state.first:
             self._state = self._cut(before)
 
     def clear(self) -> None:
-        """Keep nothing."""
+        """Forget the table."""
         self._state = self._nothing
 
     def window(self, first: int, end: int, ring: Ring[pa.Table]) -> pa.Table:
@@ -176,7 +176,7 @@ class SlidingTable:
         return table
 
     def _cut(self, before: int) -> _State:
-        """Return what is known, without the chunks below."""
+        """Return what is known, without earlier chunks."""
         first, end, pieces, rows = self._state
         gone = left = 0
         for chunk, length in pieces:
@@ -188,7 +188,7 @@ class SlidingTable:
         return _State(max(before, first), end, pieces[left:], rows)
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         first, end, pieces, rows = self._state
         assert sum(length for _, length in pieces) == rows.num_rows
         assert all(first <= chunk < end for chunk, _ in pieces)

@@ -1,8 +1,8 @@
-"""Cutting batches into chunks, and telling which rows are late.
+"""Cuts batches into chunks, and decides which rows are late.
 
-Time is what the stream says it is: a row whose chunk is older than the newest row's chunk is late,
-because that chunk was closed by the newer row. With an allowed lateness it is accepted as long as
-it is no further behind the newest row than that, and amends its chunk.
+Time is the time that the rows have. A row is late if its chunk is older than the newest row's
+chunk, because the newer row closed that chunk. With an allowed lateness, a row no further behind
+the newest row than that is still accepted, and amends its chunk.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ MICROSECONDS = 1_000_000
 
 
 Piece = tuple[int, "pa.Table"]
-"""Rows of one chunk."""
+"""Rows of one chunk, with the number of the chunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A batch in pieces: rows of one chunk each, in order of chunks, and those that came late.
+    """A batch in pieces: the rows of one chunk each, in the order of chunks, and the late rows.
 
-    `oldest` and `newest` are times of rows that were accepted, and `amended` are the chunks of
-    those of them that were late. `progress` is how far time has come with these rows.
+    `oldest` and `newest` are times of accepted rows. `amended` are the chunks of accepted rows that
+    were late. `progress` is how far time has passed with these rows.
     """
 
     pieces: list[Piece]
@@ -41,14 +41,14 @@ class Cut:
 
 
 def microseconds(seconds: float) -> int:
-    """Return a moment of the clock on the axis of arrival."""
+    """Return a moment of the clock in the unit of the arrival axis."""
     return round(seconds * MICROSECONDS)
 
 
 class Cutter:
     """Cuts the rows of one input of a query into the chunks of a grid, batch by batch.
 
-    It remembers nothing: `newest` is how far time had come before the batch.
+    It keeps no state: `newest` is how far time had passed before the batch.
     """
 
     __slots__ = ("_grid", "_lateness")
@@ -58,7 +58,7 @@ class Cutter:
         self._lateness = lateness
 
     def cut_one(self, rows: pa.Table, time: int, newest: int | None) -> Cut:
-        """Cut rows that are all of one time, which is not before the newest."""
+        """Cut rows that all have one time, which is not before the newest."""
         time = time if newest is None else max(time, newest)
         return Cut([(self._grid.chunk_of(time), rows)], time, time, time)
 
@@ -124,7 +124,7 @@ class Cutter:
 
 
 def _pieces(rows: pa.Table, chunks: Integers) -> list[Piece]:
-    """Cut rows where their chunks, which ascend, change."""
+    """Cut rows with ascending chunks at the places where the chunk changes."""
     if not len(chunks):
         return []
     starts = np.flatnonzero(np.concatenate(([True], chunks[1:] != chunks[:-1])))

@@ -1,7 +1,7 @@
-"""Where chunks begin along an axis of time: at even distances, or with the months of a calendar.
+"""Where chunks begin along an axis of time: at equal distances, or at the months of a calendar.
 
-All windows of a query are made of the chunks of one grid (the basic windows of the DataCell paper),
-so a grid is all that knows about lengths of time. Everything else goes by the numbers of chunks.
+All windows of a query consist of chunks of one grid (the basic windows of the DataCell paper). So
+only the grid knows lengths of time. Everything else uses the numbers of chunks.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 FOREVER: Final = 1 << 62
-"""Later than any time, and more than any number of a chunk."""
+"""Later than any time, and greater than the number of any chunk."""
 _MONTHS_PER_YEAR: Final = 12
 _EPOCH_YEAR: Final = 1970
 _CALENDAR_YEARS: Final = range(2, 9999)
-"""The years of which Python's calendar knows time zones."""
+"""The years for which Python's calendar has time zones."""
 
 
 class Grid(Protocol):
     """The chunks of an axis. Chunk n is `[start_of(n), start_of(n + 1))`."""
 
     def chunk_of(self, time: int) -> int:
-        """Return the chunk that a time is in; FOREVER is in none but FOREVER."""
+        """Return the chunk that contains a time; FOREVER is in the chunk FOREVER only."""
 
     def chunks_of(self, times: Integers) -> Integers:
         """Return the chunk of each time."""
@@ -45,13 +45,13 @@ class Grid(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EvenGrid:
-    """Chunks of one length, of which one begins at `origin`."""
+    """Chunks of one length; one of them begins at `origin`."""
 
     length: int
     origin: int = 0
 
     def chunk_of(self, time: int) -> int:
-        """Return the chunk that a time is in."""
+        """Return the chunk that contains a time."""
         return FOREVER if time >= FOREVER else (time - self.origin) // self.length
 
     def chunks_of(self, times: Integers) -> Integers:
@@ -71,7 +71,7 @@ class EvenGrid:
 class MonthGrid:
     """Chunks of whole months, which begin at midnight of a first day in a time zone.
 
-    `unit` is NumPy's name of the axis' unit, such as "us"; without a `zone` months are those of
+    `unit` is NumPy's name of the axis' unit, such as "us". Without a `zone`, months are those of
     UTC. Chunks begin `offset` units later.
     """
 
@@ -81,7 +81,7 @@ class MonthGrid:
     offset: int = 0
 
     def chunk_of(self, time: int) -> int:
-        """Return the chunk that a time is in."""
+        """Return the chunk that contains a time."""
         return FOREVER if time >= FOREVER else int(self.chunks_of(np.array([time]))[0])
 
     def chunks_of(self, times: Integers) -> Integers:
@@ -91,7 +91,7 @@ class MonthGrid:
         extremes = np.array([times.min(), times.max()]) - self.offset
         months = extremes.view(f"datetime64[{self.unit}]").astype("datetime64[M]").astype(np.int64)
         first, last = (months // self.months).tolist()
-        starts = self.starts(first - 1, last + 1)  # time zones are a day from UTC at most
+        starts = self.starts(first - 1, last + 1)  # the offset of a time zone is at most a day
         found: Integers = np.searchsorted(starts, times, side="right") - 1 + (first - 1)
         return found
 

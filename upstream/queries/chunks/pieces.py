@@ -1,4 +1,4 @@
-"""Pieces of rows, put together with a column for their chunks, and taken apart again."""
+"""Combines pieces of rows with a column for their chunks, and separates them again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def portions(pieces: Iterable[Piece], most_rows: int) -> list[list[Piece]]:
-    """Return pieces in lists of no more rows than this, but of one piece at least."""
+    """Return pieces in lists of at most this many rows, but at least one piece each."""
     found: list[list[Piece]] = []
     room = 0
     for piece in pieces:
@@ -30,7 +30,7 @@ def portions(pieces: Iterable[Piece], most_rows: int) -> list[list[Piece]]:
 
 
 def with_chunks(pieces: Sequence[Piece]) -> pa.Table:
-    """Return the rows of all pieces, with a column for their chunks."""
+    """Return the rows of all pieces, with a column for their chunks in front."""
     import pyarrow as pa
 
     chunks, tables = zip(*pieces, strict=True)
@@ -39,14 +39,14 @@ def with_chunks(pieces: Sequence[Piece]) -> pa.Table:
 
 
 def by_chunk(rows: pa.Table) -> Iterator[Piece]:
-    """Yield rows by chunk: the first column, which is dropped."""
+    """Yield rows by chunk. The first column has the chunk and is removed."""
     if rows.num_rows:
         rows, starts = _in_order(rows)
         yield from _cut(rows.remove_column(0), rows.column(0).to_numpy(), starts)
 
 
 def with_their_chunks(rows: pa.Table) -> Iterator[Piece]:
-    """Yield rows by chunk, which stays as the first column."""
+    """Yield rows by chunk. The first column has the chunk and stays."""
     if rows.num_rows:
         rows, starts = _in_order(rows)
         yield from _cut(rows, rows.column(0).to_numpy(), starts)

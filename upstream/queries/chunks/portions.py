@@ -1,8 +1,8 @@
-"""In how many portions the open chunk is processed (DataCell, "Optimized Incremental Plans").
+"""The number of portions of the open chunk (DataCell, "Optimized Incremental Plans").
 
-The more of a chunk is in partials before its last row comes, the sooner the answer is there after
-that row; but each portion costs a statement. The number of portions doubles every few slides for
-as long as the response gets shorter, and goes back to the best when it does not.
+The more of a chunk is in partials before its last row arrives, the sooner the result is there after
+that row. But each portion costs a statement. The number of portions doubles every few slides as
+long as the response becomes shorter, and returns to the best number when it does not.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Final
 _SLIDES: Final = 5
 _MOST: Final = 1_024
 _GAIN: Final = 0.95
-"""A response has to fall to this for more portions to be worth it."""
+"""The ratio to which a response has to fall for more portions to be worth it."""
 
 
 class Portions:
-    """Adapts the number of portions to the response times that are measured."""
+    """Adapts the number of portions to measured response times."""
 
     __slots__ = ("_best", "_is_settled", "_responses", "count")
 
     def __init__(self) -> None:
         self.count = 1
-        """How many portions a chunk is processed in."""
+        """In how many portions a chunk is processed."""
         self._best: tuple[float, int] | None = None
         self._responses: list[float] = []
         self._is_settled = False
 
     def responded(self, seconds: float) -> None:
-        """Tell how long after the last row of a chunk the answer was there."""
+        """Note how long after the last row of a chunk the result was there."""
         if self._is_settled:
             return
         self._responses.append(seconds)

@@ -1,8 +1,8 @@
-"""How far time has got for one input of a query, since when, and what moves it.
+"""How far time has passed for one input of a query, since when, and why.
 
 Time passes with the rows of the stream. Along arrival it passes with the clock. With `close_after`
-it does so too once the stream has been silent for so long: then the open slide is over, and time
-goes on from the newest row as the clock does.
+it also passes with the clock once the stream has been silent for that long: then the open slide is
+over, and time continues from the newest row as the clock does.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .grid import FOREVER
 
 
 class Ends(Protocol):
-    """When windows end."""
+    """Gives the ends of windows."""
 
     def after(self, time: int) -> int:
         """Return the first end after a time."""
 
     def newest(self, time: int) -> int | None:
-        """Return the newest end by a time, in any numbers that ascend; None if there is none."""
+        """Return the newest end by a time, as any ascending number; None if there is none."""
 
 
 class Progress:
-    """How far time has got for one input. `since` is when the query was made."""
+    """How far time has passed for one input. `since` is when the query was created."""
 
     __slots__ = (
         "_ends",
@@ -54,25 +54,29 @@ class Progress:
     ) -> None:
         self.axis = axis
         self.close_after = close_after
-        """After so many seconds without a row time passes by the clock."""
+        """After this many seconds without a row, time passes by the clock."""
         self.passes_by_clock = close_after is not None or axis is Axis.ARRIVAL
-        """Whether time passes without rows as well."""
+        """Whether time also passes without rows."""
         self._ends = ends
         self._seconds_per_unit = seconds_per_unit
         self._since = since
         self.closings: list[tuple[int, float]] = []
-        """When rows first passed what: for each moment at which a window was closed."""
+        """For each moment at which rows closed windows: the time that they passed, and the
+        moment."""
         self._noted_end: int | None = None
         self._newest_row: int | None = None
         self.newest: int | None = None
-        """How far rows, or silence, have come."""
+        """The time that rows, or silence, have reached."""
         self.last_arrival: float | None = None
-        """When the newest batch came that had a row in time."""
+        """When the newest batch with a row in time arrived."""
 
     def came(self, progress: int | None, newest: int | None, arrival: float) -> None:
-        """Learn that a batch came: how far time has come, and the newest row that is in time."""
+        """Note that a batch arrived.
+
+        How far time has passed, and the newest row that is in time.
+        """
         self.newest = progress
-        if newest is None:  # rows that are all too late are as good as silence
+        if newest is None:  # rows that are all too late do not end a silence
             return
         self._newest_row = newest if self._newest_row is None else max(newest, self._newest_row)
         self.last_arrival = arrival
@@ -84,12 +88,12 @@ class Progress:
                 self.closings.append((passed, arrival))
 
     def passed(self, now: float) -> int | None:
-        """Return up to where time has passed: windows that end there or before are closed."""
+        """Return the time that has passed: windows that end by then are closed."""
         if self.axis is Axis.ARRIVAL:
             return microseconds(now)
         if self._newest_row is None:
             is_absent = self.close_after is not None and now - self._since >= self.close_after
-            return FOREVER if is_absent else None  # a stream that never began holds nothing up
+            return FOREVER if is_absent else None  # a stream that has no row yet delays nothing
         if self.is_silent(now):
             self.newest = max(self.newest or 0, self._passed_in_silence(now))
         return self._passed_by_rows()
@@ -103,7 +107,7 @@ class Progress:
         )
 
     def passes_at(self, time: int) -> float | None:
-        """Return when a time will have passed without a further row, if ever."""
+        """Return when a time will have passed without further rows, or None if it never will."""
         if self.axis is Axis.ARRIVAL:
             return time / MICROSECONDS
         if self.close_after is None:
@@ -117,11 +121,12 @@ class Progress:
             silence = 0.0
         moment = self.last_arrival + max(self.close_after, silence)
         while not (self.is_silent(moment) and self._passed_in_silence(moment) >= time):
-            moment = nextafter(moment, inf)  # the sum was rounded: what is due must be so by then
+            # the sum was rounded; at a moment that is due, the time must have passed
+            moment = nextafter(moment, inf)
         return moment
 
     def passed_at(self, time: int, now: float) -> float:
-        """Return the moment at which a time had passed, which it has by now."""
+        """Return the moment at which a time passed, which it has by now."""
         if self._newest_row is not None and self.axis is not Axis.ARRIVAL:
             moment = self._closed_at(time)
             if moment is not None:
@@ -130,13 +135,13 @@ class Progress:
         return now if moment is None else min(moment, now)
 
     def forget(self, before: int) -> None:
-        """Say that times before this are not asked for any more."""
+        """Forget times before this one."""
         at = min(bisect_left(self.closings, (before,)), len(self.closings) - 1)
         if at > 0:
             del self.closings[:at]
 
     def _closed_at(self, time: int) -> float | None:
-        """Return when rows first passed a time, if they have. O(log closings)."""
+        """Return when rows first passed a time, or None if they have not. O(log closings)."""
         at = bisect_left(self.closings, (time,))
         return self.closings[at][1] if at < len(self.closings) else None
 

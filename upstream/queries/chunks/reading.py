@@ -1,8 +1,8 @@
-"""The inputs of a query over windows: each reads a stream, and cuts what came into chunks.
+"""The inputs of a query over windows: each reads a stream, and cuts what arrived into chunks.
 
     LogReader -> Cutter -> Cut -> Progress, and rows by chunk
 
-What was read is committed by `took`, batch by batch: until then nothing has changed.
+`took` commits what was read, batch by batch. Until then nothing has changed.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from .walk import Walk
 
 _OPEN_ROWS: Final = 65_536
-"""So many rows of a chunk are evaluated although more may come."""
+"""If a chunk has this many rows, they are evaluated although more may arrive."""
 
 
 _CLOSINGS: Final = 256
-"""So many moments at which windows closed are kept before those that are not needed are dropped."""
+"""This many moments of closing are kept before those that are not needed are removed."""
 
 
 class Input:
@@ -63,7 +63,7 @@ class Input:
         self.grid = grid
         self.progress = progress
         self.late = 0
-        """How many rows came too late."""
+        """How many rows arrived too late."""
         self._definition = definition
         self._cutter = Cutter(grid, lateness)
         self._counted_chunk: int | None = None
@@ -72,14 +72,17 @@ class Input:
         """How many rows the newest complete chunk had."""
 
     def waiting(self) -> Iterator[tuple[Batch, Cut]]:
-        """Cut what waits, batch by batch; the next follows when `took` was told of the last."""
+        """Cut what waits, batch by batch.
+
+        The next batch follows once `took` has taken the last one.
+        """
         for batch in self.reader.peek():
             if self.progress.close_after is not None:
                 self.progress.passed(batch.arrival)  # rows of a slide that silence closed are late
             yield batch, self._cut(batch)
 
     def took(self, batch: Batch, cut: Cut) -> None:
-        """Take a batch, which is not read again."""
+        """Take a batch, so that it is not read again."""
         self.late += cut.late
         self.progress.came(cut.progress, cut.newest if cut.pieces else None, batch.arrival)
         for chunk, rows in cut.pieces[-2:]:
@@ -87,12 +90,12 @@ class Input:
         self.reader.take(batch.rows.num_rows)
 
     def open_chunk(self) -> int | None:
-        """Return the chunk that rows may still come for without being late."""
+        """Return the oldest chunk for which a row would not be late."""
         newest = self.progress.newest
         return None if newest is None else self.grid.chunk_of(newest)
 
     def expected_rows(self) -> int:
-        """Return how many rows the open chunk will have at least, by the one before it."""
+        """Return the least number of rows to expect in the open chunk, from the chunk before it."""
         return max(self.chunk_rows, self._counted_rows)
 
     def _cut(self, batch: Batch) -> Cut:
@@ -104,7 +107,7 @@ class Input:
         return self._cutter.cut(batch.rows, self._definition.times(batch.rows), newest)
 
     def _count(self, chunk: int, rows: int) -> None:
-        """Count the rows of the newest chunk, to know how many the next will have."""
+        """Count the rows of the newest chunk, to predict the number of the next."""
         if chunk == self._counted_chunk:
             self._counted_rows += rows
         elif self._counted_chunk is None or chunk > self._counted_chunk:
@@ -113,9 +116,9 @@ class Input:
 
 
 class Inputs:
-    """The inputs of a query, which are cut by one grid, and how far time has got for all of them.
+    """The inputs of a query, cut by one grid, and how far time has passed for all of them.
 
-    Times are told by the numbers of chunks: that of chunk n is where it begins.
+    Times are expressed by numbers of chunks: a number stands for the beginning of that chunk.
     """
 
     __slots__ = ("grid", "inputs", "passes_by_clock", "progress")
@@ -125,41 +128,44 @@ class Inputs:
         self.progress = [each.progress for each in inputs]
         self.grid = inputs[0].grid
         self.passes_by_clock = all(each.passes_by_clock for each in self.progress)
-        """Whether time passes for all of them without rows as well."""
+        """Whether time also passes without rows for all of them."""
 
     def passed(self, now: float) -> int | None:
-        """Return before which chunk everything is in, None as long as an input has not begun."""
+        """Return the chunk before which everything has arrived.
+
+        None until all inputs have begun.
+        """
         passed = [each.passed(now) for each in self.progress]
         known = [each for each in passed if each is not None]
         return self.grid.chunk_of(min(known)) if len(known) == len(passed) else None
 
     def passed_at(self, chunk: int, now: float) -> float:
-        """Return the moment at which time had passed a chunk's beginning, which it has by now."""
+        """Return the moment at which time passed a chunk's beginning, which it has by now."""
         time = self.grid.start_of(chunk)
         return max([each.passed_at(time, now) for each in self.progress])
 
     def passes_at(self, chunk: int) -> float | None:
-        """Return when time will have passed a chunk's beginning without a further row, if ever."""
+        """Return when time will have passed a chunk's beginning without further rows, or None."""
         time = self.grid.start_of(chunk)
         moments = [each.passes_at(time) for each in self.progress]
         known = [moment for moment in moments if moment is not None]
         return max(known) if len(known) == len(moments) else None
 
     def forget_times(self, passed: int) -> None:
-        """Say that times before a chunk are not asked for any more."""
+        """Forget times before a chunk."""
         for each in self.progress:
             if len(each.closings) > _CLOSINGS:
                 each.forget(self.grid.start_of(passed))
 
     def late_rows(self) -> int:
-        """Return how many rows came too late."""
+        """Return how many rows arrived too late."""
         return sum(each.late for each in self.inputs)
 
 
 class Reading(Inputs):
     """Reads the inputs of a query, batch by batch, and holds their rows.
 
-    A batch is taken as a whole, or not at all.
+    A batch is taken completely, or not at all.
     """
 
     __slots__ = ("_forgotten", "_hold", "_lateness", "occupied", "rows")
@@ -176,14 +182,14 @@ class Reading(Inputs):
         self.rows = [ChunkRows(schema, keeps=keeps_rows) for schema in schemas]
         """The rows of each input that are held."""
         self.occupied = [Ring[float]() for _ in inputs]
-        """The chunks of each input that hold a row, with the arrival of the first of them."""
+        """The chunks of each input that hold a row, with the arrival of the first row."""
         self._hold = HeldInterrupt()
         self._lateness = lateness
         self._forgotten = [-FOREVER for _ in inputs]
-        """Of each input, the chunk before which rows are not held any more."""
+        """Of each input, the chunk before which rows are no longer held."""
 
     def read(self, walk: Walk) -> bool:
-        """Read what waits; tell whether there was anything."""
+        """Read what waits, and tell whether there was anything."""
         has_rows = False
         for number, each in enumerate(self.inputs):
             for batch, cut in each.waiting():
@@ -194,9 +200,10 @@ class Reading(Inputs):
         return has_rows
 
     def portion(self, number: int, chunks: int) -> int:
-        """Return up to which chunk rows of an input are to be evaluated before they are asked for.
+        """Return the chunk up to which rows of an input are to be evaluated early.
 
-        The open chunk is among them once a portion of its rows is there: it has so many portions.
+        This includes the open chunk once a portion of its rows is there, for this number of
+        portions.
         """
         each = self.inputs[number]
         chunk = each.open_chunk()
@@ -207,7 +214,7 @@ class Reading(Inputs):
         return chunk + 1 if is_portion else chunk
 
     def forget(self, before: Sequence[int], passed: int) -> None:
-        """Let go chunks below, by input, and what is known of times before a chunk."""
+        """Forget earlier chunks, by input, and times before a chunk."""
         for number, bound in enumerate(before):
             self.rows[number].forget(bound)
             self.occupied[number].forget(bound)
@@ -223,7 +230,7 @@ class Reading(Inputs):
         return sum(each.rows for each in self.rows)
 
     def _in_time(self, number: int, cut: Cut, walk: Walk) -> Iterator[tuple[Piece, bool, bool]]:
-        """Yield pieces with whether each is too late, and whether it amends windows.
+        """Yield pieces, each with whether it is too late, and whether it amends windows.
 
         An input that began after the others went on without it may be behind windows that were
         passed. Chunks between windows are left out.

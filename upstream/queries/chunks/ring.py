@@ -1,10 +1,10 @@
-"""What is kept for each chunk of a stream, and let go when no window can need it any more.
+"""A container for items by chunk, which forgets the chunks that no window can need any more.
 
-Rows, partials, pairs, notes: all that an evaluation keeps by chunk is in rings. Chunks are numbered
-in the order of time, and a chunk that nothing was added to takes no room.
+Rows, partials, pairs and notes: everything that an evaluation keeps per chunk is in rings. Chunks
+are numbered in the order of time, and a chunk without items takes no memory.
 
-If `add` is interrupted (Ctrl-C), the item is not in, and what `forget` has not dropped by then goes
-with the next. A chunk may be listed without items between the two, and is passed over.
+If `add` is interrupted (Ctrl-C), the item is not in the ring. If `forget` is interrupted, the next
+`forget` removes the rest. Between the two, a chunk may be listed without items, and is skipped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class Ring(Generic[Item]):
-    """Items by the number of their chunk; those of one chunk in the order in which they came.
+    """Items by the number of their chunk; those of one chunk are in the order of arrival.
 
     >>> ring = Ring[str]()
     >>> for chunk, item in ((3, "a"), (1, "b"), (3, "c")):
@@ -31,7 +31,7 @@ class Ring(Generic[Item]):
     def __init__(self) -> None:
         self._items: dict[int, list[Item]] = {}
         self._chunks: list[int] = []
-        """The chunks that have items, ascending."""
+        """The chunks that have items, in ascending order."""
 
     def __len__(self) -> int:
         """Return how many chunks have items."""
@@ -46,33 +46,36 @@ class Ring(Generic[Item]):
         return iter(self._chunks)
 
     def add(self, chunk: int, item: Item) -> int:
-        """Add an item to a chunk, and return how many it has then. O(1) for the newest chunk."""
+        """Add an item to a chunk, and return how many items it then has.
+
+        O(1) for the newest chunk.
+        """
         if not self.add_first(chunk, item):
             self._items[chunk].append(item)
         return len(self._items[chunk])
 
     def add_first(self, chunk: int, item: Item) -> bool:
-        """Add an item to a chunk if it has none, and tell whether that was so."""
+        """Add an item to a chunk if it has no items, and tell whether that was so."""
         if chunk in self._items:
             return False
         at = bisect_left(self._chunks, chunk)
-        if self._chunks[at : at + 1] != [chunk]:  # or an `add` was interrupted here
+        if self._chunks[at : at + 1] != [chunk]:  # otherwise an `add` was interrupted here
             self._chunks.insert(at, chunk)
         self._items[chunk] = [item]
         return True
 
     def of(self, chunk: int) -> list[Item]:
-        """Return the items of a chunk, which may be none."""
+        """Return the items of a chunk, in order."""
         return self._items.get(chunk, [])
 
     def replace(self, chunk: int, items: list[Item]) -> None:
-        """Let a chunk have these items in place of those that it has."""
+        """Replace the items of a chunk."""
         assert items
         assert chunk in self._items
         self._items[chunk] = items
 
     def take_first(self, chunk: int, count: int) -> list[Item]:
-        """Take so many items out of a chunk, the oldest of it, and return them."""
+        """Remove and return this many items of a chunk, the oldest first."""
         items = self._items.get(chunk, [])
         if count < len(items):
             self._items[chunk] = items[count:]
@@ -97,12 +100,12 @@ class Ring(Generic[Item]):
         return at < len(self._chunks) and self._chunks[at] < end
 
     def first_from(self, chunk: int) -> int | None:
-        """Return the oldest chunk with items that is not before this one. O(log chunks)."""
+        """Return the oldest chunk with items from this one on, or None. O(log chunks)."""
         at = bisect_left(self._chunks, chunk)
         return self._chunks[at] if at < len(self._chunks) else None
 
     def forget(self, before: int) -> list[tuple[int, list[Item]]]:
-        """Let go all chunks below, and return them with what they had."""
+        """Forget all chunks before this one, and return them with their items."""
         at = bisect_left(self._chunks, before)
         if not at:
             return []
@@ -113,6 +116,6 @@ class Ring(Generic[Item]):
         return gone
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         assert self._chunks == sorted(self._items)
         assert all(self._items.values())

@@ -1,8 +1,8 @@
-"""Sessions: rows of one group that are no further apart than a gap.
+"""Sessions: rows of one group that are closer together than a gap.
 
-A row at time t opens a session, or lengthens the one of its group that is open, up to t + gap; so a
+A row at time t opens a session, or extends the open session of its group, up to t + gap. So a
 session is `[first row, last row + gap)`. It is closed when time passes its end. A row that would
-open a session which has ended already is late; one that falls into an open session never is.
+open a session which has already ended is late. A row that falls into an open session is never late.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SPARE_ROWS: Final = 65_536
 
 
 class GapEnds:
-    """When sessions can end: a gap after any row."""
+    """When sessions can end: one gap after any row."""
 
     __slots__ = ("_gap",)
 
@@ -36,19 +36,19 @@ class GapEnds:
         self._gap = gap
 
     def after(self, time: int) -> int:
-        """Return by when all sessions end that are open at a time."""
+        """Return the time by which all sessions end that are open at a given time."""
         return time + self._gap
 
     def newest(self, time: int) -> int:
-        """Return the time: a session may end at any."""
+        """Return the given time, since a session may end at any time."""
         return time
 
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """Rows of one group from `start` to `last`. `number` tells which session began before which.
+    """Rows of one group from `start` to `last`. `number` orders sessions by when they began.
 
-    `is_told` is set by the evaluation when the session's failing rows have been counted.
+    The evaluation sets `is_told` when the session's failing rows have been counted.
     """
 
     number: int
@@ -65,7 +65,7 @@ class Session:
 
 
 class Growth(NamedTuple):
-    """Rows of a batch that are of one session: one that is open, or else a new one."""
+    """The rows of a batch that belong to one session, which is open or new."""
 
     session: Session | None
     place: int
@@ -75,7 +75,7 @@ class Growth(NamedTuple):
 
 
 class SessionCut(NamedTuple):
-    """A batch of so many rows, divided among sessions."""
+    """A batch of a number of rows, divided among sessions."""
 
     rows: int
     growths: list[Growth]
@@ -85,7 +85,7 @@ class SessionCut(NamedTuple):
 
 
 class Sessions:
-    """The sessions of a stream that are open, by the columns `per`."""
+    """The open sessions of a stream, by the columns `per`."""
 
     __slots__ = (
         "_by_end",
@@ -107,15 +107,17 @@ class Sessions:
         self._open: dict[int, Session] = {}
         """The open session of each group, by the group's place."""
         self._by_end: list[tuple[int, int, Session]] = []
-        """A heap of sessions by when they were to end when they were put in: that or later."""
+        """A heap of sessions by the end that they had when they were added; they end then or
+        later."""
         self._numbered = 0
         self.rows = 0
         """How many rows are held."""
         self._kept_rows = 0
-        """How many rows the batches had that these are of, since they were copied last."""
+        """How many rows the batches had that the held rows belong to, since rows were last
+        copied."""
 
     def cut(self, rows: pa.Table, times: Integers, newest: int | None) -> SessionCut:
-        """Divide rows among sessions. O(rows * log rows); nothing has changed until `take`."""
+        """Divide rows among sessions. O(rows * log rows). Nothing has changed until `take`."""
         if not len(times):
             return SessionCut(0, [], newest, None, 0)
         places = self._places_of(rows, self._places)
@@ -126,7 +128,10 @@ class Sessions:
         return self._cut_unordered(rows, times, places, newest)
 
     def take(self, cut: SessionCut) -> list[Session]:
-        """Take a batch that was cut; return the sessions that others of their group followed."""
+        """Take a batch that was cut.
+
+        Return the sessions that are followed by another of their group.
+        """
         followed: list[Session] = []
         for session, place, start, last, rows in cut.growths:
             if session is None:
@@ -143,7 +148,7 @@ class Sessions:
         return followed
 
     def close(self, passed: int) -> list[Session]:
-        """Take out the sessions that have ended by a time, and return them."""
+        """Remove and return the sessions that have ended by a time."""
         closed: list[Session] = []
         while self._by_end and self._by_end[0][0] <= passed:
             _, number, session = self._by_end[0]
@@ -159,9 +164,9 @@ class Sessions:
         return closed
 
     def settle(self) -> None:
-        """Copy the rows that are held, if most of the batches that they were cut from are not.
+        """Copy the held rows, if they are the lesser part of the batches that they were cut from.
 
-        A row that was cut from a batch keeps all of it in memory. O(1) a row, amortised.
+        A row that was cut from a batch keeps the whole batch in memory. O(1) per row, amortized.
         """
         import pyarrow as pa
 
@@ -172,7 +177,7 @@ class Sessions:
         copies: list[pa.Table] = []
         if pieces:
             rows = pa.concat_tables(pieces)
-            is_one = len(pieces) == 1  # which putting together would not copy
+            is_one = len(pieces) == 1  # combining them would not copy anything
             rows = rows.take(list(range(rows.num_rows))) if is_one else rows.combine_chunks()
             at = 0
             for session in sessions:
@@ -184,11 +189,11 @@ class Sessions:
             self._kept_rows = self.rows
 
     def release(self, sessions: Iterable[Session]) -> None:
-        """Say that the rows of these sessions, which have been closed, are held no more."""
+        """Stop counting the rows of these closed sessions as held."""
         self.rows -= sum(session.rows for session in sessions)
 
     def first_end(self) -> int | None:
-        """Return when the first of the open sessions ends, if no row comes for it."""
+        """Return when the first open session ends if no row arrives for it, or None."""
         while self._by_end:
             known, number, session = self._by_end[0]
             end = session.last + self._gap
@@ -205,7 +210,7 @@ class Sessions:
         return session.last + self._gap
 
     def _growths(self, rows: pa.Table, times: Integers, places: Integers) -> list[Growth]:
-        """Divide rows that are in order of time, and none before what came."""
+        """Divide rows that are in the order of time, none of them before an earlier row."""
         import pyarrow as pa
 
         order = np.argsort(places, kind="stable")
@@ -258,7 +263,7 @@ class Sessions:
         return SessionCut(0, growths, newest, newest_row, late)
 
     def _reaches(self, draft: _Draft, time: int, newest: int | None) -> bool:
-        """Tell whether a row is of a session, which has not ended."""
+        """Tell whether a row belongs to a session that has not ended."""
         end = draft.last + self._gap
         is_open = newest is None or newest < end
         return is_open and draft.start - self._gap < time < end
@@ -268,7 +273,7 @@ class Sessions:
         return places.codes_of(columns, rows.num_rows)
 
     def _compact(self) -> None:
-        """Number the places anew when more than half of them have no session."""
+        """Number the places again when more than half of them have no session."""
         if len(self._places) < 2 * len(self._open) + _SPARE_PLACES:
             return
         import pyarrow as pa

@@ -1,11 +1,11 @@
-"""How far the windows of a query have been answered, and which of them are to be answered next.
+"""Which windows of a query have had their results, and which come next.
 
-A walk changes only by `due`. An evaluation walks on a fork, and keeps it once the answers are
-there; until then the walk is where it was.
+A walk changes only in `due`. An evaluation uses a fork of the walk, and keeps the fork once the
+answers are there. Until then the walk is unchanged.
 
-The window that is open is the oldest that no answer was about and that can still hold a row. Of
-windows without rows only the first after one with rows is answered, unless all are asked for: those
-that follow would say the same.
+The open window is the oldest one that has no answer and can still contain a row. Of windows without
+rows, only the first after one with rows has an answer, unless all of them are requested: the others
+would have the same answer.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 _BEFORE_ALL: Final = -FOREVER
 _REVISIONS: Final = 1_000
-"""So many revisions are remembered before those are looked for that cannot be asked for."""
+"""With more revisions than this, those that can no longer be requested are removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A window that is to be answered: its end, and its chunks by input.
+    """A window that needs an answer: its end, and its chunks by input.
 
-    `amended` is when the first late row came for it, if it was passed before.
+    `amended` is when the first late row arrived for it, if it was passed before.
     """
 
     end: int
@@ -67,23 +67,23 @@ class Walk:
         self._occupied = occupied
         self._answers_empty = answers_empty
         self._revisable = revisable
-        """At most so many windows that were passed can be amended: each of them is counted."""
+        """The number of passed windows that can be amended; each of them is counted."""
         self._follows_rows = False
-        """Whether the window before the open one holds rows."""
+        """Whether the window before the open one contains rows."""
         self._amended: dict[int, float] = {}
-        """The windows that were passed and are not as they were, and since when."""
+        """The passed windows that late rows have changed, and since when."""
         self._revisions: dict[int, int] = {}
-        """How often windows were answered, less one."""
+        """The revisions of windows: the number of answers so far, minus one."""
         self._revisions_kept = _REVISIONS
         self.open: int | None = None
-        """The end of the window that is open, as soon as a row came."""
+        """The end of the open window, once a row has arrived."""
         self.spans: Spans | None = None
-        """The chunks of that window by input."""
+        """The chunks of the open window, by input."""
         self.last: int | None = None
-        """The end of the newest window that was passed with rows in it."""
+        """The end of the newest passed window with rows."""
 
     def forked(self, passed: int) -> Walk | None:
-        """Return a walk that is as far, and can go on by itself, if there is a window to pass."""
+        """Return a copy of the walk that can go on by itself, if there is a window to pass."""
         if not self._amended and (self.open is None or self.open > passed):
             return None
         walk = Walk.__new__(Walk)
@@ -96,25 +96,25 @@ class Walk:
         return walk
 
     def begin(self, passed: int | None) -> None:
-        """Open the first window that can hold a row, if there is one yet."""
+        """Open the first window that can contain a row, if there is one yet."""
         if self.open is None and passed is not None:
             self._open(self._next(_BEFORE_ALL, passed))
 
     def is_occupied(self, spans: Spans) -> bool:
-        """Tell whether a window holds a row."""
+        """Tell whether a window contains a row."""
         return any(ring.has_any(*span) for ring, span in zip(self._occupied, spans, strict=True))
 
     def amend(self, number: int, chunk: int, moment: float) -> None:
-        """Note that windows with a chunk which were passed are not as they were."""
+        """Note that late rows have changed the passed windows with a chunk."""
         if self.open is not None:
             for end in self.schedule.ends_with(number, chunk):
                 if end < self.open:
                     self._amended.setdefault(end, moment)
 
     def due(self, passed: int, keep: int) -> tuple[list[Due], int]:
-        """Pass all windows that have ended; return those that are to be answered.
+        """Pass all windows that have ended, and return those that need an answer.
 
-        Of a long silence only the newest `keep` are returned, and how many others there are.
+        After a long silence, return only the newest `keep`, and how many others there are.
         """
         found: list[Due] = []
         skipped = 0
@@ -137,24 +137,24 @@ class Walk:
         return found, skipped
 
     def revision(self, end: int) -> int:
-        """Return which answer for a window the newest one is, from 0 on."""
+        """Return the revision of the newest answer for a window, from 0 on."""
         return self._revisions.get(end, 0)
 
     def count(self, ends: Sequence[int]) -> None:
-        """Count answers for windows that late rows may come for."""
+        """Count answers for windows that late rows may still change."""
         revisions = self._revisions = self._revisions.copy() if ends else self._revisions
         for end in ends:
             revisions[end] = revisions.get(end, -1) + 1
 
     def due_from(self) -> int | None:
-        """Return the end of the next window that is to be answered even if no row comes."""
+        """Return the end of the next window that needs an answer even if no row arrives."""
         if self.open is None or self._follows_rows or self._answers_empty:
             return self.open
         first = self._first_occupied(self.open)
         return None if first is None else max(self.open, first)
 
     def forget(self, before: int) -> None:
-        """Say that windows which end before this are not answered again."""
+        """Forget windows that end before this; they have no more answers."""
         if len(self._revisions) > self._revisions_kept:
             kept = {end: number for end, number in self._revisions.items() if end >= before}
             self._revisions = kept
@@ -168,7 +168,7 @@ class Walk:
         return Due(end, spans, self.is_occupied(spans), amended)
 
     def _pass_empty(self, end: int, following: int, found: list[Due], keep: int) -> int:
-        """Add the windows between two ends, which are all empty; return how many are left out."""
+        """Add the empty windows between two ends; return how many are left out."""
         between = self.schedule.ends_between(end, following)
         left_out = max(0, between - max(keep, self._revisable))
         slide = self.schedule.windows[0].slide
@@ -176,9 +176,9 @@ class Walk:
         return left_out
 
     def _newly_followed(self, end: int, moment: float) -> Iterator[Due]:
-        """Yield the window after one that late rows came for, if it is empty and not told yet.
+        """Yield the window after one that late rows changed, if it is empty and has no answer yet.
 
-        If it is still open, it will be.
+        If it is still open, it will have one.
         """
         after = self.schedule.end_after(end)
         if after == self.open:
@@ -187,7 +187,7 @@ class Walk:
             yield due
 
     def _next(self, end: int, passed: int) -> int:
-        """Return the end of the oldest window after this one that holds a row, or still can."""
+        """Return the end of the oldest window after this one that contains a row, or still can."""
         following = _BEFORE_ALL if end == _BEFORE_ALL else self.schedule.end_after(end)
         first = self._first_occupied(following)
         is_open = min(
@@ -198,7 +198,7 @@ class Walk:
         return max(following, oldest)
 
     def _first_occupied(self, end: int) -> int | None:
-        """Return the end of the oldest window from this one on that holds a row, if any does."""
+        """Return the end of the oldest window from this one on that contains a row, or None."""
         found = []
         for number, ring in enumerate(self._occupied):
             first = _BEFORE_ALL if end == _BEFORE_ALL else self.schedule.at(end)[number].first

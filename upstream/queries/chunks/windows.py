@@ -1,7 +1,8 @@
 """The windows of a query, counted in chunks: which chunks each covers, and where windows end.
 
-A window is told by its end: the number of the chunk after its last one. At each end of a window of
-some input the query is answered, over the newest window of every input that has ended by then.
+A window is identified by its end: the number of the chunk after its last one. At each end of a
+window of any input the query has a result, over the newest window of every input that has ended by
+then.
 
     chunks       |0 |1 |2 |3 |4 |5 |        slide 1, size 3, and slide 2, size 2
     ends at 3    [--------)
@@ -32,16 +33,16 @@ Spans = tuple[Span, ...]
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The windows of one input, `size` chunks long, of which one begins at `phase`.
+    """The windows of one input. They are `size` chunks long, and one of them begins at `phase`.
 
-    The slide may be longer than the size; then some chunks are in no window.
+    The slide may be longer than the size. Then some chunks are in no window.
     """
 
     size: int
     slide: int
     phase: int = 0
     earliest: int | None = None
-    """The end of the first window there can be, if there is a first."""
+    """The end of the first possible window, or None if there is no first one."""
 
     def at(self, end: int) -> Span:
         """Return the newest window that ends at `end` or before."""
@@ -51,17 +52,18 @@ class Windows:
     def end_after(self, chunk: int) -> int:
         """Return the first end that is greater.
 
-        That is the end of the oldest window with this chunk or, if it is in none, of the next.
+        This is the end of the oldest window with this chunk or, if it is in none, of the next
+        window.
         """
         return self._from(chunk + 1)
 
     def newest_end(self, chunk: int) -> int | None:
-        """Return the greatest end that is no greater, if there can be a window."""
+        """Return the greatest end that is not greater, or None if there can be no window."""
         end = self.at(chunk).end
         return None if self.earliest is not None and end < self.earliest else end
 
     def leaving(self, chunk: int) -> int:
-        """Return the end of the first window that has left a chunk behind."""
+        """Return the end of the first window after those that contain a chunk."""
         return self._from(chunk + self.size + 1)
 
     def covers(self, chunk: int) -> bool:
@@ -81,14 +83,14 @@ class Schedule:
 
     def __init__(self, windows: Sequence[Windows]) -> None:
         self.windows = tuple(windows)
-        """Those of each input."""
+        """The windows of each input."""
         self.is_even = all(each == self.windows[0] for each in self.windows)
         """Whether the inputs have the same windows."""
         self.gapped = tuple(each if each.slide > each.size else None for each in windows)
-        """Those of each input between which there are chunks that are in none."""
+        """The windows of each input that has chunks which are in no window; otherwise None."""
 
     def at(self, end: int) -> Spans:
-        """Return the window of each input that counts at an end."""
+        """Return the window of each input that is used at an end."""
         if self.is_even:
             return (self.windows[0].at(end),) * len(self.windows)
         return tuple(each.at(end) for each in self.windows)
@@ -100,7 +102,7 @@ class Schedule:
         return self._not_early(min(each.end_after(chunk) for each in self.windows))
 
     def newest_end(self, chunk: int) -> int | None:
-        """Return the greatest end that is no greater, if there can be a window."""
+        """Return the greatest end that is not greater, or None if there can be no window."""
         if self.is_even:
             return self.windows[0].newest_end(chunk)
         ends = [each.newest_end(chunk) for each in self.windows]
@@ -108,17 +110,20 @@ class Schedule:
         return max(known) if len(known) == len(ends) else None
 
     def end_covering(self, number: int, chunk: int) -> int:
-        """Return the first end at which a chunk of an input counts or, if at none, the next."""
+        """Return the first end whose window of this input has a chunk, or else the next end."""
         end = self.windows[number].end_after(chunk)
         return end if self.is_even else self._not_early(end)
 
     def ends_between(self, first: int, end: int) -> int:
-        """Return how many ends there are between two ends, of windows that are all even."""
+        """Return how many ends there are between two ends.
+
+        All inputs must have the same windows.
+        """
         assert self.is_even
         return (end - first) // self.windows[0].slide - 1
 
     def ends_with(self, number: int, chunk: int) -> list[int]:
-        """Return the ends at which a chunk of an input counts."""
+        """Return the ends whose window of this input contains a chunk."""
         found = []
         end = self.end_covering(number, chunk)
         leaving = self.windows[number].leaving(chunk)
@@ -147,5 +152,5 @@ class EndTimes:
         return self._grid.start_of(self._schedule.end_after(self._grid.chunk_of(time)))
 
     def newest(self, time: int) -> int | None:
-        """Return the newest end by a time, in any numbers that ascend; None if there is none."""
+        """Return the newest end by a time, as any ascending number; None if there is none."""
         return self._schedule.newest_end(self._grid.chunk_of(time))

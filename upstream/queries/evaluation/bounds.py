@@ -1,4 +1,4 @@
-"""The bounds of windows: as users see them in results, and as queries read them.
+"""The bounds of windows: as results have them, and as queries read them.
 
 A query that names `window_start` or `window_end` reads a table of one row, `bounds_i`, for the
 window of its input i.
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class Bounds:
-    """Makes times of chunks. `value` makes a bound of a time, and `schemas` are those of tables."""
+    """Turns chunks into times. `value` makes a bound from a time.
+
+    `schemas` are those of the tables.
+    """
 
     __slots__ = ("_grid", "_schemas", "_value", "are_read")
 
@@ -34,7 +37,7 @@ class Bounds:
         self._value = value
         self._schemas = schemas
         self.are_read = bool(schemas)
-        """Whether the query reads any."""
+        """Whether the query reads any bounds."""
 
     def of(self, spans: Sequence[Span]) -> tuple[WindowBound, WindowBound]:
         """Return where the window of all inputs together starts and ends."""
@@ -43,7 +46,7 @@ class Bounds:
         return self._at(first), self._at(end)
 
     def tables(self, spans: Sequence[Span] | None) -> dict[str, pa.Table]:
-        """Return the tables of bounds that the query reads; of NULLs if there is no window."""
+        """Return the tables of bounds that the query reads, with NULLs if there is no window."""
         return {
             bounds_name(number): bounds_table(schema, *self._times(spans, number))
             for number, schema in self._schemas.items()

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class Finish:
-    """Runs the finish, or does without it where it would only rename columns.
+    """Runs the finish, or skips it where it would only rename columns.
 
-    Where there are no partials the query runs as it is.
+    If there are no partials, the query runs as the user wrote it.
     """
 
     __slots__ = ("_direct", "_finish", "_names", "_state_names", "schema", "whole")
@@ -41,7 +41,7 @@ class Finish:
         self.schema = schema
         """The schema of results."""
         self.whole = prepare(duck, split.whole, {**chunks, **bounds})
-        """The query as it is, over chunks of rows."""
+        """The unchanged query, over chunks of rows."""
         self._names = [f"{PARTIALS}_{i}" for i in range(len(leaves))]
         is_merged = all(leaf.merge_query is None for leaf in leaves)
         self._state_names = state_names(split)
@@ -56,7 +56,7 @@ class Finish:
         self._finish = prepare(duck, finish_over(merges, split.finish), {**lent, **bounds})
 
     def run(self, merged: Sequence[pa.Table], bounds: Mapping[str, pa.Table]) -> pa.Table:
-        """Make a result of what the leaves give."""
+        """Compute a result from the relations of the leaves."""
         if self._direct is not None:
             result = merged[0].select(self._direct).rename_columns(self.schema.names)
         else:
@@ -64,21 +64,21 @@ class Finish:
         return result if result.schema.equals(self.schema) else result.cast(self.schema)
 
     def attempt(self, run: Callable[[], pa.Table]) -> tuple[pa.Table, str | None]:
-        """Return a result or, if that fails, no rows and what went wrong."""
+        """Return a result or, if that fails, no rows and the reason."""
         try:
             return run(), None
         except DatabaseError as failure:
             return self.failed(failure)
 
     def failed(self, failure: DatabaseError) -> tuple[pa.Table, str]:
-        """Return no rows, and what went wrong in the words of the query."""
+        """Return no rows, and the reason in the words of the query."""
         return empty_table(self.schema), error_text(failure, self._state_names)
 
     def over_no_rows(self, bounds: Mapping[str, pa.Table]) -> tuple[pa.Table, str | None]:
-        """Return what the query gives where there are no rows, or what went wrong."""
+        """Return the result of the query over no rows, or the reason why it fails."""
         return self.attempt(lambda: self.whole.run(**bounds))
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self.whole.close()
         self._finish.close()

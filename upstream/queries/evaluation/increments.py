@@ -1,9 +1,9 @@
-"""Windows by increments: each row is in a partial once, and partials are merged for each window.
+"""Incremental windows: each row is in one partial, and partials are merged for each window.
 
     rows of chunks -> partials, by DuckDB -> running merges -> finish
 
-What has failed somewhere in between leaves all of it as it was: partials of all leaves are computed
-first and taken in together.
+A failure anywhere leaves everything unchanged: the partials of all leaves are computed first, and
+then taken in together.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from .finish import Finish
 
 _SHORT: Final = 4_096
-"""Chunks of fewer rows than this are evaluated together, if several wait."""
+"""Chunks with fewer rows than this are evaluated together, if several wait."""
 _TOGETHER: Final = 65_536
-"""How many rows are evaluated together at most."""
+"""At most this many rows are evaluated together."""
 
 Take = Callable[[], None]
-"""Takes in what was computed. Nothing can fail in it, so that several are called together."""
+"""Takes in what was computed. It cannot fail, so several can be called together."""
 
 
 class Leaf(Protocol):
@@ -47,46 +47,46 @@ class Leaf(Protocol):
 
     schema: pa.Schema
     keeps_rows: bool
-    """Whether it merges nothing, and all that the query asks is left to the finish."""
+    """Whether it merges nothing, so that the finish does all that the query asks for."""
 
     @property
     def merge_query(self) -> Query | None:
-        """The query that merges what `merged` gives, if that is left to the finish."""
+        """The query that merges the tables from `merged`, if the finish has to do that."""
 
     def reads(self, number: int) -> bool:
-        """Tell whether it reads an input."""
+        """Tell whether the leaf reads an input."""
 
     def feed(self, number: int, pieces: Sequence[Piece], failed: FailedRows) -> Take:
-        """Evaluate rows of an input; those that fail are left out and noted.
+        """Evaluate rows of an input; rows that fail are left out and noted.
 
-        Nothing has changed until what is returned is called.
+        Nothing has changed until the returned function is called.
         """
 
     def settle(self) -> None:
-        """Merge what came, as far as that can be done before it is asked for."""
+        """Merge what has arrived, as far as possible before it is requested."""
 
     def advance(self, spans: Sequence[Span]) -> None:
-        """Move on to a window, and merge what came for it; windows never go back."""
+        """Move to a window, and merge what has arrived for it; windows never move back."""
 
     def merged(self, spans: Sequence[Span]) -> pa.Table:
         """Return the merged relation of a window that is not forgotten."""
 
     def forget(self, before: Sequence[int]) -> None:
-        """Say that chunks below, by input, are not asked for again."""
+        """Forget earlier chunks, by input."""
 
     @property
     def rows(self) -> int:
         """How many rows are held. O(what is held)."""
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
 
     def describe(self) -> str:
-        """Return how it is merged, in words."""
+        """Describe how the leaf is merged."""
 
 
 class Increments:
-    """The leaves of a query, and the finish over what they merge."""
+    """The leaves of a query, and the finish over their merged relations."""
 
     __slots__ = ("_failing", "_finish", "_hold", "_leaves")
 
@@ -102,7 +102,7 @@ class Increments:
         return sum(leaf.rows for leaf in self._leaves)
 
     def feed(self, number: int, rows: ChunkRows, end: int) -> None:
-        """Take the rows of an input before a chunk that are in no partial yet."""
+        """Take in the rows of an input before a chunk that are in no partial yet."""
         pieces = rows.unfed(end)
         if not pieces:
             return
@@ -112,7 +112,7 @@ class Increments:
             rows.take_as_fed(pieces)
 
     def prepared(self, number: int, pieces: Sequence[Piece]) -> Take:
-        """Evaluate rows of an input; what is returned takes them in."""
+        """Evaluate rows of an input, and return a function that takes them in."""
         failed = FailedRows(number)
         takes = [leaf.feed(number, pieces, failed) for leaf in self._leaves if leaf.reads(number)]
 
@@ -125,38 +125,38 @@ class Increments:
         return take
 
     def settle(self) -> None:
-        """Merge what came, as far as that can be done before it is asked for."""
+        """Merge what has arrived, as far as possible before it is requested."""
         for leaf in self._leaves:
             leaf.settle()
 
     def advance(self, spans: Sequence[Span]) -> None:
-        """Move on to a window, and merge what came for it."""
+        """Move to a window, and merge what has arrived for it."""
         for leaf in self._leaves:
             leaf.advance(spans)
 
     def table(self, spans: Sequence[Span], bounds: Mapping[str, pa.Table]) -> pa.Table:
-        """Return the result for a window, of which the query reads these bounds."""
+        """Return the result for a window; `bounds` are the bounds that the query reads."""
         return self._finish.run([leaf.merged(spans) for leaf in self._leaves], bounds)
 
     def forget(self, before: Sequence[int]) -> None:
-        """Say that chunks below, by input, are in no window any more."""
+        """Forget earlier chunks, by input; no window contains them any more."""
         for leaf in self._leaves:
             leaf.forget(before)
         if self._failing.count:
             self._failing.forget(before)
 
     def describe(self) -> tuple[str, ...]:
-        """Return how each leaf is merged, in words."""
+        """Describe how each leaf is merged."""
         return tuple(leaf.describe() for leaf in self._leaves)
 
     @property
     def way(self) -> str:
-        """What this way of evaluation is called."""
+        """The name of this way of evaluation."""
         is_kept = all(leaf.keeps_rows for leaf in self._leaves)
         return OVER_KEPT_ROWS if is_kept else BY_INCREMENTS
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self._finish.close()
         for leaf in self._leaves:
             leaf.close()
@@ -188,18 +188,18 @@ class ChunkLeaf:
         with_chunk = schema.append(pa.field(STEP, pa.int64()))
         self._by_chunk = prepare(duck, leaf.partial_by_step, {self._relation: with_chunk})
         self.schema = self._partial.schema
-        """The schema of its partials, and of what they are merged to."""
+        """The schema of its partials, and of their merge."""
         self._new_merge = bind(
             running_merge, leaf.groups, leaf.states, self.schema, duck, cumulative=cumulative
         )
         self._merge = self._new_merge()
 
     def reads(self, number: int) -> bool:
-        """Tell whether it reads an input."""
+        """Tell whether the leaf reads an input."""
         return number == self._number
 
     def feed(self, number: int, pieces: Sequence[Piece], failed: FailedRows) -> Take:
-        """Evaluate rows; those that fail are left out and noted."""
+        """Evaluate rows; rows that fail are left out and noted."""
         found: list[Piece] = []
         short: list[Piece] = []
         for piece in pieces:
@@ -212,11 +212,11 @@ class ChunkLeaf:
         return bind(self._merge.stage, found)
 
     def advance(self, spans: Sequence[Span]) -> None:
-        """Move on to a window, so that what comes for it is merged as it comes."""
+        """Move to a window, so that rows for it are merged as they arrive."""
         self._merge.advance(*spans[self._number])
 
     def settle(self) -> None:
-        """Merge what came, as far as that can be done before it is asked for."""
+        """Merge what has arrived, as far as possible before it is requested."""
         self._merge.settle()
 
     def merged(self, spans: Sequence[Span]) -> pa.Table:
@@ -224,12 +224,12 @@ class ChunkLeaf:
         return self._merge.merged(*spans[self._number])
 
     def forget(self, before: Sequence[int]) -> None:
-        """Say that chunks below are not asked for again once the window has passed them."""
+        """Forget earlier chunks, once the window has passed them."""
         self._merge.forget(before[self._number])
 
     @property
     def merge_query(self) -> None:
-        """Return None: what `merged` gives is merged."""
+        """None, since the tables from `merged` are already merged."""
         return None
 
     def reset(self) -> None:
@@ -238,7 +238,7 @@ class ChunkLeaf:
         merge.close()
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self._merge.close()
         self._partial.close()
         self._by_chunk.close()
@@ -249,8 +249,8 @@ class ChunkLeaf:
         return self._merge.rows
 
     def describe(self) -> str:
-        """Return how it is merged, in words."""
-        return f"each chunk is evaluated once; chunks are merged by {self._merge.describe()}"
+        """Describe how the leaf is merged."""
+        return f"each chunk is evaluated once, and chunks are merged by {self._merge.describe()}"
 
     def _partials_of(self, chunk: int, rows: pa.Table, failed: FailedRows) -> list[Piece]:
         spared = spare(self._run, rows)
@@ -266,5 +266,5 @@ class ChunkLeaf:
             try:
                 return list(by_chunk(self._by_chunk.run(**{self._relation: with_chunks(pieces)})))
             except DatabaseError:
-                pass  # one by one, so that rows that fail can be told apart
+                pass  # one by one, so that the rows that fail can be found
         return [partial for piece in pieces for partial in self._partials_of(*piece, failed)]

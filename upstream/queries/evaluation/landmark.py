@@ -1,8 +1,9 @@
 """Evaluation over everything since a landmark: one partial that only grows.
 
-With a slide there is an answer whenever time has passed another multiple of it and a row came in
-between; without one, whenever it is evaluated, if a row came. No row is too late here: nothing has
-left. Rows after the end of the window that is answered for wait for the next.
+With a slide, there is an answer whenever time has passed a multiple of it and a row has arrived
+since the last answer. Without a slide, there is an answer at each evaluation, if a row has arrived.
+No row is too late here, because nothing leaves. Rows after the end of the answered window wait for
+the next window.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ _LAST: Final = (1 << 63) - 1
 
 
 class _So(NamedTuple):
-    """How far answers have got."""
+    """How far answers have come."""
 
     end: int | None = None
     """The chunk after the newest window that was due."""
     unanswered: float | None = None
-    """When the first row came that no answer was about."""
+    """When the first row arrived that is in no answer yet."""
 
 
 class LandmarkEvaluation:
@@ -78,7 +79,8 @@ class LandmarkEvaluation:
         self._has_slide = has_slide
         self._value = value
         self._occupied = Ring[float]()
-        """The slides with rows that no answer was about, and when the first of these came."""
+        """The slides with rows that are in no answer yet, and when the first of these rows
+        arrived."""
         self._so = _So()
         self._answered: dict[int, Answer] = {}
         """Answers by the ends of their windows, until they are given."""
@@ -106,17 +108,18 @@ class LandmarkEvaluation:
                 self._answered[end] = self._answer(end, moment)
         answers = [self._answered[end] for end, _ in due[skipped:]]
         if due and not answers:
-            self._increments.advance(self._spans(due[-1][0]))  # merged although nothing is asked
+            # merged although no answer is requested
+            self._increments.advance(self._spans(due[-1][0]))
         return Answers(answers, skipped, partial(self._commit, due, passed))
 
     def current(self, now: float) -> Answer | None:
-        """Answer for the newest window that was due; without a slide, for everything so far."""
+        """Return the answer for the newest window that was due; without a slide, for all rows."""
         due, _ = self._due(now)
         end = due[-1][0] if due else self._so.end
         return self._over_no_rows(now) if end is None else self._answer(end, now)
 
     def due_at(self) -> float | None:
-        """Return when the clock alone will close the window that is open, if it will."""
+        """Return when the clock alone will close the open window, or None."""
         first = self._occupied.first_from(_FIRST) if self._has_slide else None
         if first is None:
             return None
@@ -134,23 +137,23 @@ class LandmarkEvaluation:
             self._answered.clear()
 
     def counts(self) -> Counts:
-        """Return what became of rows so far; none is too late."""
+        """Return what became of rows so far; no row is too late."""
         return Counts(self._inputs.late_rows(), 0, self._increments.rows)
 
     def describe(self) -> Description:
-        """Return how it is evaluated, in words."""
-        words = "everything since the landmark is in one partial"
+        """Describe how the query is evaluated."""
+        words = "all rows since the landmark are in one partial"
         return Description(words, self._increments.describe())
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self._increments.close()
 
     def _spans(self, end: int) -> tuple[Span, ...]:
         return (Span(_FIRST, end),) * len(self._inputs.inputs)
 
     def _note(self, cut: Cut, arrival: float) -> None:
-        """Learn that rows came."""
+        """Note that rows arrived."""
         unanswered = self._so.unanswered
         first = arrival if unanswered is None else min(arrival, unanswered)
         self._so = self._so._replace(unanswered=first)
@@ -163,7 +166,7 @@ class LandmarkEvaluation:
         self._newest = max(known if self._newest is None else (*known, self._newest))
 
     def _due(self, now: float) -> tuple[list[tuple[int, float]], int]:
-        """Return the ends of windows that are due, with since when, and which chunks are passed."""
+        """Return the ends of due windows, since when each is due, and the passed chunks."""
         if not self._has_slide:
             unanswered = self._so.unanswered
             return ([] if unanswered is None else [(1, unanswered)]), _LAST
@@ -197,5 +200,5 @@ class LandmarkEvaluation:
         return Answer(*bounds, due, 0, table, error, *self._failing.within(spans))
 
     def _over_no_rows(self, due: float) -> Answer:
-        """Answer as long as there is no window."""
+        """Return the answer as long as there is no window."""
         return Answer(None, None, due, 0, *self._finish.over_no_rows({}))

@@ -1,8 +1,8 @@
 """Evaluation over the newest rows of each key: `latest`, and update queries without a window.
 
-There is one answer, that for now. What it does not show any more was superseded, and is counted.
-Where every row of the result comes from one row of the stream, only those of keys with news are
-given: all since the last answer that was taken, so that one that is skipped takes no news with it.
+There is only the current answer. Rows that it no longer shows were superseded, and are counted. If
+every row of the result comes from one row of the stream, the answer has only the keys with news:
+all news since the last answer that was taken, so that skipping an answer loses no news.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class NewestEvaluation:
         self._is_by_row = is_by_row
         self._failing = failing
         self._pending = self._no_groups()
-        """Groups with news that no answer which was taken has told."""
+        """Groups whose news no taken answer has included."""
         self._unanswered: float | None = None
 
     def take_in(self, now: float) -> None:
@@ -79,7 +79,7 @@ class NewestEvaluation:
                     self._unanswered = arrival
 
     def answers(self, now: float, keep: int) -> Answers:
-        """Answer for now, if anything came."""
+        """Give the current answer, if anything arrived."""
         if self._unanswered is None:
             return Answers()
         if not keep:
@@ -94,7 +94,7 @@ class NewestEvaluation:
         if any(table.num_rows for table in tables):
             answer = self._answer(tables, self._unanswered)
             failed, error = answer.rows_failed, answer.failure
-            if failed:  # some of which were counted before
+            if failed:  # some of them were counted before
                 failed -= self._answer(self._rows_of(told), self._unanswered).rows_failed
             if not (answer.table.num_rows or answer.error or answer.rows_failed):
                 answer = None
@@ -109,16 +109,16 @@ class NewestEvaluation:
         return Answers([] if answer is None else [answer], 0, commit)
 
     def current(self, now: float) -> Answer | None:
-        """Answer for all keys, be there none."""
+        """Return the answer for all keys, even if there are none."""
         due = now if self._unanswered is None else self._unanswered
         return self._answer(self._all_rows(), due)
 
     def due_at(self) -> float | None:
-        """Return None: time alone changes nothing."""
+        """Return None, because time alone changes nothing."""
         return None
 
     def counts(self) -> Counts:
-        """Return what became of rows: late are those that were older than the newest of a key."""
+        """Return what became of rows. A row is late if it was older than the newest of its key."""
         found = [each.statistics() for each in self._newest]
         return Counts(
             sum(each.late for each in found),
@@ -127,20 +127,20 @@ class NewestEvaluation:
         )
 
     def describe(self) -> Description:
-        """Return how it is evaluated, in words."""
+        """Describe how the query is evaluated."""
         if self._is_by_row:
             return Description("the newest rows of keys with news are evaluated")
-        return Description("the newest rows of all keys are evaluated anew, when any came")
+        return Description("the newest rows of all keys are evaluated again when rows have arrived")
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self._whole.close()
 
     def _answered(self) -> None:
         self._unanswered = None
 
     def _delivered(self) -> None:
-        """Learn that the reader has the news; what comes later is news again."""
+        """Note that the reader has the news; what arrives later is news again."""
         self._pending = self._no_groups()
 
     def _no_groups(self) -> list[Groups]:
@@ -166,7 +166,7 @@ class NewestEvaluation:
         return Answer(None, None, due, 0, result, delivered=delivered)
 
     def _spared(self, rows: pa.Table, due: float) -> Answer:
-        """Answer for the rows that do not fail; those that do are not counted here."""
+        """Return the answer for the rows that do not fail; failing rows are not counted here."""
         spared = spare(lambda part: self._whole.run(chunk_0=part), rows)
         table = joined(spared, self._schema)
         failed, error = spared.rows_failed, spared.error
@@ -174,7 +174,7 @@ class NewestEvaluation:
 
 
 def joined(spared: Spared, schema: pa.Schema) -> pa.Table:
-    """Return what a statement gave for the rows that it does not fail on."""
+    """Return the results of a statement for the rows that it does not fail on, as one table."""
     import pyarrow as pa
 
     return pa.concat_tables(spared.results) if spared.results else empty_table(schema)

@@ -1,6 +1,6 @@
-"""The windows of a query as one grid of chunks, with the windows of each input counted in them.
+"""The windows of a query as one grid of chunks, and the windows of each input in chunks.
 
-What windows cannot have, of one another and of what the user chose, is refused here.
+This module also refuses windows that cannot be combined, and options that do not apply to them.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from ..sql.window_clause import WindowClause
 
 _OF_MONTHS: Final = {1: "s", 1_000: "ms", 1_000_000: "us", 1_000_000_000: "ns"}
-"""What NumPy calls units of time, by how many a second has; a day is none of them."""
+"""NumPy's names of units of time, by how many of them a second has; a day is not among them."""
 
 
 def refuse_choices_of_windows(parsed: ParsedQuery, choices: Choices) -> None:
-    """Refuse, for a query without a window, what is about windows; WindowError."""
+    """Raise WindowError if a query without a window has options for windows."""
     for name in ("allowed_lateness", "close_after"):
         if getattr(choices, name) is not None:
             hint = "leave it out, or write hop(stream, …) or tumble(stream, …) where a stream is"
             raise WindowError(
-                f"{name} is for windows over time, and this query has none",
+                f"{name} applies to windows over time, and this query has no window",
                 parsed.text,
                 parsed.places[0],
                 hint,
@@ -40,19 +40,19 @@ def refuse_choices_of_windows(parsed: ParsedQuery, choices: Choices) -> None:
 
 
 def refuse_unfitting(parsed: ParsedQuery, number: int, choices: Choices) -> None:
-    """Refuse what the windows of a query cannot have; `number` is that of one of them."""
+    """Refuse an option that the window with this number cannot have."""
     clause = parsed.windows[number]
     if choices.allowed_lateness is not None and (why := _is_never_late(clause)):
-        _refuse(f"allowed_lateness is for windows on source time: {why}", parsed, number)
+        _refuse(f"allowed_lateness applies to source-time windows: {why}", parsed, number)
     if choices.close_after is not None and (why := _closes_anyway(clause)):
-        _refuse(f"close_after is for windows on source time with a slide: {why}", parsed, number)
+        _refuse(f"close_after applies to source-time windows with a slide: {why}", parsed, number)
 
 
 def refuse_leaving_out(parsed: ParsedQuery, number: int) -> Never:
-    """Refuse to leave rows out of an append query without a window."""
+    """Refuse options that would leave rows out of an append query without a window."""
     raise StatementError(
-        "emit and emit_every cannot leave anything out here: without a window an append query "
-        "gives each row once",
+        "emit and emit_every cannot skip results here: without a window, an append query "
+        "returns each row once",
         parsed.text,
         parsed.places[number],
         hint="leave them out, give the stream a window, or choose semantics='update'",
@@ -60,23 +60,23 @@ def refuse_leaving_out(parsed: ParsedQuery, number: int) -> Never:
 
 
 def _is_never_late(clause: WindowClause) -> str:
-    """Return why no row is too late for a window; nothing if one can be."""
+    """Return why no row can be too late for a window, or "" if one can be."""
     if clause.kind is WindowKind.LANDMARK:
-        return "a landmark takes late rows in any case"
+        return "a landmark accepts late rows anyway"
     if clause.kind is WindowKind.SESSION:
-        return "a row is of the session that is open, and one that has ended stays as it is"
+        return "a row extends an open session, and a session that has ended does not change"
     if clause.axis is Axis.ROWS:
-        return "where rows are counted none is late"
-    return "by arrival no row is late" if clause.axis is Axis.ARRIVAL else ""
+        return "no row is late for a window that counts rows"
+    return "no row is late for a window on arrival" if clause.axis is Axis.ARRIVAL else ""
 
 
 def _closes_anyway(clause: WindowClause) -> str:
-    """Return why a window does not wait for a row to close; nothing if it does."""
+    """Return why a window closes without a further row, or "" if it does not."""
     if clause.kind is WindowKind.LANDMARK and not clause.slide:
-        return "a landmark without one never closes"
+        return "a landmark without a slide never closes"
     if clause.axis is Axis.ROWS:
-        return "these close when they are full"
-    return "these close by the clock" if clause.axis is Axis.ARRIVAL else ""
+        return "windows that count rows close when they are full"
+    return "windows on arrival close by the clock" if clause.axis is Axis.ARRIVAL else ""
 
 
 def _refuse(reason: str, parsed: ParsedQuery, number: int) -> Never:
@@ -86,7 +86,7 @@ def _refuse(reason: str, parsed: ParsedQuery, number: int) -> Never:
 def check_together(
     parsed: ParsedQuery, numbers: Sequence[int], definitions: Sequence[StreamDefinition]
 ) -> None:
-    """Refuse windows that one query cannot have together; WindowError."""
+    """Raise WindowError for windows that one query cannot have together."""
     clauses = [parsed.windows[number] for number in numbers]
     for of, (reason, hint) in _ALIKE.items():
         first, *others = [of(clause) for clause in clauses]
@@ -102,14 +102,14 @@ def check_together(
         raise WindowError(reason, parsed.text, parsed.places[numbers[-1]], hint)
     if len(numbers) > 1 and any(each.kind is WindowKind.SESSION for each in clauses):
         raise WindowError(
-            "a query has sessions of one stream",
+            "a query can have sessions of one stream only",
             parsed.text,
             parsed.places[numbers[-1]],
-            hint="join them with latest(stream) or a table, or make two queries",
+            hint="join them with latest(stream) or a table, or write two queries",
         )
     if any(each.answers_empty for each in clauses) and len({_slide(each) for each in clauses}) > 1:
         raise WindowError(
-            "windows that are answered although nothing came have one slide in one query",
+            "with empty => true, all windows of a query need the same slide and offset",
             parsed.text,
             parsed.places[numbers[-1]],
             hint="give all windows the same slide and offset, or leave empty out",
@@ -136,23 +136,23 @@ def _calendar(clause: WindowClause) -> object:
 
 _ALIKE: Final = {
     _kind: (
-        "a landmark or a session cannot be in one query with another window",
-        "make two queries, or give both streams the same window",
+        "a landmark or a session cannot be combined with another window",
+        "write two queries, or give both streams the same window",
     ),
     _landmark: (
-        "landmarks of one query have to be of one slide",
-        "make two queries, or give both streams the same window",
+        "the landmarks of one query must have the same slide",
+        "write two queries, or give both streams the same window",
     ),
     _axis: (
-        "the windows of one query have to be over times of one kind",
-        "make two queries, or give both streams windows of one kind",
+        "the windows of one query must be over times of one kind",
+        "write two queries, or give both streams windows of one kind",
     ),
     _calendar: (
-        "windows of months go with windows of months of the same zone and offset",
-        "make two queries, or say how many months, or how many days, for both",
+        "windows of months can only be combined with windows of months of the same zone and offset",
+        "write two queries, or give both windows in months, or both in days",
     ),
 }
-"""What has to be the same of all windows of a query, and what to say if it is not."""
+"""What must be the same for all windows of a query, and the error if it is not."""
 
 
 def _slide(clause: WindowClause) -> tuple[int, int]:
@@ -160,7 +160,7 @@ def _slide(clause: WindowClause) -> tuple[int, int]:
 
 
 def grid_of(clauses: Sequence[WindowClause], definition: StreamDefinition) -> Grid:
-    """Return the chunks that all windows of a query are made of."""
+    """Return the grid of the chunks that all windows of a query consist of."""
     first, *others = clauses
     if not first.slide:
         return EvenGrid(FOREVER)
@@ -175,7 +175,7 @@ def grid_of(clauses: Sequence[WindowClause], definition: StreamDefinition) -> Gr
 
 
 def schedule_of(clauses: Sequence[WindowClause], grid: Grid) -> Schedule | None:
-    """Return the windows of each input in chunks; None for a landmark without a slide."""
+    """Return the windows of each input in chunks, or None for a landmark without a slide."""
     return Schedule([_windows(each, grid) for each in clauses]) if clauses[0].slide else None
 
 
@@ -192,12 +192,12 @@ def _windows(clause: WindowClause, grid: Grid) -> Windows:
 
 
 def check_steps(parsed: ParsedQuery, place: int | None, schedule: Schedule) -> None:
-    """Refuse windows that would be made of too many chunks; WindowError."""
+    """Raise WindowError if a window would consist of too many chunks."""
     most = max(each.size for each in schedule.windows)
     if most > MOST_STEPS:
         raise WindowError(
-            f"a window would consist of {most:,} basic windows",
+            f"a window would consist of {most:,} chunks",
             parsed.text,
             place,
-            hint="choose sizes, slides and offsets with a greater common divisor",
+            hint="choose sizes, slides and offsets with a larger common divisor",
         )

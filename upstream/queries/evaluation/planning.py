@@ -1,14 +1,14 @@
-"""How a query is to be evaluated: which evaluation, over which parts, and what cannot be.
+"""Decides how a query is evaluated: by which class, over which parts, and what is refused.
 
     windows of the query            semantics    evaluation
-    tumble, hop, rows               either       by window: partials, or whole if that is cheaper
+    tumble, hop, rows               either       by window: partials, or in full if that is cheaper
     landmark                        either       one partial that grows
     latest, nothing else            either       the newest rows, evaluated anew
-    no window                       append       each new row once, where each stands alone
+    no window                       append       each new row once, if each is independent
     no window                       update       the newest row of each key
 
-`latest` beside one of the others is a table whose rows change: a row of the stream meets those that
-are the newest when it is evaluated.
+`latest` beside one of the others is a table whose rows change: a row of the stream is joined with
+the rows that are the newest when it is evaluated.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 class Plan:
     """A query that can be evaluated: how it is split, what evaluates it, and what that reads.
 
-    `reset` begins anew, where the windows are landmarks.
+    `reset` begins landmarks again.
     """
 
     split: SplitQuery
@@ -75,16 +75,16 @@ def plan(
     clock: Clock,
     stopwatch: Clock,
 ) -> Plan:
-    """Plan a query; QueryError if it cannot stand, or cannot be evaluated in bounded memory."""
+    """Plan a query; raise QueryError if it cannot stand or would need unbounded memory."""
     definitions = {name: entry.definition for name, entry in streams.items()}
     with duck.keeping():
         parsed = read_query(text, definitions, duck)
-        schema = check(parsed, definitions, duck)  # first of all: names that do not exist
+        schema = check(parsed, definitions, duck)  # first of all finds names that do not exist
         if not parsed.windows:
             raise StatementError(
-                "a standing query reads a stream, and this one reads none",
+                "a standing query must read a stream, and this one reads none",
                 text,
-                hint="name a stream, or use sql() for a query that is answered once",
+                hint="name a stream, or use sql() for a one-time query",
             )
         check_constants(parsed, definitions, duck)
         check_key(parsed, definitions, choices.semantics, duck)
@@ -94,7 +94,7 @@ def plan(
 
 
 class _Planner:
-    """Finds how one query is to be evaluated."""
+    """Plans one query."""
 
     def __init__(self, given: Given, logs: Sequence[Log]) -> None:
         self._given = given
@@ -108,12 +108,12 @@ class _Planner:
         self._readers: list[LogReader] = []
 
     def plan(self) -> Plan:
-        """Plan the query; QueryError if it cannot be evaluated in bounded memory."""
+        """Plan the query; raise QueryError if it would need unbounded memory."""
         try:
             return self._plan()
         except BaseException:
             for reader in self._readers:
-                reader.close()  # else the streams would be kept for a query that is not there
+                reader.close()  # otherwise streams would keep rows for a query that does not exist
             raise
 
     def _plan(self) -> Plan:
@@ -152,7 +152,7 @@ class _Planner:
             cause, cure = cause_and_cure(self._parsed)
             why = next((leaf.reason for leaf in split_query.leaves if leaf.reason), cause)
             raise UnboundedQueryError(
-                "over a stream without a window, this query would have to keep all rows"
+                "without a window, this query would have to keep all rows of the stream"
                 + (f": {why}" if why else ""),
                 self._parsed.text,
                 self._parsed.places[numbers[0]],
@@ -177,7 +177,7 @@ class _Planner:
         )
         if is_by_row and self._choices.emit == "changed":
             raise StatementError(
-                "each result of this query is about news, so that there is nothing to compare",
+                "each result of this query contains only news, so results cannot be compared",
                 self._parsed.text,
                 hint="leave emit='changed' out",
             )
@@ -246,7 +246,7 @@ class _Planner:
                 continue
             if window.kind is WindowKind.STREAM and self._choices.semantics == "append":
                 raise UnboundedQueryError(
-                    f"all rows of {window.stream} would have to be kept to meet those of a window",
+                    f"all rows of {window.stream} would have to be kept for the join with a window",
                     self._parsed.text,
                     self._parsed.places[i],
                     hint=f"use latest({window.stream}), or give it the same window",

@@ -1,7 +1,7 @@
 """Evaluation of an append query without a window: each new row once.
 
-Each row of the result comes from one row of a stream, so what came since the last evaluation is
-evaluated alone. Nothing is remembered.
+Each row of the result comes from one row of a stream. So what arrived since the last evaluation is
+evaluated alone, and nothing is kept.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     Portion = list[tuple[int, Batch]]
 
 _ROWS: Final = 131_072
-"""How many rows go into one answer at most, but for a larger batch."""
+"""At most this many rows go into one answer, unless a batch is larger."""
 
 
 class RowWiseEvaluation:
-    """Evaluate a query over the rows that came."""
+    """Evaluate a query over the rows that arrived."""
 
     __slots__ = ("_failing", "_readers", "_schema", "_waiting", "_whole")
 
@@ -56,7 +56,7 @@ class RowWiseEvaluation:
                 reader.take(sum(batch.rows.num_rows for batch in batches))
 
     def answers(self, now: float, keep: int) -> Answers:
-        """Answer for the rows that came."""
+        """Give answers for the rows that arrived."""
         portions = list(self._portions())
         skipped = max(0, len(portions) - keep)
         found = [self._answer(portion) for portion in portions[skipped:]]
@@ -71,23 +71,23 @@ class RowWiseEvaluation:
         return Answers(told, skipped, commit)
 
     def current(self, now: float) -> Answer | None:
-        """Return None: nothing is remembered."""
+        """Return None, because nothing is kept."""
         return None
 
     def due_at(self) -> float | None:
-        """Return None: time alone changes nothing."""
+        """Return None, because time alone changes nothing."""
         return None
 
     def counts(self) -> Counts:
-        """Return what became of rows: every row counts, and those that wait are held."""
+        """Return what became of rows: every row counts, and waiting rows are held."""
         return Counts(held=sum(batch.rows.num_rows for _, batch in self._waiting))
 
     def describe(self) -> Description:
-        """Return how it is evaluated, in words."""
-        return Description("each row is evaluated when it came, and nothing is remembered")
+        """Describe how the query is evaluated."""
+        return Description("each row is evaluated once after it has arrived, and no rows are kept")
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self._whole.close()
 
     def _portions(self) -> Iterator[Portion]:
@@ -119,5 +119,5 @@ class RowWiseEvaluation:
         return Answer(None, None, due, 0, table, None, failed, error), parts
 
     def _run(self, number: int, rows: pa.Table) -> pa.Table:
-        """Evaluate rows of one stream; what the others have is evaluated on its own."""
+        """Evaluate rows of one stream; the rows of other streams are evaluated separately."""
         return self._whole.run(**{f"chunk_{number}": rows})

@@ -1,7 +1,7 @@
 """Evaluation over sessions: each session of a group is a window, answered when it has ended.
 
-Rows are kept until their session is closed. Those that close together are evaluated in one
-statement, each a chunk of its own, in the order in which they ended.
+Rows are kept until their session is closed. Sessions that close together are evaluated in one
+statement, each as a chunk of its own, in the order in which they ended.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 class SessionEvaluation:
     """Evaluate a query over the sessions of one stream.
 
-    `failing_now` is where `increments` counts the rows of sessions that are being evaluated, which
-    may be more than once; `failing` counts them once.
+    `failing_now` counts the failing rows of the sessions that are being evaluated, possibly more
+    than once. `failing` counts them once.
     """
 
     __slots__ = (
@@ -81,12 +81,12 @@ class SessionEvaluation:
         self._failing_now = failing_now
         self._late = 0
         self._closed: list[Session] = []
-        """The sessions that have ended, and no answer was about."""
+        """The sessions that have ended and have no answer yet."""
         self._last: Session | None = None
-        """The session that was answered last, or would have been."""
+        """The last session that had an answer, or would have had one."""
         self._last_answer: Answer | None = None
         self._numbers = count()
-        """Each evaluation of a session is a chunk of a number of its own."""
+        """Each evaluation of a session uses a chunk with a new number."""
 
     def take_in(self, now: float) -> None:
         """Read what waits, and close the sessions that have ended."""
@@ -103,7 +103,7 @@ class SessionEvaluation:
         self._sessions.settle()
 
     def answers(self, now: float, keep: int) -> Answers:
-        """Answer for the newest `keep` sessions of those that have ended."""
+        """Give answers for the newest `keep` sessions that have ended."""
         if not self._closed:
             return Answers()
         due = sorted(self._closed, key=self._order)
@@ -119,7 +119,7 @@ class SessionEvaluation:
         return Answers(found, left_out, commit)
 
     def current(self, now: float) -> Answer | None:
-        """Answer for the session that ended last; without one, over no rows."""
+        """Return the answer for the session that ended last; without one, over no rows."""
         newest = max(self._closed, key=self._order, default=self._last)
         if newest is None:
             return self._over_no_rows(now)
@@ -132,7 +132,7 @@ class SessionEvaluation:
         return answer
 
     def due_at(self) -> float | None:
-        """Return when the clock alone will end a session, if it will."""
+        """Return when the clock alone will end a session, or None."""
         end = self._sessions.first_end()
         return None if end is None else self._progress.passes_at(end)
 
@@ -141,12 +141,12 @@ class SessionEvaluation:
         return Counts(late=self._late, held=self._sessions.rows + self._increments.rows)
 
     def describe(self) -> Description:
-        """Return how it is evaluated, in words."""
-        words = "rows are kept until their session ends; those that end together are evaluated so"
+        """Describe how the query is evaluated."""
+        words = "rows are kept until their session ends; those that end together share a statement"
         return Description(words, self._increments.describe())
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self._increments.close()
 
     # Reading
@@ -179,7 +179,7 @@ class SessionEvaluation:
     # Answering
 
     def _answered(self, sessions: Sequence[Session], now: float) -> list[Answer]:
-        """Answer for sessions, which have ended."""
+        """Return answers for sessions that have ended."""
         import pyarrow as pa
 
         numbers = [next(self._numbers) for _ in sessions]
@@ -216,7 +216,7 @@ class SessionEvaluation:
         return Answer(*start_and_end, due, 0, table, error, failed, failure)
 
     def _over_no_rows(self, due: float) -> Answer:
-        """Answer as long as no session has ended."""
+        """Return the answer as long as no session has ended."""
         return Answer(None, None, due, 0, *self._finish.over_no_rows(self._bounds(None, None)))
 
     def _bounds(self, start: int | None, end: int | None) -> dict[str, pa.Table]:

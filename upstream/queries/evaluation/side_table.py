@@ -1,7 +1,7 @@
 """The newest rows of a stream as a table that a query over other windows reads.
 
-DuckDB finds it like any other table; it is brought up to date before the query reads its streams,
-so that a row meets the rows that are the newest when it is evaluated.
+DuckDB finds it like any other table. It is brought up to date before the query reads its streams,
+so that a row is joined with the rows that are the newest when it is evaluated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SideTable:
-    """Keeps what is lent to DuckDB at the newest rows of a stream."""
+    """Lends the newest rows of a stream to DuckDB."""
 
     __slots__ = ("_duck", "_is_stale", "_newest", "_relation", "reader")
 
@@ -35,11 +35,11 @@ class SideTable:
 
     @property
     def name(self) -> str:
-        """What DuckDB calls the table."""
+        """The name of the table in DuckDB."""
         return self._relation.name
 
     def refresh(self) -> None:
-        """Read what waits. O(what changed) if anything does."""
+        """Read what waits. O(changes)."""
         rows = self.reader.peek_rows()
         if rows is not None:
             with HeldInterrupt():
@@ -51,6 +51,6 @@ class SideTable:
             self._is_stale = False
 
     def close(self) -> None:
-        """Read no more, and take the table back."""
+        """Stop reading, and take the table back."""
         self.reader.close()
         self._duck.take_back(self._relation)

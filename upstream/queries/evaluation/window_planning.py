@@ -1,4 +1,4 @@
-"""How a query over windows is evaluated: what it is made of, put together."""
+"""Puts together the parts that evaluate a query over windows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .session import SessionEvaluation
 from .windowed import WindowedEvaluation
 
 MOST_REVISABLE: Final = 100_000
-"""Of a long silence no more empty windows are remembered, for the rows that may come late."""
+"""After a long silence, at most this many empty windows are remembered for late rows."""
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a query is planned from: how it was read, and what it is evaluated with.
+    """What a query is planned from: how it was read, and what evaluates it.
 
     `definitions` are those of the streams of its windows.
     """
@@ -71,9 +71,9 @@ class Given:
 
 
 class WindowPlanner:
-    """Plans the evaluation of a query over the windows of these numbers.
+    """Plans the evaluation of a query over the windows with these numbers.
 
-    WindowError if they do not go together.
+    Raises WindowError if they cannot be combined.
     """
 
     def __init__(self, given: Given, numbers: Sequence[int]) -> None:
@@ -105,7 +105,7 @@ class WindowPlanner:
     def evaluation(
         self, split: SplitQuery, readers: Sequence[LogReader], schema: pa.Schema
     ) -> Planned:
-        """Return what evaluates a query over these windows, and what resets it if that can be."""
+        """Return the evaluation over these windows, and a function that resets it, or None."""
         if self._clauses[0].kind is WindowKind.SESSION:
             return self._sessions(split, readers[0], schema), None
         inputs = [self._input(i, reader) for i, reader in enumerate(readers)]
@@ -162,14 +162,14 @@ class WindowPlanner:
         leaves: list[ChunkLeaf] = []
         for leaf in split.leaves:
             if leaf.groups is None or len(leaf.windows) > 1:
-                why = leaf.reason or "its rows are in the result one by one"
+                why = leaf.reason or "the result contains its rows"
                 if len(leaf.windows) > 1:
-                    why = "a row that comes may join any of them"
+                    why = "a new row may join any of them"
                 raise UnboundedQueryError(
                     f"this query would have to keep all rows since the landmark: {why}",
                     self._given.parsed.text,
                     self._given.parsed.places[self._numbers[leaf.windows[0]]],
-                    hint="aggregate the rows, or use a window that slides: hop(stream, …)",
+                    hint="aggregate the rows, or use a sliding window: hop(stream, …)",
                 )
             definition = self._definitions[leaf.windows[0]]
             leaves.append(ChunkLeaf(leaf, definition.schema, self._duck, cumulative=True))
@@ -208,7 +208,7 @@ class WindowPlanner:
         clause, definition = self._clauses[number], self._definitions[number]
         ends = None if self._schedule is None else EndTimes(self._grid, self._schedule)
         progress = self._progress(clause, definition, ends)
-        # Nothing leaves a landmark, so nothing is too late for one.
+        # Nothing leaves a landmark, so no row is too late for one.
         is_landmark = clause.kind is WindowKind.LANDMARK
         lateness = FOREVER if is_landmark else self._lateness()
         return Input(definition, reader, self._grid, progress, lateness=lateness)
@@ -225,11 +225,11 @@ class WindowPlanner:
         )
 
     def _is_whole(self, split: SplitQuery) -> bool | None:
-        """Return how windows are evaluated, None if that is a matter of how large they are."""
+        """Return how windows are evaluated; None if that depends on their size."""
         if self._given.choices.evaluation != "measured":
             return self._given.choices.evaluation == "whole"
         if reads_tables(split):
-            return False  # a table may change, and would then be another for the rows of old
+            return False  # a table may change, and would then differ for old rows
         if self._clauses[0].axis is Axis.ROWS and self._clauses[0].size > MOST_ROWS:
             return False
         return None
@@ -241,7 +241,7 @@ class WindowPlanner:
         return round(min(seconds * (self._definitions[0].units_per_second or 1), FOREVER))
 
     def _value(self) -> Callable[[int], WindowBound]:
-        """Return what makes a bound of a time on the axis of the windows."""
+        """Return the function that makes a bound from a time on the axis of the windows."""
         axis = self._clauses[0].axis
         if axis is Axis.ROWS:
             return int

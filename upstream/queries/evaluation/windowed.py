@@ -1,11 +1,11 @@
-"""Evaluation over windows that slide: whole, or by increments.
+"""Evaluation over sliding windows: in full, or incrementally.
 
     take_in:   streams -> chunks of rows -> partials, as chunks are complete -> running merges
     answers:   a walk over the windows that time has passed -> the result of each
 
-Windows of few rows are evaluated whole; larger ones, and those that read tables, by increments; of
-joins in between, whichever is cheaper (`ChosenWay`).
-Leaves are moved to a window before it is closed, so that rows are merged as they come.
+Windows of few rows are evaluated in full. Larger windows, and those that read tables, are evaluated
+incrementally. For joins in between, the cheaper way is used (`ChosenWay`). Leaves move to a window
+before it is closed, so that rows are merged as they arrive.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class WindowedEvaluation:
-    """Evaluate a query over windows, of one input or several."""
+    """Evaluate a query over windows of one or more inputs."""
 
     __slots__ = (
         "_bounds",
@@ -76,20 +76,18 @@ class WindowedEvaluation:
         self._stopwatch = stopwatch
         self._failing = failing
         self._last_answer: Answer | None = None
-        """The answer for the newest window that was passed with rows in it, if there was one."""
+        """The answer for the newest passed window with rows, if there was one."""
         self._empty: tuple[tuple[int, int], Answer] | None = None
-        """The window that was asked for before it was answered, and the answer for it.
-
-        Behind the window's end stands how many rows had been read by then.
-        """
+        """The answer for a window that was requested before it was due. The key is the window's
+        end, with the number of rows that had been read."""
         self._portions = Portions()
         self._readings = 0
         """How often rows were read since the last answer."""
         self._started = 0.0
-        """When rows were read last, by the stopwatch."""
+        """When rows were last read, by the stopwatch."""
 
     def take_in(self, now: float) -> None:
-        """Read what waits, and feed chunks that are complete, and portions of the open one."""
+        """Read what waits; feed complete chunks, and portions of the open one."""
         way = self._way
         if way.is_measured or not way.is_whole:
             self._started = self._stopwatch.now()
@@ -106,7 +104,7 @@ class WindowedEvaluation:
             self._walk.begin(self._reading.passed(now))
 
     def answers(self, now: float, keep: int) -> Answers:
-        """Answer for the newest `keep` windows of those that are due."""
+        """Give answers for the newest `keep` due windows."""
         passed = self._reading.passed(now)
         walk = None if passed is None else self._walk.forked(passed)
         if passed is None or walk is None:
@@ -132,9 +130,10 @@ class WindowedEvaluation:
         return Answers(found, skipped + left_out, commit)
 
     def current(self, now: float) -> Answer | None:
-        """Answer for the newest closed window, be it without rows; without a window over no rows.
+        """Return the answer for the newest closed window, with rows or without.
 
-        The same answer is given again until the next window is closed.
+        Before any window is closed, it is the result over no rows. It stays the same until the
+        next window is closed.
         """
         passed, last = self._reading.passed(now), self._walk.last
         is_open = passed is not None and passed < FOREVER
@@ -151,7 +150,7 @@ class WindowedEvaluation:
         return self._empty[1]
 
     def due_at(self) -> float | None:
-        """Return when the clock alone will close the window that is open, if it will."""
+        """Return when the clock alone will close the open window, or None."""
         if not self._reading.passes_by_clock:
             return None
         end = self._walk.due_from()
@@ -163,23 +162,23 @@ class WindowedEvaluation:
         return Counts(late=self._reading.late_rows(), held=held)
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self._increments.close()
 
     def describe(self) -> Description:
-        """Return how it is evaluated at the moment, in words."""
+        """Describe how the query is evaluated at the moment."""
         way, count = self._way, self._portions.count
         words = way.describe(self._increments.way)
         if way.is_whole and way.most_rows == FOREVER:
             return Description(words)
         if count > 1 and not way.is_whole:
-            words += f"; the open chunk in {count} portions as it comes"
+            words += f"; the open chunk is evaluated in {count} portions"
         return Description(words, self._increments.describe())
 
     # Working ahead
 
     def _work_ahead(self) -> None:
-        """Feed what will not change, and of an open chunk what has a portion's rows."""
+        """Feed chunks that will not change, and portions of the open chunk."""
         for number, rows in enumerate(self._reading.rows):
             self._increments.feed(number, rows, self._reading.portion(number, self._portions.count))
         if self._walk.spans is not None:
@@ -196,15 +195,15 @@ class WindowedEvaluation:
             self._let_go()
 
     def _let_go(self) -> None:
-        """Keep no rows, if they are not for windows that are evaluated whole."""
+        """Stop keeping rows that are kept only for evaluation in full."""
         if not self._way.keeps_rows:
             self._readings = 0
             for rows in self._reading.rows:
                 rows.let_go()
 
     def _learn(self, answers: int, seconds: float) -> None:
-        """Learn from how long it took from the reading of the last rows to the answers."""
-        if answers == 1 and self._readings > 1:  # else there were no portions
+        """Note how long it took from reading the last rows to the answers."""
+        if answers == 1 and self._readings > 1:  # otherwise there were no portions
             self._portions.responded(seconds)
         self._readings = 0 if answers else self._readings
         if answers == 1 and self._way.is_measured:
@@ -239,7 +238,7 @@ class WindowedEvaluation:
             return self._finish.failed(failure)
 
     def _over_no_rows(self, spans: Spans | None) -> tuple[pa.Table, str | None]:
-        """Evaluate the query as it is where there are no rows."""
+        """Evaluate the unchanged query over no rows."""
         return self._finish.over_no_rows(self._tables(spans))
 
     def _evaluated(self, spans: Spans) -> pa.Table:
@@ -256,7 +255,7 @@ class WindowedEvaluation:
                 }
                 return self._finish.whole.run(**chunks, **self._tables(spans))
             except DatabaseError:
-                self._go_by_increments()  # which can leave out the rows that fail
+                self._go_by_increments()  # can leave out the rows that fail
         for number, each in enumerate(rows):
             self._increments.feed(number, each, spans[number].end)
         return self._increments.table(spans, self._tables(spans))
@@ -267,7 +266,7 @@ class WindowedEvaluation:
     # Forgetting
 
     def _forget(self) -> None:
-        """Let go what no window can need any more."""
+        """Forget what no window can need any more."""
         walk = self._walk
         if walk.open is None or walk.spans is None:
             return
@@ -290,7 +289,7 @@ class WindowedEvaluation:
         assert self._lateness is not None
         progress = self._reading.progress
         began = [each.newest for each in progress if each.newest is not None]
-        newest = min(began)  # those that never began are not waited for
+        newest = min(began)  # inputs that have not begun are not waited for
         chunk = self._reading.grid.chunk_of(newest - self._lateness)
         schedule = self._walk.schedule
         end = min(schedule.end_covering(i, chunk) for i in range(len(schedule.windows)))

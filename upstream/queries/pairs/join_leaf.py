@@ -1,12 +1,11 @@
-"""A leaf of a query over several inputs: their join, of which each new pair of rows is made once.
+"""A leaf of a query over several inputs: their join, which makes each new pair of rows once.
 
-Rows that come are joined with those of the other inputs that are held, and held from then on
-(DataCell, section 3, "Multi-stream Queries"). Which rows meet, and when a pair leaves, is said by a
-`Pairing`.
+New rows are joined with the held rows of the other inputs, and are held from then on (DataCell,
+section 3, "Multi-stream Queries"). A `Pairing` decides which rows meet, and when a pair leaves.
 
-The rows of the window are held, for rows to come; so are those of earlier windows that may still be
-asked for, which are then joined anew: a pair of rows can be in a window that is older than the
-younger of them, but not in all windows of the older one.
+The rows of the window are held for later rows. Rows of earlier windows that may still be requested
+are held as well, and then joined again: a pair of rows can be in a window that is older than the
+younger row, but not in all windows of the older row.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ if TYPE_CHECKING:
 
 _BEFORE_ALL: Final = -(1 << 63)
 _WORTH: Final = 0.5
-"""Aggregating before the join is worth it if it leaves no more of the rows than this."""
+"""Aggregating before the join is worth it if at most this fraction of the rows is left."""
 
 
 class JoinLeaf:
     """Evaluate a leaf over several inputs.
 
-    Where each input can be aggregated before the join, that is done if the first rows become half
-    as many by it.
+    If an input can be aggregated before the join, this is done if it at least halves the first
+    rows.
     """
 
     __slots__ = (
@@ -84,33 +83,33 @@ class JoinLeaf:
         self._pairing = pairing
         self._failing = failing
         self._failed_pairs: Counter[Place] = Counter()
-        """How many pairs were left out, by where their rows are."""
+        """How many pairs were left out, by the places of their rows."""
         self.keeps_rows = bool(leaf.reason)
         leaves = [leaf] if leaf.early is None else [leaf.early, leaf]
         self._forms = [PairStatements(each, schemas, duck) for each in leaves]
-        """The ways to join; the first is taken, once there were rows to choose by."""
+        """The possible forms of the join; one is chosen once there are rows to choose by."""
         self._is_chosen = False
-        assert leaf.schema is not None, "a leaf that was tried has a schema"
+        assert leaf.schema is not None, "a leaf has a schema once it was tried"
         self.schema = leaf.schema
         self._merge = PairMerge(leaf.groups, leaf.states, self.schema, duck)
         self.merge_query = self._merge.query
-        """The query by which the finish merges what `merged` gives."""
+        """The query by which the finish merges the tables from `merged`."""
         self._waiting = {i: Ring["pa.Table"]() for i in leaf.windows}
-        """What was picked, until a window reaches it."""
+        """The picked rows that no window has reached yet."""
         self._held = {i: Ring["pa.Table"]() for i in leaf.windows}
-        """What was joined with what there was."""
+        """The rows that were joined with what was there."""
         self._tables: dict[int, SlidingTable] = {}
-        """What is held of each input for the window."""
+        """The held rows of each input for the window."""
         count = max(leaf.windows) + 1
         self._spans: Sequence[Span] = (Span(_BEFORE_ALL, _BEFORE_ALL),) * count
         self._forgotten: Sequence[int] = (_BEFORE_ALL,) * count
 
     def reads(self, number: int) -> bool:
-        """Tell whether it reads an input."""
+        """Tell whether the leaf reads an input."""
         return number in self._inputs
 
     def feed(self, number: int, pieces: Sequence[Piece], failed: FailedRows) -> Callable[[], None]:
-        """Pick what is needed of rows that came, to be joined when the window reaches them."""
+        """Pick the needed columns of new rows, to be joined when the window reaches them."""
         rows = with_chunks(pieces)
         form = self._chosen_form(number, rows)
         spared = spare(partial(form.pick, number), rows)
@@ -128,7 +127,7 @@ class JoinLeaf:
         self._join()
 
     def advance(self, spans: Sequence[Span]) -> None:
-        """Move on to a window, and join what waited for it."""
+        """Move to a window, and join what waited for it."""
         if spans != self._spans:
             first = self._pairing.kept_from(spans)
             with HeldInterrupt():
@@ -145,7 +144,7 @@ class JoinLeaf:
         return self._merge.partials()
 
     def forget(self, before: Sequence[int]) -> None:
-        """Say that chunks below are not asked for again once the window has passed them."""
+        """Forget earlier chunks, once the window has passed them."""
         self._forgotten = before
         self._drop()
 
@@ -159,18 +158,18 @@ class JoinLeaf:
         return held + self._merge.rows
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self._merge.close()
         for form in self._forms:
             form.close()
 
     def describe(self) -> str:
-        """Return how it is merged, in words."""
+        """Describe how the leaf is merged."""
         forms = self._forms[:1] if self._is_chosen else self._forms
         early = ["aggregated before the join" in form.rule for form in forms]
-        may_be = "" if all(early) else ", if that makes them much fewer"
-        first = f"rows are first aggregated by what they are joined by{may_be}; "
-        joined = "new rows are joined once with those that are held, "
+        may_be = "" if all(early) else ", if that reduces them enough"
+        first = f"rows are first aggregated by the columns of the join{may_be}; "
+        joined = "new rows are joined once with the held rows, "
         return f"{first if any(early) else ''}{joined}{self._merge.describe()}"
 
     # Picking
@@ -182,18 +181,18 @@ class JoinLeaf:
         self._is_chosen = True
 
     def _chosen_form(self, number: int, rows: pa.Table) -> PairStatements:
-        """See how many rows are left when they are aggregated before the join."""
+        """Find out how many rows are left if they are aggregated before the join."""
         form, *others = self._forms
         if self._is_chosen or not others:
             return form
         try:
             picked = form.pick(number, rows).num_rows
         except DatabaseError:
-            picked = rows.num_rows  # rows that fail one by one could not be told apart any more
+            picked = rows.num_rows  # afterwards, rows that fail could not be told apart
         return others[0] if picked > rows.num_rows * _WORTH else form
 
     def _keyed(self, number: int, chunk: int, rows: pa.Table) -> Piece:
-        """Return rows with the key of their pairs in front."""
+        """Return rows with the key of their pairs as the first column."""
         import pyarrow as pa
 
         key = self._pairing.key(number, chunk)
@@ -207,8 +206,8 @@ class JoinLeaf:
     def _join(self) -> None:
         """Join what waits with what is held, as far as the window goes.
 
-        Input by input: the new rows of each with all that are held of the others, and held from
-        then on.
+        Input by input, the new rows of each are joined with all held rows of the others, and are
+        held from then on.
         """
         for number in self._inputs:
             span = self._spans[number]
@@ -227,7 +226,7 @@ class JoinLeaf:
             self._merge.settle()
 
     def _joined_anew(self, spans: Sequence[Span]) -> pa.Table:
-        """Join the rows of an earlier window anew."""
+        """Join the rows of an earlier window again."""
         import pyarrow as pa
 
         self._join()
@@ -242,7 +241,7 @@ class JoinLeaf:
     def _joined(
         self, join: Join, number: int, pieces: Sequence[Piece], spans: Sequence[Span]
     ) -> Joined:
-        """Join pieces of an input with the rows that are held of the others for a window."""
+        """Join pieces of an input with the held rows of the others for a window."""
         import pyarrow as pa
 
         partners = self._pairing.partners(number, spans)
@@ -256,7 +255,7 @@ class JoinLeaf:
         return sparing_join(join, number, rows, others, made_of | {number: pieces})
 
     def _rows(self, number: int, span: Span) -> pa.Table:
-        """Return what is held of an input for a span."""
+        """Return the held rows of an input for a span."""
         import pyarrow as pa
 
         if span == self._spans[number]:

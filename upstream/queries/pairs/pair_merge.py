@@ -1,9 +1,9 @@
-"""The merge of pairs of chunks: partials of all chunks of the window together, in one table.
+"""The merge of pairs of chunks: the partials of all chunks of the window in one table.
 
-In a join of streams every slide adds to every chunk of the window, so no merge of several chunks
-lasts until the next slide, and all are merged for each, as DataCell does ("Merging Intermediates",
-section 3). But they are merged in one statement, over rows that carry the number of their chunk;
-another statement now and then makes one row of the many of a chunk and group.
+In a join of streams every slide adds to every chunk of the window. So no merge of several chunks
+can be reused for the next slide, and all are merged for each slide, as in DataCell ("Merging
+Intermediates", section 3). But they are merged in one statement, over rows that have the number of
+their chunk. Now and then another statement combines the rows of a chunk and group into one.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from ..rewriting.split_query import State
 
 _ROWS: Final = 4_096
-"""So many rows more than after they were put together last, and they are put together again."""
+"""With this many rows more than after the last time, rows are combined again."""
 _UNASKED_ROWS: Final = 65_536
-"""The same where they are not read in between."""
+"""The same limit if they are not read in between."""
 _BEFORE_ALL: Final = -(1 << 63)
 
 
 class PairMerge:
-    """Keeps partials that come with the key of their pair in front, from the window's first key on.
+    """Keeps partials from the window's first key on; the key of the pair is their first column.
 
-    `query` merges them, over the relation `partials`; the statement that finishes does so too.
-    None where partials are rows.
+    `query` merges the relation `partials`, and so does the statement of the finish. It is None if
+    partials are rows.
     """
 
     __slots__ = ("_by_key", "_first", "_rows", "_schema", "_tables", "_together", "query")
@@ -59,28 +59,28 @@ class PairMerge:
             by_key = merge_query((STEP, *groups), states)
             self._by_key = prepare(duck, by_key, {PARTIALS: self._schema})
         self._tables: list[pa.Table] = []
-        """All that is kept; the rest says when to put it together."""
+        """All partials that are kept."""
         self._rows = self._together = 0
-        """How many rows there are, and were when they were put together last."""
+        """How many rows there are, and how many there were when they were last combined."""
         self._first = _BEFORE_ALL
 
     def conformed(self, partials: Sequence[pa.Table]) -> list[pa.Table]:
-        """Return partials as they can be staged: those that have rows, in one schema."""
+        """Return partials in a form that can be staged: those with rows, in one schema."""
         return [table.cast(self._schema) for table in partials if table.num_rows]
 
     def stage(self, partials: Sequence[pa.Table]) -> None:
-        """Take partials, with a column for their keys in front. Nothing can fail here."""
+        """Take partials, with a first column for their keys. Nothing can fail here."""
         self._tables.extend(partials)
         self._rows += sum(table.num_rows for table in partials)
 
     def settle(self) -> None:
-        """Put partials together if they have become many although they are not read."""
+        """Combine partials if there are many, even if they are not read."""
         if self._rows > 2 * self._together + _UNASKED_ROWS:
-            with suppress(DatabaseError):  # the reader of the partials is told
+            with suppress(DatabaseError):  # the reader of the partials gets the error
                 self._rows_of_window()
 
     def advance(self, first: int) -> None:
-        """Say that the window begins with a key, and pairs with lesser ones have left."""
+        """Note that the window begins with a key: pairs with lesser keys have left."""
         assert first >= self._first
         self._first = first
 
@@ -94,18 +94,18 @@ class PairMerge:
         return self._rows
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         if self._by_key is not None:
             self._by_key.close()
 
     def describe(self) -> str:
-        """Say in a phrase how it merges."""
+        """Describe in a phrase how it merges."""
         if self.query is None:
-            return "and put one after the other"
-        return "and all partials of the window merged by the statement that finishes"
+            return "and concatenated"
+        return "and the final statement merges all partials of the window"
 
     def _rows_of_window(self) -> pa.Table:
-        """Put the rows of the window together, and let them take the place of what is kept."""
+        """Combine the rows of the window, and replace what is kept."""
         import pyarrow as pa
 
         rows = pa.concat_tables(self._tables) if self._tables else empty_table(self._schema)
@@ -124,5 +124,5 @@ class PairMerge:
         return rows
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         assert self._rows == sum(table.num_rows for table in self._tables)

@@ -1,7 +1,7 @@
-"""The statements by which streams are joined: what is picked of each, and the join of that.
+"""The statements that join streams: what is picked of each stream, and the join.
 
-Of the two sides of a join one is short, the rows that came; so there is a statement for each
-stream, in which that stream comes last (see `rewriting.relations`).
+One side of a join is short: the new rows. So there is a statement for each stream, in which that
+stream comes last (see `rewriting.relations`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class PairStatements:
             for i in leaf.windows
         }
         self.picked = {i: self._picks[i].schema for i in leaf.windows}
-        """What is picked of each stream: the step, and what its rows are joined by and make."""
+        """The columns that are picked of each stream: the step, the join columns, and the
+        values."""
         lent = {f"chunk_{i}": self.picked[i] for i in leaf.windows}
         self._by_step = {
             i: prepare(duck, with_last(leaf.partial_by_step, f"chunk_{i}"), lent)
@@ -47,19 +48,22 @@ class PairStatements:
         self._partial = prepare(duck, leaf.partial, without_step)
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         for prepared in (*self._picks.values(), *self._by_step.values(), self._partial):
             prepared.close()
 
     def pick(self, window: int, rows: pa.Table) -> pa.Table:
-        """Return what is needed of rows of a stream, which have their steps; no more rows."""
+        """Return what is needed of rows of a stream, which have their steps."""
         columns = self._columns[window]
         if columns is not None:
             return rows.select(columns)
         return self._picks[window].run(**{f"chunk_{window}": rows})
 
     def join(self, window: int, rows: pa.Table, others: Mapping[int, pa.Table]) -> pa.Table:
-        """Join rows of one stream, the fewer, with those of the others; the step is in front."""
+        """Join rows of one stream, the shorter side, with those of the others.
+
+        The step comes first.
+        """
         chunks = {f"chunk_{i}": other for i, other in others.items()}
         return self._by_step[window].run(**{f"chunk_{window}": rows}, **chunks)
 

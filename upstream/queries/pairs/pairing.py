@@ -1,4 +1,4 @@
-"""Which chunks of several inputs meet, each pair once, and when a pair leaves."""
+"""Decides which chunks of several inputs meet, each pair once, and when a pair leaves."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ if TYPE_CHECKING:
 
 
 class Pairing(Protocol):
-    """Says which rows meet. Of a pair, the row that comes last meets the others.
+    """Decides which rows meet. The later row of a pair meets the earlier ones.
 
-    A pair has a key by which it is kept: the least of the keys of its chunks.
+    A pair is kept under a key: the least of the keys of its chunks.
     """
 
     def partners(self, number: int, spans: Sequence[Span]) -> Mapping[int, Span]:
-        """Return the chunks of the other inputs that new rows of one meet."""
+        """Return the chunks of the other inputs that new rows of one input meet."""
 
     def key(self, number: int, chunk: int) -> int:
-        """Return the key of pairs with a chunk of an input, if no other chunk leaves before."""
+        """Return the key of pairs with a chunk of an input, if no other chunk leaves before it."""
 
     def kept_from(self, spans: Sequence[Span]) -> int:
         """Return the least key of a pair that is in a window."""
 
 
 class WindowPairing:
-    """Rows that are in one window meet: all of one input with all of the others.
+    """Rows in one window meet: all rows of one input meet all rows of the others.
 
-    A pair leaves with the first of its chunks that leaves. Where all windows are alike that is the
-    older chunk, whose number is the key; else the key is the end of the first window without it.
+    A pair leaves with the first of its chunks that leaves. If all windows are alike, this is the
+    older chunk, and its number is the key. Otherwise the key is the end of the first window without
+    it.
     """
 
     __slots__ = ("_inputs", "_schedule")
@@ -43,7 +44,7 @@ class WindowPairing:
         return {other: spans[other] for other in self._inputs if other != number}
 
     def key(self, number: int, chunk: int) -> int:
-        """Return when a chunk leaves, in a number that is comparable over all inputs."""
+        """Return when a chunk leaves, as a number that is comparable over all inputs."""
         if self._schedule.is_even:
             return chunk
         return self._schedule.windows[number].leaving(chunk)

@@ -1,4 +1,4 @@
-"""A join of which some pairs of rows fail: these are left out, and all others stay."""
+"""A join in which some pairs of rows fail: these pairs are left out, and all others stay."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from ..results.failing_rows import Place, Spared
 
 Join = Callable[[int, "pa.Table", Mapping[int, "pa.Table"]], "pa.Table"]
-"""Joins rows of an input with those of the others."""
+"""Joins rows of an input with rows of the others."""
 
 _PLACE = "__place_0"
-"""Our column with the place of each row."""
+"""Our column for the place of each row."""
 
 
 class Joined(NamedTuple):
-    """What a join gave, and how many pairs were left out of it, by where their rows are."""
+    """The result of a join, and how many pairs were left out of it, by the places of their rows."""
 
     results: list[pa.Table]
     failed: Counter[Place]
@@ -39,11 +39,11 @@ def sparing_join(
     others: Mapping[int, pa.Table],
     pieces: Mapping[int, Iterable[Piece]],
 ) -> Joined:
-    """Join rows of one input with those of the others, all but those that fail.
+    """Join rows of one input with rows of the others, except those that fail.
 
-    Where one row fails by itself, it may be for a row of the other input: then that one is looked
-    for, so that the pairs of the first with all others stay. `pieces` are what the rows are made
-    of, by input; they are looked at only if a row fails.
+    If a row fails on its own, the cause may be a row of another input. That row is then searched
+    for, so that the pairs of the first row with all others stay. `pieces` are the pieces that the
+    rows consist of, by input; they are used only if a row fails.
     """
     try:
         return Joined([join(number, rows, others)], Counter(), None)

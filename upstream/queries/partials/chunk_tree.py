@@ -1,14 +1,14 @@
-"""The running merge of anything: a tree of merges over the chunks.
+"""The running merge for all kinds of states: a tree of merges over the chunks.
 
-A block of level k is the 8**k chunks from a multiple of that on. It is merged once, when a window
-first covers all of it; the window is then the merge of the largest blocks that it covers whole, at
-most 14 of a level, in one statement. So a slide costs one statement over O(log n) tables and an
-eighth of another, without the spikes of two stacks; and a chunk that is amended costs one path of
-blocks, where two stacks would have to begin again. Where a block would be asked for before those in
-it were merged (after a jump), it is merged from what is there below it, at once.
+A block of level k consists of 8**k chunks, from a multiple of that number on. It is merged once,
+when a window first covers it completely. The window is then the merge of the largest blocks that it
+covers, at most 14 per level, in one statement. So a slide costs one statement over O(log n) tables
+and an eighth of another. It has no expensive slides, unlike two stacks. An amended chunk costs one
+path of blocks, where two stacks would have to begin again. If a block is needed before its parts
+were merged (after a jump), it is merged at once from what is below it.
 
-Partials are in a ring, and the merges of blocks are no more than a cache: a block is dropped from
-it before a chunk in it changes.
+Partials are in a ring, and the merges of blocks are only a cache: a block is removed from the cache
+before a chunk in it changes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BEFORE_ALL: Final = -(1 << 63)
 
 
 class ChunkTree:
-    """Merge the largest blocks of chunks that make up the window."""
+    """Merges the largest blocks of chunks that make up the window."""
 
     __slots__ = ("_blocks", "_forgotten", "_levels", "_merge", "_merged", "_position", "_ring")
 
@@ -43,11 +43,11 @@ class ChunkTree:
         self._blocks: dict[tuple[int, int], pa.Table] = {}
         """The merges of blocks, by level and number."""
         self._levels = 0
-        """No block is of a level above this."""
+        """The highest level that has blocks."""
         self._position = (_BEFORE_ALL, _BEFORE_ALL)
         self._forgotten = _BEFORE_ALL
         self._merged: pa.Table | None = None
-        """The merge of the position, once it was asked for."""
+        """The merge at the position, once it was requested."""
 
     def stage(self, partials: Sequence[Piece]) -> None:
         """Take parts of partials, with their chunks. O(levels) each."""
@@ -77,7 +77,7 @@ class ChunkTree:
         return self._merged
 
     def forget(self, before: int) -> None:
-        """Say that chunks below are not asked for again once the position has passed them."""
+        """Forget earlier chunks, once the position has passed them."""
         self._forgotten = max(before, self._forgotten)
         self._drop()
 
@@ -88,11 +88,11 @@ class ChunkTree:
         return sum(table.num_rows for table in (*parts, *self._blocks.values()))
 
     def describe(self) -> str:
-        """Say in a phrase how it merges."""
+        """Describe in a phrase how it merges."""
         return f"a tree over the chunks, whose nodes are merged by {self._merge.describe()}"
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self._merge.close()
 
     def _cover(self, first: int, end: int) -> list[pa.Table]:
@@ -123,7 +123,7 @@ class ChunkTree:
         return self._blocks[level, number]
 
     def _gathered(self, level: int, number: int) -> list[pa.Table]:
-        """Return what there is of a block, merged as far as it happens to be."""
+        """Return the tables of a block, merged as far as they are at present."""
         if level == 0:
             return self._parts(number)
         if (level, number) in self._blocks:
@@ -141,7 +141,7 @@ class ChunkTree:
         return parts
 
     def _drop(self) -> None:
-        """Drop the chunks that are forgotten and passed, with all blocks that they are in."""
+        """Remove the chunks that are forgotten and passed, with all blocks that contain them."""
         bound = min(self._forgotten, self._position[0])
         for chunk in self._ring.chunks(_BEFORE_ALL, bound):
             self._drop_blocks_of(chunk)
@@ -152,7 +152,7 @@ class ChunkTree:
             self._blocks.pop((level, chunk >> _BITS * level), None)
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         self._ring._check()
         assert all(chunk >= min(self._forgotten, self._position[0]) for chunk in self._ring)
         assert all(part.num_rows for chunk in self._ring for part in self._ring.of(chunk))

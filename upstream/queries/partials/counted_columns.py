@@ -1,7 +1,8 @@
-"""What a part is added to when it enters the window, and subtracted from when it leaves.
+"""Columns that add each part when it enters the window, and subtract it when it leaves.
 
-That is in how many parts each group is, in how many of them its states are NULL, and sums of
-integers and decimals. All of it is by places: the place of a group is its number in `GroupPlaces`.
+They count the parts that have each group, and the parts in which its states are NULL, and they hold
+sums of integers and decimals. All columns are indexed by places: the place of a group is its number
+in `GroupPlaces`.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ _ANY_DECIMAL: Final = 1 << 127
 
 ENTERS: Final = 1
 LEAVES: Final = -1
-"""How often a part is counted that enters the window, or leaves it."""
+"""The factors by which a part is counted when it enters the window, or leaves it."""
 
 
 class PartValues(NamedTuple):
-    """What a part has of a state: arrays, and for each of its columns which values are there.
+    """The values of a state in a part: arrays, and for each column which values are present.
 
-    Parts are merged exactly here as long as their `bound`s together are below the state's limit.
+    Parts are merged exactly here as long as the sum of their `bound`s is below the state's limit.
     """
 
     arrays: Arrays
@@ -39,7 +40,7 @@ class PartValues(NamedTuple):
 
 
 class LivePlaces:
-    """In how many parts of the window each place is."""
+    """For each place, the number of parts of the window that have it."""
 
     __slots__ = ("_parts", "_places", "_size", "count")
 
@@ -63,7 +64,7 @@ class LivePlaces:
 
     @property
     def places(self) -> Places:
-        """Which places are in the window; another object when they have changed."""
+        """The places that are in the window; a new object when they have changed."""
         import pyarrow as pa
 
         if self._places is None:
@@ -79,7 +80,7 @@ class LivePlaces:
         return self.of(self._parts).astype(np.int64, copy=False)
 
     def of(self, values: Numbers) -> Numbers:
-        """Return a copy of what a column has at the places in the window."""
+        """Return a copy of a column's values at the places in the window."""
         import pyarrow as pa
 
         places = self.places
@@ -89,13 +90,16 @@ class LivePlaces:
         return filtered
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         assert (self._parts >= 0).all()
         assert self.count == np.count_nonzero(self._parts) == self.parts.size
 
 
 class StateCounts:
-    """In how many parts of the window each column of a state is NULL, and whether all is exact."""
+    """For each column of a state, the number of parts in which it is NULL.
+
+    And whether all is exact.
+    """
 
     __slots__ = ("_bound", "_limit", "_nulls")
 
@@ -120,11 +124,11 @@ class StateCounts:
                 nulls[places[~present]] += times
 
     def present(self, live: LivePlaces) -> list[Present]:
-        """Return where in the window some part has a value, by column; None is everywhere."""
+        """Return where some part of the window has a value, by column; None means everywhere."""
         return [live.of(nulls) < live.parts if nulls.size else None for nulls in self._nulls]
 
     def _check(self, live: LivePlaces) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         assert self._bound >= 0
         for nulls in filter(len, self._nulls):
             assert np.count_nonzero(nulls) == np.count_nonzero(live.of(nulls))
@@ -134,10 +138,10 @@ class StateCounts:
 class SubtractedSum:
     """The sums of one column of integers or decimals. A place that no part has is zero.
 
-    They are kept modulo 2**64, in which adding and subtracting are exact whatever the values are.
-    That the true sum is no larger follows from a bound: the sum of the greatest magnitudes in the
-    parts of the window. Where the bound is too large for the type of the column, the sum is not
-    exact, and the merge is left to DuckDB until such values have left the window.
+    They are kept modulo 2**64, where adding and subtracting are exact for all values. A bound shows
+    that the true sum fits: the sum of the greatest magnitudes in the parts of the window. If the
+    bound is too large for the type of the column, the sum may not be exact, and DuckDB merges the
+    window until such values have left it.
     """
 
     __slots__ = ("_name", "_sums", "_type", "counts")
@@ -149,7 +153,7 @@ class SubtractedSum:
         self.counts = StateCounts(1, _limit(field.type))
 
     def read(self, table: pa.Table) -> PartValues:
-        """Return what is kept of a part: the sums modulo 2**64, 0 for NULL."""
+        """Return what is kept of a part: the sums modulo 2**64, with 0 for NULL."""
         sums, present, fits = lower_words(one_array(table.column(self._name)))
         bound = max(int(sums.max()), -int(sums.min())) if fits else _ANY_DECIMAL
         return PartValues((sums,), (present,), bound)
@@ -167,7 +171,7 @@ class SubtractedSum:
         return {self._name: column(self._type, live.of(self._sums), present)}
 
     def _check(self, live: LivePlaces) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         self.counts._check(live)
         assert np.count_nonzero(self._sums) == np.count_nonzero(live.of(self._sums))
 
@@ -180,7 +184,7 @@ def can_subtract(type_: pa.DataType) -> bool:
 
 
 def _limit(type_: pa.DataType) -> int:
-    """Return what the magnitude of any sum must stay below."""
+    """Return the limit that the magnitude of every sum must stay below."""
     from pyarrow import types
 
     if types.is_decimal128(type_):

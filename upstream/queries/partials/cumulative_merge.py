@@ -23,22 +23,23 @@ if TYPE_CHECKING:
 
 
 _ROWS: Final = 10_000
-"""So many rows wait for the next reader at least before they are merged without one."""
+"""At least this many rows wait for the next reader before they are merged without one."""
 _BEFORE_ALL: Final = -(1 << 63)
 
 
 class CumulativeMerge:
-    """Merge everything up to the position's end into one table."""
+    """Merges everything up to the position's end into one table."""
 
     __slots__ = ("_end", "_merge", "_merge_at", "_parts", "_rows")
 
     def __init__(self, merge: TableMerge) -> None:
         self._merge = merge
         self._parts: list[Piece] = []
-        """What was merged, as if it were of the first chunk, and all parts that came since."""
+        """What was merged, as if it belonged to the first chunk, and all parts that arrived
+        since."""
         self._end = _BEFORE_ALL
         self._rows = 0
-        """How many rows were held when `_merge_at` was set, and were staged since, or more."""
+        """An upper bound of the rows held when `_merge_at` was set plus those staged since."""
         self._merge_at = _ROWS
 
     def stage(self, partials: Sequence[Piece]) -> None:
@@ -51,10 +52,10 @@ class CumulativeMerge:
     def settle(self) -> None:
         """Merge when twice as many rows are held as the last merge left.
 
-        So memory goes by the groups even if the merge is never read, at O(1) a row.
+        So memory depends on the groups even if the merge is never read, at O(1) per row.
         """
         if self._rows >= self._merge_at:
-            with suppress(DatabaseError):  # the reader of the merge is told
+            with suppress(DatabaseError):  # the reader of the merge gets the error
                 self._merged()
             self._rows = self.rows
             self._merge_at = max(_ROWS, 2 * self._rows)
@@ -64,12 +65,12 @@ class CumulativeMerge:
         self._end = end
 
     def merged(self, first: int, end: int) -> pa.Table:
-        """Return the merge of all chunks up to the position's end: no other is kept."""
+        """Return the merge of all chunks up to the position's end; no other merge is kept."""
         self._end = max(end, self._end)
         return self._merged()
 
     def forget(self, before: int) -> None:
-        """Do nothing: no chunk is kept."""
+        """Do nothing, since no chunk is kept."""
 
     @property
     def rows(self) -> int:
@@ -77,15 +78,15 @@ class CumulativeMerge:
         return sum(part.num_rows for _, part in self._parts)
 
     def describe(self) -> str:
-        """Say in a phrase how it merges."""
-        return f"adding each to one partial that grows, by {self._merge.describe()}"
+        """Describe in a phrase how it merges."""
+        return f"adding each to one growing partial, by {self._merge.describe()}"
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self._merge.close()
 
     def _merged(self) -> pa.Table:
-        """Merge what is due, and let the merge take its place, all at once."""
+        """Merge what is due, and replace the parts by the merge in one step."""
         due = [piece for piece in self._parts if piece[0] < self._end]
         if len(due) == 1 and due[0][0] == _BEFORE_ALL:
             return due[0][1]
@@ -96,6 +97,6 @@ class CumulativeMerge:
         return merged
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         assert self.rows <= self._rows
         assert [chunk for chunk, _ in self._parts[1:]].count(_BEFORE_ALL) == 0

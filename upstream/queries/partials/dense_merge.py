@@ -1,14 +1,13 @@
 """The running merge of numbers: columns by places of groups, changed in place as the window slides.
 
-A slide costs the groups of the chunks that enter and leave, and a copy of the columns that are
-handed out, at 20 as at 200,000 groups. Sums of integers and decimals are added and subtracted,
-exactly (`SubtractedSum`); sums of doubles, minima, maxima and moments go over two stacks
-(`TwoStacks`). Whatever these cannot know, because values are too large for 64 bits or may overflow,
-is merged by DuckDB.
+The cost of a slide depends on the groups of the chunks that enter and leave, and on a copy of the
+returned columns, with 20 groups as with 200,000. Sums of integers and decimals are added and
+subtracted exactly (`SubtractedSum`). Sums of doubles, minima, maxima and moments use two stacks
+(`TwoStacks`). If values are too large for 64 bits or may overflow, DuckDB merges the window.
 
-The partials in the ring are the truth, and the columns (`DenseWindow`) are derived from them. These
-are let go before they change and taken back when all is done, so an exception in between leaves
-none, and the next call derives them anew.
+The partials in the ring are the truth, and the columns (`DenseWindow`) are derived from them. The
+columns are released before they change and taken back when the change is complete. So after an
+exception in between there are none, and the next call derives them again.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ if TYPE_CHECKING:
     from .running_merge import TableMerge
 
 _PARTS: Final = 8
-"""When so many parts of a chunk have come, they are merged to one."""
+"""If a chunk has this many parts, they are merged into one."""
 _BEFORE_ALL: Final = -(1 << 63)
 _NOWHERE: Final = (_BEFORE_ALL, _BEFORE_ALL)
 
 
 class DenseMerge:
-    """Add the chunks that enter the window, and take away those that leave."""
+    """Adds the chunks that enter the window, and takes out those that leave."""
 
     __slots__ = (
         "_forgotten",
@@ -60,9 +59,9 @@ class DenseMerge:
         self._position: Bounds = _NOWHERE
         self._forgotten = _BEFORE_ALL
         self._unread: list[tuple[int, Part]] = []
-        """What was staged, and the window does not have yet."""
+        """The staged parts that are not in the window yet."""
         self._window: DenseWindow | None = None
-        """What is derived from the ring at this position, unless a change was interrupted."""
+        """The columns at this position, derived from the ring; None if a change was interrupted."""
 
     def stage(self, partials: Sequence[Piece]) -> None:
         """Take parts of partials, with their chunks. O(1) each."""
@@ -89,7 +88,7 @@ class DenseMerge:
         self._drop()
 
     def merged(self, first: int, end: int) -> pa.Table:
-        """Return the merge of some chunks. O(its groups) at the position."""
+        """Return the merge of some chunks. O(groups) at the position."""
         if first >= self._position[0] and end >= self._position[1]:
             self.advance(first, end)
             return self._merged_here()
@@ -97,7 +96,7 @@ class DenseMerge:
         return merged if merged is not None else self._plain(first, end)
 
     def forget(self, before: int) -> None:
-        """Say that chunks below are not asked for again once the position has passed them."""
+        """Forget earlier chunks, once the position has passed them."""
         self._forgotten = max(before, self._forgotten)
         self._drop()
 
@@ -109,22 +108,22 @@ class DenseMerge:
         return held + (self._window.live.count if self._window is not None else 0)
 
     def describe(self) -> str:
-        """Say in a phrase how it merges."""
+        """Describe in a phrase how it merges."""
         if all(self._is_subtracted):
             return "adding the chunks that enter and subtracting those that leave, exactly"
         if not any(self._is_subtracted):
-            return "two stacks of chunks, of which one chunk enters and one leaves"
+            return "two stacks of chunks, where one chunk enters and one leaves"
         return (
             "adding the chunks that enter and subtracting those that leave, where that is exact, "
             "and two stacks of chunks for the other states"
         )
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""
         self._merge.close()
 
     def _taken(self) -> DenseWindow:
-        """Let go of the window, to be changed, and return it; derive it anew if there is none."""
+        """Release the window for a change, and return it; derive it again if there is none."""
         window, self._window = self._window, None
         if window is None:
             window = self._new_window()
@@ -143,18 +142,18 @@ class DenseMerge:
         return window
 
     def _keep(self, window: DenseWindow) -> None:
-        """Keep a window that has all that was staged."""
+        """Keep a window that contains everything that was staged."""
         self._unread = []
         self._window = window
 
     def _join(self, chunk: int, window: DenseWindow) -> None:
-        """Merge the parts of a chunk to one."""
+        """Merge the parts of a chunk into one."""
         import pyarrow as pa
 
         parts = list(self._ring.of(chunk))
         try:
             joined = Part(self._merge([part.table for part in parts]))
-        except (DatabaseError, pa.ArrowException):  # the reader of the merge is told
+        except (DatabaseError, pa.ArrowException):  # the reader of the merge gets the error
             return
         window.read(joined)
         if chunk in range(*self._position):
@@ -172,7 +171,7 @@ class DenseMerge:
         return window.merged
 
     def _merged_near(self, bounds: Bounds) -> pa.Table | None:
-        """Slide to another window and back, if it can and that is less work than merging it."""
+        """Slide to another window and back, if possible and less work than merging that window."""
         both = max(bounds[0], self._position[0]), min(bounds[1], self._position[1])
         here, there, shared = (
             len(self._ring.chunks(*each)) for each in (self._position, bounds, both)
@@ -194,7 +193,7 @@ class DenseMerge:
         self._ring.forget(min(self._forgotten, self._position[0]))
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         self._ring._check()
         assert all(chunk >= min(self._forgotten, self._position[0]) for chunk in self._ring)
         if self._window is not None and not self._unread:

@@ -1,8 +1,8 @@
-"""The merge of a window in columns of NumPy arrays: all that `DenseMerge` derives from partials.
+"""The merge of a window in NumPy columns: everything that `DenseMerge` derives from partials.
 
 Groups have places, and each state has columns by places, which are changed in place as chunks enter
-and leave. If a change is interrupted, the object is of no more use: `DenseMerge` lets go of it
-before each change, and makes another from the partials if it must.
+and leave. After an interrupted change the object cannot be used. Therefore `DenseMerge` releases
+its reference before each change, and makes a new object from the partials if necessary.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ Bounds = tuple[int, int]
 
 
 class Part:
-    """A part of a chunk's partial: the table, and what is derived from it to be merged.
+    """A part of a chunk's partial: the table, and the values derived from it for the merge.
 
-    `values` are those of all states, and `stacked` of the states that are stacked. `before` is what
-    was in the front of the stacks when this part was pushed to it.
+    `values` are those of all states, and `stacked` those of the states in stacks. `before` is what
+    the front of the stacks contained when this part was pushed to it.
     """
 
     __slots__ = ("before", "places", "stacked", "table", "values")
@@ -76,18 +76,19 @@ class DenseWindow:
         self._empty()
 
     def _empty(self) -> None:
-        """Have no groups."""
+        """Start without groups."""
         self.live = LivePlaces()
         columns = [column_of(state, self._schema) for state in self._states]
-        self._columns = [column for column in columns if column is not None]  # all, if it is dense
+        # all of them, if the merge is dense
+        self._columns = [column for column in columns if column is not None]
         self._stacks = TwoStacks([each for each in self._columns if isinstance(each, StackedState)])
         self._group_arrays: tuple[Places | None, list[pa.Array]] = None, []
-        """The groups of the places that were asked for last."""
+        """The groups of the places that were last requested."""
         self.merged: pa.Table | None = None
-        """The merge of the window, once it was asked for."""
+        """The merge of the window, once it was requested."""
 
     def read(self, part: Part) -> None:
-        """Give the groups of a part places, and derive what is merged. O(rows)."""
+        """Give the groups of a part places, and derive its values. O(rows)."""
         groups = [one_array(part.table.column(name)) for name in self._groups]
         part.places = self._places.places_of(groups, part.table.num_rows)
         part.values = [column.read(part.table) for column in self._columns]
@@ -102,7 +103,7 @@ class DenseWindow:
         self.merged = None
 
     def join(self, chunk: int, parts: Sequence[Part], joined: Part) -> None:
-        """Take one part for several of a chunk of the window, of which it is the merge."""
+        """Replace several parts of a chunk of the window by their merge."""
         self._count(joined, ENTERS)
         for part in parts:
             self._count(part, LEAVES)
@@ -128,7 +129,7 @@ class DenseWindow:
         self._compact(ring, new)
 
     def merge(self, ring: Ring[Part], window: Bounds) -> None:
-        """Find `merged`, unless the columns cannot know it: it is None then. O(groups)."""
+        """Compute `merged`; it stays None if the columns cannot give it. O(groups)."""
         import pyarrow as pa
 
         if not all(column.counts.is_exact for column in self._columns):
@@ -144,7 +145,7 @@ class DenseWindow:
         self.merged = pa.Table.from_arrays(in_order, schema=self._schema)
 
     def _compact(self, ring: Ring[Part], window: Bounds) -> None:
-        """Give places anew when most of them are of no part. O(rows of all parts)."""
+        """Number the places again when most of them belong to no part. O(rows of all parts)."""
         import pyarrow as pa
 
         spare = len(self._places) - 4 * self.live.count - _SPARE_PLACES
@@ -180,7 +181,7 @@ class DenseWindow:
         return self._group_arrays[1]
 
     def _check(self, ring: Ring[Part], window: Bounds) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         parts = [part for _, part in ring.between(*window)]
         held = {place for part in parts for place in part.places.tolist()}
         assert sorted(held) == self.live.of(np.arange(len(self._places))).tolist()
@@ -199,14 +200,14 @@ def _chunks_outside(ring: Ring[Part], window: Bounds, other: Bounds) -> list[int
 
 
 def can_be_dense(groups: tuple[str, ...], states: Sequence[State], schema: pa.Schema) -> bool:
-    """Tell whether the groups can be given places, and all states be merged in NumPy."""
+    """Tell whether groups can have places, and NumPy can merge all states."""
     return all(has_places(schema.field(name).type) for name in groups) and all(
         column_of(state, schema) is not None for state in states
     )
 
 
 def column_of(state: State, schema: pa.Schema) -> SubtractedSum | StackedState | None:
-    """Return what merges a state in NumPy, of no groups yet; None if nothing does."""
+    """Return the column that merges a state in NumPy, without groups; None if there is none."""
     fields = [schema.field(name) for name in state.columns]
     if state.kind is StateKind.SUM and can_subtract(fields[0].type):
         return SubtractedSum(*fields)

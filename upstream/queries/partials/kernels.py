@@ -1,8 +1,9 @@
 """How two states become one, for many groups at once.
 
-What a state without an inverse is merged by in SQL, these do in NumPy. Where a column is NULL, the
-arrays of a state have its identity, so that merging needs no test; what is there is kept beside.
-A sum of doubles is two numbers, so that what rounding loses in one is kept in the other.
+These functions do in NumPy what SQL does to merge states that have no inverse. Where a column is
+NULL, the arrays of a state hold the identity, so that merging needs no test; which values are
+present is kept separately. A sum of doubles is two numbers: the second keeps what rounding loses in
+the first.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ _WORD: Final = np.iinfo(np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The merge of one state: of as many arrays as `identity` has values, of its columns first.
+    """The merge of one state. It has as many arrays as `identity` has values, its columns first.
 
-    `results` are what the columns are in the end. Finite values of `limit` or more are not merged:
-    their merge depends on the order, so it is left to DuckDB.
+    `results` are the final values of the columns. Finite values of `limit` or more are not merged
+    here: their merge depends on the order, so it is left to DuckDB.
     """
 
     identity: tuple[int, ...] | tuple[float, ...]
@@ -66,19 +67,22 @@ def _greatest(left: Arrays, right: Arrays) -> Arrays:
 
 
 def _smaller(left: Arrays, right: Arrays) -> Arrays:
-    """Return the smaller, where NaN is the greatest; of equal ones (0.0 and -0.0), the later."""
+    """Return the lesser value, where NaN is the greatest.
+
+    Of equal ones (0.0 and -0.0), the later.
+    """
     keeps = (left[0] < right[0]) | np.isnan(right[0])
     return (np.where(keeps, left[0], right[0]),)
 
 
 def _greater(left: Arrays, right: Arrays) -> Arrays:
-    """Return the greater, which is NaN if there is one; of equal ones (0.0 and -0.0), the later."""
+    """Return the greater value, NaN if there is one; of equal ones (0.0 and -0.0), the later."""
     keeps = (left[0] > right[0]) | np.isnan(left[0])
     return (np.where(keeps, left[0], right[0]),)
 
 
 def _compensated(left: Arrays, right: Arrays) -> Arrays:
-    """Add sums, and to the compensations what rounding has lost (Neumaier; Knuth's TwoSum)."""
+    """Add sums, and add what rounding loses to the compensations (Neumaier; Knuth's TwoSum)."""
     total = left[0] + right[0]
     of_right = total - left[0]
     lost = (left[0] - (total - of_right)) + (right[0] - of_right)
@@ -96,7 +100,8 @@ def _moments(left: Arrays, right: Arrays) -> Arrays:
     count = left[0] + right[0]
     share = right[0] / np.maximum(count, 1.0)
     apart = right[1] - left[1]
-    squares = left[2] + right[2] + apart * (left[0] * share) * apart  # in this order: no overflow
+    # this order avoids an overflow
+    squares = left[2] + right[2] + apart * (left[0] * share) * apart
     return count, left[1] + apart * share, squares
 
 
@@ -114,9 +119,9 @@ GREATEST_INTEGER: Final = Kernel((int(_WORD.min),), _greatest)
 LEAST_FLOAT: Final = Kernel((np.nan,), _smaller)
 GREATEST_FLOAT: Final = Kernel((-np.inf,), _greater)
 COMPENSATED_SUM: Final = Kernel((0.0, 0.0), _compensated, 2.0**1_000, _sum_and_compensation)
-"""Of n sums, it is off by at most one rounding and n² 2**-104 times the sum of magnitudes.
+"""For n sums, the error is at most one rounding plus n² 2**-104 times the sum of magnitudes.
 
-Sums below the limit overflow only if they are millions.
+Sums below the limit overflow only if there are millions of them.
 """
 MOMENTS: Final = Kernel((0.0,) * 3, _moments)
 CO_MOMENTS: Final = Kernel((0.0,) * 4, _co_moments)
@@ -128,4 +133,4 @@ _KERNELS: Final = {
     StateKind.MOMENTS: (MOMENTS, MOMENTS),
     StateKind.CO_MOMENTS: (CO_MOMENTS, CO_MOMENTS),
 }
-"""By the kind of a state and whether its first column has integers (or decimals) or floats."""
+"""By the kind of a state, and whether its first column has integers (or decimals) or floats."""

@@ -1,19 +1,19 @@
-"""What keeps the merged relation of a window while it slides, and which of them to take.
+"""Keeps the merged relation of a window while it slides, in one of three ways.
 
 DataCell merges the partials of all n steps for each window ("Merging Intermediates", section 3).
 Here a slide costs about one merge:
 
-- `DenseMerge`, where groups can be numbered and states are sums, minima, maxima or moments of
-  numbers: the chunk that enters is added to columns in place, and the one that leaves taken away.
-  On 512 chunks it is 5 to 50 times as fast as the next, at 20 to 200,000 groups.
-- `ChunkTree`, for everything else, rows too: merges of eight chunks, of 64, and so on are kept, and
-  the few that make up the window merged in one statement.
-- `CumulativeMerge` for a landmark, of which nothing leaves.
+- `DenseMerge` is used where groups can be numbered and states are sums, minima, maxima or moments
+  of numbers. The chunk that enters is added to columns in place, and the one that leaves is taken
+  out. On 512 chunks it is 5 to 50 times as fast as the next way, with 20 to 200,000 groups.
+- `ChunkTree` is used for everything else, including rows. Merges of eight chunks, of 64, and so on
+  are kept, and the few that make up the window are merged in one statement.
+- `CumulativeMerge` is used for a landmark, which nothing leaves.
 
-A join of streams, of which every slide changes all chunks, has `PairMerge`, which is none of these.
+A join of streams has none of these. Every slide changes all its chunks, so it has `PairMerge`.
 
-An exception in any of these (Ctrl-C, no memory, a failing statement) leaves the merge answering
-rightly: to stage partials is to add them to a ring, and whatever is derived from them is let go
+An exception in any of these (Ctrl-C, lack of memory, a failing statement) leaves the merge correct:
+staging partials only adds them to a ring, and everything that is derived from the ring is released
 before it changes.
 """
 
@@ -39,56 +39,57 @@ if TYPE_CHECKING:
     from ..rewriting.split_query import State
 
     TableMerge: TypeAlias = "RelationalMerge | RowConcatenation"
-    """Makes one table of several, the oldest first."""
+    """Makes one table from several, the oldest first."""
 
 _SMALL_CHUNK: Final = 2_048
-"""Chunks of fewer rows on average are copied together: each costs the reader of the table."""
+"""If chunks have fewer rows than this on average, they are copied together, since each costs the
+reader of the table."""
 
 
 class RunningMerge(Protocol):
     """The merge of the partials of chunks, which is cheap at a position that moves forward.
 
-    The position is empty until it first moves. A chunk in it is held, and so is one behind it until
-    it is forgotten; what is staged for a chunk that is forgotten is ignored. Only `merged` raises
-    what the data cause (a sum that overflows); the position can move on after that.
+    The position is empty until it first moves. A chunk in it is held, and so is an earlier one
+    until it is forgotten. What is staged for a forgotten chunk is ignored. Only `merged` raises
+    errors that the data cause (a sum that overflows). The position can move on after such an error.
     """
 
     def stage(self, partials: Sequence[Piece]) -> None:
-        """Take parts of partials, with their chunks. Nothing can fail in this.
+        """Take parts of partials, with their chunks. Nothing can fail here.
 
-        A chunk at or after the position's end waits; one before it is amended.
+        A chunk at or after the position's end waits; an earlier one is amended.
         """
 
     def settle(self) -> None:
-        """Merge what was staged, as far as that can be done before it is asked for."""
+        """Merge what was staged, as far as possible before it is requested."""
 
     def advance(self, first: int, end: int) -> None:
-        """Move the position to the chunks `[first, end)`, of which neither ever falls.
+        """Move the position to the chunks `[first, end)`; neither bound ever moves back.
 
-        What is staged there is merged as it comes. Costs by the chunks that enter and leave,
-        however far it is.
+        What is staged for the position is merged as it arrives. The cost depends on the chunks that
+        enter and leave, whatever the distance.
         """
 
     def merged(self, first: int, end: int) -> pa.Table:
         """Return the merge of these chunks: one row per group, in the schema of the partials.
 
-        Where neither bound is before the position's, the position moves there. Else the chunks are
-        merged beside it, which need not be fast; where the merge is cumulative, it is that of all
-        chunks up to the position's end.
+        If neither bound is before the position's, the position moves there. Otherwise the chunks
+        are merged separately, which may be slow. A cumulative merge always merges all chunks up to
+        the position's end.
         """
 
     def forget(self, before: int) -> None:
-        """Say that chunks below are not asked for again once the position has passed them."""
+        """Forget earlier chunks, once the position has passed them."""
 
     @property
     def rows(self) -> int:
         """How many rows are held. O(what is held)."""
 
     def describe(self) -> str:
-        """Say in a phrase how it merges."""
+        """Describe in a phrase how it merges."""
 
     def close(self) -> None:
-        """Give back what it has of DuckDB; it is of no more use."""
+        """Release its statements and relations in DuckDB; it cannot be used any more."""
 
 
 def running_merge(
@@ -99,10 +100,10 @@ def running_merge(
     *,
     cumulative: bool = False,
 ) -> RunningMerge:
-    """Return what merges partials of this schema: the groups, then the columns of the states.
+    """Return the merge for partials of this schema: the groups, then the columns of the states.
 
-    `groups` is None where partials are rows. `cumulative` is for a landmark: nothing leaves, and
-    nothing but the merge is kept.
+    `groups` is None if partials are rows. `cumulative` is for a landmark: nothing leaves, and only
+    the merge is kept.
     """
     merge: TableMerge
     if groups is None:
@@ -117,9 +118,9 @@ def running_merge(
 
 
 class RelationalMerge:
-    """Merge by a GROUP BY over all the rows, in one statement, whatever the states and types are.
+    """Merge with a GROUP BY over all rows, in one statement, for all states and types.
 
-    One table alone is merged too: it may be rows of several.
+    A single table is merged too, since it may contain the rows of several.
     """
 
     __slots__ = ("_prepared", "schema")
@@ -136,7 +137,7 @@ class RelationalMerge:
         import pyarrow as pa
 
         table = pa.concat_tables(tables) if tables else empty_table(self.schema)
-        if table.num_rows == 0:  # without groups an aggregate over nothing would be one row
+        if table.num_rows == 0:  # without groups, an aggregate over nothing would be one row
             return empty_table(self.schema)
         if table.num_rows == 1:
             return table
@@ -144,16 +145,16 @@ class RelationalMerge:
         return merged if merged.schema.equals(self.schema) else merged.cast(self.schema)
 
     def describe(self) -> str:
-        """Say what it does."""
+        """Describe what it does."""
         return "a GROUP BY in DuckDB"
 
     def close(self) -> None:
-        """Give back the name under which the partials were lent."""
+        """Release the lent relation of the partials."""
         self._prepared.close()
 
 
 class RowConcatenation:
-    """Put rows one after the other, without a copy but of what comes in tiny pieces."""
+    """Concatenates rows, without a copy unless they come in tiny pieces."""
 
     __slots__ = ("schema",)
 
@@ -161,7 +162,7 @@ class RowConcatenation:
         self.schema = schema
 
     def __call__(self, tables: Sequence[pa.Table]) -> pa.Table:
-        """Put tables one after the other."""
+        """Concatenate tables."""
         import pyarrow as pa
 
         if not tables:
@@ -171,8 +172,8 @@ class RowConcatenation:
         return table.combine_chunks() if table.num_rows < _SMALL_CHUNK * chunks else table
 
     def describe(self) -> str:
-        """Say what it does."""
-        return "putting rows one after the other"
+        """Describe what it does."""
+        return "concatenating rows"
 
     def close(self) -> None:
-        """Do nothing: nothing was had."""
+        """Do nothing, since there is nothing to release."""

@@ -1,23 +1,24 @@
-"""States without an inverse in a window that slides: two stacks, and nothing is ever subtracted.
+"""States without an inverse in a sliding window: two stacks, where nothing is ever subtracted.
 
     oldest                                                 newest
     |---- front ----|---------- middle ----------|---- back ----|
                       next front <--- built so far
 
-At the back is the merge of what came last. The front is the merge of the oldest chunks, which was
-made chunk by chunk from the newest to the oldest; when the oldest leaves, what was there before it
-is put back, which was kept for its groups only. When the front is used up, another takes its place.
+The back is the merge of the newest chunks. The front is the merge of the oldest chunks, and was
+built chunk by chunk from the newest to the oldest. When the oldest chunk leaves, the front is
+restored to what it was before that chunk, which was saved for the groups of the chunk only. When
+the front is used up, the next front takes its place.
 
-That one is built a few chunks a slide while the present front is used up, so that no slide costs
-much more than the others (as in DABA: Tangwongsan, Hirzel and Schneider, "Low-Latency
-Sliding-Window Aggregation in Worst-Case Constant Time", 2017). It is built of the middle, which is
-the back of some slides ago: as soon as the back has as many chunks as slides are left until its
-oldest leaves, it becomes the middle. So front and middle are half a window each, and a slide merges
-one chunk into the back, takes one out of the front, and pushes one to the next front: O(their
-groups).
+The next front is built a few chunks per slide while the present front is used up, so that no slide
+costs much more than the others (as in DABA: Tangwongsan, Hirzel and Schneider, "Low-Latency
+Sliding-Window Aggregation in Worst-Case Constant Time", 2017). It is built from the middle, which
+was the back some slides ago: as soon as the back has as many chunks as there are slides until its
+oldest leaves, the back becomes the middle. So front and middle are half a window each. A slide
+merges one chunk into the back, takes one out of the front, and pushes one to the next front:
+O(their groups).
 
-What is late for a chunk of the next front has this begun anew. What is late for a chunk in front is
-kept in the middle, and when that chunk leaves, all is built anew, at once.
+If a late row changes a chunk of the next front, building begins again. If it changes a chunk of the
+front, the change is kept in the middle; when that chunk leaves, everything is built again at once.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ if TYPE_CHECKING:
 
 _BEFORE_ALL: Final = -(1 << 63)
 _UNREAD: Final = 256
-"""When so many parts came and left that nothing was read since, they are merged without."""
+"""If this many parts were counted since the last read, they are merged without a reader."""
 _INEXACT: Final = 1
-"""The bound of a part with values that are too large to be merged here; of all others it is 0."""
+"""The bound of a part with values that are too large to be merged here; other parts have 0."""
 
 
 class Stack(IntEnum):
-    """Which merge of some chunks. Those before `NEXT` make up the window."""
+    """The merges of some chunks. Those before `NEXT` make up the window."""
 
     FRONT = 0
     MIDDLE = 1
@@ -61,9 +62,9 @@ class Stack(IntEnum):
 
 
 class StackedState:
-    """A state in each of the stacks, and what front, middle and back are merged to.
+    """One state in each of the stacks, and the merge of front, middle and back.
 
-    A place that no part of the window has is the kernel's identity in all of them.
+    A place that no part of the window has holds the kernel's identity in all of them.
     """
 
     __slots__ = ("_fields", "_kernel", "_merged", "_stacks", "counts")
@@ -73,7 +74,7 @@ class StackedState:
         self._fields = fields
         self._stacks = self._side_by_side(0)
         self._merged = self._filled(0)[: len(fields)]
-        """The values of the columns that are handed out."""
+        """The values of the returned columns."""
         self.counts = StateCounts(len(fields), limit=_INEXACT)
 
     def read(self, table: pa.Table) -> PartValues:
@@ -82,7 +83,7 @@ class StackedState:
         arrays, masks = [], []
         is_exact = True
         for name, identity in zip_longest(names, self._kernel.identity):
-            if name is None:  # the kernel's own
+            if name is None:  # the kernel has it
                 arrays.append(np.full(table.num_rows, identity))
                 continue
             values, present, fits = lower_words(one_array(table.column(name)))
@@ -93,7 +94,7 @@ class StackedState:
         return PartValues(tuple(arrays), tuple(masks), 0 if is_exact else _INEXACT)
 
     def count(self, places: Integers, values: PartValues, times: int, size: int) -> None:
-        """Count a part that enters or leaves the window, and have room for its places."""
+        """Count a part that enters or leaves the window, and make room for its places."""
         self.counts.add(places, values, times, size)
         room = len(self._merged[0])
         if size > room:
@@ -109,23 +110,23 @@ class StackedState:
         _put(stack, places, self._combined(_at(stack, places), arrays))
 
     def push(self, to: Stack, places: Integers, arrays: Arrays) -> Arrays:
-        """Merge a part into a stack, as the oldest, and return what was there, to be restored."""
+        """Merge a part into a stack as the oldest; return what was there, to restore it later."""
         stack = self._stacks[to]
         before = _at(stack, places)
         _put(stack, places, self._combined(arrays, before))
         return before
 
     def restore_front(self, places: Integers, before: Arrays) -> None:
-        """Take a part out of the front, which was the last one to be pushed."""
+        """Take the part that was pushed last out of the front."""
         _put(self._stacks[Stack.FRONT], places, before)
 
     def swap(self, one: Stack, other: Stack) -> None:
-        """Let two stacks change places. O(1)."""
+        """Exchange two stacks. O(1)."""
         stacks = self._stacks
         stacks[one], stacks[other] = stacks[other], stacks[one]
 
     def clear(self, which: Stack) -> None:
-        """Forget what is in a stack. O(room)."""
+        """Empty a stack. O(places)."""
         _put(self._stacks[which], slice(None), self._kernel.identity)
 
     def merge(self, places: Integers | Slice) -> None:
@@ -153,7 +154,10 @@ class StackedState:
             return self._kernel.combine(older, newer)
 
     def _side_by_side(self, length: int) -> list[Arrays]:
-        """Return empty stacks; the numbers of a place are neighbours in memory: one cache miss."""
+        """Return empty stacks. The numbers of one place are neighbours in memory.
+
+        One cache miss.
+        """
         arrays = self._filled(length * len(Stack))
         return [tuple(array[stack :: len(Stack)] for array in arrays) for stack in Stack]
 
@@ -161,7 +165,7 @@ class StackedState:
         return tuple(np.full(length, value) for value in self._kernel.identity)
 
     def _check(self, live: LivePlaces) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         self.counts._check(live)
 
 
@@ -180,16 +184,16 @@ class TwoStacks:
     def __init__(self, states: Sequence[StackedState]) -> None:
         self.states = states
         self.is_broken = True
-        """Whether the stacks are to be built anew before they are read."""
+        """Whether the stacks must be built again before they are read."""
         self._middle_from = self._back_from = _BEFORE_ALL
-        """The first chunks of the middle and of the back, whether there are such or not."""
+        """The first chunks of the middle and of the back, which may be empty."""
         self._built_from = _BEFORE_ALL
-        """From which chunk of the middle on there is a next front."""
+        """The chunk of the middle from which on the next front is built."""
         self._touched: list[Integers] = []
         """The places at which front, middle and back are not merged yet."""
 
     def enter(self, chunk: int, part: Part) -> None:
-        """Merge a part of any chunk, which is counted. O(rows)."""
+        """Merge a counted part of any chunk. O(rows)."""
         if self.is_broken:
             return
         to = Stack.BACK if chunk >= self._back_from else Stack.MIDDLE
@@ -199,7 +203,7 @@ class TwoStacks:
         self.amend(chunk)
 
     def leave(self, chunk: int, part: Part) -> None:
-        """Take away a part of the oldest chunk. O(rows)."""
+        """Take out a part of the oldest chunk. O(rows)."""
         before, part.before = part.before, None
         if self.is_broken:
             return
@@ -213,14 +217,14 @@ class TwoStacks:
         self._touch(part.places)
 
     def amend(self, chunk: int) -> None:
-        """Begin the next front anew if this chunk, which has other parts now, is in it."""
+        """Begin the next front again if it contains this chunk, which has other parts now."""
         if self._built_from <= chunk < self._back_from and not self.is_broken:
             for state in self.states:
                 state.clear(Stack.NEXT)
             self._built_from = self._back_from
 
     def build(self, ring: Ring[Part], window: tuple[int, int], by: int) -> None:
-        """Build some of the next front, before the window moves by so many chunks."""
+        """Build a part of the next front, before the window moves by this many chunks."""
         if self.is_broken or by <= 0:
             return
         first, end = window
@@ -239,7 +243,10 @@ class TwoStacks:
             self._built_from = self._middle_from if count == len(waiting) else waiting[-count]
 
     def rebuild(self, ring: Ring[Part], window: tuple[int, int]) -> None:
-        """Build everything anew: the older half of the chunks in front. O(rows of all parts)."""
+        """Build everything again, with the older half of the chunks in the front.
+
+        O(rows of all parts).
+        """
         for state in self.states:
             for stack in Stack:
                 state.clear(stack)
@@ -257,7 +264,7 @@ class TwoStacks:
         self.is_broken = False
 
     def merge(self) -> None:
-        """Merge front, middle and back where they have changed; broken ones are rebuilt before."""
+        """Merge front, middle and back where they have changed; broken stacks are rebuilt first."""
         assert not self.is_broken
         if self._touched:
             places = np.concatenate(self._touched)
@@ -277,7 +284,7 @@ class TwoStacks:
             part.before = [state.push(to, part.places, values.arrays) for state, values in pairs]
 
     def _turn(self) -> None:
-        """Take the next front for the one that is used up, if all of the middle is in it."""
+        """Replace the used-up front by the next one, if that contains all of the middle."""
         if self._built_from > self._middle_from:
             return
         for state in self.states:
@@ -286,7 +293,7 @@ class TwoStacks:
         self._middle_from = self._built_from = self._back_from
 
     def _check(self) -> None:
-        """Assert what always holds."""
+        """Assert every invariant."""
         assert self._middle_from <= self._built_from <= self._back_from
 
 

@@ -1,1 +1,1 @@
-"""What a standing query answers, and what waits to be taken."""
+"""The results of a standing query, and those that wait to be taken."""

@@ -1,4 +1,4 @@
-"""What an evaluation gives: answers to a query, and what all kinds of evaluation have in common."""
+"""Answers to a query, and what all kinds of evaluation have in common."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer for a window, or for now where there are no windows (then without bounds).
+    """The answer for a window. Without windows it is the current answer, and has no bounds.
 
-    `due` is the moment at which a fresher answer was due than any before: when the window closed,
-    or when the first row came that no answer was about. `table` is empty where there is an `error`.
-    `rows_failed` rows are left out of it because the query fails on them, and `failure` says how it
-    fails on one of them.
+    `due` is the moment at which a fresher answer than any before was due: when the window closed,
+    or when the first row arrived that no answer contained. `table` is empty if there is an `error`.
+    `rows_failed` rows are left out because the query fails on them, and `failure` says how it fails
+    on one of them.
     """
 
     start: WindowBound
@@ -33,10 +33,10 @@ class Answer:
     rows_failed: int = 0
     failure: str | None = None
     delivered: Callable[[], None] | None = None
-    """What is to be called when the answer was taken."""
+    """To be called when the answer was taken."""
 
     def or_failed(self) -> Answer:
-        """Return the answer or, if rows had to be left out of it, an error instead of it."""
+        """Return the answer or, if rows had to be left out of it, an error instead."""
         if not self.rows_failed or self.error is not None:
             return self
         rows = "1 row fails" if self.rows_failed == 1 else f"{self.rows_failed} rows fail"
@@ -46,10 +46,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The newest answers that were asked for, oldest first, and how many older ones were due.
+    """The newest answers that were requested, oldest first, and how many older ones were due.
 
-    Nothing has changed until `commit` is called: an evaluation that is interrupted before gives the
-    same answers again.
+    Nothing has changed until `commit` is called: if an evaluation is interrupted before, the next
+    one gives the same answers again.
     """
 
     answers: Sequence[Answer] = ()
@@ -58,23 +58,22 @@ class Answers:
 
 
 class Counts(NamedTuple):
-    """What became of rows: too late for their windows, superseded by newer ones, and held."""
+    """What became of rows: too late for their windows, superseded by newer ones, or held."""
 
     late: int = 0
     superseded: int = 0
     held: int = 0
 
 
-BY_INCREMENTS = "by increments"
+BY_INCREMENTS = "incrementally"
 OVER_KEPT_ROWS = "over kept rows"
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What `explain` says of an evaluation.
+    """What `explain` says about an evaluation.
 
-    `merges` tells for each leaf how its partials are merged; None where the query is not run in
-    parts.
+    `merges` says for each leaf how its partials are merged; it is None if the query is not split.
     """
 
     now: str
@@ -84,30 +83,30 @@ class Description:
 class Evaluation(Protocol):
     """How one standing query is evaluated.
 
-    An exception in any of this leaves the evaluation as it was, or further on by whole batches.
+    An exception in any method leaves the evaluation as it was, or ahead by whole batches.
     """
 
     def take_in(self, now: float) -> None:
-        """Read what the streams have, and work as far ahead as can be."""
+        """Read what the streams have, and work ahead as far as possible."""
 
     def answers(self, now: float, keep: int) -> Answers:
-        """Give the newest `keep` of the answers that are due, and count the others as skipped."""
+        """Give the newest `keep` due answers, and count the others as skipped."""
 
     def current(self, now: float) -> Answer | None:
-        """Answer as things are at a moment, after `answers` for the same moment.
+        """Return the current answer; call it after `answers` for the same moment.
 
-        For the newest window that is closed, with rows in it or without, or for all rows; None if
-        nothing is remembered that could be asked for.
+        It is for the newest closed window, with rows in it or without, or for all rows. It is None
+        if no rows are kept from which it could be computed.
         """
 
     def due_at(self) -> float | None:
-        """Return when the clock alone will make an answer due, if it will."""
+        """Return when the clock alone will make an answer due, or None."""
 
     def counts(self) -> Counts:
         """Return what became of rows so far."""
 
     def describe(self) -> Description:
-        """Return how it is evaluated at the moment, in words."""
+        """Describe how the query is evaluated at the moment."""
 
     def close(self) -> None:
-        """Give back what it has of DuckDB."""
+        """Release its statements and relations in DuckDB."""

@@ -1,7 +1,7 @@
-"""Results of a standing query, and those that wait to be taken.
+"""Results of a standing query, and the results that wait to be taken.
 
-A reader that is slow never makes the backlog grow: the oldest result goes when there are more than
-are kept, and the next that is taken says how many were missed before it.
+A slow reader never makes the backlog grow without bound: if there are more results than are kept,
+the oldest is dropped, and the next one that is taken says how many are missing before it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The answer for one window or, where there are no windows, for the moment.
+    """The result for one window or, without windows, for the moment.
 
-    `window_start` and `window_end` are of the time column's type: the window is
-    `[window_start, window_end)`. They are counts of rows for windows over rows, datetimes (UTC)
-    for windows over arrival, and None without a window. A landmark's window is from the oldest row
-    on and, if it has no slide, to the newest.
+    `window_start` and `window_end` have the type of the time column; the window is `[window_start,
+    window_end)`. They are counts of rows for windows over rows, datetimes (UTC) for windows over
+    arrival, and None without a window. A landmark's window begins at the oldest row and, if it has
+    no slide, ends at the newest.
 
-    `staleness` is how many seconds it is, when the result is taken, since it could have been there:
-    since the row came that closed the window or, without a window, since the first row came that
-    no result before was about. `revision` counts the results for this window that rows came too
-    late for. `error` says why there is no answer for this window; the table is empty then. `missed`
-    is how many results between the one taken before and this were not kept. `rows_failed` is how
-    many rows this answer leaves out because the query fails on them, as a cast does on a text that
-    is no number.
+    `staleness` is how many seconds ago the result became possible when it is taken: since the
+    arrival of the row that closed the window or, without a window, of the first row that no result
+    before contained. `revision` counts the earlier results for this window, which late rows made
+    outdated. `error` says why there is no result for this window; the table is then empty. `missed`
+    is how many results between the previously taken one and this one were dropped. `rows_failed` is
+    how many rows this result leaves out because the query fails on them, as a cast does on a text
+    that is not a number.
     """
 
     window_start: WindowBound
@@ -47,7 +47,7 @@ class Result:
 
     @classmethod
     def of(cls, answer: Answer, now: float, missed: int = 0) -> Result:
-        """Return an answer as the result that it is at this moment."""
+        """Return an answer as a result at this moment."""
         return cls(
             answer.start,
             answer.end,
@@ -72,16 +72,16 @@ class Backlog:
         self.taken = 0
         """How many results were taken."""
         self.lost = 0
-        """How many were pushed out by newer ones."""
+        """How many were dropped for newer ones."""
         self.staleness_seconds = 0.0
-        """The sum of the staleness of those that were taken."""
+        """The sum of the staleness of the taken results."""
 
     def __len__(self) -> int:
         """Return how many results wait."""
         return len(self._answers)
 
     def add(self, answer: Answer) -> None:
-        """Add a result, the newest; the oldest goes if there are too many."""
+        """Add a result as the newest; drop the oldest if there are too many."""
         self._answers.append((answer, self._missed))
         self._missed = 0
         if len(self._answers) > self._keep:
@@ -94,7 +94,7 @@ class Backlog:
         self._missed += results
 
     def skip_to_newest(self) -> int:
-        """Leave only the result for the newest window, and return how many went."""
+        """Keep only the result for the newest window, and return how many were dropped."""
         if not self._answers:
             return 0
         newest = 0
@@ -103,13 +103,13 @@ class Backlog:
                 newest = place
         answer, own = self._answers[newest]
         before = sum(missed + 1 for _, missed in list(self._answers)[:newest])
-        after = len(self._answers) - 1 - newest  # older windows, answered again
+        after = len(self._answers) - 1 - newest  # older windows with new answers
         self._missed += after
         self._answers = deque([(answer, before + own)])
         return newest + after
 
     def oldest(self) -> Answer | None:
-        """Return the result that is the next to be taken."""
+        """Return the next result to be taken."""
         return self._answers[0][0] if self._answers else None
 
     def take_all(self, now: float) -> list[Result]:
@@ -132,7 +132,7 @@ class Backlog:
         return result
 
     def _pass_on(self, missed: int) -> None:
-        """Have the next result say what is missing before it."""
+        """Make the next result say how many are missing before it."""
         if self._answers:
             answer, before = self._answers[0]
             self._answers[0] = (answer, before + missed)

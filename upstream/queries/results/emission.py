@@ -1,7 +1,7 @@
-"""Which answers become results, and when: what the user chose for emission, and what it costs.
+"""Decides which answers become results, and when, by the user's options for emission.
 
-Every answer that was due is in one count: taken, waiting, skipped (older than one that is given, or
-too soon after it), dropped (not taken in time) or unchanged.
+Every answer that was due is counted once: taken, waiting, skipped (older than a result that was
+given, or too soon after it), dropped (not taken in time) or unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Emitter:
-    """Makes results of answers, and keeps them until they are taken."""
+    """Turns answers into results, and keeps them until they are taken."""
 
     __slots__ = (
         "_dropped",
@@ -45,37 +45,37 @@ class Emitter:
         self.due = 0
         """How many answers were due."""
         self.unchanged = 0
-        """How many were as the one before."""
+        """How many were the same as the one before."""
         self.every = choices.emit_every
-        """How much time there is between results at least, if that was asked for."""
+        """The least time between results, if there is one."""
         self.keep = 1 if self._is_update or choices.emit_every is not None else choices.keep
-        """How many answers there is a use for at a time."""
+        """How many answers can be used at a time."""
         if choices.emit == "asked":
             self.keep = 0
         self._last: float | None = None
-        """When results were given last."""
+        """When the last results were given."""
         self._previous: Answer | None = None
         self._newest_end: WindowBound = None
 
     @property
     def skipped(self) -> int:
-        """How many answers gave way to newer ones."""
+        """How many answers were skipped for newer ones."""
         return self._skipped + (self.backlog.lost if self._is_update else 0)
 
     @property
     def dropped(self) -> int:
-        """How many answers were not taken in time."""
+        """How many answers were dropped because they were not taken in time."""
         return self._dropped + (0 if self._is_update else self.backlog.lost)
 
     def held_until(self, now: float) -> float | None:
-        """Return until when nothing may be given, None if something may now."""
+        """Return until when no result may be given; None if one may be given now."""
         if self.every is None or self._last is None:
             return None
         until = self._last + self.every
         return until if now < until else None
 
     def prepared(self, answers: Sequence[Answer], skipped: int, now: float) -> Callable[[], None]:
-        """Decide which answers become results; what is returned makes them, and cannot fail.
+        """Decide which answers become results; the returned function adds them, and cannot fail.
 
         `skipped` answers were due before them, and are never made.
         """
@@ -85,7 +85,8 @@ class Emitter:
         unchanged = older = 0
         newest_end, previous = self._newest_end, self._previous
         for answer in answers:
-            if self._is_update and is_before(answer.end, newest_end):  # answered again
+            # the window had an answer before
+            if self._is_update and is_before(answer.end, newest_end):
                 older += 1
                 continue
             newest_end = answer.end
@@ -110,11 +111,11 @@ class Emitter:
         return give
 
     def skip_to_newest(self) -> None:
-        """Leave only the newest result."""
+        """Keep only the newest result."""
         self._skipped += self.backlog.skip_to_newest()
 
     def begin_anew(self) -> None:
-        """Let windows end earlier than before: the landmark was moved."""
+        """Allow windows to end earlier than before, because the landmark was moved."""
         self._newest_end = None
 
     def _miss(self, answers: int) -> None:
@@ -141,11 +142,11 @@ def is_same_relation(one: pa.Table, other: pa.Table) -> bool:
         order = [(name, "ascending") for name in one.schema.names]
         return one.equals(other) or bool(one.sort_by(order).equals(other.sort_by(order)))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-        return False  # of types that have no order, or of two columns of one name
+        return False  # some types have no order, or two columns have one name
 
 
 def _with_equal_nans(table: pa.Table) -> pa.Table:
-    """Return a table whose NaNs are equal to themselves: doubles as the integers of their bits."""
+    """Return a table whose NaNs equal one another: doubles become the integers of their bits."""
     import pyarrow as pa
 
     for i, field in enumerate(table.schema):

@@ -1,7 +1,8 @@
-"""What DuckDB says about a query that fails, without what is ours in it.
+"""DuckDB's messages about a query that fails, without our own parts of the statement.
 
-It speaks of the statement that it was given, which nobody wrote: a finish reads `__s0` where the
-query says max(price). Only the first line is about what happened; the others quote the statement.
+The message is about the statement that DuckDB received, which the user did not write: a finish
+reads `__s0` where the query says max(price). Only the first line is about what happened; the other
+lines quote the statement.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _OURS: Final = r'"?\b(?:__[a-z]+_?\d*|_*merged_\d+|chunk_\d+)\b"?'
 _NAME: Final = re.compile(_OURS)
 _MERGED: Final = re.compile(rf"\b\w+\(({_OURS})\)")
-"""The merge of a state, which is called by its function."""
+"""The merge of a state, which is a call of its function."""
 _WHERE: Final = re.compile(
     r" when casting from source column .*$| in expression \(.*\)(?=\. |\.$|$)"
 )
@@ -23,7 +24,10 @@ _QUOTED: Final = re.compile(r"('(?:[^']|'')*')")
 
 
 def error_text(error: Exception, names: Mapping[str, str] | None = None) -> str:
-    """Return the first line of an error, with `names` for our columns; or without, if unknown."""
+    """Return the first line of an error, with `names` in place of our columns.
+
+    Where a name is unknown, the part with our column is left out.
+    """
     line = str(error).strip().partition("\n")[0].rstrip()
     known = _spoken(line, names or {})
     if not _is_ours(known):
@@ -48,7 +52,7 @@ def _spoken(line: str, names: Mapping[str, str]) -> str:
 
 
 def _parts(line: str) -> list[tuple[bool, str]]:
-    """Return what is in quotes, which is the user's data, and what is not."""
+    """Return the parts in quotes, which are the user's data, and the other parts."""
     return [(i % 2 == 1, part) for i, part in enumerate(_QUOTED.split(line))]
 
 

@@ -1,8 +1,8 @@
-"""Running a statement over rows of which some make it fail.
+"""Runs a statement over rows when some of them make it fail.
 
 A cast that fails or a sum that overflows ends a whole statement in DuckDB. So that one bad row
-takes nothing else with it, the rows are halved until those that fail are found; they are left out,
-and counted by the chunks that they are in, so that each answer can say how many are missing in it.
+removes no other, the rows are halved until the failing rows are found. These are left out, and
+counted by their chunks, so that each answer can say how many rows it leaves out.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
     from ..chunks.windows import Span
 
 Place = tuple[tuple[int, int], ...]
-"""Of a row, or of a pair of rows, the inputs and the chunks that they are in."""
+"""The inputs and chunks of a row, or of a pair of rows."""
 
 _STATEMENTS: Final = 2_000
-"""How many statements are spent on a batch; what is left then is left out as it is."""
+"""At most this many statements are spent on a batch; the rows that are then not tried are left
+out too."""
 
 
 class Spared(NamedTuple):
-    """What a statement gave for the rows that it does not fail on, and which rows those were not.
+    """The result of a statement for the rows that it does not fail on, and the other rows.
 
-    `left_out` are pairs of the place of a row and how many were left out from there on.
+    `left_out` are pairs: the place of a row, and how many rows were left out from there on.
     """
 
     results: list[pa.Table]
@@ -43,10 +44,10 @@ class Spared(NamedTuple):
 
 
 def spare(run: Callable[[pa.Table], pa.Table], rows: pa.Table) -> Spared:
-    """Run over rows, in parts if need be, and leave out those that fail.
+    """Run over rows, in parts if necessary, and leave out the rows that fail.
 
-    If the statement fails over no rows at all (a table is gone, say), it is not for the rows, and
-    all of them are left out at once.
+    If the statement fails even over no rows (because a table is gone, for example), the rows are
+    not the cause, and all of them are left out at once.
     """
     results: list[pa.Table] = []
     left_out: list[tuple[int, int]] = []
@@ -66,7 +67,8 @@ def spare(run: Callable[[pa.Table], pa.Table], rows: pa.Table) -> Spared:
                 continue
             half = part.num_rows // 2
             waiting.append((place + half, part.slice(half)))
-            waiting.append((place, part.slice(0, half)))  # taken first: rows keep their order
+            # taken first, so that rows keep their order
+            waiting.append((place, part.slice(0, half)))
     return Spared(results, left_out, said)
 
 
@@ -81,7 +83,7 @@ def _fails(run: Callable[[pa.Table], pa.Table], rows: pa.Table) -> bool:
 class FailedRows:
     """Rows that failed while some pieces of one input were evaluated, by all leaves together.
 
-    A row that several leaves fail on is one row.
+    A row that several leaves fail on counts once.
     """
 
     __slots__ = ("_number", "error", "rows")
@@ -99,12 +101,12 @@ class FailedRows:
             self.error = error
 
     def by_place(self) -> Counter[Place]:
-        """Return how many failed of each chunk."""
+        """Return how many rows of each chunk failed."""
         return Counter(((self._number, chunk),) for chunk, _ in self.rows)
 
 
 class FailingRows:
-    """How many rows were left out of a query because it fails on them, and how the last failed."""
+    """How many rows were left out because the query fails on them, and how the last one failed."""
 
     __slots__ = ("_places", "count", "error")
 
@@ -112,10 +114,10 @@ class FailingRows:
         self.count = 0
         self.error: str | None = None
         self._places: dict[Place, tuple[int, str]] = {}
-        """How many failed, and how the last of them did."""
+        """By place: how many rows failed, and how the last of them did."""
 
     def add(self, counts: Counter[Place], error: str | None) -> None:
-        """Count rows by where they are."""
+        """Count rows by their places."""
         for place, count in counts.items():
             self.error = error
             self.count += count
@@ -129,7 +131,7 @@ class FailingRows:
             self.error = error
 
     def within(self, spans: Sequence[Span]) -> tuple[int, str | None]:
-        """Return how many failed in the chunks of a window, and how one of them did."""
+        """Return how many rows failed in the chunks of a window, and how one of them did."""
         if not self._places:
             return 0, None
         found = [
@@ -140,7 +142,7 @@ class FailingRows:
         return sum(count for count, _ in found), found[-1][1] if found else None
 
     def forget(self, before: Sequence[int]) -> None:
-        """Say that chunks below, by input, are in no window any more."""
+        """Forget earlier chunks, by input; no window contains them any more."""
         gone = [
             place
             for place in self._places

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class QueryStatistics:
-    """Counts of a standing query; none ever falls, but for what is waiting and what is held.
+    """Counts of a standing query. None of them ever falls, except those of what waits or is held.
 
     `results_due = results_taken + results_skipped + results_dropped + results_unchanged +
-    results_waiting`. Skipped are results that were older than one that was given (update
-    semantics, `latest()`, `emit_every`); dropped are those that were not taken in time (append
-    semantics); unchanged are those that were as the one before (`emit="changed"`).
+    results_waiting`. Skipped results were older than one that was given (update semantics,
+    `latest()`, `emit_every`). Dropped results were not taken in time (append semantics). Unchanged
+    results were the same as the one before (`emit="changed"`).
 
-    `rows_late` came too late for their windows, or were older than the newest of their key;
-    `rows_superseded` were taken the place of by newer ones (update semantics without a window);
-    `rows_failed` were left out since the query fails on them, each counted once, or once for each
-    window function that reads it: `error` is the last reason. What is held are rows of streams and
-    of partials together.
+    `rows_late` arrived too late for their windows, or were older than the newest row of their key.
+    `rows_superseded` were replaced by newer ones (update semantics without a window). `rows_failed`
+    were left out because the query fails on them. Each counts once, or once for each window
+    function that reads it, and `error` is the last reason. The held rows are rows of streams and of
+    partials together.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""One SELECT of a query: its sources, and whether its rows come one by one from rows of streams.
+"""One SELECT of a query: its sources, and whether each of its rows comes from one row of a stream.
 
-A *stream source* is a chunk, or a subquery in FROM whose every row comes from rows of chunks; the
-others are tables, which stay as they are while chunks come and go.
+A *stream source* is a chunk, or a subquery in FROM whose every row comes from rows of chunks. The
+other sources are tables, which stay the same while chunks enter and leave.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One relation in FROM: `windows` are the chunks in it, none if it is a table."""
+    """One relation in FROM. `windows` are the chunks in it; it has none if it is a table."""
 
     alias: str
     node: exp.Expr
@@ -47,7 +47,7 @@ class Block:
 
     @property
     def using(self) -> frozenset[str]:
-        """The columns that joins merge, in lower case."""
+        """The columns that joins merge with USING, in lower case."""
         joins = self.select.args.get("joins") or ()
         return frozenset(
             name.name.lower() for join in joins for name in join.args.get("using") or ()
@@ -55,20 +55,20 @@ class Block:
 
 
 def as_source(query: exp.Expr, alias: str, columns: Iterable[str] = ()) -> exp.Subquery:
-    """Return a query as a relation in FROM, under this name and these names of its columns."""
+    """Return a query as a relation in FROM, with this name and these names of columns."""
     quoted = [exp.to_identifier(name, quoted=True) for name in (alias, *columns)]
     return exp.Subquery(this=query, alias=exp.TableAlias(this=quoted[0], columns=quoted[1:]))
 
 
 def source_nodes(select: exp.Select) -> list[exp.Expr]:
-    """Return what stands in FROM, from left to right."""
+    """Return the relations in FROM, from left to right."""
     start = select.args.get("from_")
     joins = select.args.get("joins") or ()
     return [start.this, *(join.this for join in joins)] if start else []
 
 
 def is_inner(join: exp.Join) -> bool:
-    """Tell whether a join gives the pairs of rows that meet its condition, and nothing else."""
+    """Tell whether a join returns the pairs of rows that meet its condition, and nothing else."""
     return not join.side and not join.method and join.kind in ("", "INNER", "CROSS")
 
 
@@ -118,17 +118,17 @@ def _columns(node: exp.Expr, select: exp.Select, trial: Trial) -> tuple[str, ...
 
 
 def check_sources(select: exp.Select, functions: Functions) -> None:
-    """Raise unless the rows of FROM come one by one from rows of the streams in it.
+    """Raise unless each row of FROM comes from single rows of the streams in it.
 
-    More rows of a stream must only add rows, never change or take away any.
+    More rows of a stream must only add rows, and never change or remove any.
     """
     for node in source_nodes(select):
         _check_source(node, functions)
     found = [table for node in source_nodes(select) for table in chunk_tables(node)]
     if len(found) > len(chunks_in(select)):
-        raise NotIncrementalError("rows of a stream meet rows of the same stream")
+        raise NotIncrementalError("FROM reads the same rows of a stream more than once")
     if any(chunks_in(query) for query in queries_beside_from(select, _DECIDING)):
-        raise NotIncrementalError("a subquery over a stream decides about rows of FROM")
+        raise NotIncrementalError("a subquery over a stream filters the rows of FROM")
     if any(bounds_in(query) for query in queries_beside_from(select, _DECIDING)):
         raise NotIncrementalError(f"rows of FROM are compared with {BOUNDS_COME_LATER}")
     has_stream = bool(chunks_in(source_nodes(select)[0])) if source_nodes(select) else False
@@ -141,25 +141,25 @@ def _check_source(node: exp.Expr, functions: Functions) -> None:
     if node.args.get("pivots"):
         raise NotIncrementalError("PIVOT and UNPIVOT need all rows")
     if node.args.get("joins"):
-        raise NotIncrementalError("joins in brackets are not taken apart")
+        raise NotIncrementalError("joins in brackets are not split")
     if not chunks_in(node) or chunk_index(node) is not None:
         return
     if not isinstance(node, exp.Subquery) or not isinstance(node.this, exp.Select):
-        raise NotIncrementalError("a stream is read inside a relation that is not taken apart")
+        raise NotIncrementalError("a stream is read inside a relation that is not split")
     reason = obstacle(check_row_wise, node.this, functions)
     if reason:
         raise NotIncrementalError(f"in a subquery that it is combined with, {reason}")
 
 
 def _check_join(join: exp.Join, has_stream: bool) -> None:
-    """Raise unless the join keeps what it gave when a stream on either side has more rows."""
+    """Raise unless the join keeps all its rows when a stream on either side has more rows."""
     is_stream = bool(chunks_in(join.this))
     side, kind, method = join.side, join.kind, join.method
     if not has_stream and not is_stream:
         return
     words = " ".join(word for word in (method, side, kind, "JOIN") if word)
     if method == "NATURAL" and has_stream and is_stream:
-        raise NotIncrementalError("NATURAL JOIN of two streams is not split: say USING (…)")
+        raise NotIncrementalError("NATURAL JOIN of two streams is not split: write USING (…)")
     if method not in ("", "NATURAL", "ASOF") or (method == "ASOF" and is_stream):
         raise NotIncrementalError(f"{words}: the rows it matches depend on the whole window")
     if side == "FULL" or (side == "LEFT" and is_stream) or (side == "RIGHT" and has_stream):
@@ -207,7 +207,7 @@ _DECIDING = ("from_", "joins", "where")
 def queries_beside_from(
     select: exp.Select, clauses: tuple[str, ...] | None = None
 ) -> Iterator[exp.Query]:
-    """Yield the queries inside a SELECT, or some clauses of it, that are no relations of FROM."""
+    """Yield the queries inside a SELECT, or some of its clauses, that are not relations of FROM."""
     relations = {id(node) for node in source_nodes(select)}
     for name, value in select.args.items():
         if clauses is None or name in clauses:

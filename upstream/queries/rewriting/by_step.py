@@ -1,4 +1,4 @@
-"""A partial for many steps at once: the same with `__step` in front, grouped by it if grouped."""
+"""A partial for many steps at once: with the column `__step` in front, which is also grouped by."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .block import source_nodes
 def by_step(partial: exp.Select, *, groups: int | None = None) -> exp.Select:
     """Return the partial over chunks with a column `__step`.
 
-    A row that several streams made has the oldest of their steps. A partial that aggregates has
-    its groups in front, and groups by their numbers; the step becomes the first of them.
+    A row that comes from several streams has the oldest of their steps. A partial that aggregates
+    has its groups in front, and groups by their numbers; the step becomes the first group.
     """
     partial = partial.copy()
     steps = []
@@ -33,13 +33,13 @@ def by_step(partial: exp.Select, *, groups: int | None = None) -> exp.Select:
 
 
 def group_by_first(select: exp.Select, count: int) -> None:
-    """Group by the first columns, by their numbers, in place; by none if there are none."""
+    """Group by the first columns, by their numbers, in place; with none, do not group."""
     numbers = [exp.Literal.number(i) for i in range(1, count + 1)]
     select.set("group", exp.Group(expressions=numbers) if numbers else None)
 
 
 def _inside(node: exp.Expr) -> None:
-    """Let a subquery in FROM hand the step on."""
+    """Let a subquery in FROM pass the step on."""
     node.set("this", by_step(node.this))
     alias = node.args.get("alias")
     if alias and alias.columns:
@@ -47,7 +47,7 @@ def _inside(node: exp.Expr) -> None:
 
 
 def _leave_step_out(item: exp.Expr, streams: set[str]) -> None:
-    """Keep the step out of what a star stands for."""
+    """Exclude the step from the columns that a star stands for."""
     star = item.this if isinstance(item, exp.Columns | exp.Column) else item
     is_of_table = isinstance(item, exp.Column) and item.table.lower() not in streams
     if isinstance(star, exp.Star) and not is_of_table:

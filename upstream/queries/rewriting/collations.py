@@ -1,8 +1,8 @@
-"""Collations: by them texts are equal, or ordered, that are not so by their bytes.
+"""Collations: rules by which texts are equal or ordered otherwise than by their bytes.
 
-Partials travel as Arrow, which knows no collations. So the type of a column that has one says it,
-as in "VARCHAR COLLATE nocase": whatever reads the column gives it back, whatever would compare it
-without is refused. DuckDB tells collations nowhere but in the text of a table.
+Partials are Arrow tables, and Arrow has no collations. So the type of a column keeps its collation,
+as in "VARCHAR COLLATE nocase". Whatever reads the column restores the collation, and whatever would
+compare it without one is refused. DuckDB reports collations only in the text of a table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...database.duck import Duck
 
 _UNKNOWN: Final = "?"
-"""The collation of a list or a struct of texts, which DuckDB does not tell."""
+"""The collation of a list or a struct of texts, which DuckDB does not report."""
 _TYPE: Final = re.compile(r"(.*) COLLATE ([\w.?]+)", re.DOTALL)
 _TABLE: Final = "__collations"
 _COLUMN: Final = "__collated_"
@@ -40,7 +40,7 @@ _TEXTS_OF_MACROS: Final = """
 
 
 def may_collate(query: exp.Query, duck: Duck) -> bool:
-    """Tell whether a collation is named in a query, or in anything that it may read or call."""
+    """Tell whether a query names a collation, or anything that it may read or call does."""
     if query.find(exp.Collate):
         return True
     found = duck.known(_collating)
@@ -51,7 +51,10 @@ def may_collate(query: exp.Query, duck: Duck) -> bool:
 
 
 def _collating(duck: Duck) -> frozenset[str] | None:
-    """Return what has a collation in it, or has what does; None if all texts have one."""
+    """Return the names of what has a collation in it, or depends on it.
+
+    None if all texts have one.
+    """
     rows = duck.rows(_TEXTS)
     if duck.has_own_functions:
         rows += duck.rows(_TEXTS_OF_MACROS)
@@ -82,7 +85,7 @@ def with_collations(
 
 
 def _table_of(query: exp.Query, count: int) -> exp.Create:
-    """Return the statement that makes an empty table with the columns of a query."""
+    """Return the statement that creates an empty table with the columns of a query."""
     names = [f"{_COLUMN}{i}" for i in range(count)]
     rows = exp.select("*").from_(as_source(query.copy(), "t", names)).limit(0)
     return exp.Create(
@@ -113,17 +116,17 @@ def collation_of(type_name: str) -> str:
 
 
 def is_unknown(type_name: str) -> bool:
-    """Tell whether there may be texts inside the values that have a collation."""
+    """Tell whether the values may contain texts with a collation."""
     return collation_of(type_name) == _UNKNOWN
 
 
 def check_comparable(type_name: str) -> None:
-    """Raise if values are equal by a collation, and so not where parts are merged."""
+    """Raise if a collation decides which values are equal, because parts are not merged by it."""
     collation = collation_of(type_name)
     if collation:
         raise NotIncrementalError(
-            f"texts are equal by a collation ({collation}), which parts are not merged by: "
-            "group by what equal ones share, such as lower(…)"
+            f"texts are compared by a collation ({collation}), which parts do not have: "
+            "group by an expression that equal texts share, such as lower(…)"
         )
 
 

@@ -1,4 +1,4 @@
-"""WITH taken away: each name of a common table exchanged for its query, as a subquery in FROM."""
+"""Removes WITH: each name of a common table is replaced by its query, as a subquery in FROM."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def without_common_tables(query: exp.Query) -> exp.Query:
-    """Return the query without WITH; a recursive one cannot be taken away."""
+    """Return the query without WITH; a recursive one cannot be removed."""
     copy = query.copy()
     _inline(copy, {})
     return copy

@@ -1,6 +1,6 @@
-"""Rows that come one by one: put one after the other, or only the first of each partial.
+"""Rows that need no aggregation: they are concatenated, or only the first of each partial are kept.
 
-With ORDER BY and LIMIT, a partial keeps no more rows than can be among the first of all.
+With ORDER BY and LIMIT, a partial keeps only the rows that can be among the first of all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NOT_ROW_BY_ROW = ("group", "having", "qualify", "windows", "distinct")
 
 
 def concatenation(task: Task) -> Division | None:
-    """Divide a block that selects, projects and joins with tables, and does no more."""
+    """Divide a block that only selects, projects and joins with tables."""
     if obstacle(check_row_wise, task.original, task.functions):
         return None
     names = [f"__c{i}" for i in range(len(task.shape.names))]
@@ -34,9 +34,9 @@ def concatenation(task: Task) -> Division | None:
 
 
 def top_rows(task: Task) -> Division | None:
-    """Keep the first rows of each partial, in the order of the query or that of arrival.
+    """Keep the first rows of each partial, in the order of the query or in the order of arrival.
 
-    Without LIMIT, the rows are kept to be sorted in the finish.
+    Without LIMIT, the rows are kept and the finish sorts them.
     """
     select = task.block.select
     if any(select.args.get(name) for name in _NOT_ROW_BY_ROW) or select.find(exp.Window):
@@ -49,7 +49,7 @@ def top_rows(task: Task) -> Division | None:
     if count is None:
         return None
     if len(task.block.sources) > 1 and not select.args.get("order"):
-        return None  # there is no order of arrival in a join
+        return None  # a join has no order of arrival
     projection = Projection(task)
     upper = projection.upper()
     if not projection.items:
@@ -57,7 +57,7 @@ def top_rows(task: Task) -> Division | None:
     rows = projection.partial()
     partial, stepped = rows.limit(count), by_step(rows)
     order = _order(select)
-    if order.expressions:  # else those of all steps are kept, in the order of arrival
+    if order.expressions:  # otherwise the rows of all steps are kept, in the order of arrival
         partial.set("order", order)
         step = stepped.expressions[0].unalias()
         number = exp.Window(this=exp.RowNumber(), partition_by=[step.copy()], order=order.copy())
@@ -79,7 +79,7 @@ def _count(select: exp.Select) -> int | None:
 
 
 def _order(select: exp.Select) -> exp.Order:
-    """Return what is ordered by, with numbers and aliases written out."""
+    """Return what the query orders by, with numbers and aliases replaced."""
     clause = select.args.get("order")
     order = exp.Order(expressions=[])
     for item in clause.expressions if clause else ():

@@ -1,4 +1,4 @@
-"""What a rule makes of one block: a leaf, and what stands for the block in the finish."""
+"""What a rule makes of one block: a leaf, and what replaces the block in the finish."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UPPER = ("group", "having", "qualify", "windows", "distinct", "order", "limit",
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """A block divided: see `SplitQuery` for what finish and direct mean."""
+    """A divided block; see `SplitQuery` for the meaning of finish and direct."""
 
     leaf: Leaf
     finish: exp.Query
@@ -42,11 +42,11 @@ class Division:
 class Task:
     """A block to divide.
 
-    `original` is the SELECT as the user wrote it and `shape` its columns; `block` has its names
-    resolved. `relation` is the name of the merged relation; `is_shared` says that the finish reads
-    others as well, so that a group may come from several. `finished` are the relations that the
-    subqueries in the block read. `is_lasting` says that the windows are landmarks, over which a
-    query can be evaluated in parts only.
+    `original` is the SELECT as the user wrote it, and `shape` its columns. `block` has its names
+    resolved. `relation` is the name of the merged relation. `is_shared` says that the finish reads
+    other relations as well, so that a group may come from several. `finished` are the relations
+    that the subqueries in the block read. `is_lasting` says that the windows are landmarks, over
+    which a query can only be evaluated in parts.
     """
 
     original: exp.Select
@@ -70,10 +70,10 @@ class Task:
         partial_by_step: exp.Select | None = None,
         reads: exp.Select | None = None,
     ) -> Leaf:
-        """Return the leaf that the block becomes: with this partial, and all that goes by it.
+        """Return the leaf for the block, with this partial and everything that depends on it.
 
-        `reads` names the columns that the partial reads, if it does not do so itself. Refuses a
-        partial that cannot be evaluated before the bounds of a window are known.
+        `reads` names the columns that the partial reads, if the partial itself does not show them.
+        Raises if the partial would need the bounds of a window before they are known.
         """
         if bounds_in(partial):
             raise NotIncrementalError(f"its rows are combined with {BOUNDS_COME_LATER}")
@@ -102,7 +102,7 @@ class Task:
     def upper(self, change: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
         """Return what the block does with its rows, over the merged relation, changed part by part.
 
-        That is the select list and all clauses but those by which there are rows.
+        This is the select list and all clauses except those that define the rows.
         """
         select = self.block.select
         items = [change(item.unalias()) for item in select.expressions]
@@ -112,7 +112,7 @@ class Task:
         return upper
 
     def _picks(self, partial: exp.Select, reads: exp.Select) -> dict[int, exp.Select]:
-        """Return what a join of streams needs of each of them."""
+        """Return the columns that a join of streams needs of each stream."""
         picks = {}
         for chunk in chunk_tables(partial) if len(self.block.windows) > 1 else ():
             index = chunk_index(chunk)
@@ -124,7 +124,7 @@ class Task:
         return picks
 
     def _aggregates(self) -> tuple[str, ...]:
-        """Return what the block aggregates, as the user wrote it."""
+        """Return the aggregates of the block, as the user wrote them."""
         clauses = [self.original.args.get(name) for name in ("having", "qualify", "order")]
         trees = [*self.original.expressions, *(clause for clause in clauses if clause)]
         return self._spoken(calls_in(trees, self.functions))
@@ -135,7 +135,7 @@ class Task:
 
 
 def changed(value: object, change: Callable[[exp.Expr], exp.Expr]) -> object:
-    """Return an argument of a tree, which may be a list, with the trees in it changed."""
+    """Return an argument of a tree, which may be a list, with its trees changed."""
     if isinstance(value, list):
         return [changed(item, change) for item in value]
     return change(value) if isinstance(value, exp.Expr) else value

@@ -1,14 +1,15 @@
-"""Aggregating before a join of two streams: what a pair of rows needs, one row per value at a time.
+"""Aggregation before a join of two streams: one row per value instead of one per row.
 
     SELECT max(a.x), sum(b.y) FROM chunk_0 a, chunk_1 b WHERE a.k = b.k
 
-needs of each stream no more than, per value of k, how many rows there are, their maximum and their
-sum. So rows are aggregated by what the join and the groups look at as they come, and the pairs are
-those of values: a sum counts as often as the other side has rows. If every hundredth pair matches
-there are a hundred values where there were thousands of rows, and far fewer pairs; if hardly any
-pair matches, there are as many values as rows, and it costs what picking columns does.
+needs only the following of each stream, per value of k: the number of rows, their maximum and their
+sum. So rows are aggregated as they arrive, by the columns that the join and the groups use, and the
+join makes pairs of values. A sum counts as many times as the other side has rows. If every
+hundredth pair matches, there are a hundred values instead of thousands of rows, and far fewer
+pairs. If hardly any pair matches, there are as many values as rows, and the cost is that of picking
+columns.
 
-Known in databases as eager aggregation (Yan and Larson, 1995); DataCell joins rows.
+Databases call this eager aggregation (Yan and Larson, 1995). DataCell joins rows.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ if TYPE_CHECKING:
 
 _ROWS: Final = "__n"
 _PARTS: Final = {"expressions", "from_", "joins", "where", "group"}
-"""What a partial may consist of."""
+"""The parts that a partial may have."""
 _SPLIT: Final = {"count", "sum", "max", "min"}
-"""The aggregates that are made of those of one side, and of how many rows the other side has."""
+"""The aggregates that can be computed from one side's, and the number of rows on the other side."""
 
 
 def aggregated_early(leaf: Leaf, trial: Trial) -> Leaf | None:
-    """Return a leaf over two streams as one that aggregates each before it joins them.
+    """Return a leaf over two streams that aggregates each of them before the join.
 
-    Returns None where that cannot be: outer joins, aggregates over both streams at
-    once, or of which the other stream's rows change more than how often a value counts; texts that
-    have a collation, which they would lose on the way to the join.
+    Returns None if that is not possible: for outer joins, for aggregates over both streams at once,
+    for aggregates that depend on more than the number of the other stream's rows, and for texts
+    with a collation, which they would lose on the way to the join.
     """
     if leaf.groups is None or len(leaf.windows) != 2 or trial.may_collate(leaf.partial):
         return None
@@ -53,11 +54,11 @@ def aggregated_early(leaf: Leaf, trial: Trial) -> Leaf | None:
 
 
 class _NotPossibleError(Exception):
-    """This join cannot be aggregated before."""
+    """The streams of this join cannot be aggregated before it."""
 
 
 class _Side:
-    """What is needed of one stream: keys that the join and groups look at, and states."""
+    """What is needed of one stream: keys, which the join and the groups use, and states."""
 
     def __init__(self, window: int, table: exp.Table) -> None:
         self.window = window
@@ -91,7 +92,7 @@ def _side(source: exp.Expr) -> _Side:
 
 
 class _Division:
-    """Divides the partial of a leaf into what each side does and what is left for the pairs."""
+    """Divides the partial of a leaf into the parts for each side and the rest for the pairs."""
 
     def __init__(self, leaf: Leaf) -> None:
         partial = leaf.partial
@@ -109,7 +110,7 @@ class _Division:
             raise _NotPossibleError
 
     def divided(self) -> Leaf:
-        """Return the leaf that aggregates early."""
+        """Return the leaf that aggregates before the join."""
         conditions = [self._paired(condition) for condition in self._conditions()]
         count = len(self._leaf.groups or ())
         items = [
@@ -129,7 +130,7 @@ class _Division:
         )
 
     def _conditions(self) -> list[exp.Expr]:
-        """Return the conditions on pairs; those on one side are given to it."""
+        """Return the conditions on pairs; conditions on one side become part of that side."""
         where = self._partial.args.get("where")
         found = conjuncts(where.this) if where else []
         for join in self._partial.args.get("joins") or []:
@@ -144,7 +145,7 @@ class _Division:
         return pairs
 
     def _paired(self, tree: exp.Expr) -> exp.Expr:
-        """Return an expression over pairs of rows as one over pairs of keys."""
+        """Return an expression over pairs of rows as an expression over pairs of keys."""
 
         def change(node: exp.Expr) -> exp.Expr | None:
             side = None if isinstance(node, exp.Identifier) else self._only_side(node)
@@ -153,15 +154,18 @@ class _Division:
         return replaced(tree, change)
 
     def _only_side(self, tree: exp.Expr) -> _Side | None:
-        """Return the one side whose columns are in an expression, None if it is not one."""
+        """Return the one side whose columns an expression uses.
+
+        None if there is not exactly one.
+        """
         columns = [tree] if isinstance(tree, exp.Column) else list(tree.find_all(exp.Column))
         if any(each.table.lower() not in self._sides for each in columns):
-            raise _NotPossibleError  # of no known side
+            raise _NotPossibleError  # the column is of no known side
         sides = {each.table.lower() for each in columns}
         return self._sides[sides.pop()] if len(sides) == 1 else None
 
     def _state(self, item: exp.Expr) -> exp.Expr:
-        """Return an aggregate over pairs of rows as one over pairs of aggregates."""
+        """Return an aggregate over pairs of rows as an aggregate over pairs of aggregates."""
         aggregate = read_call(item.unalias())
         name, arguments = aggregate.name, aggregate.arguments
         if aggregate != AggregateCall(name, arguments) or name not in _SPLIT:
@@ -181,13 +185,13 @@ class _Division:
 
 
 def _counted(number: exp.Expr) -> exp.Expr:
-    """Return the sum of numbers as a count: a BIGINT, and 0 of none."""
+    """Return the sum of numbers as a count: a BIGINT, and 0 over no rows."""
     total = exp.Coalesce(this=exp.Sum(this=number), expressions=[exp.Literal.number(0)])
     return exp.cast(total, "BIGINT", dialect="duckdb")
 
 
 def _check(leaf: Leaf, early: Leaf, trial: Trial) -> None:
-    """Have DuckDB say that it takes all parts, and that the partial has the schema it had."""
+    """Check that DuckDB accepts all parts, and that the partial has the same schema as before."""
     by_step = trial.with_steps()
     picked = {f"chunk_{i}": by_step.shape(pick).schema for i, pick in early.picks.items()}
     rows = trial.lending({name: schema.remove(0) for name, schema in picked.items()})

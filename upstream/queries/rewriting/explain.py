@@ -1,4 +1,4 @@
-"""How a query is evaluated, for people to read: in words, and the SQL of its parts."""
+"""Describes how a query is evaluated: in words, and as the SQL of its parts."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 _BY_RULE: Final = {
     "distinct rows": "the distinct rows",
     "synchronous replication": "the groups",
-    "concatenation": "rows as they come",
+    "concatenation": "rows as they arrive",
     "top rows": "the first rows",
-    "sorted rows": "rows as they come",
+    "sorted rows": "rows as they arrive",
 }
-"""What a leaf is about that aggregates nothing."""
+"""What a leaf without aggregates computes."""
 _SORTED: Final = {
-    "top rows": "  of each step only the first are kept; those of a window are sorted anew",
-    "sorted rows": "  they are sorted anew for each window",
+    "top rows": "  only the first rows of each step are kept, and sorted for each window",
+    "sorted rows": "  they are sorted for each window",
 }
 _OTHERS: Final = re.compile(r'"(mode|columns)"\(| FILTER\(')
-"""What sqlglot writes otherwise than people."""
+"""What sqlglot writes otherwise than users."""
 _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE)
 _ABOVE: Final = ("having", "qualify", "order", "limit", "offset", "distinct")
 
 
 def explain(split: SplitQuery, merges: Sequence[str]) -> str:
-    """Return in words what is evaluated by increments, what anew for each window, and why.
+    """Describe what is evaluated incrementally, what is recomputed for each window, and why.
 
     `merges` says for each leaf how its partials are merged.
     """
@@ -52,12 +52,12 @@ def explain(split: SplitQuery, merges: Sequence[str]) -> str:
         for line in (f"{first}, from {' and '.join(dict.fromkeys(names))}", *others)
     ]
     if _asks_for_more(split):
-        lines.append("for each window: what else the query asks, over that")
+        lines.append("for each window: the rest of the query, over these results")
     return "\n".join(lines)
 
 
 def _asks_for_more(split: SplitQuery) -> bool:
-    """Tell whether the finish does more than to read what was merged."""
+    """Tell whether the finish does more than read the merged relations."""
     if split.direct is not None or all(leaf.reason for leaf in split.leaves):
         return False
     if not isinstance(split.whole, exp.Select):
@@ -70,17 +70,17 @@ def _asks_for_more(split: SplitQuery) -> bool:
 
 
 def _explained(leaf: Leaf, merge: str) -> tuple[str, ...]:
-    """Return the lines about a leaf; the first is to be followed by what it reads."""
+    """Return the lines about a leaf; what the leaf reads is added to the first line."""
     rule = leaf.rule.partition(",")[0]
-    what = ", ".join(leaf.aggregates) or _BY_RULE.get(rule, "all that is asked")
+    what = ", ".join(leaf.aggregates) or _BY_RULE.get(rule, "the whole query")
     about = f"{what} by {', '.join(leaf.grouping)}" if leaf.grouping else what
     if leaf.reason:
-        anew = f"  rows are kept; {leaf.reason}, so {_anew(leaf)} anew over them for each window"
-        return f"anew for each window: {about}", anew
+        anew = f"  rows are kept; {leaf.reason}, so {_anew(leaf)} recomputed for each window"
+        return f"recomputed for each window: {about}", anew
     if rule == "counted rows":
-        counted = f"  equal rows are kept once and counted, by increments: {merge}"
-        return f"anew for each window, from counts: {about}", counted
-    lines = (f"by increments: {about}", f"  {merge}")
+        counted = f"  equal rows are kept once and counted incrementally: {merge}"
+        return f"recomputed for each window, from counts: {about}", counted
+    lines = (f"incrementally: {about}", f"  {merge}")
     return (*lines, _SORTED[rule]) if rule in _SORTED else lines
 
 
@@ -93,18 +93,19 @@ def _from(leaf: Leaf) -> str:
 def _anew(leaf: Leaf) -> str:
     others = [each for each in leaf.aggregates if each not in leaf.reason]
     if not leaf.aggregates:
-        return "the query is evaluated"
+        return "the query is"
     if len(others) == len(leaf.aggregates):
-        return "all of it is evaluated"
-    it_is = "they are" if "need every" in leaf.reason else "it is"
-    so_are = f"{'are' if len(others) > 1 else 'is'} {listed(others)}" if others else ""
-    return f"{it_is}, and so {so_are}, evaluated" if others else f"{it_is} evaluated"
+        return "all of it is"
+    these = "they" if "need every" in leaf.reason else "it"
+    if others:
+        return f"{listed([these, *others])} are"
+    return f"{these} {'are' if these == 'they' else 'is'}"
 
 
 def parts(split: SplitQuery) -> str:
-    """Return the SQL of the parts: what is done with each step, how steps are merged, the finish.
+    """Return the SQL of the parts: the partial of each step, the merge of steps, and the finish.
 
-    Relations of ours are called `merged_0`, …, their groups `__g0`, …, their states `__s0`, ….
+    Our relations are called `merged_0`, …, their groups `__g0`, …, their states `__s0`, ….
     """
     lines = [line for leaf in split.leaves for line in _parts(leaf, split)]
     if split.direct is not None:
@@ -116,7 +117,7 @@ def parts(split: SplitQuery) -> str:
 
 
 def whole(split: SplitQuery) -> str:
-    """Return the query as it is evaluated whole, over the rows of its streams."""
+    """Return the query as it is evaluated in full, over the rows of its streams."""
     return f"whole: {key(over_streams(split.whole, split.windows))}"
 
 
@@ -141,7 +142,7 @@ def _parts(leaf: Leaf, split: SplitQuery) -> list[str]:
     return lines
 
 
-# Expressions as their user would write them, never to be run
+# Expressions as the user would write them, never to be run
 
 
 def spoken(tree: exp.Expr, *, qualified: bool = False) -> str:
@@ -158,7 +159,7 @@ def spoken(tree: exp.Expr, *, qualified: bool = False) -> str:
 
 
 def calls_in(trees: Iterable[exp.Expr], functions: Functions) -> Iterator[exp.Expr]:
-    """Yield the outermost aggregates and window functions, with what belongs to them."""
+    """Yield the outermost aggregates and window functions, with their FILTER, OVER and the like."""
     for tree in trees:
         function = is_call(tree)
         is_aggregate = function is not None and functions.is_aggregate(function)
@@ -169,7 +170,7 @@ def calls_in(trees: Iterable[exp.Expr], functions: Functions) -> Iterator[exp.Ex
 
 
 def over_streams(query: exp.Query, windows: tuple[WindowClause, ...]) -> exp.Query:
-    """Return a query that reads streams, by name, where it read chunks."""
+    """Return a query that reads streams by their names where it read chunks."""
     copy = with_plain_bounds(query)
     assert isinstance(copy, exp.Query)
     for table in copy.find_all(exp.Table):
@@ -177,7 +178,7 @@ def over_streams(query: exp.Query, windows: tuple[WindowClause, ...]) -> exp.Que
         if index is not None and index < len(windows):
             name = windows[index].stream
         elif table.name.startswith("__") and table.alias:
-            name = table.alias  # of a side table, which only we know by another name
+            name = table.alias  # a side table, whose name in DuckDB is internal
         else:
             continue
         table.set("this", exp.to_identifier(name))
@@ -187,9 +188,9 @@ def over_streams(query: exp.Query, windows: tuple[WindowClause, ...]) -> exp.Que
 
 
 def state_names(split: SplitQuery) -> dict[str, str]:
-    """Return what the user wrote for the columns of merged relations, for errors that name these.
+    """Return what the user wrote for the columns of merged relations, for errors that name them.
 
-    A name that is one thing in one relation and another in the next is left out.
+    A name that means different things in two relations is left out.
     """
     found: dict[str, str] = {}
     for leaf in split.leaves:

@@ -25,7 +25,7 @@ def has_aggregates(select: exp.Select, functions: Functions) -> bool:
 
 
 def contains_aggregate(tree: exp.Expr, functions: Functions) -> bool:
-    """Tell whether there is an aggregate in there that is not a window function."""
+    """Tell whether an expression contains an aggregate that is not a window function."""
     windowed = {id(is_call(node.this)) for node in own_nodes(tree) if isinstance(node, exp.Window)}
     return any(
         functions.is_aggregate(node) and id(node) not in windowed for node in own_nodes(tree)
@@ -33,7 +33,7 @@ def contains_aggregate(tree: exp.Expr, functions: Functions) -> bool:
 
 
 def group_expressions(select: exp.Select, functions: Functions) -> list[exp.Expr]:
-    """Return what a SELECT groups by, with numbers and ALL written out."""
+    """Return what a SELECT groups by, with numbers and ALL replaced."""
     group = select.args.get("group")
     if group is None:
         return []
@@ -61,11 +61,11 @@ def check_items(select: exp.Select, names: Sequence[str]) -> None:
     if sum(name_of(item) == "unnest" for item in select.expressions) != 1:
         raise NotIncrementalError("select items make several columns each")
     if _is_by_number(select):
-        raise NotIncrementalError("numbers count columns, of which a select item makes several")
+        raise NotIncrementalError("numbers count columns, and a select item makes several columns")
 
 
 def _is_by_number(select: exp.Select) -> bool:
-    """Tell whether columns are grouped or ordered by their numbers, or all of them."""
+    """Tell whether columns are grouped or ordered by numbers, or by ALL."""
     group, order = select.args.get("group"), select.args.get("order")
     if group is not None and group.args.get("all"):
         return True
@@ -75,7 +75,7 @@ def _is_by_number(select: exp.Select) -> bool:
 
 
 def has_sets(select: exp.Select) -> bool:
-    """Tell whether there is a ROLLUP or the like."""
+    """Tell whether there is a ROLLUP or another kind of grouping sets."""
     group = select.args.get("group")
     sets = (exp.GroupingSets, exp.Cube, exp.Rollup)
     return group is not None and any(isinstance(item, sets) for item in group.expressions)

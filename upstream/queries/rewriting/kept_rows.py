@@ -1,13 +1,15 @@
-"""Rows kept, filtered and projected: for what depends on every value, or on the order of rows.
+"""Keeps rows, filtered and projected, where a result depends on every value or on their order.
 
-Medians, lists, window functions: the partial does what it can row by row, evaluating joins,
-conditions and arguments once; the finish aggregates over the kept rows in their order.
+This is for medians, lists and window functions. The partial does what it can row by row: it
+evaluates joins, conditions and arguments once. The finish aggregates over the kept rows in their
+order.
 
-A histogram or an entropy, or a median of small numbers, needs every value but not every row. There
-equal rows are kept once: the partial groups by all that is needed of a row and counts; counts are
-added; the finish repeats each row as often as it was there, and aggregates. So what is kept does
-not grow with the window, and a landmark can have a median. Only where values repeat themselves:
-where they hardly do, plain rows are kept, which cost nothing to merge.
+A histogram, an entropy, or a median of small numbers needs every value but not every row. There,
+equal rows are kept once: the partial groups by everything that is needed of a row, and counts. The
+counts are added, and the finish repeats each row as often as it was counted, and aggregates. So
+what is kept does not grow with the window, and a landmark can have a median. This is done only
+where values repeat. Where they hardly do, the rows themselves are kept, which cost nothing to
+merge.
 """
 
 from __future__ import annotations
@@ -34,12 +36,12 @@ if TYPE_CHECKING:
 _COUNT: Final = "__s0"
 _FEW_VALUES: Final = re.compile(r"BOOLEAN|U?TINYINT|U?SMALLINT|DATE|ENUM\(.*\)")
 _BY_VALUE: Final = frozenset({"histogram", "entropy"})
-"""Aggregates that make sense only of values that repeat themselves."""
+"""Aggregates that are useful only for values that repeat."""
 _NO_VALUES: Final = (
     *(exp.Query, exp.PropertyEQ, exp.WithinGroup, exp.Window),
     *(exp.Kwarg, exp.Star, exp.Filter, exp.Paren),
 )
-"""Parts of expressions that are no values of a row themselves."""
+"""Parts of expressions that are not values of a row themselves."""
 
 
 def kept_rows(task: Task, reason: str) -> Division:
@@ -69,7 +71,7 @@ def is_about_order(task: Task) -> bool:
 
 
 def counted_rows(task: Task) -> Division | None:
-    """Keep equal rows once, if the rows that the block needs are likely to be equal."""
+    """Keep equal rows once, if the rows that the block needs are likely to repeat."""
     select = task.block.select
     if is_about_order(task) or select.find(exp.Window) or select.args.get("distinct"):
         return None
@@ -91,7 +93,7 @@ def counted_rows(task: Task) -> Division | None:
 
 
 def _repeat_themselves(projection: Projection, task: Task) -> bool:
-    """Tell whether the values have few values, by their types or by what is asked of them."""
+    """Tell whether the values are likely to repeat, by their types or their aggregates."""
     calls = [n for n in task.block.select.find_all(exp.Func) if task.functions.is_aggregate(n)]
     if {name_of(node) for node in calls} <= _BY_VALUE:
         return True
@@ -105,7 +107,7 @@ def _repeat_themselves(projection: Projection, task: Task) -> bool:
 def _repeated(
     names: Mapping[str, str], columns: Mapping[str, exp.Expr], task: Task
 ) -> exp.Subquery:
-    """Return the rows as often as they were there, under the names that the finish knows."""
+    """Return each row as often as it was counted, with the names that the finish uses."""
     items = [named(columns[name].copy(), known) for name, known in names.items()]
     times = call("unnest", call("range", columns[_COUNT]))
     query = exp.select(*items, named(times, "__i")).from_(exp.to_table(task.relation))
@@ -113,7 +115,7 @@ def _repeated(
 
 
 class Projection:
-    """The expressions of a block that can be evaluated row by row, each a column of the partial."""
+    """The expressions of a block that can be evaluated per row, each a column of the partial."""
 
     def __init__(self, task: Task) -> None:
         check_items(task.block.select, task.shape.names)
@@ -131,8 +133,8 @@ class Projection:
     def _over(self, tree: exp.Expr) -> exp.Expr:
         """Return an expression over the columns of the partial.
 
-        Above a GROUP BY only its own expressions and plain columns are exchanged, and the arguments
-        of aggregates: what is made of a group is not a group.
+        Above a GROUP BY, only its own expressions, single columns and the arguments of aggregates
+        are replaced, because an expression over a group is not a group itself.
         """
         return replaced(tree, self._above_groups if self.is_grouped else self._column)
 

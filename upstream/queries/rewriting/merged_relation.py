@@ -1,7 +1,7 @@
-"""Reading a merged relation: partials travel as Arrow, which does not know all types of DuckDB.
+"""Reads merged relations: partials are Arrow tables, and Arrow lacks some types of DuckDB.
 
-A sum of integers is a HUGEINT and comes back as DECIMAL(38, 0); what the finish computes with it
-would have other types, so each column is cast back to what it was.
+A sum of integers is a HUGEINT and comes back as DECIMAL(38, 0). What the finish computes from it
+would have other types, so each column is cast back to its original type.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 def travelling(
     partial: exp.Select, groups: int, trial: Trial, *, apart: Container[str] = ()
 ) -> Shape:
-    """Change groups that come back from Arrow as text into text, in place.
+    """Change groups that Arrow returns as text into text, in place.
 
-    An ENUM is handed out as a dictionary and read as text; merged, it is handed out as text. The
-    types of the result are those before the change. States of such types are refused: text has
-    another order than an ENUM. So are groups that are equal by a collation, but for those that may
-    be kept `apart`, as the finish brings them together.
+    DuckDB exports an ENUM as a dictionary and reads it back as text. The types of the result are
+    those before the change. States of such types are refused, since text has another order than an
+    ENUM. So are groups that a collation makes equal, except those that may be kept `apart` because
+    the finish combines them.
     """
     shape = trial.shape(partial)
     back = trial.types_read_back(shape.schema)
@@ -68,13 +68,13 @@ def read_back(upper: exp.Select, columns: Mapping[str, exp.Expr]) -> exp.Select:
 
 
 def types_of(shape: Shape, trial: Trial) -> Mapping[str, tuple[str, str]]:
-    """Return for each column of a partial its type, and as which type it comes back from Arrow."""
+    """Return for each column of a partial its type, and the type that Arrow returns."""
     types = trial.types_read_back(shape.schema)
     return dict(zip(shape.names, zip(shape.types, types, strict=True), strict=True))
 
 
 def restored(tree: exp.Expr, type_name: str, back: str) -> exp.Expr:
-    """Return an expression of the type `back` as what it was before it came through Arrow."""
+    """Return an expression of the type `back` as it was before it went through Arrow."""
     if is_unknown(type_name):
         raise NotIncrementalError(
             f"values of type {plain(type_name)} may have a collation, which Arrow does not know"
@@ -83,13 +83,13 @@ def restored(tree: exp.Expr, type_name: str, back: str) -> exp.Expr:
         return tree
     if _in_arrow(plain(type_name)) != plain(back):
         raise NotIncrementalError(
-            f"values of type {plain(type_name)} do not survive the way through Arrow"
+            f"values of type {plain(type_name)} cannot be stored in Arrow without loss"
         )
     same = tree if plain(type_name) == plain(back) else cast(tree, plain(type_name))
     return collated(same, type_name)
 
 
 def _in_arrow(type_name: str) -> str:
-    """Return what becomes of a type without any loss."""
+    """Return what a type becomes in Arrow without any loss, or None."""
     text = re.sub(r"\bHUGEINT\b", "DECIMAL(38,0)", type_name)
     return re.sub(r"\b(?:UUID|JSON)\b|\bENUM\([^()]*\)", "VARCHAR", text)

@@ -1,7 +1,7 @@
-"""Blocks within blocks: the innermost that aggregate rows of streams are divided.
+"""Blocks within blocks: the innermost ones that aggregate rows of streams are divided.
 
-What stands above them (HAVING of an average of sums, a join of two aggregates, UNION ALL) goes to
-the finish, where it reads merged relations instead of streams.
+What stands above them (HAVING over an average of sums, a join of two aggregates, UNION ALL) becomes
+part of the finish, where it reads merged relations instead of streams.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class Splitter:
         self._is_lasting = is_lasting
 
     def finish(self, query: exp.Query) -> exp.Query:
-        """Return the finish of a query, which reads merged relations where there were chunks."""
+        """Return the finish of a query, which reads merged relations in place of chunks."""
         if isinstance(query, exp.Select) and self._is_divisible(query):
             self.top = self._divided(query)
             return self.top.finish
         return self._above(query)
 
     def _above(self, query: exp.Query) -> exp.Query:
-        """Return a query in which the chunks were exchanged for merged relations."""
+        """Return a query whose chunks are replaced by merged relations."""
         if not chunks_in(query):
             return query.copy()
         if isinstance(query, exp.SetOperation):
@@ -65,7 +65,7 @@ class Splitter:
             copy.set("this", self._above(query.this))
             return copy
         if not isinstance(query, exp.Select):
-            raise NotIncrementalError("a stream is read by what is not a SELECT")
+            raise NotIncrementalError("a stream is read outside a SELECT")
         if self._is_divisible(query):
             return self._divided(query).finish
         return self._over_union(query) or self._partly(query)
@@ -75,7 +75,7 @@ class Splitter:
         return has_stream and not obstacle(check_sources, select, self._functions)
 
     def _set_operation(self, query: exp.SetOperation) -> exp.Query:
-        """Divide each side; where duplicates do not matter, without them."""
+        """Divide each side of a set operation; where duplicates do not matter, without them."""
         copy = query.copy()
         for name in ("this", "expression"):
             side = query.args[name]
@@ -86,12 +86,12 @@ class Splitter:
         if not is_wanted or not isinstance(query, exp.Select) or not chunks_in(query):
             return query
         if any(map(collation_of, self._trial.columns(query).types)):
-            return query  # which of equal texts is kept depends on all that there are
+            return query  # the choice among equal texts depends on all rows
         if obstacle(check_row_wise, query, self._functions):
             return query
         return query.copy().distinct(copy=False)
 
-    # A block whose rows come one by one
+    # A block whose rows each come from one row
 
     def _divided(self, select: exp.Select) -> Division:
         task = self._task(select)
@@ -107,7 +107,7 @@ class Splitter:
         try:
             block = replace(block, select=resolved(block))
         except NotIncrementalError:
-            check_row_wise(select, self._functions)  # which needs no names
+            check_row_wise(select, self._functions)  # needs no names
         self._divide_beside(block.select)
         relation = f"{self._prefix}{len(self.leaves)}"
         shape = self._trial.shape(select)
@@ -124,7 +124,7 @@ class Splitter:
         )
 
     def _by_rules(self, task: Task) -> Division:
-        """Return what the first rule that applies makes of a block, or rows if none does."""
+        """Return what the first applicable rule makes of a block, or kept rows if there is none."""
         reason = obstacle(check_row_wise, task.original, task.functions) or "it needs all rows"
         for rule in _RULES:
             try:
@@ -137,7 +137,7 @@ class Splitter:
         return self._of_rows(task, reason)
 
     def _of_rows(self, task: Task, reason: str) -> Division:
-        """Keep rows, counted where they are likely to be equal."""
+        """Keep rows; keep equal rows once where they are likely to repeat."""
         try:
             division = counted_rows(task)
         except (NotIncrementalError, DatabaseError):
@@ -145,7 +145,7 @@ class Splitter:
         return division or kept_rows(task, reason)
 
     def _add(self, made: Leaf) -> str:
-        """Add a leaf, or find the same leaf; return its relation."""
+        """Add a leaf, or find an equal one, and return its relation."""
         for leaf in self.leaves:
             if key(leaf.partial) == key(made.partial) and leaf.groups == made.groups:
                 return leaf.relation
@@ -153,7 +153,7 @@ class Splitter:
         return made.relation
 
     def _over_union(self, select: exp.Select) -> exp.Query | None:
-        """Divide an aggregate over UNION ALL, or return None if this is none or cannot be."""
+        """Divide an aggregate over UNION ALL; return None if it is not one or cannot be divided."""
         before = list(self.leaves)
         finish: exp.Query | None = None
         relations = []
@@ -187,13 +187,13 @@ class Splitter:
         return _with_names(copy, names)
 
     def _divide_beside(self, select: exp.Select) -> None:
-        """Exchange the subqueries over streams in expressions, in place."""
+        """Replace the subqueries over streams in expressions, in place."""
         for query in list(queries_beside_from(select)):
             if chunks_in(query):
                 query.replace(self._beside(query))
 
     def _beside(self, query: exp.Query) -> exp.Query:
-        """Divide a subquery in an expression, which must stand on its own feet."""
+        """Divide a subquery in an expression, which must not be correlated."""
         inner = query.this if isinstance(query, exp.Subquery) else query
         try:
             self._trial.columns(inner)
@@ -213,7 +213,7 @@ class Splitter:
         conditions: tuple[exp.Expr, ...],
         reason: str,
     ) -> None:
-        """Exchange what stands in FROM, in place."""
+        """Replace the relations in FROM, in place."""
         if isinstance(node, exp.Table) and chunks_in(node) and not node.args.get("joins"):
             relation = f"{self._prefix}{len(self.leaves)}"
             rows = raw_rows(
@@ -227,7 +227,7 @@ class Splitter:
 
 
 def _with_names(select: exp.Select, names: tuple[str, ...]) -> exp.Select:
-    """Give select items the names they had, where an exchanged subquery would change them."""
+    """Give select items the names that they had, where a replaced subquery would change them."""
     items = select.expressions
     if len(items) != len(names) or select.find(exp.Star, exp.Columns):
         return select

@@ -1,4 +1,4 @@
-"""The columns of a partial that aggregates, as the rules for aggregates ask for them."""
+"""The columns of a partial that aggregates, as the rules for aggregates request them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StateDraft:
-    """A state as a rule wants it; `when_empty` is its value if there are no rows at all."""
+    """A state as a rule requests it; `when_empty` is its value over no rows."""
 
     kind: StateKind
     columns: tuple[str, ...]
@@ -28,7 +28,7 @@ class StateDraft:
 
 
 class Numbered(dict[str, "exp.Expr"]):
-    """Expressions by names of columns, such as `__g0`, `__g1`, …; each is there once."""
+    """Expressions by names of columns, such as `__g0`, `__g1`, …; equal ones share a name."""
 
     def __init__(self, prefix: str) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Numbered(dict[str, "exp.Expr"]):
         self._names: dict[str, str] = {}
 
     def name(self, tree: exp.Expr) -> str:
-        """Return the name for an expression, which is added if it is not there."""
+        """Return the name of an expression, which is added if it is new."""
         text = key(tree)
         if text not in self._names:
             self._names[text] = f"{self._prefix}{len(self)}"
@@ -44,7 +44,7 @@ class Numbered(dict[str, "exp.Expr"]):
         return self._names[text]
 
     def known(self, tree: exp.Expr) -> str | None:
-        """Return the name for an expression that is there."""
+        """Return the name of a known expression."""
         return self._names.get(key(tree))
 
     def selected(self) -> list[exp.Expr]:
@@ -54,12 +54,12 @@ class Numbered(dict[str, "exp.Expr"]):
 
 @dataclass(slots=True)
 class PartialColumns:
-    """Groups and states. What is asked for twice is there once.
+    """Groups and states. Equal requests share a column.
 
-    `is_refined` says that there are more groups than the query's own; `needs_order` that a state
-    depends on the order of rows, so that merging in groups' order would be wrong; `breaks_ties`
-    that it does so for rows that tie only. Groups in `apart` need not be brought together before
-    the finish does it. `is_lasting` is that of the task.
+    `is_refined` says that there are more groups than the query's own. `needs_order` says that a
+    state depends on the order of rows, so that merging in the order of groups would be wrong;
+    `breaks_ties` says that it does so only for tied rows. Groups in `apart` are combined only in
+    the finish. `is_lasting` is that of the task.
     """
 
     groups: Numbered = field(default_factory=lambda: Numbered("__g"))
@@ -72,11 +72,11 @@ class PartialColumns:
 
     @property
     def states(self) -> tuple[StateDraft, ...]:
-        """The states in the order in which they were asked for."""
+        """The states in the order in which they were requested."""
         return tuple(self._states.values())
 
     def refining(self, tree: exp.Expr, *, is_counted: bool) -> exp.Column:
-        """Return the column of what is to be a group for the sake of one aggregate.
+        """Return the column of an additional group, which one aggregate needs.
 
         If the values are only counted, it does not matter which of equal ones is kept.
         """

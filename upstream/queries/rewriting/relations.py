@@ -1,4 +1,4 @@
-"""The relations that the parts of a split query read, and what evaluators put in their place."""
+"""The relations that the parts of a split query read, and what evaluators replace them with."""
 
 from __future__ import annotations
 
@@ -32,14 +32,17 @@ def merge_query(groups: tuple[str, ...], states: tuple[State, ...]) -> exp.Selec
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What a leaf gives: a table of this name and, if that is not merged yet, how to merge it."""
+    """The output of a leaf.
+
+    A table of this name and, if it is not merged yet, the query to merge it.
+    """
 
     name: str
     merge: exp.Query | None = None
 
 
 def finish_over(merged: Mapping[str, Merged], finish: exp.Query) -> exp.Query:
-    """Return the finish over what the leaves give, which may leave their merge to it."""
+    """Return the finish over the outputs of the leaves, some of which it has to merge itself."""
     finish = renamed_tables(finish, {known: each.name for known, each in merged.items()})
     merges = {each.name: each.merge for each in merged.values() if each.merge is not None}
     for table in [table for table in finish.find_all(exp.Table) if table.name in merges]:
@@ -49,7 +52,7 @@ def finish_over(merged: Mapping[str, Merged], finish: exp.Query) -> exp.Query:
 
 
 def renamed_tables(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
-    """Return a query that reads tables under other names; what it calls them stays."""
+    """Return a query that reads tables under other names; their aliases stay."""
     query = query.copy()
     for table in list(query.find_all(exp.Table)):
         if table.name in names and not table.db:
@@ -58,14 +61,14 @@ def renamed_tables(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
 
 
 def read_as(table: exp.Table, name: str) -> None:
-    """Let another table be read where this one was, in place."""
+    """Make a query read another table instead of this one, in place."""
     if not table.alias:
         table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)))
     table.set("this", exp.to_identifier(name))
 
 
 def reads_tables(split_query: SplitQuery) -> bool:
-    """Tell whether a query reads anything but its chunks and what it defines itself."""
+    """Tell whether a query reads anything except its chunks and what it defines itself."""
     known = {f"chunk_{i}" for i in range(len(split_query.windows))}
     known |= {bounds_name(i) for i in split_query.bounds}
     known |= {each.alias for each in split_query.whole.find_all(exp.CTE)}
@@ -73,7 +76,7 @@ def reads_tables(split_query: SplitQuery) -> bool:
 
 
 def plain_columns(leaf: Leaf, window: int) -> tuple[str, ...] | None:
-    """Return the columns that are picked, the step first, if that is all that picking does."""
+    """Return the columns that are picked, the step first, if picking does nothing else."""
     pick = leaf.picks[window]
     is_plain = all(isinstance(item, exp.Column) for item in pick.expressions)
     if not is_plain or pick.args.get("where") or pick.args.get("group"):
@@ -82,10 +85,10 @@ def plain_columns(leaf: Leaf, window: int) -> tuple[str, ...] | None:
 
 
 def with_last(query: exp.Query, name: str) -> exp.Query:
-    """Return a join of two tables with this one last, if the other comes last and it can be.
+    """Return a join of two tables with this one last, if that is possible.
 
-    What is lent to DuckDB has no number of rows that it could plan by, and it builds its hash table
-    of the last table in FROM.
+    DuckDB does not know the number of rows of a lent relation, so it cannot plan by it. It builds
+    its hash table from the last table in FROM.
     """
     start = query.args.get("from_")
     joins = query.args.get("joins") or []

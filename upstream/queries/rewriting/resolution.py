@@ -1,7 +1,7 @@
-"""Names resolved as DuckDB does: each column to its source, each alias to what it stands for.
+"""Resolves names as DuckDB does: each column to its source, each alias to its expression.
 
-A column of FROM wins over an alias of the select list, but for an ORDER BY item that is a bare
-name. What cannot be told is left as it is; DuckDB has the last word on the result.
+A column of FROM wins over an alias of the select list, except in an ORDER BY item that is only a
+name. What cannot be resolved stays as it is; DuckDB checks the result.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from .block import Block, Source
 
-_MOST_ALIASES = 100  # deep; more is an alias that stands for itself
+_MOST_ALIASES = 100  # nesting depth; beyond it an alias refers to itself
 
 
 def resolved(block: Block) -> exp.Select:
-    """Return the SELECT with stars written out and all names resolved."""
+    """Return the SELECT with stars expanded and all names resolved."""
     return _Resolver(block).select()
 
 
@@ -61,12 +61,14 @@ class _Resolver:
         """Resolve a select item; a star becomes several."""
         if is_bare_star(item):
             if self._block.using:
-                raise NotIncrementalError("SELECT * over JOIN … USING is not split: name columns")
+                raise NotIncrementalError(
+                    "SELECT * over JOIN … USING is not split: name the columns"
+                )
             return self._star(item, list(self._sources.values()))
         if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
             return self._star(item.this, [self._source(item.table)])
         if item.find(exp.Columns):
-            raise NotIncrementalError("COLUMNS(…) stands for any columns: name them instead")
+            raise NotIncrementalError("COLUMNS(…) can stand for any columns: name them instead")
         return [self._names(item)]
 
     def _source(self, alias: str) -> Source:
@@ -76,7 +78,7 @@ class _Resolver:
 
     def _star(self, star: exp.Expr, sources: list[Source]) -> list[exp.Expr]:
         if star.args.get("rename"):
-            raise NotIncrementalError("* RENAME is not taken apart: name the columns instead")
+            raise NotIncrementalError("* RENAME is not split: name the columns instead")
         left_out = {item.name.lower() for item in star.args.get("except_") or ()}
         instead = {item.alias.lower(): item for item in star.args.get("replace") or ()}
         items = []
@@ -104,7 +106,7 @@ class _Resolver:
         if not owners and parts[0].lower() in self._aliases:
             return _fields(self._alias(parts[0].lower()), parts[1:])
         if not owners and parts[0].lower() in self._sources:
-            raise NotIncrementalError(f"{parts[0]} is taken as a row: name its columns instead")
+            raise NotIncrementalError(f"{parts[0]} is used as a row: name its columns instead")
         return None
 
     def _alias(self, name: str) -> exp.Expr:
@@ -119,7 +121,7 @@ def _by_alias(sources: Iterable[Source]) -> dict[str, Source]:
 
 
 def _column(source: Source, parts: list[str]) -> exp.Expr | None:
-    """Return the column with its fields, spelt as the source does, if the source has it."""
+    """Return the column with its fields, spelt as in the source, if the source has it."""
     exact = [known for known in source.columns if known.lower() == parts[0].lower()]
     return _fields(column(exact[0], source.alias), parts[1:]) if exact else None
 

@@ -1,4 +1,4 @@
-"""Which columns and rows of a chunk a part of a query can need at all."""
+"""The columns and rows of a chunk that a part of a query can need."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def columns_read(tree: exp.Expr, schema: pa.Schema) -> tuple[str, ...]:
-    """Return the columns of a schema that a query may name: all if it says `*`, at least one."""
+    """Return the columns of a schema that a query may name: all for `*`, and at least one."""
     if any(not isinstance(star.parent, exp.Func) for star in tree.find_all(exp.Star)):
-        return tuple(schema.names)  # but the star of count(*) names nothing
+        return tuple(schema.names)  # the star of count(*) names no columns
     if tree.find(exp.Columns, exp.Pivot) or _names_a_row(tree, schema):
         return tuple(schema.names)
     joins = tree.find_all(exp.Join)
@@ -38,7 +38,7 @@ def columns_read(tree: exp.Expr, schema: pa.Schema) -> tuple[str, ...]:
 
 
 def _names_a_row(tree: exp.Expr, schema: pa.Schema) -> bool:
-    """Tell whether a chunk's name is used as if it were a column: all its columns as a struct."""
+    """Tell whether a chunk's name is used like a column, for all its columns as a struct."""
     rows = {chunk.alias_or_name.lower() for chunk in chunk_tables(tree)}
     rows -= {name.lower() for name in schema.names}
     return any(not node.table and node.name.lower() in rows for node in tree.find_all(exp.Column))
@@ -60,9 +60,9 @@ def raw_rows(
     conditions: Iterable[exp.Expr] = (),
     reason: str,
 ) -> Leaf:
-    """Return a leaf of the rows of a chunk that a query can need, and let them be read instead.
+    """Return a leaf of the rows of a chunk that a query can need, and make the query read them.
 
-    The last resort: the query is evaluated over them for each window.
+    This is the last resort: the query is evaluated over these rows for each window.
     """
     index = chunk_index(chunk)
     assert index is not None
@@ -82,9 +82,9 @@ def raw_rows(
 
 
 def conditions_on(block: Block, alias: str) -> list[exp.Expr]:
-    """Return the conditions that rows of this source must meet whatever else there is.
+    """Return the conditions that rows of this source must meet in any case.
 
-    Of the joins, only those that drop rows without a match count. The names must be resolved.
+    Only joins that drop rows without a match contribute conditions. The names must be resolved.
     """
     where = block.select.args.get("where")
     found = conjuncts(where.this if where else None)
@@ -95,9 +95,10 @@ def conditions_on(block: Block, alias: str) -> list[exp.Expr]:
 
 
 def conditions_by_source(select: exp.Select, trial: Trial) -> dict[str, tuple[exp.Expr, ...]]:
-    """Return for each chunk in FROM the conditions in WHERE that are about it alone.
+    """Return for each chunk in FROM the conditions in WHERE that concern it alone.
 
-    Not for what an outer join may fill up with NULLs: rows must not be missing there.
+    A chunk that an outer join may fill with NULLs has none, since its rows must not be missing
+    there.
     """
     if not all(map(is_inner, select.args.get("joins") or ())):
         return {}

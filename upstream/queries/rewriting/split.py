@@ -1,9 +1,9 @@
-"""Splitting a query as deep as possible into partial, merge and finish.
+"""Splits a query as deep as possible into partial, merge and finish.
 
 "In a greedy manner, it then consumes one operator of the target plan at a time" (section 3 of the
-DataCell paper): here each block of a query, from the outside in, is given to the rules until one
-takes it. Whatever they make is tried out on relations without rows before anybody sees it: DuckDB
-must accept each part, and the columns must be those of the query as it was. If not, rows are kept.
+DataCell paper). Here the rules are tried on each block of a query, from the outside in, until one
+applies. The parts are tried on relations without rows before they are used: DuckDB must accept each
+part, and the columns must be those of the original query. If not, rows are kept.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..sql.window_clause import WindowClause
     from .split_query import Leaf
 
-DEFECT: Final = "a rule failed, which is a defect of this library"
+DEFECT: Final = "a rule failed, which is a bug in this library"
 
 
 def split(
@@ -49,7 +49,7 @@ def split(
 ) -> SplitQuery:
     """Split a query over `chunk_0`, … with these schemas, and any tables that `duck` has.
 
-    Raises what DuckDB raises if the query as it is cannot be run.
+    Raises what DuckDB raises if it cannot run the original query.
     """
     trial = Trial(duck, schemas, collates=may_collate(query, duck))
     query = _prepared(query)
@@ -66,9 +66,9 @@ def split(
 
 
 def _prepared(query: exp.Query) -> exp.Query:
-    """Return a query in which all is named that DuckDB would name, as it would.
+    """Return a query in which everything has a name that DuckDB would name, as DuckDB would.
 
-    Places in the user's text are left out: nothing asks for them, and copying them takes as long as
+    Places in the user's text are left out: they are not needed, and copying them takes as long as
     copying all the rest.
     """
     query = query.copy()
@@ -91,11 +91,11 @@ def _prepared(query: exp.Query) -> exp.Query:
 def deep(
     query: exp.Query, windows: tuple[WindowClause, ...], trial: Trial, functions: Functions
 ) -> SplitQuery:
-    """Split by the rules; raises NotIncrementalError if none applies or DuckDB refuses."""
+    """Split by the rules; raise NotIncrementalError if none applies or DuckDB refuses."""
     volatile = functions.volatile_in(query)
     if volatile:
         what = "a sample" if volatile == "tablesample" else f"{volatile}()"
-        raise NotIncrementalError(f"{what} is another each time")
+        raise NotIncrementalError(f"{what} returns another value each time")
     is_lasting = any(window.kind is WindowKind.LANDMARK for window in windows)
     splitter = Splitter(trial, functions, merged_prefix(query), is_lasting=is_lasting)
     try:
@@ -156,13 +156,13 @@ def checked(split_query: SplitQuery, trial: Trial) -> SplitQuery:
 
 
 def _tried(leaf: Leaf, trial: Trial, by_step: Trial) -> Leaf:
-    """Have DuckDB say that it takes all parts of a leaf that are run, and what they give."""
+    """Check that DuckDB accepts all parts of a leaf that are run, and return their columns."""
     partial = trial.shape(leaf.partial)
     stepped = Columns((STEP, *partial.names), ("BIGINT", *partial.types))
-    if by_step.columns(leaf.partial_by_step) != stepped:  # as in a row that is taken as a struct
-        raise NotIncrementalError("it takes columns without naming them: name the columns instead")
+    if by_step.columns(leaf.partial_by_step) != stepped:  # happens if a row is used as a struct
+        raise NotIncrementalError("it uses columns without naming them: name the columns instead")
     early = None
-    if len(leaf.windows) > 1:  # of which rows are picked before they are joined
+    if len(leaf.windows) > 1:  # their rows are picked before they are joined
         for pick in leaf.picks.values():
             by_step.shape(pick)
         early = aggregated_early(leaf, trial)
@@ -173,13 +173,13 @@ def _tried(leaf: Leaf, trial: Trial, by_step: Trial) -> Leaf:
 def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> SplitQuery:
     whole, finish = trial.columns(split_query.whole), merged.columns(split_query.finish)
     if finish.names != whole.names:
-        raise NotIncrementalError("the parts do not give the columns of the query")
+        raise NotIncrementalError("the parts do not return the columns of the query")
     wanted_types, found_types = (tuple(map(plain, each.types)) for each in (whole, finish))
     if found_types == wanted_types:
         return split_query
     query = split_query.finish.copy()
     if not isinstance(query, exp.Select) or len(query.expressions) != len(whole.names):
-        raise NotIncrementalError("the parts do not give the types of the query")
+        raise NotIncrementalError("the parts do not return the types of the query")
     items = [
         item if found == wanted else named(cast(item.unalias(), wanted), name)
         for item, name, found, wanted in zip(
@@ -188,5 +188,5 @@ def _of_same_columns(split_query: SplitQuery, trial: Trial, merged: Trial) -> Sp
     ]
     query.set("expressions", items)
     if tuple(map(plain, merged.columns(query).types)) != wanted_types:
-        raise NotIncrementalError("the parts do not give the types of the query")
+        raise NotIncrementalError("the parts do not return the types of the query")
     return replace(split_query, finish=query)

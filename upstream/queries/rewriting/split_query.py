@@ -1,9 +1,9 @@
-"""What a query is split into: a partial per step, a merge over partials, and a finish.
+"""The parts of a split query: a partial per step, a merge over partials, and a finish.
 
 Everything is a sqlglot tree over relations with fixed names, which are lent when it runs:
-`chunk_0`, `chunk_1`, … the rows of the query's windows; `merged_0`, … what a leaf's partials were
-merged to. Columns that are ours begin with two underscores; the groups of a partial are `__g0`, …,
-its states `__s0`, ….
+`chunk_0`, `chunk_1`, … have the rows of the query's windows, and `merged_0`, … have the merged
+partials of the leaves. Our own columns begin with two underscores: the groups of a partial are
+`__g0`, …, and its states `__s0`, ….
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class StateKind(StrEnum):
-    """How the columns of a state are merged, for those who do it without SQL.
+    """How the columns of a state are merged without SQL.
 
     SUM: one column, added; NULL only if all are NULL. MINIMUM, MAXIMUM: one column, in DuckDB's
     order (NaN is the greatest), NULLs ignored. MOMENTS: count, mean, sum of squared deviations.
@@ -43,8 +43,8 @@ class StateKind(StrEnum):
 class State:
     """Columns of a partial that are merged together.
 
-    `merge` are aggregates over rows of partials, of which each has these columns; one for each
-    column, of the same type as the column.
+    `merge` are aggregates over rows of partials with these columns: one for each column, of the
+    same type as the column.
     """
 
     kind: StateKind
@@ -56,21 +56,22 @@ class State:
 class Leaf:
     """One part of a query that is evaluated step by step.
 
-    `partial` reads the rows of one step from the relations `chunk_i` for i in `windows`, and gives
-    the columns `groups`, then those of `states`; or, where `groups` is None, rows that are merged
-    by putting one after the other. `partial_by_step` does so for many steps at once: its chunks
-    have a column `__step`, and so has its result, in front. With several windows (a join of
-    streams) the step of a result is the oldest of the steps it was made from, since it expires with
-    that. `reason` says why the leaf is not split deeper, and is empty if it is split to the end.
+    `partial` reads the rows of one step from the relations `chunk_i` for i in `windows`. It returns
+    the columns `groups`, then those of `states`. If `groups` is None, it returns rows that are
+    merged by concatenation. `partial_by_step` does the same for many steps at once: its chunks have
+    a column `__step`, and so has its result, in front. With several windows (a join of streams) the
+    step of a result is the oldest of the steps it was made from, since it expires with that one.
+    `reason` says why the leaf is not split deeper; it is empty if the leaf is completely split.
 
-    For a leaf over several windows, which keeps rows of them: the query in `picks` picks from
-    `chunk_i`, with its column `__step`, the rows and columns that can matter, the step in front.
-    The partial over what is picked is the partial over all.
+    A leaf over several windows keeps rows of them. The query in `picks` picks from `chunk_i`, with
+    its column `__step`, the rows and columns that can matter, with the step in front. The partial
+    over the picked rows equals the partial over all rows.
 
     `early`, for a leaf over two windows, is the same leaf with each stream aggregated before the
-    join, if that can be. `schema` is that of the partial, as DuckDB gave it when it was tried.
+    join, if that is possible. `schema` is that of the partial, as DuckDB reported it when it was
+    tried.
 
-    For people: `aggregates` and `grouping` are what the leaf is about, as the user wrote them.
+    For `explain`, `aggregates` and `grouping` are those of the leaf as the user wrote them.
     """
 
     relation: str
@@ -93,11 +94,10 @@ class SplitQuery:
     """A query in parts.
 
     `finish` reads the merged relations of the leaves, each with the columns of its partial and one
-    row per group (where there are no groups: one row or none). `direct` are pairs of result column
-    and merged column, if the finish is no more than that; then it need not run. `whole` is the
-    query as it was, over the chunks: re-evaluation. `row_wise` says that each row of the result
-    comes from one row of a stream, so that the result over more rows is the results one after the
-    other.
+    row per group (without groups: one row or none). `direct` are pairs of result column and merged
+    column, if the finish does no more than that; then it need not run. `whole` is the original
+    query over the chunks, for full evaluation. `row_wise` says that each row of the result comes
+    from one row of a stream, so that results over parts of the rows can be concatenated.
     """
 
     windows: tuple[WindowClause, ...]
@@ -109,5 +109,5 @@ class SplitQuery:
 
     @property
     def bounds(self) -> frozenset[int]:
-        """Of which windows the bounds are lent to `finish` and `whole`, each as `bounds_i`."""
+        """The windows whose bounds are lent to `finish` and `whole`, each as `bounds_i`."""
         return bounds_in(self.finish) | bounds_in(self.whole)

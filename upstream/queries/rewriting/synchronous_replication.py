@@ -1,11 +1,11 @@
-"""Synchronous replication: all aggregates of a block at once, each in the groups of the block.
+"""Synchronous replication: all aggregates of a block at once, in the groups of the block.
 
-The partial groups as the query does, or finer where an aggregate asks for that. SELECT DISTINCT is
-such a block as well: each partial without its duplicates, the merge without those among them.
+The partial groups as the query does, or finer if an aggregate needs that. SELECT DISTINCT is such a
+block as well: each partial is without duplicates, and the merge removes those among them.
 
-In the finish each merged row is a group, or is aggregated once more: where there are no groups (a
-window without rows still has a result), with ROLLUP and the like, and where an aggregate asked for
-finer groups than the query's own.
+In the finish, each merged row is a group, or is aggregated once more. The latter is necessary
+without groups (a window without rows still has a result), with ROLLUP and similar grouping sets,
+and if an aggregate needs finer groups than the query's own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .trial import Shape
 
 _DIRECT = ("expressions", "from_", "group")
-"""The parts of a query that a merged relation has answered."""
+"""The parts of a query that a merged relation replaces."""
 
 
 def synchronous_replication(task: Task) -> Division | None:
@@ -78,7 +78,7 @@ def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
         raise NotIncrementalError("an aggregate depends on a subquery over a stream")
     shape = travelling(partial, len(columns.groups), task.trial, apart=columns.apart)
     if any(collation_of(each) for each in shape.types[len(columns.groups) :]):
-        columns.needs_order = True  # of texts that are equal by a collation, the first is chosen
+        columns.needs_order = True  # of texts that a collation makes equal, the first is chosen
     finish = _Finish(task, columns, shape, own_groups)
     leaf = task.leaf(
         rule if groups else "concatenation with compensation",
@@ -90,7 +90,7 @@ def _grouped(task: Task, groups: list[exp.Expr], rule: str) -> Division:
 
 
 class _Aggregates:
-    """Exchanges the groups and aggregates of a block for the columns of a partial."""
+    """Replaces the groups and aggregates of a block by the columns of a partial."""
 
     def __init__(self, task: Task, columns: PartialColumns) -> None:
         self._task = task
@@ -99,7 +99,7 @@ class _Aggregates:
         """The aggregates that no rule splits, as the user wrote them, each once."""
 
     def over(self, tree: exp.Expr) -> exp.Expr:
-        """Return an expression over the columns; a window function itself stays what it is."""
+        """Return an expression over the columns; a window function stays as it is."""
         return replaced(tree, self._exchange)
 
     def _exchange(self, node: exp.Expr) -> exp.Expr | None:
@@ -120,7 +120,10 @@ class _Aggregates:
 
 
 class _Finish:
-    """The finish over a merged relation; NotIncrementalError if the order of rows matters."""
+    """The finish over a merged relation.
+
+    Raises NotIncrementalError if the order of rows matters.
+    """
 
     def __init__(self, task: Task, columns: PartialColumns, shape: Shape, own_groups: int) -> None:
         self._task = task
@@ -164,7 +167,7 @@ class _Finish:
         return finish
 
     def direct(self, upper: exp.Select) -> tuple[tuple[str, str], ...] | None:
-        """Return which merged column is which result column, if that is all there is to do."""
+        """Return which merged column is which result column, if the finish does nothing else."""
         asks_more = any(value for name, value in upper.args.items() if name not in _DIRECT)
         if self._aggregates_again or asks_more:
             return None
@@ -195,7 +198,7 @@ class _Finish:
         )
 
     def _kind(self, draft: StateDraft) -> StateKind:
-        """Return the kind, but OTHER where the type is not one that all mergers know."""
+        """Return the kind, or OTHER if the type is not one that all mergers know."""
         kind = self._shape.schema.field(draft.columns[0]).type
         is_number = (
             pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
@@ -217,8 +220,9 @@ class _Finish:
 def _check_order(columns: PartialColumns, *, has_many_rows: bool, is_join: bool) -> None:
     """Raise if a state depends on an order of rows that the merge does not have.
 
-    A join does not define which of several rows that tie comes first. Over windows they are
-    evaluated from rows, so that both ways of evaluation agree; a landmark has one way only.
+    A join does not define which of several tied rows comes first. Over windows such queries are
+    evaluated from rows, so that both ways of evaluation agree. A landmark is evaluated in one way
+    only.
     """
     is_about_ties = columns.breaks_ties and (has_many_rows or not columns.is_lasting)
     if (has_many_rows or is_join) and (columns.needs_order or is_about_ties):
@@ -226,7 +230,7 @@ def _check_order(columns: PartialColumns, *, has_many_rows: bool, is_join: bool)
 
 
 def _or_empty(merge: exp.Expr, state: StateDraft) -> exp.Expr:
-    """Return the merge of a state in the finish, right for no rows as well."""
+    """Return the merge of a state in the finish, which is also right over no rows."""
     if state.when_empty is None:
         return merge
     return call("coalesce", merge, exp.Literal.number(state.when_empty))

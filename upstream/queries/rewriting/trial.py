@@ -1,4 +1,4 @@
-"""Trying queries on relations without rows: what DuckDB says to them, before any user waits."""
+"""Tries queries on relations without rows, to learn DuckDB's answer before a user waits for it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Shape(Columns):
-    """All about the columns of a result: the Arrow schema as well that it is handed out in."""
+    """Everything about the columns of a result, including the Arrow schema of its tables."""
 
     schema: pa.Schema
 
@@ -39,8 +39,8 @@ class Shape(Columns):
 class Trial:
     """DuckDB with the relations that queries may read, all empty.
 
-    `collates` says that there are texts that compare by a collation. What DuckDB says of a query it
-    is asked only once as long as the database keeps what is lent (`Duck.keeping`).
+    `collates` says that some texts compare by a collation. DuckDB is asked only once about a query
+    as long as the database keeps what is lent (`Duck.keeping`).
     """
 
     __slots__ = ("_collated", "_duck", "_read_back", "schemas")
@@ -54,18 +54,19 @@ class Trial:
     ) -> None:
         self._duck = duck
         self._collated: dict[str, tuple[str, ...]] | None = {} if collates else None
-        """The types with their collations, by the texts of queries; None if there are none."""
+        """The types with their collations, by the texts of queries; None if there are no
+        collations."""
         self._read_back: dict[bytes, tuple[str, ...]] = {}
         self.schemas = dict(schemas)
 
     def shape(self, query: exp.Query) -> Shape:
-        """Return all about the columns of a query; raises as DuckDB does."""
+        """Return everything about the columns of a query; raises as DuckDB does."""
         with closing(written(self._duck, query, self.schemas)) as statement:
             schema, _ = statement.result()
             return Shape(*self._with_collations(query, statement), schema)
 
     def columns(self, query: exp.Query) -> Columns:
-        """Return names and types only, for which the query need not run; raises as DuckDB does."""
+        """Return names and types only, without running the query; raises as DuckDB does."""
         with closing(written(self._duck, query, self.schemas)) as statement:
             return Columns(*self._with_collations(query, statement))
 
@@ -85,7 +86,7 @@ class Trial:
         return self._collated is not None and may_collate(query, self._duck)
 
     def types_read_back(self, schema: pa.Schema) -> tuple[str, ...]:
-        """Return the types as which DuckDB reads an Arrow table."""
+        """Return the types with which DuckDB reads an Arrow table."""
         known = schema.serialize().to_pybytes()
         if known not in self._read_back:
             query = exp.select("*").from_(exp.to_table("merged"))
@@ -97,7 +98,7 @@ class Trial:
             return prepared.run()
 
     def with_steps(self) -> Trial:
-        """Return a trial in which the chunks have a column of steps as well, as in evaluation."""
+        """Return a trial whose chunks have a column of steps as well, as in evaluation."""
         step = pa.field(STEP, pa.int64())
         schemas = {
             name: schema if is_bounds_name(name) else schema.append(step)

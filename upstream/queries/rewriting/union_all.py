@@ -1,4 +1,4 @@
-"""An aggregate over UNION ALL: the same partial of each side, merged as if they were one stream."""
+"""An aggregate over UNION ALL: the same partial for each side, merged like those of one stream."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def sides_of_union(
     select: exp.Select, trial: Trial, functions: Functions
 ) -> list[exp.Select] | None:
-    """Return the block once for each side of the UNION ALL it reads, or None if it does not.
+    """Return the block once for each side of the UNION ALL that it reads, or None if it reads none.
 
-    Each reads its side under the names and types of the whole.
+    Each reads its side with the names and types of the union.
     """
     nodes = source_nodes(select)
     if not select.args.get("group") and not has_aggregates(select, functions):
@@ -43,7 +43,7 @@ def sides_of_union(
 
 
 def union_of(relations: Sequence[str], alias: str) -> exp.Subquery:
-    """Return the merged relations one after the other, to be read under one name."""
+    """Return the merged relations concatenated, under one name."""
     sides = [exp.select("*").from_(exp.to_table(relation)) for relation in relations]
     return as_source(exp.union(*sides, distinct=False), alias)
 

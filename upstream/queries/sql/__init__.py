@@ -1,6 +1,7 @@
-"""Statements over streams: parsed, checked and told apart, with errors that point into the text.
+"""Statements over streams: parsed, checked and classified, with errors that point into the text.
 
-It is imported when an engine has found DuckDB, Arrow and sqlglot, so its modules need not wait.
+An engine imports this package once it has found DuckDB, Arrow and sqlglot, so its modules may
+import these at the top.
 """
 
 from .checking import check

@@ -1,10 +1,10 @@
-"""What DuckDB says of a query before any row has come: the schema of the result, or what is wrong.
+"""Asks DuckDB about a query before any row has arrived: the schema of the result, or the errors.
 
-Errors have the place in the user's text. DuckDB names what it does not like, but not where it is:
-that is found by trial: a part of the query is replaced by NULL, and if DuckDB then says something
-else, this part has to do with it. Of that part the pieces are tried likewise, down to the least
-that DuckDB does not like all by itself: a piece that stands in for the whole of it is refused for
-the same reason only if the reason is within.
+Errors have the place in the user's text. DuckDB names what is wrong, but not where it is, so the
+place is found by trial. A part of the query is replaced by NULL; if DuckDB then reports something
+else, this part is involved. The parts of that part are tried in the same way, down to the smallest
+one that DuckDB refuses on its own. A part that stands for the whole query is refused for the same
+reason only if the cause lies within it.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ from .window_bounds import BOUNDED, BOUNDS
 def check(
     parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
 ) -> ResultSchema:
-    """Return the schema of a query's result; QueryError if DuckDB refuses the query."""
+    """Return the schema of a query's result; raise QueryError if DuckDB refuses the query."""
     schemas = parsed.schemas(definitions)
 
     def schema_of(query: exp.Query) -> ResultSchema:
         with duck.keeping(), closing(written(duck, _without_rows(query), schemas)) as bound:
             result = bound.result()
             with closing(written(duck, query, schemas)) as whole:
-                whole.learn(*result)  # which need not be asked again
+                whole.learn(*result)  # so it need not be asked again
         return ResultSchema.of(*result)
 
     try:
@@ -70,7 +70,7 @@ def check(
 
 
 def _without_rows(query: exp.Query) -> exp.Query:
-    """Return the query so that it is bound, and not evaluated."""
+    """Return the query in a form that is bound and not evaluated."""
     query = query.copy()
     if "limit" in query.arg_types:
         query.set("limit", exp.Limit(expression=exp.Literal.number(0)))
@@ -79,7 +79,7 @@ def _without_rows(query: exp.Query) -> exp.Query:
 
 
 def _try_limits(query: exp.Query, duck: Duck) -> None:
-    """Have DuckDB evaluate a constant LIMIT and OFFSET, which `_without_rows` takes out."""
+    """Let DuckDB evaluate a constant LIMIT and OFFSET, which `_without_rows` removes."""
     limits = {
         name: query.args[name]
         for name in ("limit", "offset")
@@ -102,9 +102,9 @@ def refuse(
     *,
     place: int | None = None,
 ) -> Never:
-    """Raise what a message of DuckDB means, with the place in the user's text.
+    """Raise the error that a message of DuckDB means, with the place in the user's text.
 
-    `place` is where the statement is at fault if nothing more exact is at.
+    `place` is where the statement is wrong if no more exact place is found.
     """
     headline = headline_of(message)
     kind, name = kind_of(message)
@@ -137,7 +137,7 @@ def refuse(
         elif "Did you mean" in message:
             hint = duckdb_hint(message)
         elif kind is QueryTypeError:
-            hint = signatures_hint(message) or "cast the values to types that go together"
+            hint = signatures_hint(message) or "cast the values to compatible types"
     raise kind(headline, parsed.text, place if at is None else at, hint) from None
 
 
@@ -148,21 +148,21 @@ def _about_table(
     definitions: Mapping[str, StreamDefinition],
     duck: Duck,
 ) -> tuple[str, str]:
-    """Return what is wrong with a table that DuckDB does not find, and which may be meant."""
+    """Return the error and the hint for a table that DuckDB does not find."""
     joins = [each for each in parsed.query.find_all(exp.Join) if each.kind in {"SEMI", "ANTI"}]
     if any(join.alias_or_name.lower() == name.lower() for join in joins):
         reason = f"{name} has no columns here: it is on the right of a SEMI or ANTI JOIN"
-        return reason, "such a join only filters rows; write JOIN for the columns of both"
+        return reason, "such a join only filters rows; write JOIN to read the columns of both"
     reason = f"there is no stream or table named {name}"
     stream = found(name, definitions)
     if stream is not None and "Referenced table" not in message:
-        return reason, f"write {stream} alone: streams are in no schema"
+        return reason, f"write {stream} without a schema, since streams have none"
     tables = duck.rows("SELECT table_name FROM duckdb_tables() WHERE NOT internal")
     return reason, did_you_mean(name, [*definitions, *(str(table) for (table,) in tables)])
 
 
 def _hint_of_bounds(parsed: ParsedQuery, name: str) -> str:
-    """Return how a bound comes out of a subquery over a window; "" if there is none."""
+    """Return how a subquery over a window can select a bound; "" if there is none."""
     bound = name.lower()
     has_bounds = any(window.kind in BOUNDED for window in parsed.windows)
     hint = f"name {bound} in the select list where the window is read"
@@ -170,19 +170,20 @@ def _hint_of_bounds(parsed: ParsedQuery, name: str) -> str:
 
 
 def _is_about_other_text(headline: str, text: str) -> bool:
-    """Tell whether DuckDB stumbled over a word that the user has not written."""
+    """Tell whether DuckDB's message is about a word that the user has not written."""
     word = re.search(r'at or near "([^"]+)"', headline)
     return word is not None and word.group(1).lower() not in text.lower()
 
 
 MOST_TRIALS = 200
-"""So often DuckDB is asked at most; each time costs about a millisecond."""
+"""DuckDB is asked at most this often; each time costs about a millisecond."""
 MOST_CHARACTERS = 100_000
-"""So much is DuckDB asked in all, so that long queries are not tried for seconds."""
+"""The texts sent to DuckDB have at most this many characters in total, so that long queries are
+not tried for seconds."""
 
 
 def place_of_table(query: exp.Query, name: str) -> int | None:
-    """Return where a table of this name is read, or else where it qualifies a column."""
+    """Return where a table of this name is read, or otherwise where it qualifies a column."""
     plain = name.rpartition(".")[2].strip('"').lower()
     tables = [each for each in query.find_all(exp.Table) if each.name.lower() == plain]
     columns = [each for each in query.find_all(exp.Column) if each.table.lower() == plain]
@@ -196,7 +197,7 @@ def place_of_function(query: exp.Query, name: str) -> int | None:
 
 
 class Trial:
-    """Asks DuckDB of variants of a query for which it said something."""
+    """Asks DuckDB about variants of a query that it refused."""
 
     def __init__(self, query: exp.Query, message: str, bind: Callable[[exp.Query], object]) -> None:
         self._query = query
@@ -205,7 +206,7 @@ class Trial:
         self._left = min(MOST_TRIALS, MOST_CHARACTERS // (len(query.sql()) + 1))
 
     def place_of_column(self, name: str) -> int | None:
-        """Return where the column of this name is that DuckDB means."""
+        """Return where the column of this name is that DuckDB's message is about."""
         named = [
             each for each in self._query.find_all(exp.Column) if each.name.lower() == name.lower()
         ]
@@ -215,7 +216,7 @@ class Trial:
         return None if found is None else place_of(found)
 
     def place(self) -> int | None:
-        """Return where the least part begins that DuckDB does not like."""
+        """Return where the smallest part begins that DuckDB refuses."""
         found: exp.Expr | None = None
         parts = _parts(self._query)
         while parts:
@@ -223,13 +224,13 @@ class Trial:
             if not self._says_else(part, exp.Null()):
                 continue
             if found is not None and self._says_else(found, part.copy()):
-                continue  # all by itself the part is none of the matter
+                continue  # on its own, the part is not the cause
             found = part
             parts = _parts(part)
         return None if found is None else place_of(found)
 
     def _says_else(self, part: exp.Expr, other: exp.Expr) -> bool:
-        """Tell whether DuckDB says something else if a part is replaced."""
+        """Tell whether DuckDB reports something else if a part is replaced."""
         if self._left <= 0:
             return False
         self._left -= 1
@@ -248,10 +249,10 @@ class Trial:
 
 
 def _parts(node: exp.Expr) -> list[exp.Expr]:
-    """Return the parts of a node that are values, or else the parts of these, in their order."""
+    """Return the parts of a node that are values, or otherwise their parts, in order."""
     parts: list[exp.Expr] = []
     for child in node.iter_expressions():
-        if isinstance(child, exp.Table):  # a function that makes one is no value
+        if isinstance(child, exp.Table):  # a table function is not a value
             continue
         if isinstance(child, exp.Condition) and not isinstance(child, exp.Star | exp.If):
             parts.append(child)
@@ -261,5 +262,5 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _said(message: str) -> str:
-    """Return a message without the text that it is about, which is another with each variant."""
+    """Return a message without the quoted query, which differs with each variant."""
     return message.partition("\n\nLINE ")[0]

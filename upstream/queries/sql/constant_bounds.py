@@ -1,8 +1,8 @@
-"""Bounds are constant over a window: queries without those that change nothing.
+"""Simplifies queries, since bounds are constant over a window.
 
-Grouping and ordering by what is constant is left out, and so are comparisons of bounds that are
-equal. What is left can be evaluated step by step, before the bounds of a window are known. A window
-without rows has no group; where nothing else is left to group by, a HAVING says so.
+Grouping and ordering by constants is left out, and so are comparisons of equal bounds. The rest can
+be evaluated step by step, before the bounds of a window are known. A window without rows has no
+group; if nothing else is left to group by, a HAVING ensures this.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 
 
 def simplify(source: SourceText, query: exp.Query, duck: Duck | None) -> None:
-    """Leave out of a query, in place, what groups, orders or compares by bounds alone.
+    """Remove, in place, what groups, orders or compares by bounds alone.
 
-    WindowError where bounds are in a ROLLUP and the like, whose totals have no bounds.
+    Raises WindowError if bounds are in a ROLLUP or similar, whose totals have no bounds.
     """
     functions = None if duck is None else functions_of(duck)
     for select in list(query.find_all(exp.Select)):
@@ -32,7 +32,7 @@ def simplify(source: SourceText, query: exp.Query, duck: Duck | None) -> None:
 
 
 class _Block:
-    """One SELECT in which bounds were exchanged."""
+    """One SELECT whose bounds were replaced."""
 
     def __init__(self, source: SourceText, select: exp.Select, functions: Functions | None) -> None:
         self._source = source
@@ -41,7 +41,7 @@ class _Block:
         items = select.expressions
         several = (i for i, item in enumerate(items) if _is_several(item))
         self._single = next(several, len(items))
-        """So many select items are one column each, from the first on."""
+        """The number of leading select items that are one column each."""
 
     def simplify(self) -> None:
         """Change the block in place."""
@@ -81,14 +81,14 @@ class _Block:
             self._require_rows()
 
     def _require_rows(self) -> None:
-        """Let there be no group where there is no row."""
+        """Require a row for each group."""
         some = exp.GT(this=call("count", exp.Star()), expression=exp.Literal.number(0))
         having = self._select.args.get("having")
         both = some if having is None else exp.and_(having.this, some, copy=False)
         self._select.set("having", exp.Having(this=both))
 
     def _write_all_out(self, group: exp.Group) -> None:
-        """Number what GROUP BY ALL groups by, if bounds are among it and all items are known."""
+        """Write GROUP BY ALL out as numbers, if it includes bounds and all items are known."""
         items = self._select.expressions
         if self._functions is None or any(_is_several(item) for item in items):
             return
@@ -98,7 +98,7 @@ class _Block:
             group.set("expressions", [exp.Literal.number(i) for i in numbers])
 
     def _has(self, value: exp.Expr, *kinds: type[exp.Expr]) -> bool:
-        """Tell whether an expression aggregates, or has nodes of these kinds."""
+        """Tell whether an expression aggregates, or contains nodes of these kinds."""
         functions = self._functions
         assert functions is not None
         return any(
@@ -117,8 +117,8 @@ class _Block:
                 self._refuse_total(node)
 
     def _refuse_total(self, node: exp.Expr) -> Never:
-        reason = "bounds cannot be in ROLLUP, CUBE or GROUPING: there is no total over windows"
-        hint = "put the other columns into it, as in GROUP BY window_start, ROLLUP (k)"
+        reason = "bounds cannot be in ROLLUP, CUBE or GROUPING: there are no totals over windows"
+        hint = "put only the other columns into it, as in GROUP BY window_start, ROLLUP (k)"
         self._source.refuse(WindowError, reason, place_of(node), hint)
 
     # What is constant
@@ -132,7 +132,7 @@ class _Block:
         return self._is_of_bounds(node if meant is None else meant.unalias())
 
     def _is_of_bounds(self, value: exp.Expr) -> bool:
-        """Tell whether an expression is made of bounds and constants, and is no aggregate."""
+        """Tell whether an expression consists of bounds and constants, and is not an aggregate."""
         value = value if is_bound(value) else value.unnest()
         if is_bound(value):
             return True

@@ -1,11 +1,11 @@
-"""Constants that DuckDB cannot evaluate, found when a query is defined rather than at each row.
+"""Finds constants that DuckDB cannot evaluate when a query is defined, not at each row.
 
-`price > 'high'` binds, and fails on each row that comes: the text is cast to what the column is.
-So what every row needs is evaluated once, by DuckDB: constants as they are and, where a constant
-meets something else in a comparison or an operator, that with NULL of its type. What may not be
-needed is left alone: the branches of CASE and coalesce, TRY, the second side of OR, and columns of
-subqueries, which nothing may read. Of AND in a condition both sides are needed: no row passes
-without them.
+`price > 'high'` can be bound, and fails at each row, because the text is cast to the type of the
+column. So what every row needs is evaluated once by DuckDB: constants as they are and, where a
+constant is compared or combined with something else, the expression with NULL of that type in its
+place. What may not be needed is not evaluated: the branches of CASE and coalesce, TRY, the second
+side of OR, and columns of subqueries, which may never be read. In a condition with AND both sides
+are needed, since no row passes without them.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _OPAQUE: Final = (exp.Query, exp.Subquery, exp.Exists, exp.Lambda, exp.Window, e
 _VARYING: Final = (*_OPAQUE, exp.Column, exp.Placeholder, exp.Parameter)
 _PLAIN: Final = (exp.Literal, exp.Boolean, exp.Null, exp.Var, exp.Identifier, exp.DataType)
 _MEETING: Final = (exp.Binary, exp.Between, exp.In)
-"""Where operands become of one type."""
+"""Operators that convert their operands to one type."""
 _LAZY: Final = (exp.Coalesce, exp.Or, exp.And, exp.If)
-"""What evaluates its first operand always, and the others if need be."""
+"""Expressions that always evaluate their first operand, and the others only if necessary."""
 _COMPARING: Final = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _DIGITS: Final = 18
-"""Whole numbers of so many digits can be compared with numbers of any width."""
+"""Integers of at most this many digits can be compared with numbers of any width."""
 _ROW: Final = "one_row"
 
 
 def check_constants(
     parsed: ParsedQuery, definitions: Mapping[str, StreamDefinition], duck: Duck
 ) -> None:
-    """Refuse a constant that every row needs and DuckDB cannot evaluate; QueryTypeError."""
+    """Raise QueryTypeError for a constant that every row needs and DuckDB cannot evaluate."""
     needed = list(_needed(parsed.query))
     if not needed:
         return
@@ -57,7 +57,7 @@ def check_constants(
             if _compares_numbers(node, numbers):
                 continue
             if (said := trial.failure(select, node)) is not None:
-                hint = "write a value of the type that is meant there, or cast the other side"
+                hint = "write a value of the type that is expected there, or cast the other side"
                 raise QueryTypeError(said, parsed.text, place_of(node), hint)
 
 
@@ -81,7 +81,7 @@ def _needed(query: exp.Expr, *, is_outermost: bool = True) -> Iterator[tuple[exp
 
 
 def _of_expression(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield the constants in an expression, and what they meet, that are evaluated in any case."""
+    """Yield the constants in an expression that are always evaluated, with their operators."""
     if isinstance(node, (*_OPAQUE, *_PLAIN)) or _calls(node, "try"):
         return
     if not node.find(*_VARYING):
@@ -117,9 +117,9 @@ def _is_varying(node: exp.Expr) -> bool:
 
 
 def _numbers(query: exp.Query, schemas: Mapping[str, pa.Schema]) -> frozenset[str]:
-    """Return the columns that are integers or floats, whatever of a query they are read in.
+    """Return the columns that are integers or floats, wherever the query reads them.
 
-    None where there may be others of the same name than those of streams.
+    Returns None if columns other than those of streams may have such a name.
     """
     tables = [table.name for table in query.find_all(exp.Table)]
     if query.find(exp.Subquery, exp.CTE) is not None or not schemas.keys() >= set(tables):
@@ -132,7 +132,7 @@ def _numbers(query: exp.Query, schemas: Mapping[str, pa.Schema]) -> frozenset[st
 
 
 def _compares_numbers(node: exp.Expr, numbers: frozenset[str]) -> bool:
-    """Tell whether a whole number is compared with a column of numbers, which cannot fail."""
+    """Tell whether an integer is compared with a column of numbers, which cannot fail."""
     if not isinstance(node, _COMPARING):
         return False
     sides = node.left, node.right
@@ -145,7 +145,7 @@ def _compares_numbers(node: exp.Expr, numbers: frozenset[str]) -> bool:
 
 
 class _Constants:
-    """Asks DuckDB to evaluate what is constant."""
+    """Lets DuckDB evaluate constants."""
 
     def __init__(self, duck: Duck, schemas: Mapping[str, pa.Schema], functions: Functions) -> None:
         self._duck = duck
@@ -153,7 +153,7 @@ class _Constants:
         self._functions = functions
 
     def failure(self, select: exp.Select, node: exp.Expr) -> str | None:
-        """Return what DuckDB says of an expression over NULLs if that cannot be evaluated."""
+        """Return DuckDB's message if an expression over NULLs cannot be evaluated, or None."""
         aggregates = any(self._functions.is_aggregate(each) for each in node.walk())
         if self._functions.volatile_in(node) or (aggregates and not _is_varying(node)):
             return None
@@ -162,14 +162,14 @@ class _Constants:
             varying = [each for each in _operands(alone) if _is_varying(each)]
             types = self._types(select, varying)
             if any(kind.startswith("UNION") for kind in types):
-                return None  # DuckDB has no cast to it from the text NULL
+                return None  # DuckDB has no cast to this type from the text NULL
             for i, each in enumerate(varying):
                 each.replace(exp.column(f"operand_{i}"))
             self._evaluate(alone, types)
         except DatabaseValueError as error:
             return headline_of(str(error))
         except (DatabaseError, SqlglotError, ValueError, RecursionError):
-            return None  # it cannot be taken out of the query alone, which DuckDB has accepted
+            return None  # it only works inside the query, which DuckDB has accepted
         return None
 
     def _evaluate(self, alone: exp.Expr, types: list[str]) -> None:
@@ -184,7 +184,7 @@ class _Constants:
         run_once(self._duck, query, {_ROW: row})
 
     def _types(self, select: exp.Select, operands: list[exp.Expr]) -> list[str]:
-        """Return the types that DuckDB gives to expressions of a block."""
+        """Return the types that expressions of a block have in DuckDB."""
         if not operands:
             return []
         block = exp.Select(

@@ -1,7 +1,7 @@
-"""From the text of CREATE STREAM to the definition of a stream: what its types are in Arrow.
+"""Turns CREATE STREAM into the definition of a stream, with the types of its columns in Arrow.
 
-DuckDB says what a type is, and whether it would take Arrow's type for the same again: rows of a
-stream are Arrow tables, and a type that they cannot have would silently be another in queries.
+DuckDB decides what a type is, and whether it reads Arrow's type back as the same one. Rows of a
+stream are Arrow tables, so a type that Arrow lacks would silently be another type in queries.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from .trees import place_of
 
 
 def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
-    """Return the stream that a statement defines; QueryTypeError if a type cannot be had."""
+    """Return the stream that a statement defines; raise QueryTypeError for an impossible type."""
     fields = []
     for column in create.columns:
-        assert column.kind is not None  # or else it is no definition
+        assert column.kind is not None  # otherwise it is not a definition
         wanted = exp.cast(exp.Null(), column.kind)
         try:
             declared = run_once(duck, exp.select(_typeof(wanted), wanted), {})
@@ -41,15 +41,15 @@ def definition_of(create: CreateStream, duck: Duck) -> StreamDefinition:
             reason = f"a stream cannot have {declared[0][0]}: in queries it would be {read_as}"
             _refuse(create, column, reason, f"declare it as {read_as}")
         if column.name in create.key and pa.types.is_nested(kind):
-            reason = "a column of the key has to be of a plain type"
-            _refuse(create, column, reason, "use its parts")
+            reason = "a key column cannot have a nested type"
+            _refuse(create, column, reason, "use its parts as columns")
         fields.append(pa.field(column.name, kind))
     schema = pa.schema(fields)
     return StreamDefinition(create.name, schema, create.key, _time(create, schema))
 
 
 def types_of(schema: pa.Schema, duck: Duck) -> list[str]:
-    """Return what DuckDB takes the types of an Arrow schema for."""
+    """Return the types that DuckDB reads for the types of an Arrow schema."""
     names = [f"c{i}" for i in range(len(schema))]
     columns = [pa.nulls(1, field.type) for field in schema]
     table = pa.Table.from_arrays(columns, names=names)
@@ -62,7 +62,7 @@ def _typeof(value: exp.Expr) -> exp.Expr:
 
 
 def _time(create: CreateStream, schema: pa.Schema) -> str | None:
-    """Return the time column: as it was said, or else the only timestamp, or the one named so."""
+    """Return the time column: the declared one, or the only timestamp, or the one named `time`."""
     if create.time is not None:
         if not is_time_type(schema.field(create.time).type):
             column = next(each for each in create.columns if each.name == create.time)
@@ -74,7 +74,7 @@ def _time(create: CreateStream, schema: pa.Schema) -> str | None:
     time = stamps[0] if len(stamps) == 1 else found("time", stamps)
     if stamps and time is None:
         reason = f"which column is the time of {create.name}? {' and '.join(stamps)} could be"
-        hint = f"write TIME ({stamps[0]}) behind the columns"
+        hint = f"write TIME ({stamps[0]}) after the columns"
         raise StatementError(reason, create.text, create.place, hint)
     return time
 

@@ -1,9 +1,9 @@
-"""DuckDB's SQL as it is written: sqlglot's dialect without its translations.
+"""DuckDB's SQL as it was written: sqlglot's dialect without its translations.
 
-sqlglot knows hundreds of functions of other databases. It reads a call as what the function means
-and writes the nearest thing that DuckDB has, and what does not fit is dropped. Here a call stays a
-name and its arguments, so DuckDB sees what the user wrote, and refuses what it does not have.
-What is still read otherwise than DuckDB reads it, `same_reading` finds.
+sqlglot knows hundreds of functions of other databases. It reads a call as what the function means,
+writes the nearest function of DuckDB, and leaves out what does not fit. Here a call stays a name
+with its arguments. So DuckDB sees what the user wrote, and refuses what it does not have.
+`same_reading` finds anything that is still read differently.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from sqlglot.generators.duckdb import DuckDBGenerator
 from sqlglot.parsers.duckdb import DuckDBParser
 
 ITEM: Final = "item"
-"""Under this a select item has the numbers of its first token and of the one behind it."""
+"""The key under which a select item keeps the numbers of its first token and of the token after
+it."""
 _PERCENTILES: Final = {"percentile_cont": "quantile_cont", "percentile_disc": "quantile_disc"}
 
 
@@ -27,8 +28,8 @@ class WrittenParser(DuckDBParser):
     """DuckDB's parser, which keeps calls, intervals and types as they are, and logs nothing.
 
     `place` is where its last error was. Two functions keep a node of their own: COLUMNS, which
-    stands for several columns, and GROUPING, which has no meaning outside its query. Others whose
-    arguments are separated by words (`substring(a FROM 2)`) are read as calls like all others.
+    stands for several columns, and GROUPING, which has no meaning outside its query. Calls whose
+    arguments are separated by words (`substring(a FROM 2)`) are read like all other calls.
     """
 
     FUNCTIONS: ClassVar = {name: DuckDBParser.FUNCTIONS[name] for name in ("COLUMNS", "GROUPING")}
@@ -40,7 +41,7 @@ class WrittenParser(DuckDBParser):
         "SUBSTRING": lambda self: self._substring_call(),
         "TRIM": lambda self: self._trim_call(),
     }
-    # Arguments with a sign of their own: `->` takes a value out of JSON in them as everywhere.
+    # Arguments with an operator of their own: here, too, `->` takes a value out of JSON.
     LAMBDAS: ClassVar = {TokenType.FARROW: DuckDBParser.LAMBDAS[TokenType.FARROW]}
     NO_PAREN_FUNCTION_PARSERS: ClassVar = {
         name: DuckDBParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE", "MAP", "@")
@@ -72,10 +73,10 @@ class WrittenParser(DuckDBParser):
         super().raise_error(message, *([token] if token else []))
 
     def _warn_unsupported(self) -> None:
-        """Say nothing: a statement that sqlglot does not know is left as it is, for DuckDB."""
+        """Log nothing: a statement that sqlglot does not know stays as it is, for DuckDB."""
 
     def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
-        """Parse a select list, and note at each item of which tokens it was read."""
+        """Parse a select list, and store for each item the tokens that it was read from."""
 
         def item() -> exp.Expr | None:
             first = self._index
@@ -87,7 +88,7 @@ class WrittenParser(DuckDBParser):
         return self._parse_csv(item), None
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
-        """Parse what follows a call; DuckDB reads the WITHIN GROUP of percentiles as this."""
+        """Parse what follows a call; DuckDB reads WITHIN GROUP of percentiles like this."""
         name = _PERCENTILES.get(this.name.lower()) if isinstance(this, exp.Anonymous) else None
         if this is not None and name and self._match_text_seq("WITHIN", "GROUP"):
             order = self._parse_wrapped(self._parse_order)
@@ -100,7 +101,10 @@ class WrittenParser(DuckDBParser):
     def _parse_ordered(
         self, parse_method: Callable[[], exp.Expr | None] | None = None
     ) -> exp.Ordered | None:
-        """Parse what to order by; NULLS LAST is kept, as a setting can make FIRST the default."""
+        """Parse an ORDER BY item.
+
+        NULLS LAST is kept, since a setting can make FIRST the default.
+        """
         ordered = super()._parse_ordered(parse_method)
         words = [token.text.upper() for token in self._tokens[self._index - 2 : self._index]]
         if ordered is not None and words == ["NULLS", "LAST"]:
@@ -110,8 +114,8 @@ class WrittenParser(DuckDBParser):
     def _parse_interval_span(
         self, this: exp.Expr | None, parse_function_unit: bool = True
     ) -> exp.Interval:
-        """Parse an interval; one in a text, such as `'1 day 02:00:00'`, is not taken apart."""
-        # the parser passes None where there is nothing
+        """Parse an interval; one in a text, such as `'1 day 02:00:00'`, is not split."""
+        # the parser passes None for a missing argument
         interval = super()._parse_interval_span(this, parse_function_unit)  # type: ignore[arg-type]
         has_unit = this is not None and this.is_string and exp.INTERVAL_STRING_RE.search(this.name)
         return exp.Interval(this=this, unit=None if has_unit else interval.args.get("unit"))
@@ -119,7 +123,7 @@ class WrittenParser(DuckDBParser):
     def _parse_interval(
         self, require_interval: bool = True, parse_function_unit: bool = True
     ) -> exp.Add | exp.Interval | None:
-        """Parse an interval, which knows where it begins."""
+        """Parse an interval, and store where it begins."""
         first = self._curr
         interval = super()._parse_interval(require_interval, parse_function_unit)
         if interval is not None and first is not None:
@@ -127,7 +131,7 @@ class WrittenParser(DuckDBParser):
         return interval
 
     def _parse_unary(self) -> exp.Expr | None:
-        """Parse an operand, and the `!` of a factorial behind it, which is not that of `!~`."""
+        """Parse an operand, and the `!` of a factorial after it, unless it begins `!~`."""
         operand = super()._parse_unary()
         while operand is not None and self._curr and self._curr.text == "!":
             following = self._next
@@ -138,7 +142,7 @@ class WrittenParser(DuckDBParser):
         return operand
 
     def _parse_primary(self) -> exp.Expr | None:
-        """Parse what stands for itself; `.5` is another type of number than `0.5`."""
+        """Parse a literal or a name; `.5` is another type of number than `0.5`."""
         if self._match_pair(TokenType.DOT, TokenType.NUMBER):
             return exp.Literal.number(f".{self._prev.text}")
         return super()._parse_primary()
@@ -196,7 +200,7 @@ class WrittenParser(DuckDBParser):
 
 
 class WrittenGenerator(DuckDBGenerator):
-    """Writes what `WrittenParser` read; what DuckDB has not is an error, and not a warning."""
+    """Writes what `WrittenParser` has read; what DuckDB lacks is an error and not a warning."""
 
     MULTI_ARG_DISTINCT = True
     TRANSFORMS: ClassVar = {
@@ -205,11 +209,11 @@ class WrittenGenerator(DuckDBGenerator):
     }
 
     def unsupported(self, message: str) -> None:
-        """Refuse what DuckDB has not, where sqlglot would warn and go on."""
+        """Refuse what DuckDB lacks, where sqlglot would warn and continue."""
         raise UnsupportedError(message)
 
     def extract_sql(self, expression: exp.Extract) -> str:
-        """Write the part as it was written: sqlglot has one name for each."""
+        """Write the part of the date as the user wrote it; sqlglot has one name for each part."""
         return f"EXTRACT({self.sql(expression, 'this')} FROM {self.sql(expression, 'expression')})"
 
     def ordered_sql(self, expression: exp.Ordered) -> str:
@@ -218,23 +222,22 @@ class WrittenGenerator(DuckDBGenerator):
         return super().ordered_sql(expression) + last
 
     def ignorenulls_sql(self, expression: exp.IgnoreNulls) -> str:
-        """Write it behind whatever it was written behind."""
+        """Write IGNORE NULLS in its original position."""
         return f"{self.sql(expression, 'this')} IGNORE NULLS"
 
     def respectnulls_sql(self, expression: exp.RespectNulls) -> str:
-        """Write it behind whatever it was written behind."""
+        """Write RESPECT NULLS in its original position."""
         return f"{self.sql(expression, 'this')} RESPECT NULLS"
 
     def withingroup_sql(self, expression: exp.WithinGroup) -> str:
-        """Write the order where it was written."""
+        """Write the order in its original position."""
         return Generator.withingroup_sql(self, expression)
 
 
 class WrittenDuckDB(DuckDB):
-    """DuckDB's dialect, which keeps what was written.
+    """DuckDB's dialect, which keeps what the user wrote.
 
-    JSON paths are kept, too: sqlglot takes `'a.b'` for a path of two steps, where DuckDB takes it
-    for one name.
+    JSON paths are kept, too: sqlglot reads `'a.b'` as a path of two steps, and DuckDB as one name.
     """
 
     Parser = WrittenParser
@@ -246,11 +249,11 @@ class WrittenDuckDB(DuckDB):
 
 
 DIALECT: Final = WrittenDuckDB
-"""What statements are read and written by."""
+"""The dialect in which statements are read and written."""
 
 
 def _operator(name: str, *operands: exp.Expr | None) -> exp.Anonymous:
-    """Return the call of an operator that has no node; DuckDB has it as a function."""
+    """Return the call of an operator without a node; in DuckDB it is a function."""
     return exp.Anonymous(this=_quoted(name), expressions=[*operands])
 
 

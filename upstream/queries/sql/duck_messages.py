@@ -1,4 +1,4 @@
-"""What messages of DuckDB are about: which condition, which name, and what they say at heart."""
+"""Interprets DuckDB's messages: the condition, the name involved, and the essential sentence."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _FEW_SIGNATURES: Final = 4
 
 
 def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
-    """Return the error of a statement that DuckDB refused; its place is where the name is.
+    """Return the error for a statement that DuckDB refused; its place is that of the name.
 
-    `known` are the tables and streams that may have been meant. For statements about tables:
-    queries over streams have more to tell, see `checking`.
+    `known` are the tables and streams that may have been meant. This is for statements about
+    tables; `checking` can say more about queries over streams.
     """
     kind, name = kind_of(message)
     if kind is QuerySyntaxError and (error := SourceText(text).foreign_form()) is not None:
@@ -32,7 +32,7 @@ def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
     plain = re.escape(name.rpartition(".")[2].strip('"'))
     found = re.search(rf"(?i)\b{plain}\b", text) if name else None
     place = found.start() if found else place_of_caret(message, text)
-    if kind is UnknownTableError:  # DuckDB means tables of its own, and knows no streams
+    if kind is UnknownTableError:  # DuckDB means its own tables, and knows no streams
         name = name.strip('"')
         reason = f"there is no stream or table named {name}"
         return kind(reason, text, place, did_you_mean(name, known))
@@ -47,7 +47,7 @@ def error_of(message: str, text: str, known: Iterable[str] = ()) -> QueryError:
 
 
 def place_of_caret(message: str, text: str) -> int | None:
-    """Return the place in a text that DuckDB points at, if it shows a line of the same text."""
+    """Return the place in a text that DuckDB points at, if it shows a line of this text."""
     shown = re.search(r"\n\nLINE (\d+): (.*)\n( *)\^", message)
     lines = text.split("\n")
     if shown is None or int(shown[1]) > len(lines):
@@ -55,7 +55,7 @@ def place_of_caret(message: str, text: str) -> int | None:
     *before, line = lines[: int(shown[1])]
     part = shown[2].removeprefix("...").removesuffix("...")
     start = line.find(part)
-    if start < 0 or not line.isascii():  # other characters may be shown wider
+    if start < 0 or not line.isascii():  # other characters may be displayed wider
         return None
     left_out = len("...") if shown[2].startswith("...") else 0
     column = start + len(shown[3]) - len(f"LINE {shown[1]}: ") - left_out
@@ -63,7 +63,7 @@ def place_of_caret(message: str, text: str) -> int | None:
 
 
 def quoted_text(text: str, place: int | None) -> str:
-    """Return a hint if a column that does not exist is written as a text is in other languages."""
+    """Return a hint if an unknown column is in double quotes, as texts are in other languages."""
     quoted = re.match(r'"((?:[^"]|"")*)"', text[place:]) if place is not None else None
     if quoted is None:
         return ""
@@ -71,26 +71,26 @@ def quoted_text(text: str, place: int | None) -> str:
 
 
 def candidates(message: str) -> list[str]:
-    """Return the columns that DuckDB takes for meant."""
+    """Return the columns that DuckDB suggests."""
     listed = message.partition("Candidate bindings")[2].partition("\n")[0]
     return [name.rpartition(".")[2] for name in re.findall(r'"([^"\n]+)"', listed)]
 
 
 def duckdb_hint(message: str) -> str:
-    """Return what DuckDB takes for meant, if it has an idea."""
+    """Return DuckDB's suggestion, if it has one."""
     if "Did you mean" not in message:
         return ""
     return "did you mean" + message.partition("Did you mean")[2].partition("\n")[0]
 
 
 def signatures_hint(message: str) -> str:
-    """Return which arguments a function takes, unless there are many ways to call it."""
+    """Return the arguments that a function takes, unless it can be called in many ways."""
     listed = re.findall(r"^\t(\S.*\)) ->", message, re.MULTILINE)
     return f"there is {', '.join(listed)}" if 0 < len(listed) <= _FEW_SIGNATURES else ""
 
 
 def headline_of(message: str) -> str:
-    """Return what DuckDB says, without the kind of error and the list of all that would do."""
+    """Return DuckDB's sentence, without the kind of error and the list of alternatives."""
     headline = message.partition("\n")[0]
     headline = re.sub(r"^[A-Z][A-Za-z -]* Error: ", "", headline)
     headline = headline.replace(" You might need to add explicit type casts.", "")

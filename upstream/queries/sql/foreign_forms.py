@@ -1,13 +1,13 @@
-"""Forms of other engines, and slips: those that are read, and what to write instead of others.
+"""The window syntax of other engines, and slips: what is read as it is, and what to write instead.
 
-`in_words_of_duckdb` makes a text readable that differs from DuckDB's SQL in words only; what the
-arguments of such a call then mean, `window_arguments` knows. Forms that are not read are looked for
-only where a text does not parse, so nothing that DuckDB can read is refused.
+`in_words_of_duckdb` makes a text readable that differs from DuckDB's SQL only in words.
+`window_arguments` knows what the arguments of such a call mean. Forms that cannot be read are
+searched for only in texts that do not parse, so nothing that DuckDB can read is refused.
 
-Arroyo's windows stand among the values: `SELECT tumble(INTERVAL '1 minute') AS window`. They are
-over the stream of the FROM beside them. Here that stream gets the window, and the value is a struct
-of its bounds, of which `window.start` and `window.end` are the parts. Where Arroyo reads a slide
-and a width, `hop` has a size and a slide; a session is of the columns that are grouped by.
+Arroyo's windows stand in the select list: `SELECT tumble(INTERVAL '1 minute') AS window`. They
+apply to the stream in FROM. Here that stream gets the window, and the value is a struct of its
+bounds, with the parts `window.start` and `window.end`. Where Arroyo has a slide and a width, `hop`
+has a size and a slide. A session is defined by the columns that are grouped by.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _BEGINNINGS: Final = (
 
 
 OFFSET_ARGUMENT: Final = "offse_"
-"""How a text calls the argument `offset => …` to DuckDB, which allows no keyword there."""
+"""Replaces `offset` in the argument `offset => …` for DuckDB, which allows no keyword there."""
 _WINDOW_NAME: Final = "windo_"
-"""How a text calls a column `window` to DuckDB, for which that is a keyword."""
+"""Replaces a column name `window` for DuckDB, where it is a keyword."""
 _WINDOWS: Final = {"TUMBLE", "HOP", "SESSION"}
 _OF_INTERVAL: Final = [TokenType.L_PAREN, TokenType.INTERVAL]
 _PER: Final = ", per =>"
-"""How Flink's PARTITION BY is written here."""
+"""Replaces Flink's PARTITION BY."""
 
 
 def in_words_of_duckdb(text: str, tokens: Sequence[Token]) -> str:
     """Return a text that DuckDB can read, with every other character in its place.
 
-    Flink's `TABLE` and `PARTITION BY` in the arguments of a window, and `offset` and `window` as
-    names, are other words there.
+    Replaces Flink's `TABLE` and `PARTITION BY` in the arguments of a window, and the names `offset`
+    and `window`.
     """
     kinds = [token.token_type for token in tokens]
     calls = [i for i, token in enumerate(tokens) if token.text.upper() in _WINDOWS]
@@ -65,7 +65,7 @@ def in_words_of_duckdb(text: str, tokens: Sequence[Token]) -> str:
 def _in_arguments(
     tokens: Sequence[Token], kinds: Sequence[TokenType], call: int
 ) -> Mapping[int, str]:
-    """Read `TABLE(SESSION(TABLE trades PARTITION BY symbol, …))` as a call with plain arguments."""
+    """Replace the words in `TABLE(SESSION(TABLE trades PARTITION BY symbol, …))`."""
     words = [token.text.upper() for token in tokens[call + 2 : call + 4]]
     at = call + (4 if words == ["DATA", "=>"] else 2)
     if kinds[call + 1 : call + 2] != [TokenType.L_PAREN] or kinds[at : at + 1] != [TokenType.TABLE]:
@@ -80,7 +80,7 @@ def _in_arguments(
 
 
 def _closing(kinds: Sequence[TokenType], opening: Container[int]) -> set[int]:
-    """Return which words close these brackets."""
+    """Return the words that close these brackets."""
     open_ones: list[int] = []
     found: set[int] = set()
     for i, kind in enumerate(kinds):
@@ -92,7 +92,7 @@ def _closing(kinds: Sequence[TokenType], opening: Container[int]) -> set[int]:
 
 
 def _changed(text: str, tokens: Sequence[Token], changes: Mapping[int, str]) -> str:
-    """Return a text with other words, each filled up with blanks to the length of the old one."""
+    """Return a text with other words, each padded with blanks to the length of the old word."""
     parts: list[str] = []
     end = 0
     for i in sorted(changes):
@@ -103,7 +103,7 @@ def _changed(text: str, tokens: Sequence[Token], changes: Mapping[int, str]) -> 
 
 
 def foreign_form(tokens: Sequence[Token]) -> tuple[str, int, str] | None:
-    """Return what is not written so here, where it begins and what to write, if a rule knows it."""
+    """Return the error, its place and what to write instead, if a rule knows the syntax."""
     words = [token.text.upper() for token in tokens]
     for rule in _RULES:
         for i, token in enumerate(tokens):
@@ -114,7 +114,7 @@ def foreign_form(tokens: Sequence[Token]) -> tuple[str, int, str] | None:
 
 
 def _misspelt(tokens: Sequence[Token], words: Sequence[str], i: int) -> tuple[str, str] | None:
-    """Find a first word that is nearly one that begins statements."""
+    """Find a first word that is similar to one that begins statements."""
     near = get_close_matches(words[0], _BEGINNINGS, n=1, cutoff=0.75) if i == 0 else []
     if not near or near[0] == words[0]:
         return None
@@ -122,7 +122,7 @@ def _misspelt(tokens: Sequence[Token], words: Sequence[str], i: int) -> tuple[st
 
 
 def _cumulate(tokens: Sequence[Token], words: Sequence[str], i: int) -> tuple[str, str] | None:
-    """Find Flink's `CUMULATE(TABLE trades, …)`, with `DATA =>` before it or not."""
+    """Find Flink's `CUMULATE(TABLE trades, …)`, with or without `DATA =>`."""
     at = i + (4 if words[i + 1 : i + 4] == ["(", "DATA", "=>"] else 2)
     is_call = words[i : i + 2] == ["CUMULATE", "("] and words[at : at + 1] == ["TABLE"]
     if not is_call or len(tokens) < at + 2:
@@ -157,7 +157,7 @@ _Rule = Callable[[Sequence[Token], Sequence[str], int], tuple[str, str] | None]
 _RULES: Final[tuple[_Rule, ...]] = (_cumulate, _window_clause, _emit, _misspelt)
 
 
-# Windows among the values
+# Windows in the select list
 
 
 _ARGUMENTS: Final = {"tumble": 1, "hop": 2, "session": 1}
@@ -168,7 +168,7 @@ _PARTS: Final = {"start": WINDOW_START, "end": WINDOW_END}
 def read_windows_as_values(
     source: SourceText, query: exp.Query, streams: Mapping[str, StreamDefinition]
 ) -> None:
-    """Give streams the windows that stand among the values, in place; WindowError if it is unclear.
+    """Give streams the windows in the select list, in place; raise WindowError if unclear.
 
     To be called before streams become chunks.
     """
@@ -194,7 +194,7 @@ def _is_window(call: exp.Anonymous) -> bool:
 
 
 class _Windowed:
-    """A SELECT with a window among its values."""
+    """A SELECT with a window in its select list."""
 
     def __init__(
         self,
@@ -209,10 +209,10 @@ class _Windowed:
         self._streams = streams
 
     def exchange(self) -> None:
-        """Give the stream of FROM the window, and read its bounds where the window was."""
+        """Give the stream in FROM the window, and read its bounds where the window was."""
         first = self._calls[0]
         if any(key(call) != key(first) for call in self._calls):
-            self._refuse("a SELECT has one window", self._calls[1], "make two queries")
+            self._refuse("a SELECT can have only one window", self._calls[1], "write two queries")
         stream = self._stream()
         alias = stream.alias_or_name
         window = first.copy()
@@ -233,14 +233,14 @@ class _Windowed:
         streams = [each for each in tables if stream_read(each, self._streams) is not None]
         if len(streams) != 1:
             name = self._calls[0].name.lower()
-            reason = f"{name}(INTERVAL …) is over the one stream in FROM, and here "
-            reason += "is none" if not streams else f"are {len(streams)}"
+            reason = f"{name}(INTERVAL …) applies to the one stream in FROM, and here "
+            reason += "there is none" if not streams else f"there are {len(streams)}"
             hint = f"write FROM {name}(stream, INTERVAL …), and window_start for its bound"
             self._refuse(reason, self._calls[0], hint)
         return streams[0]
 
     def _exchange_parts(self, alias: str) -> None:
-        """Read `window.start` where a select item calls the window so."""
+        """Replace `window.start` where a select item names the window so."""
         names = {
             item.alias.lower() for item in self._select.expressions if item.this in self._calls
         }
@@ -255,7 +255,7 @@ class _Windowed:
             reference.replace(new)
 
     def _per(self) -> exp.Expr:
-        """Return the columns that are grouped by beside the window."""
+        """Return the columns that are grouped by besides the window."""
         group = self._select.args.get("group")
         columns: list[exp.Expr] = []
         for item in group.expressions if group is not None else ():
@@ -264,11 +264,13 @@ class _Windowed:
                 continue
             if not isinstance(meant, exp.Column):
                 hint = "group by columns, or write FROM session(stream, INTERVAL …, per => columns)"
-                self._refuse("a session is of the columns that are grouped by", item, hint)
+                self._refuse("the columns in GROUP BY define the groups of a session", item, hint)
             columns.append(exp.Column(this=meant.this.copy()))
         if group is not None and group.args.get("all"):
             hint = "name the columns in GROUP BY"
-            self._refuse("a session is of the columns that are grouped by", self._calls[0], hint)
+            self._refuse(
+                "the columns in GROUP BY define the groups of a session", self._calls[0], hint
+            )
         return exp.Kwarg(this=exp.var("per"), expression=exp.Tuple(expressions=columns))
 
     def _refuse(self, reason: str, node: exp.Expr, hint: str) -> Never:

@@ -1,8 +1,8 @@
-"""What the relations of a FROM are: their columns, and which window they are or hand on.
+"""The relations of a FROM: their columns, and which window they are or pass on.
 
-Columns are followed through aliases, stars, subqueries and common table expressions. What selects
-`*` from one window hands the bounds of that window on, as if they were columns that `*` does not
-show.
+Columns are followed through aliases, stars, subqueries and common table expressions. A subquery
+that selects `*` from one window passes the bounds of that window on, like columns that `*` does not
+include.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .window_bounds import BOUNDED
 from .window_clause import WindowClause
 
 _DEEPEST: Final = 60
-"""So deep subqueries are followed to see which columns they have."""
+"""Subqueries are followed to this depth to find their columns."""
 _WIDEST: Final = 10_000
-"""So many columns are looked at: stars over stars can double them at each step."""
+"""At most this many columns are considered: stars over stars can double them at each step."""
 
 
 class FromRelations:
@@ -39,19 +39,19 @@ class FromRelations:
         self._chunks = [_chunk(i, definition) for i, definition in enumerate(definitions)]
         self._duck = duck
         self._known: dict[int, list[Relation]] = {}
-        """The relations of each SELECT, so that nested ones are looked into once."""
+        """The relations of each SELECT, so that nested ones are analysed only once."""
 
     def of(self, select: exp.Select, depth: int = 0) -> list[Relation]:
-        """Return the relations in the FROM of a SELECT, which must not change from now on."""
+        """Return the relations in the FROM of a SELECT, which must not change afterwards."""
         if id(select) not in self._known:
-            self._known[id(select)] = []  # what an expression that calls itself finds
+            self._known[id(select)] = []  # found by an expression that refers to itself
             found = [self._relation(node, depth) for node in _nodes(select)]
             joins = [*(select.args.get("joins") or ()), *_nested_joins(select)]
             self._known[id(select)] = equated(found, select.args.get("where"), joins)
         return self._known[id(select)]
 
     def has_bounds(self, relation: Relation) -> bool:
-        """Tell whether it is a window with bounds, or hands one on."""
+        """Tell whether a relation is a window with bounds, or passes one on."""
         return relation.number is not None and self._windows[relation.number].kind in BOUNDED
 
     def of_query(self, query: exp.Expr, depth: int = 0) -> Relation:
@@ -97,7 +97,7 @@ class FromRelations:
         return replace(found, number=window.number, filled=window.filled)
 
     def _handed_on(self, query: exp.Expr, depth: int) -> Relation | None:
-        """Return the only window that a query selects `*` from, as far as its columns are kept."""
+        """Return the only window from which a query selects `*`, as far as its columns are kept."""
         if not isinstance(query, exp.Select) or query.args.get("group") or depth > _DEEPEST:
             return None
         relations = self.of(query, depth + 1)
@@ -138,9 +138,9 @@ class FromRelations:
 
 
 def made_up(select: exp.Select, reference: exp.Column | None = None) -> set[str]:
-    """Return the relations of which an outer join may have made up a row of NULLs.
+    """Return the relations for which an outer join may supply a row of NULLs.
 
-    In the condition of a join only those before it have, if that is where a `reference` stands.
+    In the condition of a join, given by a `reference` in it, only the relations before it count.
     """
     read = select.args.get("from_")
     before = [read.this.alias_or_name.lower()] if read is not None else []
@@ -159,7 +159,7 @@ def made_up(select: exp.Select, reference: exp.Column | None = None) -> set[str]
 
 
 def _nodes(select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield what stands in FROM, with joins in brackets taken apart."""
+    """Yield the relations in FROM, including those in joins in brackets."""
     read = select.args.get("from_")
     joins = [*(select.args.get("joins") or ()), *(select.args.get("laterals") or ())]
     waiting = [read.this] if read is not None else []

@@ -1,4 +1,4 @@
-"""What DuckDB says about its functions: which aggregate, and which give another value each time."""
+"""DuckDB's functions: which of them aggregate, and which return another value each time."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sqlglot import exp
 from ...database.duck import Duck
 from .dialect import DIALECT
 
-# Written without brackets, and so missing from the list of functions.
+# These are written without brackets, so the list of functions lacks them.
 _CLOCK_WORDS: Final = frozenset(
     {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
 )
 
 _CALLED: Final = re.compile(r'"?(\w+)"?(?:\(|$)')
-"""How a call begins; CURRENT_DATE and the like have no brackets."""
+"""How a call begins; CURRENT_DATE and similar functions have no brackets."""
 
 _BLIND_TO_ORDER: Final = frozenset(
     {
@@ -38,10 +38,10 @@ _BLIND_TO_ORDER: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """The names of DuckDB's functions by what matters for splitting.
+    """The names of DuckDB's functions, grouped by what matters for splitting.
 
-    `hiding` are macros whose body aggregates (`geomean`, `weighted_avg`): they look like functions
-    of one row and are not.
+    `hiding` are macros whose body aggregates (`geomean`, `weighted_avg`), although they look like
+    functions of one row.
     """
 
     aggregates: frozenset[str]
@@ -58,7 +58,7 @@ class Functions:
         return name_of(node) not in _BLIND_TO_ORDER
 
     def volatile_in(self, tree: exp.Expr) -> str:
-        """Return the name of a function in there whose value is not its arguments' alone."""
+        """Return a function in the tree whose value does not depend on its arguments alone."""
         if tree.find(exp.TableSample):
             return "tablesample"
         calls = [(name_of(node), node) for node in tree.find_all(exp.Func)]
@@ -66,12 +66,12 @@ class Functions:
 
     def _is_volatile(self, name: str, node: exp.Expr) -> bool:
         if name == "age" and len([*node.iter_expressions()]) == 2:
-            return False  # of two times; that of one is until now
+            return False  # with two arguments; with one, it depends on the current time
         return name in self.volatile
 
 
 def functions_of(duck: Duck) -> Functions:
-    """Return what DuckDB has, macros of the user's included."""
+    """Return DuckDB's functions, including the user's macros."""
     if duck.has_own_functions:
         return duck.known(_asked)
     built_in = _built_in()
@@ -82,9 +82,9 @@ def functions_of(duck: Duck) -> Functions:
 
 @cache
 def _built_in() -> list[Functions]:
-    """Return the functions of a database that has none of its own, once one was asked.
+    """Return the functions of a database that has none of its own, after asking one once.
 
-    They are the same as long as the process runs.
+    They stay the same as long as the process runs.
     """
     return []
 
@@ -107,9 +107,9 @@ def _asked(duck: Duck) -> Functions:
 
 
 def name_of(node: exp.Expr) -> str:
-    """Return the name by which DuckDB knows the function that is called here; "" if none is.
+    """Return DuckDB's name of the function that is called here; "" if there is no call.
 
-    sqlglot counts more among functions than what is written as a call, such as AND and COLLATE.
+    sqlglot also counts things as functions that are not written as calls, such as AND and COLLATE.
     """
     if isinstance(node, exp.Anonymous):
         return str(node.name).lower()
@@ -118,13 +118,13 @@ def name_of(node: exp.Expr) -> str:
     text = node.sql(DIALECT, comments=False)
     first = next(node.iter_expressions(), None)
     if first is not None and text.startswith(f"{first.sql(DIALECT, comments=False)} "):
-        return ""  # an operator, which stands behind its first operand
+        return ""  # an operator after its first operand
     found = _CALLED.match(text)
     return found[1].lower() if found else ""
 
 
 def _with_callers(names: Iterable[str], macros: list[tuple[str, str]]) -> frozenset[str]:
-    """Add the macros that call any of these, directly or through one another."""
+    """Add the macros that call any of these, directly or indirectly."""
     found = set(names)
     calls = [(name, _words(body)) for name, body in macros]
     while more := {name for name, words in calls if words & found} - found:
@@ -133,6 +133,6 @@ def _with_callers(names: Iterable[str], macros: list[tuple[str, str]]) -> frozen
 
 
 def _words(body: str) -> set[str]:
-    """Return the names that are called in a macro: too many rather than too few."""
+    """Return the names that a macro calls; it may return too many, but not too few."""
     text = re.sub(r"'(?:[^']|'')*'", "''", body)
     return {word.lower() for word in re.findall(r"\w+", text)}

@@ -1,12 +1,12 @@
-"""The rows of `INSERT INTO stream`: a query of DuckDB's, conformed to the stream.
+"""The rows of `INSERT INTO stream`: a query of DuckDB, conformed to the stream.
 
-Texts are read as the types of the stream, as SQL does (`'2026-01-01 00:00:00'` is a TIMESTAMP).
-Numbers must fit as they are: `INSERT` would round 1.7 to an INTEGER, and a stream refuses it.
+Texts are converted to the types of the stream, as in SQL (`'2026-01-01 00:00:00'` is a TIMESTAMP).
+Numbers must fit without a change: `INSERT` would round 1.7 to an INTEGER, and a stream refuses it.
 
-Rows of plain literals need no statement of DuckDB's, which would take ten times as long as all the
-rest. Only literals are read here that cannot be misread: whole numbers and decimals in digits,
-texts, TRUE, FALSE and NULL, and times in the one form `2026-01-02 09:30:00`. Whatever else there
-is, and whatever does not fit the stream, is left to DuckDB, which finds the error and its place.
+Rows that consist of literals need no statement of DuckDB, which would take ten times as long as
+everything else. Only literals are read here that cannot be misread: integers and decimals in
+digits, texts, TRUE, FALSE and NULL, and times in the one form `2026-01-02 09:30:00`. Everything
+else, and what does not fit the stream, is left to DuckDB, which finds the error and its place.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _MOMENT: Final = re.compile(r"[1-9]\d{3}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?:\.\d{1,6}
 def rows_to_insert(
     insert: InsertInto, definition: StreamDefinition, duck: Duck, streams: Mapping[str, Relation]
 ) -> pa.Table:
-    """Return the rows of an INSERT, conformed; `streams` are those that its query may read."""
+    """Return the rows of an INSERT, conformed; its query may read `streams`."""
     plain = rows_of_literals(insert, definition)
     if plain is not None:
         return plain
@@ -71,22 +71,22 @@ def rows_to_insert(
         place = place_of_value(insert, error.row or 0, number)
         colon = "" if error.reason.startswith("is ") else ":"
         reason = f"column {error.column}{colon} {error.reason}"
-        raise QueryTypeError(reason, insert.text, place, "no row was taken") from error
+        raise QueryTypeError(reason, insert.text, place, "no row was accepted") from error
 
 
 def _query_of(insert: InsertInto) -> exp.Query:
-    """Return the query of an INSERT, with what stands before the INSERT."""
+    """Return the query of an INSERT, including what stands before the INSERT."""
     refused = [name for name in _REFUSED if insert.tree.args.get(name)]
     if refused or insert.query is None:
-        hint = "the newest row of a key counts in a stream; write INSERT INTO … VALUES or SELECT"
-        reason = "a stream takes rows as they are"
+        hint = "a newer row replaces the older one; write INSERT INTO … VALUES or SELECT"
+        reason = "this form of INSERT is not supported for streams"
         raise StatementError(reason, insert.text, insert.place, hint)
     query = insert.query.copy()
     if isinstance(query, exp.Values):
         query.set("alias", exp.TableAlias(this=exp.to_identifier("given")))
         return exp.select("*").from_(query)
     if not isinstance(query, exp.Query):
-        reason = "what is inserted is VALUES or a query"
+        reason = "an INSERT into a stream needs VALUES or a query"
         raise StatementError(reason, insert.text, insert.place)
     names = insert.tree.args.get("with_")
     if names is not None and not query.args.get("with_"):
@@ -117,7 +117,7 @@ def _rows_of(
 
 
 def _columns_of(insert: InsertInto, definition: StreamDefinition, rows: pa.Table) -> list[str]:
-    """Return for which columns of the stream the columns of the rows are."""
+    """Return the columns of the stream that the columns of the rows are for."""
     written = insert.columns
     if insert.tree.args.get("by_name"):
         written = tuple(rows.schema.names)
@@ -131,7 +131,7 @@ def _columns_of(insert: InsertInto, definition: StreamDefinition, rows: pa.Table
             hint = did_you_mean(each, definition.schema.names)
             raise UnknownColumnError(reason, insert.text, _place_of_column(insert, i), hint)
         if column in names:
-            reason = f"the column {column} is there twice"
+            reason = f"the column {column} is named twice"
             raise StatementError(reason, insert.text, _place_of_column(insert, i))
         names.append(column)
     if len(names) != rows.num_columns:
@@ -148,14 +148,14 @@ def _place_of_column(insert: InsertInto, number: int) -> int:
 
 
 def _is_read_anew(column: pa.ChunkedArray, wanted: pa.DataType) -> bool:
-    """Tell whether SQL reads a column as another type: a text, a day, or nothing but NULL."""
+    """Tell whether SQL reads a column as another type: a text, a day, or only NULLs."""
     types = pa.types
     if column.null_count == len(column):
         return True
     if types.is_date(column.type) and types.is_timestamp(wanted):
         return True
     if types.is_timestamp(column.type) and types.is_timestamp(wanted):
-        return (column.type.tz is None) != (wanted.tz is None)  # as now() for a TIMESTAMP
+        return (column.type.tz is None) != (wanted.tz is None)  # such as now() for a TIMESTAMP
     return types.is_string(column.type) and not may_become(column.type, wanted)
 
 
@@ -177,11 +177,11 @@ def _cast(
         place = place_of_value(insert, _first_refused(given, cast), number)
         said = str(error).partition("\n")[0].partition(": ")[2].partition(" when casting from")[0]
         reason = f"column {field.name}: {lowered(said)}"
-        raise QueryTypeError(reason, insert.text, place, "no row was taken") from None
+        raise QueryTypeError(reason, insert.text, place, "no row was accepted") from None
 
 
 def _first_refused(rows: pa.Table, cast: Callable[[pa.Table], object]) -> int:
-    """Return the first row that DuckDB does not cast, by bisection; one of them it does not."""
+    """Return the first row that DuckDB cannot cast, by bisection; one of them must be."""
     start, count = 0, rows.num_rows
     while count > 1:
         half = count // 2
@@ -198,21 +198,21 @@ def _first_refused(rows: pa.Table, cast: Callable[[pa.Table], object]) -> int:
 
 
 def _text_of_query(insert: InsertInto) -> str:
-    """Return the text of the query that is inserted, with the WITH before it, at its place."""
+    """Return the text of the inserted query, with the WITH before it, in its place."""
     tokens = SourceText(insert.text).one_statement()
     into = next(i for i, token in enumerate(tokens) if token.start >= insert.place)
     first = next(i for i in range(into, -1, -1) if tokens[i].token_type == TokenType.INSERT)
     query = into + 1
     if insert.columns is not None:
         query = end_of_brackets(tokens, query)
-    if tokens[query].text.upper() == "BY":  # BY NAME, BY POSITION
+    if tokens[query].text.upper() == "BY":  # the BY of BY NAME or BY POSITION
         query += 2
     before, start, end = tokens[first].start, tokens[query].start, tokens[-1].end + 1
     return insert.text[:before] + " " * (start - before) + insert.text[start:end]
 
 
 def place_of_value(insert: InsertInto, row: int, column: int | None) -> int:
-    """Return where a value begins; where the stream is named if it is none of VALUES."""
+    """Return where a value begins; outside VALUES, where the stream is named."""
     if column is None or not isinstance(insert.query, exp.Values):
         return insert.place
     tokens = [token for token in SourceText(insert.text).tokens if token.start >= insert.place]
@@ -223,15 +223,15 @@ def place_of_value(insert: InsertInto, row: int, column: int | None) -> int:
     return rows[row][column] if is_there else insert.place
 
 
-# Plain literals
+# Literals
 
 
 class _NotPlainError(Exception):
-    """There is more than plain literals."""
+    """There is more than literals."""
 
 
 def rows_of_literals(insert: InsertInto, definition: StreamDefinition) -> pa.Table | None:
-    """Return the rows, conformed; None if that is for DuckDB."""
+    """Return the rows, conformed; None if DuckDB has to read them."""
     tree = insert.query
     if not isinstance(tree, exp.Values) or _parts(tree) != {"expressions"}:
         return None
@@ -281,7 +281,7 @@ def _value(node: exp.Expr) -> Value:
 
 
 def _column(values: Sequence[Value], definition: StreamDefinition, name: str | None) -> pa.Array:
-    """Return values as DuckDB would type them; all are of one kind."""
+    """Return values with the type that DuckDB would give them; all are of one kind."""
     if name is None or len({type(value) for value in values} - {type(None)}) > 1:
         raise _NotPlainError
     kind = definition.schema.field(name).type

@@ -1,7 +1,8 @@
-"""Queries as trees, made ready to run on tables that are lent to them.
+"""Prepares queries, which are trees, to run on tables that are lent to them.
 
-The database knows texts only. Here a tree is written out, with the tables of some names replaced by
-relations that can be changed for each run. No text of a user is ever pasted into another.
+The database knows texts only. This module writes a tree as text, with the tables of some names
+replaced by relations that can be changed for each run. Text of a user is never inserted into other
+text.
 """
 
 from __future__ import annotations
@@ -27,32 +28,32 @@ if TYPE_CHECKING:
 _CLOCK_WORDS: Mapping[type[exp.Expr], str] = {
     getattr(exp, name): function for name, function in CLOCK_CALLS.items()
 }
-"""What sqlglot takes words such as `current_date` for, with the functions they call."""
+"""sqlglot's nodes for words such as `current_date`, with the functions that they call."""
 
 
 def prepare(duck: Duck, query: exp.Expr, lent: Mapping[str, pa.Schema]) -> Prepared:
     """Prepare a query in which the tables of these names are lent for each run.
 
-    A name that the query does not read may be lent all the same. The query is written out when the
+    A name that the query does not read may be lent, too. The query is written as text when the
     statement is first needed, and must not be changed until then.
     """
     return duck.prepare(_writing(query, lent), lent)
 
 
 def written(duck: Duck, query: exp.Query, lent: Mapping[str, pa.Schema]) -> Written:
-    """Write a query out, to ask DuckDB about it; it is to be closed."""
+    """Write a query as text, to ask DuckDB about it; the caller has to close it."""
     return duck.written(_writing(query, lent))
 
 
 def _writing(query: exp.Expr, lent: Mapping[str, pa.Schema]) -> Write:
-    """Return what writes a query, given what DuckDB calls the tables that are lent."""
+    """Return a function that writes a query, given DuckDB's names of the lent tables."""
 
     def write(name_of: NameOf) -> str:
         copy = query.copy()
         for node in list(copy.find_all(exp.Table, *_CLOCK_WORDS)):
             if not isinstance(node, exp.Table):
-                # A call: of a word DuckDB first looks for a column, and a column that is not named
-                # otherwise goes by what was written, so it would find itself.
+                # Write a call. For a word, DuckDB first looks for a column, and a column without an
+                # alias is named after its text, so the word would find itself.
                 given = [each.copy() for each in node.iter_expressions()]
                 node.replace(exp.Anonymous(this=_CLOCK_WORDS[type(node)], expressions=given))
             elif node.name in lent and not node.db and isinstance(node.this, exp.Identifier):
@@ -67,7 +68,7 @@ def _writing(query: exp.Expr, lent: Mapping[str, pa.Schema]) -> Write:
 
 
 def run_once(duck: Duck, query: exp.Expr, tables: Mapping[str, pa.Table]) -> pa.Table:
-    """Run a query that reads these tables beside those of the database."""
+    """Run a query that reads these tables as well as those of the database."""
     with closing(prepare(duck, query, _schemas(tables))) as prepared:
         return prepared.run(**tables)
 
@@ -75,9 +76,9 @@ def run_once(duck: Duck, query: exp.Expr, tables: Mapping[str, pa.Table]) -> pa.
 def answer_once(
     duck: Duck, statement: exp.Expr, text: str, tables: Mapping[str, pa.Table]
 ) -> pa.Table:
-    """Run a statement that reads these tables beside those of the database, for a user.
+    """Run a user's statement that reads these tables as well as those of the database.
 
-    QueryError if it fails; `text` is what the user wrote.
+    Raises QueryError if it fails; `text` is what the user wrote.
     """
     try:
         with closing(prepare(duck, statement, _schemas(tables))) as prepared:

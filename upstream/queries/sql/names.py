@@ -1,4 +1,4 @@
-"""Names in statements: found in any case, as DuckDB does, and guessed where they are misspelt."""
+"""Names in statements: found regardless of case, as in DuckDB, and suggested for misspelt ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from difflib import get_close_matches
 _RESERVED = re.compile(
     r"(chunk|bounds|merged|lent|prepared)_\d+|__(step|[a-z]+_?\d+)", re.IGNORECASE
 )
-"""Names of ours, in the statements that queries are rewritten to."""
+"""Our own names, in the statements that queries are rewritten to."""
 STEP = "__step"
-"""The column with the number of the basic window that a row belongs to."""
+"""The column with the number of the chunk that a row belongs to."""
 
 
 def found(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that equals this one but for case."""
+    """Return the known name that equals this one except for case."""
     return next((each for each in known if each.lower() == name.lower()), None)
 
 
@@ -25,12 +25,12 @@ def is_reserved(name: str) -> bool:
 
 
 def reserved(name: str) -> str:
-    """Return why a name of ours is refused."""
+    """Return why a reserved name is refused."""
     return f"the name {name} is reserved for rewritten queries"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint: the nearest of the names that there are, or all if they are few."""
+    """Return a hint: the most similar of the existing names, or all if they are few."""
     by_lower = {each.lower(): each for each in known}
     if not by_lower:
         return ""

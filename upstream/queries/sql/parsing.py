@@ -1,7 +1,7 @@
-"""One statement of a text: what kind it is, and its parts.
+"""Parses one statement: its kind, and its parts.
 
-CREATE STREAM is CREATE TABLE with two clauses behind it, so the tokens before them are parsed as
-such, by the parser that knows all of DuckDB's types.
+CREATE STREAM is CREATE TABLE followed by two clauses. The tokens before the clauses are parsed as
+CREATE TABLE, by the parser that knows all of DuckDB's types.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _DROP_FORM = "write DROP STREAM trades, or DROP STREAM IF EXISTS trades"
 
 
 def parse(text: str, duck: Duck) -> Statement:
-    """Parse one statement; QuerySyntaxError with the place if it is none for DuckDB either."""
+    """Parse one statement.
+
+    Raise QuerySyntaxError with the place if DuckDB cannot read it either.
+    """
     source = SourceText(text)
     tokens = source.one_statement()
     words = [token.text.upper() for token in tokens[:4]]
@@ -46,7 +49,7 @@ def parse(text: str, duck: Duck) -> Statement:
 
 
 def _is_exact(source: SourceText, tree: exp.Expr, duck: Duck) -> bool:
-    """Tell whether DuckDB reads a text in the same way as sqlglot does."""
+    """Tell whether DuckDB reads a text as sqlglot does."""
     try:
         written = tree.sql(DIALECT)
         return difference(source.text, written, duck, for_duckdb=source.for_duckdb) is None
@@ -55,7 +58,7 @@ def _is_exact(source: SourceText, tree: exp.Expr, duck: Duck) -> bool:
 
 
 def _insert(source: SourceText, tree: exp.Insert) -> InsertInto | None:
-    """Return an INSERT in parts, unless it inserts into what is no plain name."""
+    """Return an INSERT in parts, unless its target is not just a name."""
     target = tree.this
     columns = None
     if isinstance(target, exp.Schema):
@@ -74,7 +77,7 @@ def _drop(source: SourceText, tokens: list[Token]) -> DropStream:
     place = reader.place
     name = reader.name("the name of a stream")
     if not reader.is_at_end:
-        reader.refuse("expected nothing more")
+        reader.refuse("expected the end of the statement")
     return DropStream(source.text, name, if_exists, place)
 
 
@@ -82,7 +85,7 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
     reader = _TokenReader(source, tokens, stream + 1, _FORM)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
     if if_not_exists and stream == 3:
-        reader.refuse("OR REPLACE and IF NOT EXISTS contradict one another")
+        reader.refuse("OR REPLACE and IF NOT EXISTS cannot be combined")
     place = reader.place
     name = reader.name("the name of a stream")
     columns_from = reader.index
@@ -100,7 +103,7 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
         clauses[clause] = reader.names(names)
     time = clauses.get("TIME", [])
     if len(time) > 1:
-        reader.refuse("a stream has one column for its time")
+        reader.refuse("a stream can have only one time column")
     return CreateStream(
         text=source.text,
         name=name,
@@ -114,7 +117,7 @@ def _create(source: SourceText, tokens: list[Token], stream: int) -> CreateStrea
 
 
 def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.ColumnDef, ...]:
-    """Return the definitions of columns; nothing but names and types may be in them."""
+    """Return the definitions of columns, which may contain only names and types."""
     tree = source.parse(table)
     schema = tree.this
     columns: list[exp.ColumnDef] = []
@@ -126,11 +129,11 @@ def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.Co
         if not column.name:
             source.refuse(QuerySyntaxError, "a column needs a name that is not empty", at, _FORM)
         if column.args.get("constraints"):
-            reason = f"column {column.name}: a stream has no constraints"
+            reason = f"column {column.name}: a stream cannot have constraints"
             hint = "key and time are never NULL; filter other rows in the query"
             source.refuse(StatementError, reason, at, hint)
         if found(column.name, [each.name for each in columns]):
-            source.refuse(StatementError, f"column {column.name} is there twice", at)
+            source.refuse(StatementError, f"column {column.name} is named twice", at)
         if is_reserved(column.name):
             source.refuse(StatementError, reserved(column.name), at, "choose another name")
         columns.append(column)
@@ -140,13 +143,13 @@ def _columns(source: SourceText, table: list[Token], place: int) -> tuple[exp.Co
 
 
 def _is_name(token: Token) -> bool:
-    if token.token_type == TokenType.IDENTIFIER:  # in quotation marks
+    if token.token_type == TokenType.IDENTIFIER:  # a quoted name
         return True
     return token.text.isidentifier() and token.token_type != TokenType.STRING
 
 
 class _TokenReader:
-    """Reads what is our own grammar, token by token."""
+    """Reads our own grammar, token by token."""
 
     def __init__(self, source: SourceText, tokens: list[Token], index: int, form: str) -> None:
         self._source = source
@@ -160,7 +163,7 @@ class _TokenReader:
 
     @property
     def place(self) -> int:
-        """Where the next token begins, or the text ends."""
+        """Where the next token begins, or where the text ends."""
         if self.is_at_end:
             return self._tokens[-1].end + 1
         return int(self._tokens[self.index].start)
@@ -171,24 +174,24 @@ class _TokenReader:
         if [token.text.upper() for token in following] != [*words]:
             return False
         if any(token.token_type == TokenType.IDENTIFIER for token in following):
-            return False  # a name in quotation marks
+            return False  # a quoted name
         self.index += len(words)
         return True
 
     def name(self, what: str) -> str:
-        """Read a name: in quotation marks, or of letters."""
+        """Read a name, quoted or not."""
         if self.is_at_end or not _is_name(self._tokens[self.index]):
             self.refuse(f"expected {what}")
         name = str(self._tokens[self.index].text)
         if not name:
-            self.refuse(f"expected {what}, which is not empty")
+            self.refuse(f"expected {what}, which must not be empty")
         if is_reserved(name):
             self.refuse(reserved(name))
         self.index += 1
         return name
 
     def skip_brackets(self, what: str) -> None:
-        """Skip from an opening bracket behind the one that closes it."""
+        """Skip from an opening bracket to the token after the closing one."""
         if self.is_at_end or self._tokens[self.index].token_type != TokenType.L_PAREN:
             self.refuse(f"expected {what}, in brackets")
         depth = 0
@@ -213,7 +216,7 @@ class _TokenReader:
                 reason = f"there is no column named {written}"
                 self._source.refuse(UnknownColumnError, reason, place, hint)
             if column in names:
-                reason = f"{column} is there twice"
+                reason = f"{column} is named twice"
                 self._source.refuse(QuerySyntaxError, reason, place, self._form)
             names.append(column)
             separator = ","

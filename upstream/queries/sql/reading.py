@@ -1,8 +1,8 @@
-"""Queries over streams: each occurrence of a stream becomes a table `chunk_i` with a window.
+"""Reads queries over streams: each occurrence of a stream becomes a table `chunk_i` with a window.
 
-Where a name is looked up is SQL's: a common table expression hides a stream of the same name from
-the query that it belongs to and from the expressions after it, not from itself unless it is
-recursive. A name with a schema before it is always a table.
+Names are looked up as in SQL. A common table expression hides a stream of the same name from its
+query and from the expressions after it, and from itself only if it is recursive. A name with a
+schema is always a table.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from .window_functions import window_of_call
 def read_query(
     text: str, streams: Mapping[str, StreamDefinition], duck: Duck | None = None
 ) -> ParsedQuery:
-    """Parse a query, and take its windows out of it; streams are found in any case.
+    """Parse a query, and replace its windows; streams are found regardless of case.
 
-    Columns of the result that have no alias are given what the user wrote as one. With `duck` it is
-    checked that DuckDB reads the query in the same way.
+    Result columns without an alias are named after what the user wrote. With `duck`, it is checked
+    that DuckDB reads the query in the same way.
     """
     source = SourceText(text)
     try:
@@ -61,29 +61,29 @@ def read_query(
 
 
 _QUERIES = {"SELECT", "MULTI"}
-"""What DuckDB calls queries; a PIVOT is several statements to it."""
-_DUCKDB_ONLY = "DuckDB can read this, but in a standing query it cannot be read exactly"
+"""DuckDB's names for queries; for DuckDB, a PIVOT is several statements."""
+_DUCKDB_ONLY = "DuckDB can read this, but a standing query may read it differently"
 _NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Star, exp.Dot)
-"""What has a name, or is several columns."""
+"""Expressions that have a name, or are several columns."""
 _SEVERAL = "unnest"
-"""The function that may make several columns, with names of their own, as COLUMNS does."""
-_ASK_ONCE = "write it in another way, perhaps with brackets; sql() answers it once as it is"
+"""The function that may make several columns with names of their own, as COLUMNS does."""
+_ASK_ONCE = "write it differently, perhaps with brackets; sql() runs it once as it is"
 
 
 def _refuse_statement(source: SourceText, tree: exp.Expr) -> Never:
     if isinstance(tree, exp.Pivot):
         hint = "write the aggregates with FILTER (WHERE …)"
         what = "UNPIVOT" if tree.unpivot else "PIVOT"
-        source.refuse(StatementError, f"a query is a SELECT, and {what} is not supported", 0, hint)
-    hint = "write it as SELECT … FROM …; for other statements there is sql()"
+        source.refuse(StatementError, f"a query must be a SELECT; {what} is not supported", 0, hint)
+    hint = "write it as SELECT … FROM …; run other statements with sql()"
     source.refuse(StatementError, "this is not a query", 0, hint)
 
 
 def _name_columns(source: SourceText, query: exp.Query) -> None:
-    """Give the unnamed columns of a query's result what the user wrote as a name.
+    """Name the unnamed columns of a query's result after what the user wrote.
 
-    DuckDB calls them after the text that it reads, and that is what sqlglot writes out: `CAST(a AS
-    INT)` for `a::INTEGER`.
+    DuckDB names them after the text that it reads, which is written by sqlglot: `CAST(a AS INT)`
+    for `a::INTEGER`.
     """
     tokens = source.one_statement()
     for select in _outermost(query):
@@ -96,7 +96,10 @@ def _name_columns(source: SourceText, query: exp.Query) -> None:
 
 
 def _outermost(query: exp.Expr) -> Iterator[exp.Select]:
-    """Yield the query that names the columns; all, if columns of several meet by name."""
+    """Yield the query that names the columns.
+
+    All of them, if columns of several are matched by name.
+    """
     waiting = [query]
     while waiting:
         query = waiting.pop()
@@ -115,7 +118,7 @@ def _is_unnamed(item: exp.Expr) -> bool:
 
 
 def _joined(text: str, tokens: Sequence[Token]) -> str:
-    """Return the text of tokens, with one space where there was anything between them."""
+    """Return the text of tokens, with one space wherever there was anything between them."""
     parts = [text[tokens[0].start : tokens[0].end + 1]]
     for before, token in pairwise(tokens):
         gap = " " if token.start > before.end + 1 else ""
@@ -160,18 +163,18 @@ def _window_of(
 def _check_place(
     source: SourceText, call: exp.Anonymous, streams: Mapping[str, StreamDefinition]
 ) -> None:
-    """Refuse a window function that is called where a value is meant."""
+    """Refuse a window function in place of a value."""
     if isinstance(call.parent, exp.Table | exp.Lateral) or call.name.lower() not in FUNCTIONS:
         return
     first = call.expressions[0] if call.expressions else None
     if isinstance(first, exp.Column) and found(first.name, streams) is not None:
-        reason = f"{call.name.lower()} makes a table, not a value"
-        hint = f"write {call.name.lower()}({first.name}, …) where a table is named"
+        reason = f"{call.name.lower()} returns a table, not a value"
+        hint = f"write {call.name.lower()}({first.name}, …) in FROM"
         source.refuse(WindowError, reason, place_of(call), hint)
 
 
 def _replace(node: exp.Expr, number: int) -> None:
-    """Make a chunk of an occurrence of a stream, which keeps its alias or else its name."""
+    """Make a chunk of an occurrence of a stream, which keeps its alias or otherwise its name."""
     chunk = exp.to_identifier(f"chunk_{number}")
     if not node.alias:
         named = node.this.expressions[0] if isinstance(node.this, exp.Anonymous) else node
@@ -187,10 +190,10 @@ def _replace(node: exp.Expr, number: int) -> None:
 
 
 def _check_names(source: SourceText, query: exp.Query) -> None:
-    """Refuse names under which a rewritten query has something else, and parameters."""
+    """Refuse parameters, and names that a rewritten query uses for something else."""
     for node in query.find_all(exp.Identifier, exp.Placeholder, exp.Parameter):
         if not isinstance(node, exp.Identifier):
-            reason = "a statement has no parameters"
+            reason = "a statement cannot have parameters"
             signs = (token.start for token in source.tokens if token.text in {"$", "?", ":"})
             place = next(signs, None)
             source.refuse(StatementError, reason, place, "write the value itself")

@@ -1,8 +1,8 @@
-"""Which window a `window_start` or `window_end` in a query is a bound of.
+"""Finds the window that a `window_start` or `window_end` in a query belongs to.
 
-The bounds are columns of a window that `*` does not show. A name is looked up as SQL does it: among
-the relations of FROM, then in the query around. A column of a stream, and what the select list
-calls by such a name, come before the bounds.
+The bounds are columns of a window that `*` does not include. A name is looked up as in SQL: among
+the relations of FROM, then in the surrounding query. A column of a stream, or an alias in the
+select list, takes precedence over a bound of the same name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .window_clause import WindowClause, WindowKind
 
 _HAVE: Final = "only the windows of tumble, hop, rows and session have bounds"
 _NO_WINDOW: Final = Relation("")
-"""What is found where a name is not that of a bound."""
+"""Returned for a name that is not a bound."""
 
 
 def read_bounds(
@@ -35,7 +35,7 @@ def read_bounds(
     streams: Mapping[str, StreamDefinition],
     duck: Duck | None,
 ) -> None:
-    """Exchange the bounds in a query over chunks, in place; UnknownColumnError if one is unclear.
+    """Replace the bounds in a query over chunks, in place; raise UnknownColumnError if ambiguous.
 
     With `duck`, the columns of tables are known, and more of a query can be simplified.
     """
@@ -57,7 +57,7 @@ def read_bounds(
 
 
 def _exchange(reference: exp.Column, number: int, row: exp.Column | None) -> None:
-    """Read a bound from its table; where an outer join has no `row` of the window, it is NULL."""
+    """Read a bound from its table; it is NULL where an outer join has no `row` of the window."""
     new: exp.Expr = bound_query(reference.this, number)
     if row is not None:
         new = exp.Case(ifs=[exp.If(this=is_known(row), true=new)])
@@ -82,9 +82,9 @@ class _Scopes:
         self._relations = relations
 
     def bound_of(self, reference: exp.Column) -> tuple[int, exp.Column | None] | None:
-        """Return of which window a bound is meant; None if it is something else.
+        """Return the window whose bound is meant; None if it is something else.
 
-        Beside the window's number is what is not NULL where an outer join has a row of the window.
+        The second value is a column that is not NULL where an outer join has a row of the window.
         """
         if reference.args.get("db"):
             return None
@@ -97,13 +97,14 @@ class _Scopes:
                 return found.number, self._row_of(found, reference, select)
             if found is not None:
                 return None
-            select = select.find_ancestor(exp.Select, exp.CTE)  # a CTE sees no columns around it
+            # a CTE does not see the columns around it
+            select = select.find_ancestor(exp.Select, exp.CTE)
         return None
 
     def _qualified(
         self, reference: exp.Column, _: exp.Select, relations: list[Relation]
     ) -> Relation | None:
-        """Return the relation of the name if it has the bound, and no column of its name."""
+        """Return the relation of this name if it has the bound, and no column of the same name."""
         named = (each for each in relations if each.alias == reference.table.lower())
         relation = next(named, None)
         if relation is None:
@@ -116,7 +117,7 @@ class _Scopes:
     def _unqualified(
         self, reference: exp.Column, select: exp.Select, relations: list[Relation]
     ) -> Relation | None:
-        """Return the relation whose bound is meant; None if the query around has to be asked."""
+        """Return the relation whose bound is meant; None to continue in the surrounding query."""
         name = reference.name.lower()
         having = [each for each in relations if each.may_have(name)]
         has_bounds = self._relations.has_bounds
@@ -135,7 +136,7 @@ class _Scopes:
     def _row_of(
         self, relation: Relation, reference: exp.Column, select: exp.Select
     ) -> exp.Column | None:
-        """Return a column that tells rows of a window from those that an outer join makes up."""
+        """Return a column that is NULL only where an outer join has no row of the window."""
         if relation.alias not in made_up(select, reference):
             return None
         if relation.filled:
@@ -155,7 +156,7 @@ class _Scopes:
 
 
 def _is_alias(reference: exp.Column, select: exp.Select) -> bool:
-    """Tell whether the select list calls something else by the name, and before the reference."""
+    """Tell whether the select list gives something else this name, before the reference."""
     name = reference.name.lower()
     inside: exp.Expr = reference
     while inside.parent is not None and inside.parent is not select:

@@ -1,7 +1,7 @@
-"""The columns of a relation, and of which columns of chunks they are copies.
+"""The columns of a relation, and the columns of chunks that they are copies of.
 
-A column that is computed is a copy of none; of columns that an inner join makes equal each is as
-good as the others.
+A computed column is not a copy. If an inner join makes columns equal, each can stand for the
+others.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class RelationColumn:
-    """A column of a relation, whose name is "" if it has none."""
+    """A column of a relation; its name is "" if it has none."""
 
     name: str
     origins: Origins = _NONE
 
     def is_called(self, name: str) -> bool:
-        """Tell whether it has this name, in any case."""
+        """Tell whether it has this name, regardless of case."""
         return self.name.lower() == name.lower()
 
 
@@ -39,10 +39,10 @@ _MISSING: Final = RelationColumn("")
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation in FROM, with its columns; it may have others as well unless `is_known`.
+    """A relation in FROM, with its columns; unless `is_known`, it may have other columns as well.
 
-    `number` is that of the window that it is or hands on, and `filled` are columns that are not
-    NULL in any row of it.
+    `number` is that of the window that it is or passes on. `filled` are columns that are not NULL
+    in any row of it.
     """
 
     alias: str
@@ -52,7 +52,7 @@ class Relation:
     filled: tuple[str, ...] = ()
 
     def may_have(self, name: str) -> bool:
-        """Tell whether a column of this name can be there."""
+        """Tell whether it may have a column of this name."""
         return not self.is_known or any(each.is_called(name) for each in self.columns)
 
     def renamed(self, alias: str, names: Sequence[str]) -> Relation:
@@ -69,14 +69,14 @@ class Relation:
 
 
 def origins_of(column: exp.Column, relations: Iterable[Relation]) -> Origins:
-    """Return the origins of a column in a query; with USING it is of several relations at once."""
+    """Return the origins of a column in a query; with USING it belongs to several relations."""
     among = [each for each in relations if column.table.lower() in {"", each.alias}]
     columns = (one for each in among for one in each.columns if one.is_called(column.name))
     return _NONE.union(*(one.origins for one in columns))
 
 
 def without(columns: Iterable[RelationColumn], star: exp.Expr) -> tuple[RelationColumn, ...]:
-    """Return columns but for those that a star excludes, replaces or renames."""
+    """Return columns except those that a star excludes, replaces or renames."""
     if not any(star.args.values()):
         return tuple(columns)
     excluded = {each.name.lower() for each in star.args.get("except_") or []}
@@ -93,9 +93,9 @@ def without(columns: Iterable[RelationColumn], star: exp.Expr) -> tuple[Relation
 
 
 def united(left: Relation, right: Relation, *, by_name: bool) -> Relation:
-    """Return what rows of two queries have: the key of a stream is that of each in the same place.
+    """Return the columns of a set operation; a column combines those of both sides at its place.
 
-    A row comes from one side or the other, so origins of both are kept where both have some.
+    A row comes from one side or the other, so the origins of both sides are kept if both have some.
     """
     others, more = [*right.columns[: len(left.columns)]], []
     if by_name:
@@ -115,7 +115,7 @@ def united(left: Relation, right: Relation, *, by_name: bool) -> Relation:
 def equated(
     relations: list[Relation], where: exp.Expr | None, joins: Sequence[exp.Join]
 ) -> list[Relation]:
-    """Return the relations of a SELECT, in which equal columns have one another's origins."""
+    """Return the relations of a SELECT, in which equal columns share their origins."""
     groups = _equal_columns(relations, where, joins)
     alike = {place: _NONE for group in groups for place in group}
     for relation in relations:
@@ -124,7 +124,7 @@ def equated(
             if place in alike:
                 alike[place] |= each.origins
     before = None
-    while before != alike:  # what equals a third is found in the next round
+    while before != alike:  # columns that equal a third one are found in the next round
         before = dict(alike)
         for group in groups:
             of_all = _NONE.union(*(alike[place] for place in group))
@@ -159,7 +159,7 @@ def _equal_columns(
 
 
 def _places(column: exp.Expr, relations: Sequence[Relation]) -> list[_Place]:
-    """Return of which relation a column is; none if it could be of several."""
+    """Return the relation of a column; none if several are possible."""
     assert isinstance(column, exp.Column)
     having = [each for each in relations if any(one.is_called(column.name) for one in each.columns)]
     aliases = [column.table.lower()] if column.table else [each.alias for each in having]

@@ -1,8 +1,8 @@
-"""Whether DuckDB takes what sqlglot wrote of a query for the same as what the user wrote.
+"""Checks that DuckDB reads what sqlglot wrote for a query as it reads what the user wrote.
 
-Both texts are parsed by DuckDB, which hands out its trees as JSON, and the trees are compared. What
-differs in nothing but how it is written is made equal first. So no translation by sqlglot, and
-nothing that it drops, stays unseen.
+DuckDB parses both texts and returns its trees as JSON, and the trees are compared. Differences in
+notation only are removed first. So no translation by sqlglot, and nothing that it leaves out, goes
+unnoticed.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _LOCATIONS: Final = re.compile(r'"query_location(?:_length)?":\d+,?')
 _UNIMPORTANT: Final = {
     *("query_location", "query_location_length"),
     "is_operator",  # `a + b` or "+"(a, b)
-    "qualified_name",  # said by the name and its schema as well
+    "qualified_name",  # the name and its schema say the same
 }
 _SERIALIZE: Final = "SELECT json_serialize_sql(?::VARCHAR), json_serialize_sql(?::VARCHAR)"
 _ERROR: Final = '{"error":true'
 _NOWHERE: Final = 1 << 63
-"""Beyond this, what DuckDB gives for a place is none."""
+"""From here on, DuckDB's number for a place means that there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class Difference:
 def difference(
     text: str, written: str, duck: Duck, *, for_duckdb: str | None = None
 ) -> Difference | None:
-    """Return where DuckDB reads two texts of a query as different ones; None if it does not.
+    """Return where DuckDB reads two texts of a query differently; None if it does not.
 
-    QuerySyntaxError if DuckDB cannot read the first. What it reads instead of that may be given as
-    `for_duckdb`, a text of the same length.
+    Raises QuerySyntaxError if DuckDB cannot read the first text. `for_duckdb` is a text of the same
+    length that DuckDB reads instead of the first.
     """
     readable = text if for_duckdb is None else for_duckdb
     [(one, other)] = duck.rows(_SERIALIZE, [readable, written])
@@ -52,7 +52,7 @@ def difference(
         return None
     tree: _Tree = json.loads(one)
     if tree["error"] and tree["error_type"] != "parser":
-        return Difference(None)  # it is no single SELECT, as a PIVOT over all values that there are
+        return Difference(None)  # it is not a single SELECT, as in a PIVOT over all values
     if tree["error"]:
         message, place = str(tree["error_message"]), int(str(tree.get("position", 0)))
         reason = message[:1].lower() + message[1:]
@@ -64,7 +64,7 @@ def difference(
 
 
 def _character(text: str, byte: int) -> int:
-    """Return which character of a text has this byte, as DuckDB counts bytes."""
+    """Return the character of a text at this byte, since DuckDB counts bytes."""
     return len(text.encode()[:byte].decode(errors="ignore"))
 
 
@@ -73,18 +73,18 @@ _ALIASES: Final = {
     "function_name": "SELECT function_name, coalesce(alias_of, function_name) "
     "FROM duckdb_functions()",
 }
-"""What has several names in DuckDB, and how to ask for the one that all of them are alike in."""
+"""Names that have aliases in DuckDB, and the query for the name that the aliases share."""
 
 
 class _Comparison:
-    """Compares trees, each pair of nodes in the form in which there is only one way to write it."""
+    """Compares trees; each pair of nodes is first brought to a form that is unique."""
 
     def __init__(self, duck: Duck) -> None:
         self._duck = duck
         self._asked: dict[str, dict[str, str]] = {}
 
     def of(self, one: _Json, other: _Json, place: int | None) -> Difference | None:
-        """Return the first difference; `place` is that of the nearest node that has one."""
+        """Return the first difference; `place` is that of the nearest node with a place."""
         if isinstance(one, dict) and isinstance(other, dict):
             return self._of_nodes(one, other, place)
         if isinstance(one, list) and isinstance(other, list):
@@ -124,7 +124,7 @@ _POSITIVE: Final[Mapping[object, str]] = {
 
 
 def _negated(node: _Tree) -> _Tree:
-    """Take `NOT x IS NULL` for `x IS NOT NULL`, and `NOT x IS TRUE` for `x IS NOT TRUE`."""
+    """Read `NOT x IS NULL` as `x IS NOT NULL`, and `NOT x IS TRUE` as `x IS NOT TRUE`."""
     match node:
         case {"type": "OPERATOR_NOT", "children": [dict(inner)]} if inner["type"] in _POSITIVE:
             return inner | {"type": _POSITIVE[inner["type"]], "alias": node["alias"]}
@@ -132,7 +132,7 @@ def _negated(node: _Tree) -> _Tree:
 
 
 def _column(node: _Tree) -> _Tree:
-    """Take names of columns in any case for the same."""
+    """Ignore the case of column names."""
     match node:
         case {"class": "COLUMN_REF", "column_names": list(names)}:
             return node | {"column_names": [str(name).lower() for name in names]}
@@ -140,7 +140,7 @@ def _column(node: _Tree) -> _Tree:
 
 
 def _number(node: _Tree) -> _Tree:
-    """Take `1_000` for `1000`."""
+    """Read `1_000` as `1000`."""
     match node:
         case {"class": "CONSTANT", "literal": {"kind": kind, "text": str(text)}}:
             if kind != "STRING":
@@ -149,7 +149,7 @@ def _number(node: _Tree) -> _Tree:
 
 
 def _list(node: _Tree) -> _Tree:
-    """Take `[1, 2]` for `ARRAY[1, 2]`."""
+    """Read `[1, 2]` as `ARRAY[1, 2]`."""
     match node:
         case {"function_name": "list_value", "filter": None, "arguments": list(arguments)}:
             items = [each["expression"] for each in arguments if isinstance(each, dict)]
@@ -160,4 +160,4 @@ def _list(node: _Tree) -> _Tree:
 
 
 _RULES: Final[tuple[Callable[[_Tree], _Tree], ...]] = (_negated, _column, _number, _list)
-"""Each returns a node in another form, or as it is."""
+"""Each returns a node in another form, or unchanged."""

@@ -1,7 +1,7 @@
-"""The text of a statement and its tokens, by which a mistake is shown where it was made.
+"""The text of a statement and its tokens, which give mistakes their places.
 
-sqlglot's tokenizer and parser do the work, in a dialect of their own (`dialect`), with one change:
-`rows(` where a table is meant is the name of a function, although ROWS is a keyword.
+sqlglot's tokenizer and parser do the work, in our own dialect (`dialect`), with one change: `rows(`
+in place of a table is the name of a function, although ROWS is a keyword.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .dialect import DIALECT, WrittenParser
 from .foreign_forms import foreign_form, in_words_of_duckdb
 
 LONGEST = 250_000
-"""So many characters a statement may have: to parse more takes seconds."""
+"""The greatest number of characters in a statement; parsing more takes seconds."""
 DEEPEST = 1_000
-"""So deep DuckDB reads brackets within one another."""
+"""The depth of nested brackets that DuckDB can read."""
 
 _SLIPS = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
-"""What sqlglot may stumble over in a text that is not SQL, besides what it says itself."""
+"""Exceptions that sqlglot may raise for a text that is not SQL, besides its own."""
 
 _TABLE_COMES = {TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.LATERAL}
 _KEYWORDS = {TokenType.ROWS, TokenType.SESSION}
@@ -38,7 +38,7 @@ _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 
 
 class SourceText:
-    """A text that was cut into tokens; QuerySyntaxError if that cannot be done."""
+    """A text with its tokens; raises QuerySyntaxError if it cannot be tokenized."""
 
     __slots__ = ("_parser", "for_duckdb", "text", "tokens")
 
@@ -50,7 +50,7 @@ class SourceText:
         self._parser = WrittenParser(error_level=ErrorLevel.IMMEDIATE, dialect=DIALECT())
         self.tokens = self._tokenized(text)
         self.for_duckdb = in_words_of_duckdb(text, self.tokens)
-        """The text as DuckDB can read it, with every character in its place."""
+        """A version of the text that DuckDB can read, with every character in its place."""
         if self.for_duckdb != text:
             self.tokens = self._tokenized(self.for_duckdb)
         _name_rows(self.tokens)
@@ -65,23 +65,27 @@ class SourceText:
         return self._parser.place
 
     def all_tokens(self) -> list[Token]:
-        """Return the tokens, also those behind a word such as EXPLAIN."""
+        """Return the tokens, including those after a word such as EXPLAIN."""
         if not self.tokens or self.tokens[0].token_type != TokenType.COMMAND:
             return self.tokens
         behind = self.tokens[0].end + 1
         return SourceText(" " * behind + self.text[behind:]).all_tokens()
 
     def type_for_duckdb(self, duck: Duck) -> str:
-        """Return what kind of statement DuckDB takes this for; "" if it cannot read it either.
+        """Return DuckDB's kind of this statement; "" if DuckDB cannot read it either.
 
-        It is not asked about brackets that do not close: of many it takes minutes, or dies.
+        DuckDB is not asked if brackets are not closed: for many of them it takes minutes, or
+        crashes.
         """
         depths = [0, *_depths(self.tokens)]
         is_closed = min(depths) == depths[-1] == 0 and max(depths) <= DEEPEST
         return duck.statement_type(self.for_duckdb) if is_closed else ""
 
     def one_statement(self) -> list[Token]:
-        """Return the tokens of the only statement; StatementError where a second one begins."""
+        """Return the tokens of the only statement.
+
+        Raise StatementError where a second one begins.
+        """
         tokens = self.tokens
         while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
             tokens = tokens[:-1]
@@ -89,8 +93,8 @@ class SourceText:
             self.refuse(QuerySyntaxError, "there is no statement here", 0)
         for token, following in pairwise(tokens):
             if token.token_type == TokenType.SEMICOLON:
-                hint = "give them one at a time"
-                self.refuse(StatementError, "here begins a second statement", following.start, hint)
+                hint = "run one statement at a time"
+                self.refuse(StatementError, "a second statement begins here", following.start, hint)
         return tokens
 
     def parse(self, tokens: list[Token]) -> exp.Expr:
@@ -104,7 +108,7 @@ class SourceText:
 
     @contextmanager
     def syntax_errors(self) -> Iterator[None]:
-        """Turn whatever sqlglot says about a text into an error with a place."""
+        """Turn any exception of sqlglot about a text into an error with a place."""
         try:
             yield
         except ParseError as error:
@@ -113,7 +117,7 @@ class SourceText:
             self.refuse(QuerySyntaxError, _spoken(reason or str(error)), self._parser.place)
         except RecursionError:
             self.refuse(QuerySyntaxError, "the statement is nested too deeply", 0)
-        except QuerySyntaxError:  # of DuckDB, which cannot read what sqlglot can
+        except QuerySyntaxError:  # raised for DuckDB, which cannot read what sqlglot can
             self._refuse_foreign_form()
             raise
         except QueryError:
@@ -128,7 +132,7 @@ class SourceText:
         raise kind(reason, self.text, place, hint) from None
 
     def foreign_form(self) -> QuerySyntaxError | None:
-        """Return the error of a form of another engine; to be asked where a text cannot be read."""
+        """Return the error for syntax of another engine; to be called if a text cannot be read."""
         if (form := foreign_form(self.tokens)) is None:
             return None
         reason, place, hint = form
@@ -141,11 +145,11 @@ class SourceText:
     def _check_characters(self) -> None:
         if len(self.text) > LONGEST:
             reason = f"a statement of {len(self.text):,} characters is too long"
-            hint = f"write at most {LONGEST:,}; many rows are for append(stream, table)"
+            hint = f"write at most {LONGEST:,}; add many rows with append(stream, table)"
             raise QuerySyntaxError(reason, self.text, None, hint)
         if (found := _NO_TEXT.search(self.text)) is not None:
             sign = ascii(found.group())
-            self.refuse(QuerySyntaxError, f"{sign} cannot be in a text", found.start())
+            self.refuse(QuerySyntaxError, f"a statement cannot contain {sign}", found.start())
 
     def _tokenized(self, text: str) -> list[Token]:
         try:
@@ -156,7 +160,7 @@ class SourceText:
             place = int(at.group(1)) if at else len(text)
             reason = reason[: at.start()] if at else "this cannot be read as SQL"
             if reason.startswith("Missing "):
-                reason = f"what begins here has no end: {reason.removeprefix('Missing ')}"
+                reason = f"what begins here has no closing {reason.removeprefix('Missing ')}"
             self.refuse(QuerySyntaxError, reason, place)
         except (SqlglotError, RecursionError, *_SLIPS):
             self.refuse(QuerySyntaxError, "this cannot be read as SQL", None)
@@ -166,7 +170,7 @@ _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
 def _spoken(reason: str) -> str:
-    """Return a reason of sqlglot without its trees and tokens."""
+    """Return a message of sqlglot without its trees and tokens."""
     if reason.startswith("Required keyword"):
         return "something is missing here"
     if reason.startswith("Invalid expression"):
@@ -177,15 +181,16 @@ def _spoken(reason: str) -> str:
 
 
 def lowered(reason: str) -> str:
-    """Return a sentence as it goes on after a colon; keywords stay as they are."""
+    """Return a sentence in the form that follows a colon; keywords keep their case."""
     words = reason.split(" ", 1)
     return reason if words[0].isupper() else reason[:1].lower() + reason[1:]
 
 
 def _name_rows(tokens: list[Token]) -> None:
-    """Make names of the ROWS that are called as a table function, and leave those of frames.
+    """Turn each ROWS that is called as a table function into a name, except those of frames.
 
-    `ROWS (` begins a frame as well, in which there is no name with a comma behind, nor an interval.
+    `ROWS (` begins a frame as well, which contains neither a name followed by a comma nor an
+    interval.
     """
     for i in range(len(tokens) - 1):
         if tokens[i].token_type not in _KEYWORDS:
@@ -201,12 +206,12 @@ def _name_rows(tokens: list[Token]) -> None:
 
 
 def _depths(tokens: Iterable[Token]) -> Iterator[int]:
-    """Yield how deep in brackets the text is behind each token."""
+    """Yield the depth of brackets after each token."""
     return accumulate(_DEPTHS.get(token.token_type, 0) for token in tokens)
 
 
 def places_in_brackets(tokens: Sequence[Token]) -> list[list[int]]:
-    """Return for each outermost pair of brackets where the parts in it begin."""
+    """Return for each outermost pair of brackets where its parts begin."""
     places: list[list[int]] = []
     for (token, following), depth in zip(pairwise(tokens), _depths(tokens), strict=False):
         if depth == 1 and token.token_type == TokenType.L_PAREN:
@@ -217,11 +222,11 @@ def places_in_brackets(tokens: Sequence[Token]) -> list[list[int]]:
 
 
 def end_of_brackets(tokens: Sequence[Token], start: int) -> int:
-    """Return the number of the token behind the brackets that open at one, or behind the last."""
+    """Return the number of the token after the brackets that open here, or after the last."""
     depths = enumerate(_depths(tokens[start:]), start=start + 1)
     return next((end for end, depth in depths if depth == 0), len(tokens))
 
 
 def words_of(text: str) -> set[str]:
-    """Return all names and other words in a statement, in small letters."""
+    """Return all names and other words in a statement, in lower case."""
     return {token.text.lower() for token in SourceText(text).all_tokens()}

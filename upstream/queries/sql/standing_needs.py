@@ -1,9 +1,9 @@
-"""What standing queries need: of their streams, and of the tables and settings that there are.
+"""What standing queries require of their streams, and of tables and settings.
 
-An update query without a window gives the newest row of each key, so a row of its result must say
-whose it is. An append query without a window evaluates each row once, and cannot ask for all rows
-that ever came. A standing query keeps what it computed from tables and under settings; if others
-took their place, the parts of one result would not fit together.
+An update query without a window returns the newest row of each key, so each row of its result must
+contain the key. An append query without a window evaluates each row once, and cannot use all
+earlier rows. A standing query keeps what it computed from tables and under settings. If these
+changed, the parts of one result would not fit together.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CLAUSES: Final = {
     "offset": "OFFSET",
 }
 _KINDS: Final = frozenset({"SET", "VARIABLE_SET", "PRAGMA"})
-"""What DuckDB calls the statements that change settings, RESET and SET TIME ZONE among them."""
+"""DuckDB's names for statements that change settings, including RESET and SET TIME ZONE."""
 _SETTINGS: Final = frozenset(
     {
         *{"calendar", "timezone", "zone", "default_collation"},
@@ -53,10 +53,10 @@ def check_key(
     semantics: str,
     duck: Duck,
 ) -> tuple[str, ...]:
-    """Return under which names the result has the key; QueryKeyError if it has not.
+    """Return the names of the key in the result; raise QueryKeyError if the result lacks it.
 
-    This is about row-wise update queries over streams without a window; of others nothing is asked
-    (the names are then none). A join of streams has the keys of all of them.
+    This is for row-wise update queries over streams without a window. Other queries need no key,
+    and no names are returned. A join of streams has the keys of all of them.
     """
     is_windowed = {window.kind for window in parsed.windows} != {WindowKind.STREAM}
     if semantics != "update" or is_windowed or not _is_row_wise(parsed.query, duck):
@@ -78,8 +78,7 @@ def check_key(
 def _refuse(parsed: ParsedQuery, stream: str, key: str) -> None:
     reason = f"the result lacks {key}, a column of the key of {stream}"
     hint = (
-        f"select {key} too, so that newer rows can take the place of older ones; or ask for "
-        'semantics="append"'
+        f'select {key} too, so that newer rows can replace older ones, or choose semantics="append"'
     )
     raise QueryKeyError(reason, parsed.text, place_of(*parsed.query.selects), hint)
 
@@ -87,7 +86,7 @@ def _refuse(parsed: ParsedQuery, stream: str, key: str) -> None:
 def _qualified(
     parsed: ParsedQuery, of_windows: Sequence[StreamDefinition], number: int, key: str
 ) -> str:
-    """Return a column of a chunk as it has to be written: with its table, if others have it too."""
+    """Return a column of a chunk with its table, if other tables also have such a column."""
     having = [each for each in of_windows if each.column_named(key) is not None]
     tables = (each for each in chunk_tables(parsed.query) if chunk_index(each) == number)
     table = next(tables, None)
@@ -95,7 +94,7 @@ def _qualified(
 
 
 def _is_row_wise(query: exp.Query, duck: Duck) -> bool:
-    """Tell whether each row of the result comes from one row of a stream, as far as one can see."""
+    """Tell whether each row of the result comes from one row of a stream, as far as can be seen."""
     if query.find(exp.Group, exp.Window, exp.Distinct) is not None:
         return False
     functions = functions_of(duck)
@@ -119,16 +118,16 @@ def cause_and_cure(parsed: ParsedQuery) -> tuple[str, str]:
 
 
 def tables_read(query: exp.Query) -> frozenset[str]:
-    """Return the names of the tables that a query over chunks reads, in small letters."""
+    """Return the names of the tables that a query over chunks reads, in lower case."""
     defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
     names = {table.name.lower() for table in query.find_all(exp.Table)}
     return frozenset(name for name in names - defined if name and not is_reserved(name))
 
 
 def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:
-    """Return the tables of which a statement may change more than the rows, in small letters.
+    """Return the tables in which a statement may change more than rows, in lower case.
 
-    Of a statement that only DuckDB can read these are all names that are in it.
+    For a statement that only DuckDB can read, these are all names in it.
     """
     tree = statement.tree
     if tree is None or isinstance(tree, exp.Command):
@@ -142,13 +141,13 @@ def changed_tables(statement: OtherStatement, duck: Duck) -> frozenset[str]:
 
 
 def check_settings(statement: OtherStatement, duck: Duck, *, standing: Collection[str]) -> None:
-    """Refuse to change what expressions mean under the queries of these names."""
+    """Refuse a change of settings that would change the results of these queries."""
     if not standing or duck.statement_type(statement.text) not in _KINDS:
         return
     if words_of(statement.text) & _SETTINGS:
         raise StatementError(
-            "a setting that changes results cannot change under the standing queries "
+            "a setting that changes results cannot be changed while there are standing queries: "
             + ", ".join(standing),
             statement.text,
-            hint="set it before they are made, or close them first",
+            hint="set it before creating them, or close them first",
         )

@@ -1,4 +1,4 @@
-"""What a text is parsed to: the kinds of statements, and queries over streams."""
+"""The kinds of statements that a text is parsed to, and queries over streams."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .window_clause import WindowClause
 class CreateStream:
     """`CREATE STREAM trades (time TIMESTAMP, symbol TEXT, price DOUBLE) KEY (symbol) TIME (time)`.
 
-    Without KEY all rows are of one key. `columns` are definitions of columns as DuckDB has them;
-    `time` is None if it was not said.
+    Without KEY, all rows belong to one key. `columns` are DuckDB's definitions of columns. `time`
+    is None if it was not given.
     """
 
     text: str
@@ -45,8 +45,8 @@ class DropStream:
 class InsertInto:
     """`INSERT INTO trades (symbol, price) VALUES …` or `SELECT …`, into a stream or a table.
 
-    `columns` is None if they were not said, and `query` if there is none (DEFAULT VALUES). `tree`
-    is the whole statement, which DuckDB takes if the name is that of a table.
+    `columns` is None if they were not given, and `query` is None if there is none (DEFAULT VALUES).
+    `tree` is the whole statement, which DuckDB runs if the name is that of a table.
     """
 
     text: str
@@ -59,10 +59,10 @@ class InsertInto:
 
 @dataclass(frozen=True, slots=True)
 class OtherStatement:
-    """A query, or whatever else DuckDB does with its tables.
+    """A query, or any other statement about DuckDB's tables.
 
-    `tree` is None if only DuckDB can read the statement, and `is_exact` tells whether the tree is
-    that of a query which DuckDB reads in the same way.
+    `tree` is None if only DuckDB can read the statement. `is_exact` tells whether the tree is that
+    of a query which DuckDB reads in the same way.
     """
 
     text: str
@@ -71,14 +71,14 @@ class OtherStatement:
 
 
 Statement = CreateStream | DropStream | InsertInto | OtherStatement
-"""What a text is parsed to."""
+"""Any kind of statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query that reads the tables `chunk_0`, `chunk_1`, … where it named streams.
+    """A query that reads the tables `chunk_0`, `chunk_1`, … in place of streams.
 
-    `windows` says what each chunk is, and `places` where in the text it was named.
+    `windows` says what each chunk is, and `places` where the text names it.
     """
 
     text: str
@@ -88,7 +88,7 @@ class ParsedQuery:
 
     @property
     def bounds(self) -> frozenset[int]:
-        """Of which windows the query reads the bounds, each from its table `bounds_i`."""
+        """The windows whose bounds the query reads, each from its table `bounds_i`."""
         return bounds_in(self.query)
 
     def schemas(self, definitions: Mapping[str, StreamDefinition]) -> dict[str, pa.Schema]:

@@ -1,8 +1,8 @@
-"""Statements about tables, which are DuckDB's: what they may do with streams, and what not.
+"""Statements about DuckDB's tables: what they may do with streams.
 
-Statements that only read find the newest rows of a stream under its name, be it to make a table of
-them, to copy them to a file or to describe them. Everything else that names a stream where DuckDB
-wants a table is refused. What runs is the text as it was written.
+Statements that only read find the newest rows of a stream under its name: to make a table from
+them, to copy them to a file, or to describe them. All others that name a stream in place of a table
+are refused. The text is run as it was written.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _EXPLAIN = re.compile(
 )
 
 _READ_ONLY = {"SELECT", "MULTI", "EXPLAIN"}
-"""What DuckDB calls statements that change nothing; a PIVOT is several statements to it."""
+"""DuckDB's names for statements that change nothing; for DuckDB, a PIVOT is several statements."""
 _STREAM_STATEMENTS = (
-    "streams know CREATE STREAM, DROP STREAM and INSERT INTO, and CREATE TABLE … AS SELECT makes a "
+    "streams support CREATE STREAM, DROP STREAM and INSERT INTO; CREATE TABLE … AS SELECT makes a "
     "table of their newest rows"
 )
 _DOWNLOADS = {
@@ -47,7 +47,7 @@ _DOWNLOADS = {
         re.compile(r"auto(?:install|load)_|allow_\w*extension|custom_extension", re.IGNORECASE),
     ),
 }
-"""Statements that download, and those that allow it, by what DuckDB calls them."""
+"""Statements that download extensions or allow it, by DuckDB's names for them."""
 
 
 class TableStatements:
@@ -60,20 +60,23 @@ class TableStatements:
         self._streams = streams
 
     def run(self, statement: InsertInto | OtherStatement) -> pa.Table:
-        """Run a statement; StatementError if it is none for streams, QueryError if it fails."""
+        """Run a statement.
+
+        Raise StatementError if streams cannot be in it, QueryError if it fails.
+        """
         text = statement.text
         kind = self._duck.statement_type(text)
         if kind == "TRANSACTION":
             raise StatementError(
-                "a transaction would take the standing queries with it when it fails",
+                "transactions are refused: if one failed, standing queries would fail with it",
                 text,
-                hint="each statement takes effect at once, and as a whole",
+                hint="each statement takes effect at once and completely",
             )
         if kind in _DOWNLOADS and _DOWNLOADS[kind].search(text):
             raise StatementError(
                 "extensions are not downloaded: this library does no network I/O",
                 text,
-                hint="LOAD takes those that are installed on this machine already",
+                hint="LOAD works for extensions that are already installed on this machine",
             )
         self._refuse_windows(text)
         tree = _explained(statement)
@@ -88,7 +91,7 @@ class TableStatements:
         return self._shown(answer) if isinstance(tree, exp.Show) else answer
 
     def _run_unread(self, text: str, kind: str) -> pa.Table:
-        """Run what only DuckDB can read: any word of it may be the name of a stream."""
+        """Run a statement that only DuckDB can read; any word in it may be the name of a stream."""
         words = words_of(text)
         streams = [name for name in self._streams if name.lower() in words]
         if streams and kind not in _READ_ONLY:
@@ -129,13 +132,13 @@ class TableStatements:
         return columns.set_column(place, "key", [pa.array(found, pa.string())])
 
     def _only_reads(self, tree: exp.Expr) -> bool:
-        """Tell whether streams are only read, and now: a view would read them later."""
+        """Tell whether streams are only read, and at once: a view would read them later."""
         if isinstance(tree, exp.Introducer):
             return isinstance(tree.expression, exp.Query) or self._only_reads(tree.expression)
         if isinstance(tree, exp.Describe | exp.Summarize | exp.Query | exp.Pivot):
             return True
         if isinstance(tree, exp.Copy):
-            return not tree.args.get("kind")  # TO, not FROM
+            return not tree.args.get("kind")  # it has TO and not FROM
         if isinstance(tree, exp.Create):
             is_filled = tree.kind == "TABLE" and tree.expression is not None
         else:
@@ -146,7 +149,7 @@ class TableStatements:
         return is_filled and self._stream(target) is None
 
     def _refuse_windows(self, text: str) -> None:
-        """Refuse windows over streams: what is run once reads the newest rows."""
+        """Refuse windows over streams: a one-time query reads the newest rows."""
         tokens = SourceText(text).all_tokens()
         for call, bracket, first in zip(tokens, tokens[1:], tokens[2:], strict=False):
             name = call.text.lower()
@@ -154,7 +157,7 @@ class TableStatements:
                 continue
             if (stream := found(first.text, self._streams)) is not None:
                 hint = f"write FROM {stream} for its newest rows, or use continuous_query()"
-                reason = f"{name}(…) is for standing queries"
+                reason = f"{name}(…) works in standing queries only"
                 raise StatementError(reason, text, call.start, hint)
 
     def _refuse(self, tree: exp.Expr, tables: Sequence[exp.Table], text: str) -> Never:
@@ -163,7 +166,7 @@ class TableStatements:
         if isinstance(tree, exp.Drop):
             hint = f"write DROP STREAM {name}"
         elif isinstance(tree, exp.Create) and tree.kind == "VIEW":
-            hint = "let the query stand with continuous_query(), or make a table of its answer"
+            hint = "create a standing query with continuous_query(), or make a table of its result"
         reason = f"{name} is a stream, and this statement is for tables"
         raise StatementError(reason, text, place, hint)
 
@@ -172,7 +175,7 @@ class TableStatements:
         return stream_read(node, self._streams) if isinstance(node, exp.Table) else None
 
     def _shown(self, tables: pa.Table) -> pa.Table:
-        """Leave out of a list of tables what is lent for queries, and add the streams."""
+        """Remove relations that are lent to queries from a list of tables, and add the streams."""
         if tables.schema.names == ["name"]:
             names = sorted([*_without_ours(tables["name"].to_pylist()), *self._streams])
             return pa.table({"name": pa.array(names, pa.string())})
@@ -188,12 +191,12 @@ def _without_ours(names: list[str]) -> list[str]:
 
 
 def _explained(statement: InsertInto | OtherStatement) -> exp.Expr | None:
-    """Return a statement, of which EXPLAIN has a tree as well: sqlglot leaves it a mere text."""
+    """Return a statement with a tree for EXPLAIN, too, which sqlglot leaves as text."""
     text = statement.text
     begin = _EXPLAIN.match(text) if isinstance(statement.tree, exp.Command) else None
     if begin is None:
         return statement.tree
-    before = re.sub(r"[^\n]", " ", begin.group())  # so that places stay what they are
+    before = re.sub(r"[^\n]", " ", begin.group())  # so that places stay the same
     try:
         inner = SourceText(before + text[begin.end() :]).statement()
     except QuerySyntaxError:

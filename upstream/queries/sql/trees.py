@@ -1,4 +1,4 @@
-"""Small questions about sqlglot trees that several rules ask."""
+"""Small functions on sqlglot trees that several rules need."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .functions import name_of
 from .names import STEP, found
 
 Query: TypeAlias = exp.Query
-"""A query as a tree, for those who only hand it on."""
+"""A query as a tree, for modules that do not import sqlglot."""
 
 
 def table_number(node: exp.Expr, prefix: str) -> int | None:
-    """Return i if this is the table whose name is a prefix and the number i."""
+    """Return i if the name of this table is a prefix and the number i."""
     if not isinstance(node, exp.Table) or node.args.get("db"):
         return None
     number = node.name.removeprefix(prefix)
@@ -29,18 +29,18 @@ def chunk_index(node: exp.Expr) -> int | None:
 
 
 def chunks_in(tree: exp.Expr) -> tuple[int, ...]:
-    """Return the indices of the chunks that are read anywhere in there."""
+    """Return the indices of the chunks that a tree reads."""
     found = {chunk_index(table) for table in tree.find_all(exp.Table)}
     return tuple(sorted(index for index in found if index is not None))
 
 
 def chunk_tables(tree: exp.Expr) -> list[exp.Table]:
-    """Return the chunks that are read in there, one as often as it is."""
+    """Return the tables in a tree that are chunks, each as often as it occurs."""
     return [table for table in tree.find_all(exp.Table) if chunk_index(table) is not None]
 
 
 def merged_prefix(query: exp.Expr) -> str:
-    """Return how the names of merged relations begin, which no table of the user does."""
+    """Return a prefix for the names of merged relations that no table of the user has."""
     names = [table.name.lower() for table in query.find_all(exp.Table, exp.CTE)]
     names += [table.alias.lower() for table in query.find_all(exp.Table, exp.CTE)]
     prefix = "merged_"
@@ -50,22 +50,22 @@ def merged_prefix(query: exp.Expr) -> str:
 
 
 def key(tree: exp.Expr) -> str:
-    """Return what two equal trees have in common."""
+    """Return a text that is the same for equal trees."""
     return tree.sql(DIALECT, comments=False)
 
 
 def column(name: str, table: str = "") -> exp.Column:
-    """Return a column of this exact name."""
+    """Return a column with exactly this name."""
     return exp.column(name, table=table or None, quoted=True)
 
 
 def named(tree: exp.Expr, name: str) -> exp.Expr:
-    """Return a select item of this exact name."""
+    """Return a select item with exactly this name."""
     return exp.alias_(tree, name, quoted=True)
 
 
 def named_each(trees: Sequence[exp.Expr], names: Sequence[str]) -> list[exp.Expr]:
-    """Return select items of these names; an unnest(…) of a struct makes columns and names them."""
+    """Return select items with these names; an unnest(…) of a struct names its columns itself."""
     more = len(names) - len(trees)
     if not more:
         return [named(tree, name) for tree, name in zip(trees, names, strict=True)]
@@ -83,17 +83,17 @@ def call(name: str, *arguments: exp.Expr, where: exp.Expr | None = None) -> exp.
 
 
 def divided(numerator: exp.Expr, denominator: exp.Expr) -> exp.Expr:
-    """Return a quotient, written so that it is not rounded under `SET integer_division = true`."""
+    """Return a quotient that is not rounded under `SET integer_division = true`."""
     return call('"/"', numerator, denominator)
 
 
 def cast(tree: exp.Expr, type_name: str) -> exp.Expr:
-    """Return the tree cast to a type as DuckDB spells it."""
+    """Return the tree cast to a type, in DuckDB's spelling."""
     return exp.Cast(this=tree, to=exp.DataType.build(type_name, dialect=DIALECT))
 
 
 def is_known(tree: exp.Expr) -> exp.Expr:
-    """Return the condition that a value is not NULL, however loosely its operators bind."""
+    """Return the condition that a value is not NULL; brackets protect its operators."""
     value = tree.copy()
     is_tight = isinstance(value, exp.Column | exp.Func | exp.Literal | exp.Paren)
     if not is_tight or isinstance(value, exp.Connector | exp.Binary):
@@ -124,9 +124,9 @@ def nested_queries(tree: exp.Expr) -> Iterator[exp.Query]:
 
 
 def replaced(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr | None]) -> exp.Expr:
-    """Return a copy in which nodes that `change` answers for are exchanged, from the top down.
+    """Return a copy in which the nodes for which `change` returns a tree are replaced, top down.
 
-    What was exchanged is not looked into, and neither are queries inside.
+    Replacements are not searched, and neither are queries inside.
     """
     answer = change(tree)
     if answer is not None:
@@ -169,16 +169,16 @@ def is_star(item: exp.Expr) -> bool:
 
 
 def place_of(*parts: exp.Expr) -> int | None:
-    """Return where the first of some parts of a tree begins in the text, as far as is known."""
+    """Return where the first of some parts of a tree begins in the text, if that is known."""
     nodes = (node for part in parts for node in part.walk())
     places = (node.meta["start"] for node in nodes if node._meta and "start" in node.meta)
     return min(places, default=None)
 
 
 def common_table(table: exp.Expr) -> exp.CTE | None:
-    """Return the common table expression that is meant by the name of a table.
+    """Return the common table expression that the name of a table refers to.
 
-    One sees those that come before it, and itself where that is recursive.
+    It sees those before it, and itself if it is recursive.
     """
     name = table.name.lower()
     inside: exp.Expr = table
@@ -187,7 +187,7 @@ def common_table(table: exp.Expr) -> exp.CTE | None:
         visible = seen.expressions if isinstance(seen, exp.With) else []
         if isinstance(around, exp.With):
             visible = around.expressions[: (inside.index or 0) + bool(around.recursive)]
-            around = around.parent or around  # the query behind it, which has them all
+            around = around.parent or around  # the query after WITH sees all of them
         found = next((each for each in visible if each.alias.lower() == name), None)
         if isinstance(found, exp.CTE):
             return found
@@ -196,7 +196,7 @@ def common_table(table: exp.Expr) -> exp.CTE | None:
 
 
 def item_meant(select: exp.Select, node: exp.Expr) -> exp.Expr | None:
-    """Return the select item that a number or a name in GROUP BY or ORDER BY stands for."""
+    """Return the select item that a number or a name in GROUP BY or ORDER BY refers to."""
     items: list[exp.Expr] = select.expressions
     if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(items):
         return items[int(node.name) - 1]
@@ -206,7 +206,7 @@ def item_meant(select: exp.Select, node: exp.Expr) -> exp.Expr | None:
 
 
 def stream_read(node: exp.Expr, streams: Iterable[str]) -> str | None:
-    """Return the stream that a table in a statement is, unless its name means something else."""
+    """Return the stream that a table in a statement refers to, unless something hides it."""
     is_name = isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
     if not is_name or node.args.get("db") or common_table(node) is not None:
         return None

@@ -1,4 +1,4 @@
-"""The arguments of a call of a window function, by their names, and where each is in the text.
+"""The arguments of a call of a window function, by name, and where each is in the text.
 
     tumble(stream, size[, offset => …][, zone => …][, empty => true][, by => arrival])
     hop(stream, size, slide[, offset => …][, zone => …][, empty => true][, by => arrival])
@@ -7,11 +7,11 @@
     latest(stream[, rows => n][, per => columns])
     landmark(stream[, slide][, by => arrival])
 
-What has a place may be named as well (`size => …`).
+Positional arguments may be named as well (`size => …`).
 
-Other engines name the time column behind the stream: Flink's `TUMBLE(TABLE trades,
-DESCRIPTOR(time), size)`, of which `TABLE` is gone here, and RisingWave's `tumble(trades, time,
-size)`. The sizes are then in their order, the slide before the size.
+Other engines name the time column after the stream: Flink's `TUMBLE(TABLE trades, DESCRIPTOR(time),
+size)`, where `TABLE` was already removed, and RisingWave's `tumble(trades, time, size)`. The sizes
+are then in the order of these engines, the slide before the size.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ FUNCTIONS: Final = {kind.value: kind for kind in WindowKind if kind is not Windo
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How a window function is called: with sizes in their order, of which `least` are needed.
+    """How a window function is called: with sizes in order, and at least the first `least`.
 
-    `named` are the other arguments, and `elsewhere` is the order of other engines, which has the
-    time column before it.
+    `named` are the other arguments. `elsewhere` is the order of other engines, where the time
+    column comes first.
     """
 
     example: str
@@ -73,7 +73,7 @@ _NEVER_EMPTY: Final = {
 
 
 class WindowArguments:
-    """What was written in the brackets of a call; WindowError where that does not fit."""
+    """The arguments of a call; raises WindowError if they do not fit."""
 
     __slots__ = ("_call", "_form", "_source", "_values", "kind", "place", "stream")
 
@@ -95,7 +95,7 @@ class WindowArguments:
         return self._values.get(name)
 
     def time(self) -> exp.Expr | None:
-        """Return the time column that was named as other engines want it."""
+        """Return the time column that was named as in other engines."""
         node = self._values.get("timecol")
         if node is not None and _is_descriptor(node) and len(node.expressions) == 1:
             node = node.expressions[0]
@@ -106,12 +106,12 @@ class WindowArguments:
         return [name for name in self._form.sizes if name in self._values]
 
     def _read(self) -> exp.Expr:
-        """Read all, and return the first, which says what the window is over."""
+        """Read all arguments, and return the first, which names the stream."""
         arguments = list(self._call.expressions)
         if arguments and _name_of(arguments[0]) == "data":
             arguments[0] = arguments[0].expression
         if not arguments or _name_of(arguments[0]):
-            self.refuse(f"{self.kind} of what? its first argument is a stream", self._call)
+            self.refuse(f"the first argument of {self.kind} must be a stream", self._call)
         stream: exp.Expr = arguments.pop(0)
         names = self._form.sizes
         if (time := self._time_among(arguments)) is not None:
@@ -127,18 +127,18 @@ class WindowArguments:
         return stream
 
     def _read_sizes(self, arguments: list[exp.Expr], names: tuple[str, ...]) -> None:
-        """Read what comes in an order, and what has a name behind it."""
+        """Read positional arguments, and the named ones after them."""
         placed = list(takewhile(lambda each: not _is_named(each), arguments))
         if len(placed) > len(names):
             self._refuse_number(sum(not _is_named(each) for each in arguments))
         self._values |= zip(names, placed, strict=False)
         for argument in arguments[len(placed) :]:
             if not _is_named(argument):
-                self.refuse("what has no name comes before what has one", argument)
+                self.refuse("positional arguments must come before named ones", argument)
             self._read_named(argument)
 
     def _time_among(self, arguments: list[exp.Expr]) -> exp.Expr | None:
-        """Return the argument that names the time column, as other engines want it."""
+        """Return the argument that names the time column, as in other engines."""
         if not self._form.elsewhere:
             return None
         if (found := next((each for each in arguments if _is_descriptor(each)), None)) is not None:
@@ -157,7 +157,7 @@ class WindowArguments:
 
     def _refuse_number(self, given: int) -> Never:
         takes = " and a ".join(self._form.sizes)
-        takes = f"a {takes}" if takes else "nothing without a name"
+        takes = f"a {takes}" if takes else "no positional argument"
         are = "argument is" if given == 1 else "arguments are"
         reason = f"{self.kind} takes {takes} after the stream, and {given} {are} given"
         self.refuse(reason, self._call)
@@ -174,7 +174,7 @@ class WindowArguments:
         self._source.refuse(kind, reason, self._place_of(node or self._call), hint)
 
     def _place_of(self, node: exp.Expr) -> int | None:
-        """Return where a part begins: an interval does not know it, but its argument does."""
+        """Return where a part begins; an interval has no place, but its argument does."""
         if self.place is None or node is self._call:
             return self.place
         place = place_of(node)

@@ -1,8 +1,8 @@
 """The bounds of a window in a query: `window_start` and `window_end`, read from a table of one row.
 
 Each reference becomes `(SELECT window_start FROM bounds_i)`, where the table `bounds_i` has the
-bounds of the window of `chunk_i`. It is lent beside the chunks when a window is answered. Windows
-that begin and end together have one such table.
+bounds of the window of `chunk_i`. The table is lent beside the chunks when a window is evaluated.
+Windows that begin and end together share one such table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BOUNDED: Final = frozenset({WindowKind.TUMBLE, WindowKind.HOP, WindowKind.ROWS, 
 """The kinds of windows that have bounds."""
 _PREFIX: Final = "bounds_"
 _MOST_DAYS: Final = (1 << 31) - 1
-"""Arrow has no days beyond."""
+"""Arrow has no greater days."""
 
 
 def bounds_name(number: int) -> str:
@@ -33,7 +33,7 @@ def bounds_name(number: int) -> str:
 
 
 def bound_query(name: exp.Identifier, number: int) -> exp.Subquery:
-    """Return the query that reads a bound of a window; the name says where it was written."""
+    """Return the query that reads a bound of a window; the name keeps its place in the text."""
     name = name.copy()
     name.set("this", name.name.lower())
     name.set("quoted", False)
@@ -49,7 +49,7 @@ def is_bound(node: exp.Expr) -> bool:
 
 
 def bounds_in(tree: exp.Expr) -> frozenset[int]:
-    """Return of which windows the bounds are read anywhere in there."""
+    """Return the windows whose bounds a tree reads."""
     numbers = (table_number(table, _PREFIX) for table in tree.find_all(exp.Table))
     return frozenset(number for number in numbers if number is not None)
 
@@ -60,7 +60,7 @@ def is_bounds_name(name: str) -> bool:
 
 
 def with_plain_bounds(tree: exp.Expr) -> exp.Expr:
-    """Return a copy in which the bounds are called as users call them: for people."""
+    """Return a copy with the users' names for bounds, for display."""
 
     def plain(node: exp.Expr) -> exp.Expr:
         return node.this.expressions[0].copy() if is_bound(node) else node
@@ -71,21 +71,21 @@ def with_plain_bounds(tree: exp.Expr) -> exp.Expr:
 def with_one_of_alike(
     windows: Sequence[WindowClause], definitions: Sequence[StreamDefinition]
 ) -> list[int]:
-    """Return for each window the first one that begins and ends with it, itself perhaps."""
+    """Return for each window the first one that begins and ends with it, which may be itself."""
     known: dict[object, int] = {}
     alike: list[int] = []
     for i, (window, definition) in enumerate(zip(windows, definitions, strict=True)):
         time = definition.time_type if window.axis is Axis.SOURCE else None
         measures = (window.size, window.slide, window.offset, window.unit, window.zone)
-        is_alone = window.kind is WindowKind.SESSION  # every session ends for itself
+        is_alone = window.kind is WindowKind.SESSION  # every session ends separately
         alike.append(known.setdefault(i if is_alone else (window.axis, time, *measures), i))
     return alike
 
 
 def bounds_schema(window: WindowClause, definition: StreamDefinition) -> pa.Schema:
-    """Return the columns of the table with a window's bounds: of the type of what it goes by.
+    """Return the columns of the table with a window's bounds, in the type of the window's axis.
 
-    A bound may lie beyond what a small type can hold, so integers are BIGINT, and FLOAT is DOUBLE.
+    A bound may lie outside the range of a small type, so integers are BIGINT, and FLOAT is DOUBLE.
     """
     kind = pa.int64()
     if window.axis is Axis.ARRIVAL:
@@ -97,9 +97,9 @@ def bounds_schema(window: WindowClause, definition: StreamDefinition) -> pa.Sche
 
 
 def bounds_table(schema: pa.Schema, start: int | None, end: int | None) -> pa.Table:
-    """Return the table of a window with these bounds, in the unit of what it goes by.
+    """Return the table of a window with these bounds, in the unit of the window's axis.
 
-    They are None where no window has ended yet.
+    They are None if no window has ended yet.
     """
     columns = [
         pa.array([_value(bound, field.type)], field.type)
@@ -109,7 +109,7 @@ def bounds_table(schema: pa.Schema, start: int | None, end: int | None) -> pa.Ta
 
 
 def _value(bound: int | None, kind: pa.DataType) -> int | float | None:
-    """Return what Arrow takes for a number of units."""
+    """Return the value that Arrow expects for a number of units."""
     if bound is None:
         return None
     if pa.types.is_date32(kind):

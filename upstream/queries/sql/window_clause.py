@@ -1,10 +1,9 @@
-"""A window of a query: `hop(trades, INTERVAL '10 minutes', INTERVAL '1 minute')` and its like.
+"""A window of a query, such as `hop(trades, INTERVAL '10 minutes', INTERVAL '1 minute')`.
 
-Sizes are whole numbers of the window's own unit: rows, or the unit of the stream's time column
+Sizes are integers in the window's own unit: rows, or the unit of the stream's time column
 (microseconds for a TIMESTAMP). Windows are aligned to zero of that unit, or to their offset from
-it: the window of number i begins at `i * slide + offset` and is `size` long. What all windows of a
-query are made of are *steps*: the basic windows of the DataCell paper, of which each is
-gcd(size, slide) long.
+it: window number i begins at `i * slide + offset` and is `size` long. All windows of a query
+consist of *steps*: the basic windows of the DataCell paper, each gcd(size, slide) long.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from enum import StrEnum
 from math import gcd
 
 MICROSECONDS = 1_000_000
-"""So many there are in a second."""
+"""Microseconds per second."""
 
 
 class WindowKind(StrEnum):
@@ -30,7 +29,7 @@ class WindowKind(StrEnum):
 
 
 class Axis(StrEnum):
-    """What a window is measured along: the stream's time column, arrival, or the count of rows."""
+    """The scale of a window: the stream's time column, arrival, or the count of rows."""
 
     SOURCE = "source"
     ARRIVAL = "arrival"
@@ -38,7 +37,7 @@ class Axis(StrEnum):
 
 
 class Unit(StrEnum):
-    """What sizes are counted in: the axis' own unit, or months of the calendar."""
+    """The unit of sizes: the axis' own unit, or months of the calendar."""
 
     PLAIN = "plain"
     MONTHS = "months"
@@ -48,12 +47,12 @@ class Unit(StrEnum):
 class WindowClause:
     """One window function of a query, over one stream.
 
-    `slide` is 0 where results come whenever they are asked for (a landmark without a slide, latest,
-    a stream without a window). `offset` shifts where windows begin. Of a session, `size` is the gap
+    `slide` is 0 if results come whenever they are requested (a landmark without a slide, latest, a
+    stream without a window). `offset` shifts where windows begin. For a session, `size` is the gap
     that ends it. With months as `unit`, windows begin at midnight of a month's first day in `zone`,
     and `offset` is still in the axis' own unit. `rows` are those of `latest`, and `per` the columns
-    of the groups of `latest` and of sessions. `answers_empty` asks for results of windows in which
-    nothing came.
+    of the groups of `latest` and of sessions. `answers_empty` asks for results of windows without
+    rows.
     """
 
     kind: WindowKind
@@ -70,5 +69,5 @@ class WindowClause:
 
     @property
     def step(self) -> int:
-        """How long a basic window is; 0 where there are none."""
+        """The length of a basic window; 0 if there are none."""
         return gcd(self.size, self.slide)

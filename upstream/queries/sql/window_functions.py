@@ -1,4 +1,4 @@
-"""What the window functions of a query ask for, in the unit of what each window goes by."""
+"""Reads the window functions of a query, in the unit of each window's axis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .window_clause import Axis, Unit, WindowClause, WindowKind
 from .window_size import WindowLengths
 
 MOST_STEPS = 1_000_000
-"""So many basic windows a window may have: each is kept by itself."""
+"""The greatest number of chunks in a window, since each is kept separately."""
 _DEFAULT_ZONE: Final = "UTC"
 
 
@@ -32,9 +32,9 @@ def window_of_call(
     streams: Mapping[str, StreamDefinition],
     duck: Duck | None = None,
 ) -> WindowClause:
-    """Return the window that a call of a window function asks for; WindowError if there is none.
+    """Return the window that a call of a window function asks for; raise WindowError if it cannot.
 
-    With `duck`, a table where a stream is meant is told from what does not exist.
+    With `duck`, the error distinguishes a table from a name that does not exist.
     """
     arguments = WindowArguments(source, call)
     return _WindowCall(arguments, streams[_stream_among(arguments, streams, duck)]).clause()
@@ -45,20 +45,20 @@ def _stream_among(
 ) -> str:
     node = arguments.stream
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
-        arguments.refuse("a window is over a stream by its name", node)
+        arguments.refuse("the first argument of a window must be the name of a stream", node)
     name = found(node.name, streams) if not node.table else None
     if name is None:
         reason = f"there is no stream named {node.sql('duckdb')}"
         hint = did_you_mean(node.name, streams)
         if duck is not None and not node.table and duck.has_table(node.name):
-            reason = f"{node.name} is a table, and a window is over a stream"
+            reason = f"{node.name} is a table, and a window needs a stream"
             hint = f"write FROM {node.name}, or join it with a window over a stream"
         arguments.refuse(reason, node, hint, UnknownStreamError)
     return name
 
 
 class _WindowCall:
-    """A call with the stream that it is about."""
+    """A call of a window function with its stream."""
 
     def __init__(self, arguments: WindowArguments, definition: StreamDefinition) -> None:
         self._arguments = arguments
@@ -67,7 +67,7 @@ class _WindowCall:
         self._lengths = WindowLengths(arguments, definition, self._clause.axis)
 
     def clause(self) -> WindowClause:
-        """Return the window that is asked for."""
+        """Return the window that the call asks for."""
         sizes = self._arguments.sizes()
         match self._clause.kind:
             case WindowKind.LATEST:
@@ -86,13 +86,13 @@ class _WindowCall:
             return self._calendar(sizes)
         return self._periodic(sizes)
 
-    # Windows that come again and again
+    # Periodic windows
 
     def _periodic(self, sizes: Sequence[str]) -> WindowClause:
-        """Return windows of a fixed length, with where they begin in [0, slide)."""
+        """Return windows of a fixed length, with an offset in [0, slide)."""
         if (zone := self._arguments.get("zone")) is not None:
             hint = "shift other windows with offset, such as offset => INTERVAL '6 hours'"
-            self._arguments.refuse("a zone is for windows of months and years", zone, hint)
+            self._arguments.refuse("zone applies to windows of months and years only", zone, hint)
         lengths = [self._lengths.length(name) for name in sizes]
         offset = self._lengths.offset() % lengths[-1]
         return self._checked(size=lengths[0], slide=lengths[-1], offset=offset)
@@ -106,7 +106,7 @@ class _WindowCall:
         return self._checked(size=months[0], slide=months[-1], offset=offset)
 
     def _check_calendar(self, size: str) -> None:
-        """Refuse months of a time column that knows no calendar."""
+        """Refuse months for a time column that has no calendar."""
         if self._clause.axis is not Axis.SOURCE:
             return
         kind = self._definition.time_type
@@ -123,10 +123,10 @@ class _WindowCall:
             return _DEFAULT_ZONE
         if not isinstance(node, exp.Literal) or not node.is_string:
             hint = "write zone => 'Europe/Berlin'"
-            self._arguments.refuse("a zone is named by a text", node, hint)
+            self._arguments.refuse("a time zone is named by a string", node, hint)
         by_time = self._clause.axis is Axis.SOURCE
         if by_time and pa.types.is_date32(self._definition.time_type):
-            reason = f"the days of {self._definition.name} are the same in every zone"
+            reason = f"the days of {self._definition.name} are the same in every time zone"
             self._arguments.refuse(reason, node, "leave the zone out")
         if not _is_zone(node.this):
             hint = did_you_mean(node.this, available_timezones())
@@ -138,8 +138,8 @@ class _WindowCall:
         steps = clause.size // clause.step
         if steps > MOST_STEPS:
             node = self._arguments[self._arguments.sizes()[-1]]
-            hint = "choose a slide with a greater common divisor with the size"
-            self._arguments.refuse(f"a window would consist of {steps:,} basic windows", node, hint)
+            hint = "choose a slide that has a larger common divisor with the size"
+            self._arguments.refuse(f"a window would consist of {steps:,} chunks", node, hint)
         return clause
 
     def _answers_empty(self) -> bool:
@@ -147,16 +147,16 @@ class _WindowCall:
         if node is None:
             return False
         if not isinstance(node, exp.Boolean):
-            self._arguments.refuse("empty is true or false", node)
+            self._arguments.refuse("empty must be true or false", node)
         return bool(node.this)
 
     def _axis(self) -> Axis:
-        """Return what the window goes by."""
+        """Return the axis of the window."""
         by, time = self._arguments.get("by"), self._definition.time
         kind, stream = self._arguments.kind, self._definition.name
         if kind is WindowKind.ROWS:
             return Axis.ROWS
-        is_asked_for = not self._arguments.sizes() and by is None  # whenever results are
+        is_asked_for = not self._arguments.sizes() and by is None  # whenever results are requested
         if is_asked_for and (kind is WindowKind.LATEST or time is None):
             return Axis.ROWS if time is None else Axis.SOURCE
         self._check_time_column()
@@ -165,7 +165,7 @@ class _WindowCall:
             if name == Axis.ARRIVAL:
                 return Axis.ARRIVAL
             if name != (time or "").lower() or not name:
-                reason = "windows go by the stream's time column, or by => arrival"
+                reason = "windows use the stream's time column, or by => arrival"
                 self._arguments.refuse(reason, by)
         if time is None:
             hint = (
@@ -176,18 +176,18 @@ class _WindowCall:
         return Axis.SOURCE
 
     def _check_time_column(self) -> None:
-        """Refuse a time column, named as in other engines, that is not that of the stream."""
+        """Refuse a time column, named as in other engines, that is not the stream's."""
         node, time = self._arguments.time(), self._definition.time
         if node is None or time is None:
             return
         if not isinstance(node, exp.Column) or node.name.lower() != time.lower():
             stream = self._definition.name
-            reason = f"the time column of {stream} is {time}, and windows go by no other"
+            reason = f"the time column of {stream} is {time}, and windows use no other"
             hint = f"write {time} there, or create the stream with TIME ({node.name or 'column'})"
             self._arguments.refuse(reason, node, hint)
 
     def _time_clause(self) -> str:
-        """Return the clause that would have given the stream its time."""
+        """Return the clause that gives the stream a time column."""
         able = [field.name for field in self._definition.schema if is_time_type(field.type)]
         return f"TIME ({found('time', able) or 'column'})"
 
@@ -204,26 +204,28 @@ class _WindowCall:
         for part in parts:
             column = self._column(part.unnest())
             if column in columns:
-                self._arguments.refuse(f"{column} is there twice", part.unnest())
+                self._arguments.refuse(f"{column} is named twice", part.unnest())
             columns.append(column)
         return tuple(columns)
 
     def _column(self, part: exp.Expr) -> str:
         if not isinstance(part, exp.Column) or not isinstance(part.this, exp.Identifier):
-            self._arguments.refuse("per is a column, or several in brackets", part)
+            self._arguments.refuse("per must be a column, or several in brackets", part)
         column = self._definition.column_named(part.name)
         if column is None:
             reason = f"the stream {self._definition.name} has no column {part.name}"
             hint = did_you_mean(part.name, self._definition.schema.names)
             self._arguments.refuse(reason, part, hint, UnknownColumnError)
         if pa.types.is_nested(self._definition.schema.field(column).type):
-            self._arguments.refuse(f"rows cannot be grouped by {column}: it has parts", part)
+            self._arguments.refuse(
+                f"rows cannot be grouped by {column}: it has a nested type", part
+            )
         return column
 
 
 def _is_zone(name: str) -> bool:
     try:
         ZoneInfo(name)
-    except (OSError, ValueError, KeyError):  # a folder of zones, a path, a name that is none
+    except (OSError, ValueError, KeyError):  # a folder of zones, a path, or an unknown name
         return False
     return True

@@ -1,7 +1,7 @@
-"""Sizes of windows: constants of a query, as whole numbers of the unit that a window goes by.
+"""Sizes of windows: constants of a query, as integers in the unit of the window's axis.
 
-A size is written as an interval of a fixed length, a number of months, or a mere number. The unit
-is that of a time column's type (microseconds of a TIMESTAMP, days of a DATE), microseconds for
+A size is written as an interval of a fixed length, a number of months, or a number. The unit is
+that of the time column's type (microseconds of a TIMESTAMP, days of a DATE), microseconds for
 arrival, and months for windows of months.
 """
 
@@ -22,31 +22,31 @@ from .window_arguments import WindowArguments
 from .window_clause import MICROSECONDS, Axis, WindowKind
 
 FIXED_DAYS = 28
-"""So many days every month has."""
+"""Every month has this many days."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSize:
-    """A constant: seconds or months if it is an interval, else a number."""
+    """A constant: seconds or months if it is an interval, otherwise a number."""
 
     amount: Fraction
     is_interval: bool
     is_months: bool = False
 
     def scaled(self, factor: Fraction) -> WindowSize:
-        """Return a multiple of it."""
+        """Return a multiple of this size."""
         return WindowSize(self.amount * factor, self.is_interval, self.is_months)
 
 
 class NotConstantError(Exception):
-    """A part of a query is not a constant size; the message says what it is."""
+    """A part of a query is not a constant size; the message says why."""
 
 
-_CONSTANT = "a window's size has to be a constant"
+_CONSTANT = "a window's size must be a constant"
 
 
 def constant_size(node: exp.Expr) -> WindowSize:
-    """Return what a constant expression amounts to; NotConstantError if it is none."""
+    """Return the value of a constant expression; raise NotConstantError if it is not one."""
     node = node.unnest()
     if isinstance(node, exp.Literal):
         is_text = node.is_string
@@ -79,7 +79,7 @@ def _in_unit(count: exp.Expr | None, unit: str) -> WindowSize:
 
 def _as_interval(size: WindowSize) -> WindowSize:
     if not size.is_interval:
-        raise NotConstantError("an interval has a unit, as in INTERVAL '10 seconds'")
+        raise NotConstantError("an interval needs a unit, as in INTERVAL '10 seconds'")
     return size
 
 
@@ -89,7 +89,7 @@ def _calculated(node: exp.Binary) -> WindowSize:
     one, other = constant_size(node.left), constant_size(node.right)
     if isinstance(node, exp.Mul):
         if one.is_interval and other.is_interval:
-            raise NotConstantError("intervals cannot be multiplied with one another")
+            raise NotConstantError("two intervals cannot be multiplied")
         return one.scaled(other.amount) if one.is_interval else other.scaled(one.amount)
     return _sum(one, other if isinstance(node, exp.Add) else other.scaled(Fraction(-1)))
 
@@ -110,7 +110,7 @@ def _interval_in(text: str) -> WindowSize:
         return WindowSize(length, is_interval=True)
     parts = _PART.findall(text)
     if not parts or _PART.sub("", text).strip():
-        raise NotConstantError("an interval is written as in INTERVAL '10 minutes'")
+        raise NotConstantError("write an interval as in INTERVAL '10 minutes'")
     return reduce(_sum, (_unit(unit).scaled(_number(count)) for count, unit in parts))
 
 
@@ -122,7 +122,7 @@ _NUMBER = re.compile(r"\s*[+-]?\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?\s*",
 def _number(text: str) -> Fraction:
     plain = text.replace("_", "")
     if not _NUMBER.fullmatch(plain):
-        raise NotConstantError(f"{text!r} is no number that a size can be")
+        raise NotConstantError(f"{text!r} is not a number that can be a size")
     return Fraction(plain)
 
 
@@ -130,7 +130,7 @@ def _unit(unit: str) -> WindowSize:
     name = unit.lower()
     size = _UNITS.get(name) or _UNITS.get(name.removesuffix("s"))
     if size is None:
-        raise NotConstantError(f"{unit!r} is no unit of time")
+        raise NotConstantError(f"{unit!r} is not a unit of time")
     return size
 
 
@@ -162,19 +162,19 @@ _FUNCTIONS = {
 }
 
 
-# Lengths, in the unit of what a window goes by
+# Lengths, in the unit of the window's axis
 
 
 LONGEST_SIZE = 1 << 60
-"""Beyond this the bounds of windows would not be 64-bit integers any more."""
+"""Beyond this size, the bounds of windows would no longer be 64-bit integers."""
 LONGEST_MONTHS: Final = 12 * 9999
-"""The calendar has no more years."""
+"""The calendar has no more years than this."""
 WRITE_INTERVAL: Final = "write the size as INTERVAL '10 seconds'"
 _DAY_SECONDS: Final = 86_400
 
 
 class WindowLengths:
-    """Reads the lengths among the arguments of one call; WindowError where one does not fit."""
+    """Reads the lengths among the arguments of one call; raises WindowError if one does not fit."""
 
     __slots__ = ("_arguments", "_axis", "_definition")
 
@@ -186,7 +186,7 @@ class WindowLengths:
         self._axis = axis
 
     def size(self, name: str) -> WindowSize:
-        """Return an argument as it was written."""
+        """Return an argument as the user wrote it."""
         try:
             return constant_size(self._arguments[name])
         except NotConstantError as error:
@@ -196,8 +196,8 @@ class WindowLengths:
         """Return a number of rows."""
         size = self.size(name)
         if size.is_interval:
-            hint = f"for windows in time write hop({self._definition.name}, size, slide)"
-            self._refuse(name, "rows are counted, not timed", hint)
+            hint = f"for windows over time write hop({self._definition.name}, size, slide)"
+            self._refuse(name, "rows are counted, so a length of time does not fit", hint)
         return self._positive(name, self._whole(name, size.amount, "rows"))
 
     def length(self, name: str) -> int:
@@ -205,27 +205,27 @@ class WindowLengths:
         return self._positive(name, self._in_units(name))
 
     def offset(self) -> int:
-        """Return how much later than usual windows begin: 0 if nothing was said."""
+        """Return the offset of windows, 0 by default."""
         return 0 if self._arguments.get("offset") is None else self._in_units("offset")
 
     def months(self, name: str) -> int:
         """Return a length in months."""
         size = self.size(name)
         if not size.is_months:
-            reason = "the size and the slide of a window are both in months, or neither is"
+            reason = "the size and the slide of a window must both be in months, or neither"
             self._refuse(name, reason, "write hop(stream, INTERVAL '1 year', INTERVAL '3 months')")
         months = self._positive(name, self._whole(name, size.amount, "months"))
         if months > LONGEST_MONTHS:
-            self._refuse(name, f"{_described(name)} is longer than it can be")
+            self._refuse(name, f"{_described(name)} is too large")
         return months
 
     def offset_in_month(self) -> int:
-        """Return how much later than months windows begin: 0 if nothing was said."""
+        """Return the offset of windows from the beginning of a month, 0 by default."""
         offset = self.offset()
         per_second = self._definition.units_per_second if self._axis is Axis.SOURCE else None
         days = FIXED_DAYS * _DAY_SECONDS * (per_second or MICROSECONDS)
         if not 0 <= offset < days:
-            reason = f"the offset of windows of months is between 0 and {FIXED_DAYS} days"
+            reason = f"the offset of windows of months must be between 0 and {FIXED_DAYS} days"
             hint = "write hop(stream, INTERVAL '1 year', INTERVAL '1 month') for years that "
             self._refuse("offset", reason, hint + "begin in any month")
         return offset
@@ -236,12 +236,12 @@ class WindowLengths:
             self._refuse_months(name)
         if self._axis is Axis.ARRIVAL:
             if not size.is_interval:
-                self._refuse(name, "arrival is measured in time", WRITE_INTERVAL)
+                self._refuse(name, "windows on arrival need a length of time", WRITE_INTERVAL)
             return self._whole(name, size.amount * MICROSECONDS, "microseconds")
         stream, kind = self._definition.name, self._definition.time_type
         per_second = self._definition.units_per_second
         if per_second is None and size.is_interval:
-            hint = "write it as a number of what the column counts"
+            hint = "write the size as a number in the unit of that column"
             self._refuse(name, f"the time of {stream} is a number, not a time", hint)
         is_number = per_second is None or type_name(kind) in {"DOUBLE", "FLOAT"}
         if not size.is_interval and not is_number:
@@ -259,12 +259,12 @@ class WindowLengths:
             of_unit = f" of {unit}" if unit else ""
             self._refuse(name, f"{_described(name)} is not a whole number{of_unit}")
         if abs(amount) > LONGEST_SIZE:
-            self._refuse(name, f"{_described(name)} is longer than it can be")
+            self._refuse(name, f"{_described(name)} is too large")
         return int(amount)
 
     def _positive(self, name: str, number: int) -> int:
         if number <= 0:
-            self._refuse(name, f"{_described(name)} has to be greater than zero")
+            self._refuse(name, f"{_described(name)} must be greater than zero")
         return number
 
     def _refuse(self, name: str, reason: str, hint: str = "") -> Never:

@@ -1,1 +1,1 @@
-"""Rules for aggregates: which states a partial keeps of each, and what the finish makes of them."""
+"""Rules for aggregates: which states a partial keeps of each, and how the finish uses them."""

@@ -1,4 +1,4 @@
-"""An aggregate of a query, taken apart."""
+"""An aggregate of a query, split into its parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 class AggregateCall:
     """`name([DISTINCT] arguments) FILTER (WHERE condition)`, as DuckDB names it.
 
-    `is_plain` is False if there is anything else about it, such as an ORDER BY.
+    `is_plain` is False if the call has any other part, such as an ORDER BY.
     """
 
     name: str
@@ -31,12 +31,12 @@ class AggregateCall:
     is_plain: bool = True
 
     def call(self) -> exp.Expr:
-        """Return the same aggregate over the same values, which are not distinct."""
+        """Return the same aggregate over the same values, without DISTINCT."""
         return call(self.name, *self.arguments, where=self.condition)
 
 
 def read_call(node: exp.Expr) -> AggregateCall:
-    """Take an aggregate apart."""
+    """Split an aggregate into its parts."""
     condition = None
     if isinstance(node, exp.Filter):
         condition = node.expression.this
@@ -54,20 +54,20 @@ def read_call(node: exp.Expr) -> AggregateCall:
 
 
 def all_known(values: Iterable[exp.Expr], where: exp.Expr | None) -> exp.Expr:
-    """Return the condition under which none of the values of a row is NULL, and it counts."""
+    """Return the condition that no value of a row is NULL, and that the row passes the filter."""
     known = [is_known(value) for value in values]
     return exp.and_(*known, where.copy() if where is not None else None, copy=False)
 
 
 def is_call(node: exp.Expr) -> exp.Func | None:
-    """Return the function if this is a call with what may be wrapped around one."""
+    """Return the function if this is a call, with what may be wrapped around one."""
     while isinstance(node, _AROUND):
         node = node.this
     return node if isinstance(node, exp.Func) else None
 
 
 def is_windowed(node: exp.Expr) -> bool:
-    """Tell whether this is the call of a window function, with or without what is around it."""
+    """Tell whether this is the call of a window function, possibly wrapped."""
     parent = node.parent
     while isinstance(parent, _AROUND):
         parent = parent.parent
@@ -75,7 +75,7 @@ def is_windowed(node: exp.Expr) -> bool:
 
 
 def _arguments(node: exp.Func) -> tuple[exp.Expr, ...]:
-    """Return the arguments in DuckDB's order, which is that of sqlglot's."""
+    """Return the arguments in the order of DuckDB, which sqlglot keeps."""
     found: list[exp.Expr] = []
     for name in [key for key in type(node).arg_types if key in node.args]:
         value = node.args[name]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _KINDS: Final = {
     "sum": StateKind.SUM,
-    "count_if": StateKind.SUM,  # which is NULL of nothing, as sums are
+    "count_if": StateKind.SUM,  # which is NULL over no rows, like a sum
     "countif": StateKind.SUM,
     "min": StateKind.MINIMUM,
     "max": StateKind.MAXIMUM,
@@ -54,7 +54,7 @@ def count_state(
     *arguments: exp.Expr,
     where: exp.Expr | None,
 ) -> exp.Column:
-    """Return the state of a count, which is 0 of nothing."""
+    """Return the state of a count, which is 0 over no rows."""
     value = call("count", *(arguments or [exp.Star()]), where=where)
     return columns.state(StateKind.SUM, [value], _sum_of_counts, when_empty=0)[0]
 

@@ -1,10 +1,10 @@
-"""Expanding replication: one aggregate becomes several states, put together when all are complete.
+"""Expanding replication: one aggregate becomes several states, from which the finish computes it.
 
-An average is a sum and a count. For variances, covariances and regressions, sums of squares would
-be easy to merge and lose all digits where the mean is large. A partial keeps count, mean and sum of
-squared deviations instead, and partials are merged by the formula of Chan, Golub and LeVeque. The
-mean of equal values is that value to the last bit, so that a variance of nothing but equal values
-is 0 in parts as it is whole.
+An average becomes a sum and a count. For variances, covariances and regressions, sums of squares
+would be easy to merge, but would lose all digits where the mean is large. Instead a partial keeps
+count, mean and sum of squared deviations, and partials are merged by the formula of Chan, Golub and
+LeVeque. The mean of equal values is that value to the last bit, so that a variance of equal values
+is 0, whether it is computed in parts or over the whole.
 """
 
 from __future__ import annotations
@@ -54,27 +54,27 @@ _OF_TWO: Final = {
     ),
     "regr_count": "n",
 }
-"""What each is of the count n, the sums of squares s, sx, sy, of products p, the sums mx, my.
+"""Formulas of the count n, the sums of squares s, sx, sy, of products p, and the sums mx, my.
 
-The variance of one value is 0, be it infinite or NaN.
+The variance of one value is 0, even if the value is infinite or NaN.
 """
 _MEAN: Final = "CASE WHEN spread = 0 THEN least ELSE mean END"
-"""A mean that is exact where all values are equal; sum / count need not be."""
+"""A mean that is exact where all values are equal; sum / count may not be."""
 _CENTER: Final = """(
     min(m) + list_sum(list_transform(
         list({'n': n, 'm': m}) FILTER (n > 0), lambda r : r.n * (r.m - min(m))
     )) / sum(n)
 )"""
-"""The mean of means m of n values each, as their least plus what the others are above it."""
+"""The mean of means m of n values each: the least of them plus what the others are above it."""
 _PRODUCTS: Final = """(
     sum(p) + list_sum(list_transform(
         list({'n': n, 'a': x, 'b': y}) FILTER (n > 0),
         lambda r : r.n * (r.a - x_center) * (r.b - y_center)
     ))
 )"""
-"""The sum of sums of products p, about the center of all instead of those of the partials, x and y.
+"""The sum of products p about the center of all values, instead of the partials' centers x, y.
 
-A sum within a sum is not SQL, a list of the partials with a sum over it is.
+SQL has no sum within a sum, but it has a sum over a list of the partials.
 """
 
 
@@ -97,7 +97,10 @@ def variance(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | No
 
 
 def regression(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
-    """Keep the moments and co-moments of two arguments, y and x, of which neither may be NULL."""
+    """Keep the moments and co-moments of two arguments, y and x.
+
+    Rows in which either is NULL are ignored.
+    """
     if aggregate.name not in _OF_TWO or len(aggregate.arguments) != 2:
         return None
     y, x = aggregate.arguments
@@ -169,10 +172,10 @@ def _formula(text: str, **states: exp.Expr) -> exp.Expr:
 
 @cache
 def _parsed(text: str) -> exp.Expr:
-    """Return a formula, whose divisions no setting rounds, and without its places in the text."""
+    """Return a formula whose divisions no setting rounds, without its places in the text."""
     formula = replaced(parse_one(text, dialect=DIALECT), _exactly)
     for node in formula.walk():
-        node._meta = None  # else it would be copied with each node
+        node._meta = None  # otherwise they would be copied with each node
     return formula
 
 

@@ -1,10 +1,10 @@
-"""Aggregates that choose rows by their place or value: right as long as partials come in order.
+"""Aggregates that choose rows by their position or value; partials must come in order.
 
 The n greatest or least values are chosen by the same aggregate over the values of all partials:
 `max(x, 3)` merges as DuckDB computes it. `arg_max(x, y, 3)` keeps the values of y beside those of
-x. It is split on landmarks only: of rows with equal y, DuckDB does not say which it takes, and the
-merge may take others than the query evaluated whole. Over windows, a result would then depend on
-the way of evaluation.
+x. It is split on landmarks only. DuckDB does not define which of the rows with equal y it takes,
+and the merge may take others than full evaluation. Over windows, the result would then depend on
+how the window is evaluated.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def ordered_choice(aggregate: AggregateCall, columns: PartialColumns) -> exp.Exp
 
 
 def top_values(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
-    """Keep the first values of each partial; how many has to be the same for all."""
+    """Keep the first values of each partial; their number must be the same for all rows."""
     if not aggregate.arguments:
         return None
     *values, count = aggregate.arguments
@@ -62,7 +62,10 @@ def top_values(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | 
 
 
 def _first_or_last(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr:
-    """Keep the choice and of how many: a NULL that was chosen counts, one for want of rows not."""
+    """Keep the choice and how many rows it was made from.
+
+    A NULL that was chosen counts; a NULL because there were no rows does not.
+    """
     count = call("count", exp.Star(), where=aggregate.condition)
 
     def merge(state: Sequence[exp.Expr]) -> list[exp.Expr]:
@@ -97,11 +100,11 @@ def _top(aggregate: AggregateCall, columns: PartialColumns, count: exp.Literal) 
 def _top_by_another(
     aggregate: AggregateCall, columns: PartialColumns, count: exp.Literal
 ) -> exp.Expr:
-    """Keep the values and, in the same order, what they were chosen by.
+    """Keep the values and, in the same order, the values that they were chosen by.
 
-    Rows of which either is NULL are never chosen. Of rows that tie, those of earlier partials stay;
-    which they are depends on what they were chosen by alone, so that aggregates that choose by the
-    same column give values of the same rows.
+    Rows in which either is NULL are never chosen. Of tied rows, those of earlier partials stay.
+    Which rows these are depends only on the values that they were chosen by, so aggregates that
+    choose by the same column return values of the same rows.
     """
     value, by, _ = aggregate.arguments
     extreme = _BY_ANOTHER[aggregate.name]

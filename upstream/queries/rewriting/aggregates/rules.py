@@ -1,7 +1,7 @@
-"""The rules for aggregates, in the order in which they are tried, and that for DISTINCT ones.
+"""The rules for aggregates, in the order in which they are tried, and the rule for DISTINCT.
 
-Of these the partial keeps each value once, as one more group, and the finish aggregates: DuckDB's
-exported states of count(DISTINCT …) merge wrongly; a set of values cannot.
+For DISTINCT, the partial keeps each value once, as one more group, and the finish aggregates.
+DuckDB's exported states of count(DISTINCT …) merge wrongly; a set of values cannot.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OF_A_SET: Final = {
     *{"var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev", "sem"},
     *{"quantile", "quantile_cont", "quantile_disc", "kurtosis", "kurtosis_pop", "skewness"},
 }
-"""Aggregates that see NULL as nothing and do not care for order."""
+"""Aggregates that ignore NULLs and do not depend on the order."""
 
 
 def distinct_values(aggregate: AggregateCall, columns: PartialColumns) -> exp.Expr | None:
@@ -59,7 +59,7 @@ _RULES: Final = (
 
 
 def split_aggregate(node: exp.Expr, columns: PartialColumns) -> exp.Expr:
-    """Ask for the columns an aggregate needs, and return what the finish makes of them."""
+    """Request the columns that an aggregate needs, and return its expression in the finish."""
     aggregate = read_call(node)
     is_blind = aggregate.name in _BLIND_TO_DUPLICATES and len(aggregate.arguments) == 1
     if aggregate.is_plain:
