@@ -12,18 +12,16 @@ import csv
 from collections.abc import Iterable
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from ..errors import BadFileError
 from ..spark.paths import path_to_read, plain_path
-from .log_format import COLUMNS
+from .log_format import ARROW_TYPES, COLUMNS
 from .runs import Run
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_ARROW_TYPES: Final = {"bigint": "int64", "double": "double", "string": "string"}
 
 
 def read_events(session: SparkSession, runs: Iterable[Run]) -> DataFrame:
@@ -86,10 +84,10 @@ def _parquet_names(path: Path) -> tuple[str, ...]:
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise BadFileError(path, f"is no whole Parquet file: {reason}") from error
-    for name, kind in COLUMNS.items():
-        if name in schema.names and str(schema.field(name).type) != _ARROW_TYPES[kind]:
+    for name, kind in ARROW_TYPES.items():
+        if name in schema.names and str(schema.field(name).type) != kind:
             found = schema.field(name).type
-            reason = f"the column {name} is {found}, and should be {_ARROW_TYPES[kind]}"
+            reason = f"the column {name} is {found}, and should be {kind}"
             raise BadFileError(path, reason)
     return tuple(schema.names)
 

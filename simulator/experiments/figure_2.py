@@ -21,7 +21,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from ..model.event_log import Event
+from upstream.events import Event
+
 from ..model.policy_run import PolicyRun
 from ..model.staleness_lines import Segment, corners, staleness_line
 from ..workloads.recorded import Recorded

@@ -28,7 +28,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..model.event_log import EventKind, EventLog
+from upstream.events import EventKind
+
+from ..model.event_log import EventLog
 from ..model.policy_run import PolicyRun
 from ..model.staleness_lines import corners, staleness_lines
 from ..workloads.key_rates import uniform

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from upstream import SCHEDULERS, StreamQueue, make_queue
+from upstream.events import EventSink
 
 from ..errors import OptionError
 from ..workloads.known_from_start import KnownFromStart
 from ..workloads.workload import Workload
-from .event_log import EventSink
+from .event_log import noted_shedding
 from .measures import Measures
-from .noted_shedding import noted_shedding
 from .simulation import Simulation
 from .subscriber import Subscriber
 

@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from upstream import Key, MemoryUsage, Stream, StreamQueue, WindowedQueue, staleness_lower_bound
+from upstream.events import EventSink
 from upstream.statistics import GivenRates
 
 from ..errors import OptionError
@@ -28,7 +29,6 @@ from ..kernel.plain_loop import PlainLoop
 from ..kernel.simpy_loop import SimPyLoop
 from ..workloads.known_from_start import KnownFromStart
 from ..workloads.workload import Workload
-from .event_log import EventSink
 from .measures import Mark, Measures, Spread, Staleness, mean_since
 from .processing_costs import COST_DISTRIBUTIONS, Costs, check_cost
 from .subscriber import AnySubscriber, Subscriber

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from upstream import Key
-
-from .event_log import Event, EventKind
+from upstream.events import Event, EventKind
 
 FALLS_AT: Final = {"queue": EventKind.DEQUEUE, "application": EventKind.DELIVERY}
 

@@ -10,10 +10,11 @@ from array import array
 from typing import Final
 
 from upstream import Key, StreamQueue
+from upstream.events import EventKind, EventSink
 
 from ..errors import OptionError
 from ..kernel.event_loop import Bell, EventLoop, Process
-from .event_log import EventKind, EventLog, EventSink
+from .event_log import EventLog
 from .processing_costs import Costs
 from .window_subscriber import WindowSubscriber
 

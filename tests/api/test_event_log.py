@@ -302,7 +302,7 @@ def test_a_log_that_ended_on_a_full_disk_holds_on_to_nothing(
         queue.deliver(queue.take(1, MANY_BYTES))
     assert not queue.log._waiting
     assert not queue.log._handed
-    assert queue.log._files.unwritten == 0
+    assert len(queue.log._files.events) == 0
     assert service.event_log.failed == 2
     service.event_log.flush()
     assert service.event_log._queues == []

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from simulator.errors import OptionError
-from simulator.model.event_log import EventKind
 from simulator.model.policy_run import PolicyRun
 from simulator.model.staleness_lines import Segment, staleness_lines
 from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.sources import FixedInterval, Poisson
 from tests.simulator.logged_run import WORKLOADS, logged_run
 from upstream import POLICIES, SCHEDULERS, UnknownPolicyError
+from upstream.events import EventKind
 from upstream.statistics import EstimatedRates, GivenRates
 
 RUN = PolicyRun(policy="in-place", workload=Poisson(zipf(20, 0.9)), cost=2.0, updates=2_000)

@@ -7,7 +7,6 @@ import math
 import pytest
 
 from simulator.errors import OptionError
-from simulator.model.event_log import Event, EventKind
 from simulator.model.simulation import LENGTH_SAMPLES, LOOPS, MAX_SEED, Simulation
 from simulator.model.subscriber import Subscriber
 from simulator.workloads.key_rates import uniform, zipf
@@ -32,6 +31,7 @@ from upstream import (
     make_queue,
     staleness_lower_bound,
 )
+from upstream.events import Event, EventKind
 
 WORKLOAD = Poisson(zipf(30, 0.9))
 COST = 3.0
@@ -57,7 +57,7 @@ def set_up(
 
 def events(subscriber: Subscriber) -> list[Event]:
     assert subscriber.log is not None
-    return subscriber.log.events()
+    return subscriber.log
 
 
 class TestRuns:

@@ -9,7 +9,6 @@ from itertools import groupby
 import pytest
 
 from simulator.errors import OptionError
-from simulator.model.event_log import Event, EventKind
 from simulator.model.policy_run import PolicyRun
 from simulator.model.simulation import Simulation
 from simulator.model.subscriber import MAX_SERVERS
@@ -18,8 +17,9 @@ from simulator.workloads.recorded import Recorded
 from tests.simulator.logged_run import WORKLOADS, LoggedRun, logged_run
 from tests.simulator.pairwise import pairwise
 from upstream import POLICIES, make_queue
+from upstream.events import Event, EventKind
 
-ARRIVAL, DEQUEUE, DELIVERY, *_ = EventKind
+ARRIVAL, DEQUEUE, DELIVERY = EventKind.ARRIVAL, EventKind.DEQUEUE, EventKind.DELIVERY
 SERVERS = {"1 server": 1, "3 servers": 3}
 COSTS = {"cost 0.4": 0.4, "cost 1": 1.0, "cost 1.2": 1.2, "cost 6": 6.0}
 
@@ -143,7 +143,7 @@ def served(
     if simulation.now == 0:
         simulation.run_on(9.0)
     assert subscriber.log is not None
-    return subscriber.log.events()
+    return subscriber.log
 
 
 @pytest.mark.parametrize("servers", [0, -1, MAX_SERVERS + 1])
