@@ -1,4 +1,17 @@
-"""What Figures 12a and 12b have in common: a run of one key, traced tick by tick, and drawn.
+"""Figure 12: execution traces of LAZY (a) and EAGER windows (b), with both kinds of staleness.
+
+The report (sections 6.2.1 and 6.2.2): one key, windows of size 3 that slide by 1, C_t = 2. A tuple
+arrives at 1, 2, 3, and so on; I is a new arrival for the key, U an update of the key while it
+waits. The tuple in the last tick of a window closes it: [2,5) "closes at time 4". In Figure 12a
+tuples that close nothing, those at 1 and 2, are marked with a dash here. Nothing else is left open,
+and nothing is random.
+
+With LAZY the operator commits to the window that was closed last, and both kinds of staleness count
+from window ends. With EAGER it commits to the window that was started last and processes its tuples
+as they come. Queue staleness then counts from window starters and application staleness from window
+closers; so they differ in size, but rise and fall because of the same windows. The report's
+example: the key waits from 2 on, when another window starts, and the result of the first window,
+given at 7, was invalidated at 4, when that window closed.
 
 A row is a tick. At one moment a tuple arrives first, then a result is delivered, then a tuple
 leaves; staleness is given before and after all of them. It is computed from what the queue has
@@ -7,15 +20,23 @@ integrated: from one tick to the next it is 0, or it rises by 1.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from upstream import InPlaceScheduler, WindowBuffer, WindowQueue, WindowSpecification
+from upstream import (
+    EagerWindowBuffer,
+    InPlaceScheduler,
+    LazyWindowBuffer,
+    WindowBuffer,
+    WindowQueue,
+    WindowSpecification,
+)
 
 from ..model.simulation import Simulation
 from ..model.window_subscriber import WindowTrace
 from ..workloads.recorded import Recorded
-from .experiment import Row, Table, Verdict, column, number
+from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,7 +141,7 @@ def falls(table: Table) -> Falls:
     )
 
 
-def judge(table: Table, expected: Falls) -> Verdict:
+def judge(table: Table, *, expected: Falls) -> Verdict:
     """Compare where application staleness falls with where it does in the report."""
     measured = falls(table)
     held = measured == expected
@@ -185,3 +206,34 @@ def _draw_result(row: Row, axes: Axes) -> None:
     time = number(row, "time")
     axes.vlines([time], -2.6, 0.0, color="black")
     axes.text(time + 0.1, -1.5, str(row["result"]), ha="left", va="center")
+
+
+def _figure(
+    name: str, semantics: str, buffer: type[WindowBuffer], *, ticks: int, expected: Falls
+) -> Experiment:
+    def points(_scale: Scale) -> list[Point]:
+        return [{"semantics": semantics}]
+
+    def measure(_point: Point, _scale: Scale) -> Table:
+        return trace_run(buffer, ticks=ticks)
+
+    (first, staleness), (second, _) = expected
+    return Experiment(
+        name=name,
+        title=f"Execution trace, {semantics.upper()} windows",
+        claim=(
+            f"With one key, size 3, slide 1 and C_t = 2, {semantics.upper()} delivers [1,4) at "
+            f"{first:g} and [7,10) at {second:g}, and application staleness falls to "
+            f"{staleness:g} both times."
+        ),
+        points=points,
+        measure=measure,
+        draw=draw_trace,
+        verdict=partial(judge, expected=expected),
+    )
+
+
+FIGURES: Final = (
+    _figure("12a", "lazy", LazyWindowBuffer, ticks=16, expected=((9, 5), (15, 5))),
+    _figure("12b", "eager", EagerWindowBuffer, ticks=14, expected=((7, 3), (13, 3))),
+)

@@ -1,16 +1,20 @@
-"""Traces of one key, tick by tick: the events of Figure 12, and both stalenesses.
+"""Figure 12: the execution traces of LAZY and EAGER windows, and traces of one key, tick by tick.
 
 What leaves when, and both lines, are those of `tests/queues/test_window_figures.py`, where a
-consumer by hand takes the place of the simulation.
+consumer written by hand takes the place of the simulation.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from simulator.experiments.experiment import Row, Table, column
-from simulator.experiments.window_trace import falls, judge, trace_run
+from simulator.experiments.experiment import Experiment, Row, Table, column
+from simulator.experiments.figure_12 import FIGURES, falls, judge, trace_run
 from upstream import EagerWindowBuffer, LazyWindowBuffer, WindowBuffer
+
+from .golden import quick_table
+
+LAZY, EAGER = FIGURES
 
 
 def told(table: Table, name: str) -> dict[float, str]:
@@ -70,9 +74,31 @@ def test_falls_are_found_where_staleness_is_less_afterwards() -> None:
 
 
 def test_the_verdict_tells_both_if_they_differ() -> None:
-    verdict = judge([a_row(2, 3, 1)], ((2, 0), (4, 0)))
+    verdict = judge([a_row(2, 3, 1)], expected=((2, 0), (4, 0)))
     assert verdict.held is False
     assert verdict.sentence == (
         "Application staleness falls to 1 at 2, in the report to 0 at 2 and to 0 at 4."
     )
-    assert "falls nowhere" in judge([a_row(2, 3, 3)], ((2, 0),)).sentence
+    assert "falls nowhere" in judge([a_row(2, 3, 3)], expected=((2, 0),)).sentence
+
+
+@pytest.mark.parametrize(("figure", "tick"), [(LAZY, 9), (EAGER, 7)], ids=["lazy", "eager"])
+def test_both_stalenesses_fall_when_a_window_is_committed_and_another_delivered(
+    figure: Experiment, tick: int
+) -> None:
+    row = quick_table(figure)[tick - 1]
+    assert (row["time"], row["left"], row["result"]) == (tick, "7", "[1,4)")
+    assert column([row], "queue_before") > column([row], "queue_after")
+    assert column([row], "application_before") > column([row], "application_after")
+
+
+@pytest.mark.parametrize(
+    ("figure", "said"),
+    [(LAZY, "5 at 9 and to 5 at 15"), (EAGER, "3 at 7 and to 3 at 13")],
+    ids=["lazy", "eager"],
+)
+def test_the_verdict_says_whether_the_claim_held(figure: Experiment, said: str) -> None:
+    table = quick_table(figure)
+    assert figure.verdict(table).held
+    assert said in figure.verdict(table).sentence
+    assert figure.verdict([{**row, "application_after": 0.0} for row in table]).held is False

@@ -1,16 +1,17 @@
-"""Append queues against update queues: what holds for any number of keys."""
+"""Figure 7: append queues against update queues, with a single key and with several."""
 
 from __future__ import annotations
 
 import pytest
 
-from simulator.experiments import figure_7a, figure_7b
-from simulator.experiments.append_against_update import ARRIVALS, LOADS, QUEUES, points
 from simulator.experiments.experiment import Experiment, Row, Scale, number, where
+from simulator.experiments.figure_7 import ARRIVALS, FIGURES, LOADS, QUEUES, points
+from upstream import single_key_application_staleness, single_key_queue_staleness
 
 from .golden import quick_table
 
-BOTH = pytest.mark.parametrize("experiment", [figure_7a.EXPERIMENT, figure_7b.EXPERIMENT])
+ONE_KEY, SEVERAL_KEYS = FIGURES
+BOTH = pytest.mark.parametrize("experiment", FIGURES, ids=lambda figure: figure.name)
 UPDATE_QUEUES = ("UQ-FIFO", "UQ-INPLACE")
 
 
@@ -72,7 +73,7 @@ def test_under_overload_shedding_is_the_worse_the_more_may_wait(experiment: Expe
 
 
 def test_queue_staleness_flatters_shedding() -> None:
-    rows = where(quick_table(figure_7b.EXPERIMENT), arrivals="at each tick", load=5, updates=3_000)
+    rows = where(quick_table(SEVERAL_KEYS), arrivals="at each tick", load=5, updates=3_000)
     [shedding] = where(rows, queue="AQ-RLS (capacity 10)")
     [in_place] = where(rows, queue="UQ-INPLACE")
     assert number(shedding, "queue_staleness") < number(in_place, "queue_staleness")
@@ -102,3 +103,70 @@ def test_the_claim_is_about_overload_only(experiment: Experiment) -> None:
         for row in quick_table(experiment)
     ]
     assert experiment.verdict(changed) == experiment.verdict(quick_table(experiment))
+
+
+@pytest.mark.parametrize("load", [2, 5])
+def test_with_an_update_at_each_tick_staleness_is_what_the_cycle_says(load: int) -> None:
+    rows = where(quick_table(ONE_KEY), arrivals="at each tick", load=load, updates=3_000)
+    [in_place] = where(rows, queue="UQ-INPLACE")
+    [append] = where(rows, queue="AQ")
+    expected = 1.5 * load - 1
+    assert number(in_place, "application_staleness") == pytest.approx(expected, rel=0.005)
+    waiting = (load - 1) ** 2 / (2 * load)
+    assert number(in_place, "queue_staleness") == pytest.approx(waiting, rel=0.005)
+    backlog = 3_000 / 2 * (1 - 1 / load)
+    assert number(append, "application_staleness") == pytest.approx(backlog, rel=0.005)
+
+
+@pytest.mark.parametrize("load", [0.75, 2, 5])
+def test_with_memoryless_updates_staleness_is_what_is_known_exactly(load: float) -> None:
+    rows = where(quick_table(ONE_KEY), arrivals="memoryless", load=load, updates=3_000)
+    [in_place] = where(rows, queue="UQ-INPLACE")
+    application = single_key_application_staleness(1.0, load)
+    assert number(in_place, "application_staleness") == pytest.approx(application, rel=0.03)
+    queue = single_key_queue_staleness(1.0, load)
+    assert number(in_place, "queue_staleness") == pytest.approx(queue, rel=0.06)
+
+
+def test_with_one_key_both_update_queues_are_the_same() -> None:
+    rows = quick_table(ONE_KEY)
+    fifo, in_place = (where(rows, queue=queue) for queue in ("UQ-FIFO", "UQ-INPLACE"))
+    assert [{**row, "queue": ""} for row in fifo] == [{**row, "queue": ""} for row in in_place]
+
+
+def test_the_verdict_says_whether_both_are_the_same() -> None:
+    table = quick_table(ONE_KEY)
+    assert ONE_KEY.verdict(table).held
+    assert "is the same as FIFO" in ONE_KEY.verdict(table).sentence
+    changed = [
+        {**row, "application_staleness": 0.99 * number(row, "application_staleness")}
+        if row["queue"] == "UQ-INPLACE"
+        else row
+        for row in table
+    ]
+    assert ONE_KEY.verdict(changed).held is False
+    assert "is not the same as FIFO" in ONE_KEY.verdict(changed).sentence
+
+
+def test_with_several_keys_in_place_is_fresher_than_fifo_and_the_more_so_the_higher_the_load() -> (
+    None
+):
+    ratios = []
+    for load in (2, 5):
+        rows = where(quick_table(SEVERAL_KEYS), arrivals="at each tick", load=load, updates=3_000)
+        [fifo] = where(rows, queue="UQ-FIFO")
+        [in_place] = where(rows, queue="UQ-INPLACE")
+        ratios.append(
+            number(in_place, "application_staleness") / number(fifo, "application_staleness")
+        )
+    assert 0.6 < ratios[1] < ratios[0] < 0.95
+
+
+def test_the_verdict_says_whether_in_place_is_at_most_fifo() -> None:
+    table = quick_table(SEVERAL_KEYS)
+    assert SEVERAL_KEYS.verdict(table).held
+    assert "IN-PLACE has never more than FIFO" in SEVERAL_KEYS.verdict(table).sentence
+    swapped = {"UQ-FIFO": "UQ-INPLACE", "UQ-INPLACE": "UQ-FIFO"}
+    changed = [{**row, "queue": swapped.get(str(row["queue"]), row["queue"])} for row in table]
+    assert SEVERAL_KEYS.verdict(changed).held is False
+    assert "IN-PLACE has sometimes more than FIFO" in SEVERAL_KEYS.verdict(changed).sentence
