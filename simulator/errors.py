@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from upstream import UpStreamError
+from upstream import ParameterError, UpStreamError
 
 
 class OptionError(UpStreamError):
@@ -18,6 +20,23 @@ class OptionError(UpStreamError):
 
     def __str__(self) -> str:
         return f"{self.option} {self.value}: expected {self.expected}"
+
+
+@contextmanager
+def parameters_as_options() -> Iterator[None]:
+    """Turn a ParameterError of the body into an OptionError.
+
+    >>> with parameters_as_options():
+    ...     raise ParameterError("slow_keys", 3, "at most 2")
+    Traceback (most recent call last):
+        ...
+    simulator.errors.OptionError: slow keys 3: expected at most 2
+    """
+    try:
+        yield
+    except ParameterError as error:
+        name = error.name.replace("_", " ")
+        raise OptionError(name, error.value, error.expected) from error
 
 
 class FolderInUseError(UpStreamError):

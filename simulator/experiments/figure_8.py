@@ -26,11 +26,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from upstream import AppendQueue, ManualClock, staleness_lower_bound
+from upstream.workloads.trading_day import SHAPES
 
 from ..model.policy_run import PolicyRun
 from ..workloads.recorded import replay
 from ..workloads.trace_file import TraceFile
-from ..workloads.trading_day import SHAPES, trading_day
+from ..workloads.trading_day import trading_day
 from .experiment import Cell, Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:
