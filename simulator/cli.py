@@ -9,9 +9,8 @@ import typer
 from upstream.cli.version_option import Version
 
 from .commands.advise_policy import advise_policy
-from .commands.list_experiments import list_experiments
 from .commands.option_checks import not_negative, positive
-from .commands.run_figures import run_all, run_figure
+from .commands.run_figures import list_experiments, run_all, run_figure
 from .commands.run_policies import run_policies
 from .demo.command import run_demo
 from .demo.demo import DemoSettings

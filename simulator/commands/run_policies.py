@@ -16,7 +16,7 @@ from upstream import POLICIES
 from upstream.errors import UnknownPolicyError
 
 from ..errors import OptionError
-from ..experiments.plots import save
+from ..experiments.experiment import save
 from ..model.measures import Measures
 from ..model.policy_run import PolicyRun
 from ..model.processing_costs import COST_DISTRIBUTIONS

@@ -16,9 +16,8 @@ from rich.live import Live
 
 from upstream import SystemClock
 
-from .demo import Demo, DemoReport, DemoSettings
+from .demo import Demo, DemoReport, DemoSettings, run_in_real_time
 from .display import DemoView, as_json, introduction, plain_line, plain_table, summary
-from .real_time import run_in_real_time
 
 SECONDS_BETWEEN_FRAMES: Final = 0.25
 SECONDS_BETWEEN_LINES: Final = 1.0

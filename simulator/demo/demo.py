@@ -6,13 +6,14 @@ tests drive it with a `ManualClock`; `real_time.py` runs it by the system's cloc
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from upstream import Clock, QueueStatistics, Stream, StreamQueue, make_queue
+from upstream import Clock, QueueStatistics, Stream, StreamQueue, Update, make_queue
 from upstream.staleness import AgainstBound, against_bound, observed_seconds
 
-from .consumer import Consumer
 from .zipf_feed import ZipfFeed
 
 SHOWN_POLICIES: Final = ("append", "adaptive", "fifo", "in-place", "linecutting", "index")
@@ -176,3 +177,83 @@ def _report_on(policy: str, queue: StreamQueue) -> PolicyReport:
         observed=observed_seconds(rows),
         statistics=queue.statistics(),
     )
+
+
+NEVER = math.inf
+
+
+class Consumer:
+    """Take updates from a queue one after the other, `processing_cost` seconds for each.
+
+    `due` is when the update in hand is ready. A consumer that is called late is not slowed down by
+    it: the next update counts from when this one was due. The queue sees the clock's own times.
+
+    >>> from upstream import ManualClock, UpdateQueue, InPlaceScheduler
+    >>> clock = ManualClock()
+    >>> queue = UpdateQueue(InPlaceScheduler(), clock=clock)
+    >>> consumer = Consumer(queue, processing_cost=2.0)
+    >>> _ = queue.enqueue("IBM", 24.0)
+    >>> consumer.start(clock.now())
+    >>> consumer.due
+    2.0
+    """
+
+    __slots__ = ("_in_hand", "_processing_cost", "due", "queue")
+
+    def __init__(self, queue: StreamQueue, *, processing_cost: float) -> None:
+        self.queue = queue
+        self._processing_cost = processing_cost
+        self._in_hand: Update | None = None
+        self.due = NEVER
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it waits for something to process."""
+        return self._in_hand is None
+
+    def start(self, now: float) -> None:
+        """Take the next update, if there is one, at the time `now`."""
+        assert self._in_hand is None, "a consumer that is busy"
+        self._in_hand = self.queue.dequeue()
+        self.due = NEVER if self._in_hand is None else now + self._processing_cost
+
+    def finish(self) -> None:
+        """Deliver the update in hand, and take the next one."""
+        assert self._in_hand is not None, "a consumer that has nothing in hand"
+        self.queue.deliver(self._in_hand)
+        self._in_hand = None
+        self.start(self.due)
+
+
+MOST_OF_THE_TIME_SHOWING: Final = 0.1
+"""The share of time that may go into showing, during which nothing is fed or consumed."""
+
+
+def run_in_real_time(
+    demo: Demo,
+    *,
+    seconds: float,
+    show: Callable[[DemoReport], None],
+    seconds_between_shows: float,
+    sleep: Callable[[float], None],
+    should_stop: Callable[[], bool],
+) -> DemoReport:
+    """Run for `seconds`, or until `should_stop()`, and return the last report.
+
+    What `show` and a busy machine delay is caught up with at once. Where showing takes long, as it
+    does with many keys, it is done less often.
+    """
+    clock = demo.clock
+    end = demo.start + seconds
+    next_show = demo.start + min(seconds_between_shows, seconds)
+    while (now := clock.now()) < end and not should_stop():
+        demo.catch_up()
+        if now >= next_show:
+            show(demo.report())
+            took = clock.now() - now
+            next_show = now + max(seconds_between_shows, took / MOST_OF_THE_TIME_SHOWING)
+        wait = min(demo.next_due(), next_show, end) - clock.now()
+        if wait > 0:
+            sleep(wait)
+    demo.catch_up()
+    return demo.report()

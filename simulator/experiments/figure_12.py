@@ -34,7 +34,7 @@ from upstream import (
 )
 
 from ..model.simulation import Simulation
-from ..model.window_subscriber import WindowTrace
+from ..model.subscriber import WindowTrace
 from ..workloads.recorded import Recorded
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number
 

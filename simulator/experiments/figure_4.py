@@ -24,6 +24,9 @@ bounds, each with its own wait and cost; `iteration` (its time is that of the en
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -32,15 +35,61 @@ from upstream.events import EventKind
 
 from ..model.event_log import EventLog
 from ..model.policy_run import PolicyRun
-from ..model.staleness_lines import corners, staleness_lines
+from ..model.staleness_lines import Segment, corners, staleness_lines
 from ..workloads.key_rates import uniform
 from ..workloads.sources import Poisson
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
-from .staleness_iterations import Iteration, iterations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One of them, with what was measured of it."""
+
+    enqueue: float
+    dequeue: float
+    delivery: float
+    difference: float
+    """Δ: what it adds to the area under application staleness more than under queue staleness."""
+    overlap: float
+    """O: the part of the area up to its delivery that counts for the next iteration."""
+
+    @property
+    def wait(self) -> float:
+        """The time in the queue."""
+        return self.dequeue - self.enqueue
+
+    @property
+    def cost(self) -> float:
+        """The time in process."""
+        return self.delivery - self.dequeue
+
+
+def iterations(application: Sequence[Segment], queue: Sequence[Segment]) -> Iterator[Iteration]:
+    """Divide the two lines of a key into its iterations; the last one, if not done, is left out.
+
+    The lines are those of an update queue with one server: from each arrival that finds no other
+    waiting both count, in the same order.
+    """
+    waits = (segment for segment in queue if segment.since is not None)
+    for segment, following in pairwise(application):
+        if segment.since is None:
+            continue
+        wait = next(waits)
+        assert wait.since == segment.since, "lines that count from different arrivals"
+        overlap = following.rises_from**2 / 2.0
+        before = segment.rises_from**2 / 2.0
+        yield Iteration(
+            enqueue=segment.since,
+            dequeue=wait.end,
+            delivery=segment.end,
+            difference=before + segment.area - overlap - wait.area,
+            overlap=overlap,
+        )
+
 
 DRAWN: Final[Point] = {"keys": 2, "load": 2.0, "costs": "fixed"}
 DRAWN_KEY: Final = 0

@@ -29,9 +29,8 @@ from upstream import (
 from ..model.measures import Measures, Staleness
 from ..model.simulation import Simulation
 from ..workloads.key_rates import zipf
-from ..workloads.known_from_start import KnownFromStart
 from ..workloads.sources import Poisson
-from ..workloads.workload import Floats
+from ..workloads.workload import Floats, KnownFromStart
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:

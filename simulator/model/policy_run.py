@@ -10,8 +10,7 @@ from upstream import SCHEDULERS, StreamQueue, make_queue
 from upstream.events import EventSink
 
 from ..errors import OptionError
-from ..workloads.known_from_start import KnownFromStart
-from ..workloads.workload import Workload
+from ..workloads.workload import KnownFromStart, Workload
 from .event_log import noted_shedding
 from .measures import Measures
 from .simulation import Simulation

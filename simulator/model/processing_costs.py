@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ..errors import OptionError
-from ..workloads.exact_times import rounded_up
+from ..workloads.workload import rounded_up
 
 _DRAWN_AT_ONCE: Final = 1024
 

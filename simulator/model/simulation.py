@@ -27,12 +27,10 @@ from ..errors import OptionError
 from ..kernel.event_loop import EventLoop, Process, SimulationClock
 from ..kernel.plain_loop import PlainLoop
 from ..kernel.simpy_loop import SimPyLoop
-from ..workloads.known_from_start import KnownFromStart
-from ..workloads.workload import Workload
+from ..workloads.workload import KnownFromStart, Workload
 from .measures import Mark, Measures, Spread, Staleness, mean_since
 from .processing_costs import COST_DISTRIBUTIONS, Costs, check_cost
-from .subscriber import AnySubscriber, Subscriber
-from .window_subscriber import WindowSubscriber
+from .subscriber import AnySubscriber, Subscriber, WindowSubscriber
 
 LOOPS: Final[dict[str, Callable[[], EventLoop]]] = {"simpy": SimPyLoop, "plain": PlainLoop}
 """The event loops by name."""

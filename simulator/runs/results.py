@@ -6,9 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..experiments.experiment import Experiment, Scale, Table
-from ..experiments.plots import plot, save
-from ..experiments.table import to_csv
+from ..experiments.experiment import Experiment, Scale, Table, plot, save, to_csv
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,7 @@ from typing import Protocol
 
 from ..experiments.experiment import Experiment, Point, Row, Scale
 from ..experiments.registry import EXPERIMENTS
-from .fingerprint import fingerprint
-from .folder_lock import locked
-from .point_store import PointStore
+from .point_store import PointStore, fingerprint, locked
 from .results import Result, read_result, write_result
 from .worker_processes import Measured, Task, measured
 

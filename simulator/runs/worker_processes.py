@@ -19,7 +19,7 @@ from multiprocessing.connection import wait
 from ..errors import CodeChangedError, WorkerDiedError
 from ..experiments.experiment import Point, Scale, Table
 from ..experiments.registry import EXPERIMENTS
-from .fingerprint import digest_of_code
+from .point_store import digest_of_code
 
 Task = tuple[str, int, Point]
 """An experiment's name, and the number of a point and the point itself."""

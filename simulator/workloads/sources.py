@@ -12,9 +12,8 @@ from typing import Final
 import numpy as np
 
 from ..errors import OptionError
-from .exact_times import rounded_down
 from .key_rates import KeyShares
-from .workload import Arrivals, Floats, Integers
+from .workload import Arrivals, Floats, Integers, rounded_down
 
 DRAWN_AT_ONCE: Final = 4096
 LONGEST_PERIOD: Final = 10_000_000

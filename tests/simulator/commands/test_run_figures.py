@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.experiments.experiment import Experiment, Point, Scale, Table
+from simulator.experiments.experiment import Experiment, Point, Scale, Table, read_csv
 from simulator.experiments.registry import EXPERIMENTS
-from simulator.experiments.table import read_csv
 from simulator.runs import runner
 
 from ..experiments.golden import assert_golden_rows, golden_path
@@ -139,3 +138,16 @@ def wait_for(is_there: Callable[[], bool], running: subprocess.Popen[str]) -> No
     while not is_there():
         assert running.poll() is None, "it ended before it could be stopped"
         time.sleep(0.02)
+
+
+def test_every_experiment_is_listed() -> None:
+    result = invoke("list")
+    assert result.exit_code == 0
+    for each in EXPERIMENTS.values():
+        assert (f"figure {each.name} " if each.is_figure else each.name) in result.output
+
+
+def test_the_list_is_json_if_wanted() -> None:
+    found = json.loads(invoke("list", "--json").stdout)
+    assert [each["name"] for each in found] == list(EXPERIMENTS)
+    assert all(each["title"] and each["claim"] for each in found)

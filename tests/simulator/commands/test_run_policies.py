@@ -181,7 +181,7 @@ def test_an_event_log_of_each_run_is_written_and_the_figures_are_what_they_were(
         run = json.loads((folder / "run.json").read_text())
         assert run["integrated"]["queue_staleness"] == each["queue_staleness"]
         assert (run["seed"], run["setting"]["load"]) == (7, 3.0)
-        assert (folder / "events-000000.csv").exists()
+        assert (folder / "events-000000000000.csv").exists()
 
 
 def test_a_log_that_is_there_already_is_not_written_over(tmp_path: Path) -> None:

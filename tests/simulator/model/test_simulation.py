@@ -10,10 +10,9 @@ from simulator.errors import OptionError
 from simulator.model.simulation import LENGTH_SAMPLES, LOOPS, MAX_SEED, Simulation
 from simulator.model.subscriber import Subscriber
 from simulator.workloads.key_rates import uniform, zipf
-from simulator.workloads.known_from_start import KnownFromStart
 from simulator.workloads.recorded import Recorded
 from simulator.workloads.sources import FixedInterval, Poisson
-from simulator.workloads.workload import Workload
+from simulator.workloads.workload import KnownFromStart, Workload
 from tests.simulator.logged_run import WORKLOADS
 from upstream import (
     POLICIES,
