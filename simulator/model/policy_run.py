@@ -108,5 +108,7 @@ class PolicyRun:
             raise OptionError("warm-up", self.warm_up, "a share of the updates, below 1")
         keys = len(self.workload.keys)
         if self.warm_up and self.policy in _REFUSING and (self.capacity or keys) < keys:
-            expected = f"at least {keys}, as with a warm-up each of so many keys comes at time 0"
+            expected = (
+                f"at least {keys}, because with a warm-up each of the {keys} keys arrives at time 0"
+            )
             raise OptionError("capacity", self.capacity, expected)

@@ -98,7 +98,7 @@ class Bernoulli(_Shared):
         super().__init__(shares)
         busiest = float(shares.shares.max())
         if not (tick >= SHORTEST_TICK and tick * busiest <= 1):
-            reason = "as the busiest key comes once a tick"
+            reason = "because the busiest key arrives once a tick"
             expected = f"at least {SHORTEST_TICK:g} and at most {1 / busiest:g}, {reason}"
             raise OptionError("tick", tick, expected)
         self.tick = tick

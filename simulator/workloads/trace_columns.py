@@ -124,7 +124,7 @@ class TraceColumns:
         """Return keys if each can be told from all others."""
         for code, key in enumerate(keys):
             if key != key:  # noqa: PLR0124 - this is how a NaN is found
-                raise _BadKeyError(code, f"key {key} does not equal itself; it is no key")
+                raise _BadKeyError(code, f"key {key} does not equal itself, so it cannot be a key")
         found = type(keys[0])
         expected = self._key_type or found
         if found is not expected:

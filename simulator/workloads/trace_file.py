@@ -71,7 +71,7 @@ def read_trace(path: Path, *, time: str = "time", unit: str = "s", key: str = "k
         return _in_seconds(path, trace, unit)
     if unit != "s":
         assert columns.kind is not None
-        expected = f"no --time-unit, since the times are {columns.kind.value}"
+        expected = f"no --time-unit, because the times are {columns.kind.value}"
         raise OptionError("--time-unit", unit, expected)
     return trace
 
@@ -83,7 +83,7 @@ def _in_seconds(path: Path, trace: TraceFile, unit: str) -> TraceFile:
         scaled.flags.writeable = False
         return TraceFile(trace.name, scaled, trace.codes, trace.keys)
     if trace.times[-1] > LATEST_SECONDS:
-        reason = "times this large are no seconds; say by --time-unit what they count"
+        reason = "times as large as this cannot be seconds; give their unit by --time-unit"
         raise TraceError(path, reason, row=len(trace.times))
     return trace
 
@@ -107,9 +107,9 @@ def _trace(path: Path, columns: TraceColumns) -> TraceFile:
     if len(times) == 0:
         raise TraceError(path, "there are no rows")
     if len(times) == 1:
-        raise TraceError(path, "there is one row only, so no rate can be told")
+        raise TraceError(path, "there is only one row, so there is no rate")
     if times[0] == times[-1]:
-        raise TraceError(path, "all rows have the same time, so no rate can be told")
+        raise TraceError(path, "all rows have the same time, so there is no rate")
     for column in (times, codes):
         column.flags.writeable = False
     return TraceFile(path.absolute().name, times, codes, columns.keys())
@@ -126,8 +126,8 @@ def _files(path: Path) -> list[Path]:
     if not found:
         raise TraceError(path, "there are no files in this folder")
     for file in found:
-        if not file.is_file():  # a named pipe would be waited for, without end
-            raise TraceError(file, "it is not a regular file; copy what it gives into one")
+        if not file.is_file():  # reading a named pipe might never end
+            raise TraceError(file, "it is not a regular file; copy its content into one")
     return found
 
 

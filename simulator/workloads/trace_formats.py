@@ -52,7 +52,7 @@ def rows_of(path: Path, *, time: str, key: str) -> TraceRows:
         return _ParquetRows(path, time=time, key=key)
     delimiter = _DELIMITERS.get(Path(name.removesuffix(".gz")).suffix)
     if delimiter is None:
-        raise TraceError(path, f"the name of a trace has to end in {_ENDINGS}")
+        raise TraceError(path, f"the name of a trace must end in {_ENDINGS}")
     return _DelimitedRows(path, delimiter, time=time, key=key)
 
 
@@ -165,7 +165,7 @@ class _DelimitedRows:
         bad = _BAD_ROW.search(str(error))
         if bad is not None:
             row, expected, found = map(int, bad.groups())  # where the header is row 1
-            return self.error(f"it has {found} columns, and the header {expected}", row - 1)
+            return self.error(f"it has {found} columns, and the header has {expected}", row - 1)
         if "straddl" in str(error):
             return self._too_long()
         return TraceError(self.path, f"it cannot be read as a CSV file: {_first_line(error)}")
@@ -194,7 +194,7 @@ class _DelimitedRows:
         with self._text() as text:
             names = next(filter(None, csv.reader(text, delimiter=self._delimiter)), [])
         if any("\0" in name for name in names):
-            raise TraceError(self.path, "it is not a text in UTF-8")
+            raise TraceError(self.path, "it is not text in UTF-8")
         return names
 
     def _lines(self) -> Iterator[int]:

@@ -57,7 +57,9 @@ def kind_of(times: pa.Array, before: TimeKind | None = None) -> TimeKind:
     if kind is None:
         raise BadRowError(0, f"times of type {times.type} are neither numbers nor timestamps")
     if before not in (kind, None):
-        raise BadRowError(0, f"these times are {kind.value}, and those before are {before.value}")
+        raise BadRowError(
+            0, f"these times are {kind.value}, but the times before them are {before.value}"
+        )
     return kind
 
 
@@ -166,5 +168,5 @@ def _not_a_time(times: pa.Array, row: int, kind: TimeKind | None = None) -> BadR
     if kind is None or _kind_of_text(times[row : row + 1]) is None:
         reason = f"time {text!r} is neither a number nor an ISO 8601 timestamp"
     else:
-        reason = f"time {text!r} does not go with the {kind.value} before it"
+        reason = f"time {text!r} is of another kind than the {kind.value} before it"
     return BadRowError(row, reason)

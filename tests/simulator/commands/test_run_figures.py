@@ -122,7 +122,7 @@ def test_a_run_may_be_stopped_and_goes_on(tmp_path: Path) -> None:
         os.killpg(running.pid, signal.SIGINT)  # as a terminal does
         _, errors = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert "goes on from here" in errors
+    assert "continues from here" in errors
     assert "Traceback" not in errors
     assert not (tmp_path / "policies.json").exists()
     before = finished.stat().st_mtime_ns

@@ -106,7 +106,7 @@ def test_without_json_a_table_and_the_seed_are_printed() -> None:
     assert "Seed 4, load 5." in result.output
     for policy in ("fifo", "in-place", "linecutting", "index"):
         assert policy in result.output
-    assert "Times in mean inter-arrival times." in result.output
+    assert "Times are in mean inter-arrival times." in result.output
 
 
 def test_a_plot_is_written_if_wanted(tmp_path: Path) -> None:
@@ -132,8 +132,8 @@ def test_a_plot_is_written_if_wanted(tmp_path: Path) -> None:
         ("--servers", "0", ("--servers",)),
         ("--capacity", "0", ("--capacity",)),
         ("--cost-distribution", "cheap", ("cheap", "exponential")),
-        ("--time-unit", "ms", ("--trace", "a file")),
-        ("--key", "symbol", ("--trace", "a file")),
+        ("--time-unit", "ms", ("--trace", "a trace")),
+        ("--key", "symbol", ("--trace", "a trace")),
         ("--loop", "fast", ("fast", "simpy or plain")),
         ("--trace", "no-such-file.csv", ("no-such-file.csv",)),
         ("--plot", "no-such-folder/plot.png", ("--plot", "no-such-folder")),
