@@ -1,7 +1,8 @@
 """The demo: one feed, one stream, a queue of each policy, and a consumer of equal speed for each.
 
 `Demo` does what is due by its clock and reports what the queues measured. It never waits, so the
-tests drive it with a `ManualClock`; `real_time.py` runs it by the system's clock.
+tests drive it with a `ManualClock`; `run_in_real_time` sleeps until something is due and shows the
+state now and then.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ UPDATES_PER_SECOND: Final = 2_000.0
 
 @dataclass(frozen=True, slots=True)
 class DemoSettings:
-    """What is fed, and how fast it is consumed: `load` times slower."""
+    """The feed, and the speed of the consumers, which are `load` times slower than it."""
 
     keys: int = 100
     theta: float = 1.0
@@ -38,13 +39,13 @@ class DemoSettings:
 
 @dataclass(frozen=True, slots=True)
 class PolicyReport:
-    """What one queue has measured so far; staleness in seconds, averaged since the start."""
+    """The measurements of one queue so far; staleness is in seconds, averaged since the start."""
 
     policy: str
     queue_staleness: float
     application_staleness: float
     queue_lower_bound: float | None
-    """The lower bound expected under memoryless arrivals; None while not known."""
+    """The lower bound expected under memoryless arrivals; None while it is not known."""
     application_lower_bound: float | None
     worst_key: str | None
     """The key with the largest queue staleness."""
@@ -60,7 +61,7 @@ class PolicyReport:
 
     @property
     def times_the_bound(self) -> float | None:
-        """The queue staleness over its bound; None where that is zero, not known, or too early."""
+        """The queue staleness over its bound; None if that is zero, unknown or too early."""
         return self.against_bound.times
 
     @property
@@ -72,7 +73,7 @@ class PolicyReport:
 
 @dataclass(frozen=True, slots=True)
 class DemoReport:
-    """What all queues have measured so far."""
+    """The measurements of all queues so far."""
 
     elapsed: float
     arrived: int
@@ -84,7 +85,7 @@ class DemoReport:
 
 
 class Demo:
-    """Feed the queues and let their consumers work, as far as the clock has come.
+    """Feeds the queues and lets their consumers work, until the time that the clock shows.
 
     >>> from upstream import ManualClock
     >>> clock = ManualClock()
@@ -129,7 +130,7 @@ class Demo:
         return self._start
 
     def next_due(self) -> float:
-        """Return when `catch_up` will have something to do again."""
+        """Return the time at which `catch_up` will have something to do again."""
         first_ready = min(consumer.due for consumer in self._consumers.values())
         return min(self._start + self._arrival.due_seconds, first_ready)
 
@@ -144,7 +145,7 @@ class Demo:
                 self._take_in_arrival()
 
     def report(self) -> DemoReport:
-        """Return what the queues have measured until now. O(keys)."""
+        """Return the measurements of the queues until now. O(keys)."""
         return DemoReport(
             elapsed=self._clock.now() - self._start,
             arrived=self._stream.statistics().arrived,
@@ -183,10 +184,11 @@ NEVER = math.inf
 
 
 class Consumer:
-    """Take updates from a queue one after the other, `processing_cost` seconds for each.
+    """A consumer of fixed speed: it takes one update after another, `processing_cost` seconds each.
 
-    `due` is when the update in hand is ready. A consumer that is called late is not slowed down by
-    it: the next update counts from when this one was due. The queue sees the clock's own times.
+    No work is done in that time. `due` is the time when the update in hand is ready. A consumer
+    that is called late is not slowed down by it: the next update counts from the time when this
+    one was due. The queue sees the clock's times.
 
     >>> from upstream import ManualClock, UpdateQueue, InPlaceScheduler
     >>> clock = ManualClock()
@@ -208,7 +210,7 @@ class Consumer:
 
     @property
     def is_idle(self) -> bool:
-        """Whether it waits for something to process."""
+        """Whether it waits for an update."""
         return self._in_hand is None
 
     def start(self, now: float) -> None:
@@ -226,7 +228,7 @@ class Consumer:
 
 
 MOST_OF_THE_TIME_SHOWING: Final = 0.1
-"""The share of time that may go into showing, during which nothing is fed or consumed."""
+"""The share of time for showing, during which nothing is fed or consumed."""
 
 
 def run_in_real_time(
@@ -240,7 +242,7 @@ def run_in_real_time(
 ) -> DemoReport:
     """Run for `seconds`, or until `should_stop()`, and return the last report.
 
-    What `show` and a busy machine delay is caught up with at once. Where showing takes long, as it
+    Delays by `show` or by a busy machine are caught up with at once. If showing takes long, as it
     does with many keys, it is done less often.
     """
     clock = demo.clock

@@ -24,7 +24,7 @@ Row = Mapping[str, Cell]
 """A row of the table; all rows of an experiment have the same columns."""
 Table = Sequence[Row]
 Point = Mapping[str, Cell]
-"""What to measure: the parameters that differ from point to point."""
+"""A point to measure: the parameters that differ from point to point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was measured, in one sentence, against what was claimed."""
+    """The measurement in a sentence, compared with the claim."""
 
     sentence: str
     held: bool | None
-    """Whether the claim held; None where nothing was claimed."""
+    """Whether the claim held; None if there was no claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Experiment:
     """The figure's number, or a word."""
     title: str
     claim: str
-    """What the report says that it shows, or the question that it answers."""
+    """The report's claim about it, or the question that it answers."""
     points: Callable[[Scale], Sequence[Point]]
     measure: Callable[[Point, Scale], Table]
     draw: Callable[[Table, Figure], None]

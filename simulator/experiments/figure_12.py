@@ -48,7 +48,7 @@ COST: Final = 2
 KINDS: Final = ("queue", "application")
 
 Falls = tuple[tuple[float, float], ...]
-"""When application staleness falls, and to what."""
+"""The times when application staleness falls, each with the value that it falls to."""
 
 
 class _Sampled:
@@ -65,7 +65,7 @@ class _Sampled:
         """The integral of each staleness since the first arrival."""
 
     def sample(self) -> None:
-        """Note what has become of the newest arrival, and staleness until now."""
+        """Note what happened to the newest arrival, and the staleness until now."""
         queue, now = self._queue, self._simulation.now
         self._first = now if self._first is None else self._first
         superseded = queue.statistics().windows.superseded
@@ -133,7 +133,7 @@ def _events(trace: WindowTrace) -> dict[float, Row]:
 
 
 def falls(table: Table) -> Falls:
-    """Return when application staleness falls, and to what."""
+    """Return the times when application staleness falls, and the values that it falls to."""
     return tuple(
         (number(row, "time"), number(row, "application_after"))
         for row in table

@@ -8,18 +8,29 @@ staleness by
 
 where the overlap O belongs to the next iteration, which may begin during the processing. As
 0 <= O <= cost² / 2, also wait * cost <= Δ <= wait * cost + cost² / 2. For wait and cost the report
-takes the means, and it says that the cost is a constant.
+uses the means, and it says that the cost is a constant.
 
-The report is silent on the arrivals that it draws. Here: memoryless ones, IN-PLACE, and what is
-drawn is the beginning for one of two keys at load 2, so that some iterations overlap and others do
-not; the bounds are checked over every iteration of 1, 3 and 10 keys as well, at loads below and
-above 1. That the cost is constant matters if means are put in. In runs whose costs are drawn at
-random, exponentially, each iteration keeps within the bounds of its own wait and cost, but the mean
-Δ may be above the upper one, as the mean of cost² is more than the square of the mean.
+An iteration begins when an update finds no other update of its key waiting:
 
-Rows: `run` has the means over all iterations of all keys, and how many of them kept within the
-bounds, each with its own wait and cost; `iteration` (its time is that of the enqueue), `arrival`,
-`application` and `queue` (the corners of the lines) are what is drawn, of key 0.
+```
+ enqueue ──── wait ────▶ dequeue ──── cost ────▶ delivery
+                                 ▲ the first update of the next iteration may come here
+```
+
+Until the delivery the application is stale since the enqueue, and the queue is until the dequeue.
+If the next iteration begins before the delivery, its own staleness by then, a triangle under the
+line, counts for the next one: that is the overlap O.
+
+The report does not say which arrivals it draws. Here they are memoryless and the scheduler is
+IN-PLACE. The plot shows the beginning of a run for one of two keys at load 2, so that some
+iterations overlap and others do not. The bounds are also checked over every iteration of 1, 3 and
+10 keys, at loads below and above 1. It matters for means that the cost is constant. In runs with
+random, exponential costs each iteration is within the bounds of its own wait and cost, but the mean
+Δ may be above the upper bound, because the mean of cost² is more than the square of the mean.
+
+Rows: `run` has the means over all iterations of all keys, and how many iterations were within the
+bounds of their own wait and cost. `iteration` (at the time of its enqueue), `arrival`,
+`application` and `queue` (the corners of the lines) are drawn, for key 0.
 """
 
 from __future__ import annotations
@@ -47,13 +58,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """One of them, with what was measured of it."""
+    """One iteration of a key, and its measurements."""
 
     enqueue: float
     dequeue: float
     delivery: float
     difference: float
-    """Δ: what it adds to the area under application staleness more than under queue staleness."""
+    """Δ: how much more area it adds under application staleness than under queue staleness."""
     overlap: float
     """O: the part of the area up to its delivery that counts for the next iteration."""
 
@@ -69,7 +80,7 @@ class Iteration:
 
 
 def iterations(application: Sequence[Segment], queue: Sequence[Segment]) -> Iterator[Iteration]:
-    """Divide the two lines of a key into its iterations; the last one, if not done, is left out.
+    """Divide the two lines of a key into its iterations, without an unfinished one at the end.
 
     The lines are those of an update queue with one server: from each arrival that finds no other
     waiting both count, in the same order.
@@ -257,7 +268,7 @@ def _lengths(row: Row) -> tuple[float, float, float]:
 
 
 def verdict(table: Table) -> Verdict:
-    """Say over how many iterations the bounds held, and what random costs do to the means."""
+    """Say for how many iterations the bounds held, and how random costs change the means."""
     runs = where(table, what="run")
     done = int(sum(column(runs, "iterations")))
     within = int(sum(column(runs, "within_bounds")))

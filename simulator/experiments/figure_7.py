@@ -129,7 +129,7 @@ def draw(table: Table, figure: Figure) -> None:
 
 
 def judge(table: Table, *, keys: int) -> Verdict:
-    """Say whether the update queues are the fresher ones at every overload, and by what factor."""
+    """Say whether the update queues are fresher at every overload, and by which factor."""
     overloads = {at: found for at, found in _by_setting(table).items() if at.load > 1}
     least, where_least = min(
         (

@@ -74,7 +74,7 @@ def saving(table: Table, x: str, y: str) -> Means:
 
 
 def rises(means: Means) -> bool:
-    """Tell whether each mean is above the one before.
+    """Return whether each mean is above the one before.
 
     >>> rises({0.0: 1.0, 0.3: 2.0}), rises({0.0: 1.0, 0.3: 1.0})
     (True, False)
@@ -83,7 +83,7 @@ def rises(means: Means) -> bool:
 
 
 def falls(means: Means) -> bool:
-    """Tell whether each mean is below the one before."""
+    """Return whether each mean is below the one before."""
     return all(before > after for before, after in pairwise(means.values()))
 
 
@@ -100,18 +100,18 @@ def by_page(table: Table, measured: Callable[[Table], Means], form: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What is on the x-axis: its column, its label, and what is expected along it."""
+    """An x-axis: its column, its label, and the expectation along it."""
 
     column: str
     label: str
     quantity: str
-    """What grows along the axis."""
+    """The quantity that grows along the axis."""
     each: str
-    """What there is one of at each value."""
+    """The name of one value of the axis."""
     verb: str
-    """What the means are expected to do, in the infinitive."""
+    """The expected movement of the means, as an infinitive."""
     is_so: Callable[[Means], bool]
-    """Whether they do."""
+    """Checks the expectation."""
 
     def says(self, means: Means) -> str:
         """Say what the means do along the axis."""

@@ -1,23 +1,23 @@
-"""What Figures 16 and 17 are made of: on-demand paging and naive memory, on the same arrivals.
+"""The runs of Figures 16 and 17: on-demand paging and naive memory, on the same arrivals.
 
-The report (section 7.3): 100 keys, Zipf theta 0 to 0.9; 20 to 1000 tuples per second arrive, 10 are
-processed, so the load is 2 to 100; each run takes as long as 1000 results do. Measured are the
+The report (section 7.3): 100 keys, Zipf theta 0 to 0.9; 20 to 1000 tuples per second arrive and 10
+are processed, so the load is 2 to 100; each run lasts until there are 1000 results. It measures the
 *average usage*, the space held, and the *average effective usage*, the share of it that is not
 dirty. Naive memory keeps the location of a key that was dequeued. All four figures show columns of
 the same runs, so a process measures each run once.
 
-The report is silent on the following. What was chosen, and what depends on it:
+The report does not say the following. The list has the choices, and what depends on them:
 
 * *Which loads are averaged* in Figure 16: 2, 5, 10, 20, 50 and 100, once each. The highest three
   are nearly alike, so more of those would hide more of the skew; least and most are drawn, too.
 * *The page size, and the tuple's.* Usage is counted in tuples, so that the tuple's size does not
-  matter. The report's 1 can only be meant of locations, since a page in use may have room left. So
-  usage is also counted in whole pages, of 4, 16 and 64 tuples (4 KiB if a tuple has 64 bytes).
-* *Whether naive memory has all its room from the start*, to which the report likens it. Here a key
-  has none before its first update. Room for all keys from the start is shown as `preallocated`,
-  which is computed: it needs no run, as what waits is the same.
-* *How tuples are spaced*: evenly, the key of each drawn by its share. Memoryless arrivals change
-  the usage by less than 3 of 100 tuples, which the tests hold. *The scheduler*: IN-PLACE.
+  matter. The report's 1 must refer to locations, because a page in use may have room left. So usage
+  is also counted in whole pages, of 4, 16 and 64 tuples (4 KiB if a tuple has 64 bytes).
+* *Whether naive memory has all its room from the start*, to which the report compares it. Here a
+  key has no room before its first update. Room for all keys from the start is shown as
+  `preallocated`. It is computed and needs no run, because the same updates wait.
+* *How tuples are spaced*: evenly, with the key of each drawn by its share. Memoryless arrivals
+  change the usage by less than 3 of 100 tuples, which the tests check. *The scheduler*: IN-PLACE.
 """
 
 from __future__ import annotations
@@ -107,12 +107,12 @@ class MemoryRun:
     load: float
     tuples_per_page: int
     results: int
-    """How many results there is time for."""
+    """The number of results that the run has time for."""
     seed: int = 1
     is_memoryless: bool = False
 
     def measure(self) -> MemoryUsage:
-        """Run it and return what was held.
+        """Run it and return the usage of its memory.
 
         >>> run = MemoryRun(memory="naive", theta=0.0, load=2, tuples_per_page=16, results=1_000)
         >>> run.measure().locations_held
@@ -174,7 +174,7 @@ def _usage(run: MemoryRun) -> MemoryUsage:
 
 
 def _row(memory: str, usage: MemoryUsage, waiting: float) -> Row:
-    """Return the measures of a memory, in tuples, while so many tuples waited on average."""
+    """Return the measures of a memory, in tuples; `waiting` tuples waited on average."""
     pages = usage.average_page_usage_bytes / TUPLE_BYTES
     return {
         "memory": memory,

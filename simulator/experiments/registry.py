@@ -61,7 +61,7 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = _Experiments()
 
 
 def find_experiment(name: str) -> Experiment:
-    """Return an experiment; OptionError, with the names that there are, if there is none."""
+    """Return an experiment; OptionError, which lists the names, if it does not exist."""
     wanted = name.lower().removeprefix("figure").strip(" -_").replace("_", "-")
     if wanted not in EXPERIMENTS:
         raise OptionError("experiment", repr(name), "one of " + ", ".join(EXPERIMENTS))

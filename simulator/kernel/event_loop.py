@@ -1,9 +1,9 @@
-"""What a simulation asks of an event loop, and the clock that tells its time to the queues.
+"""The interface of event loops, and the clock that gives the queues their time.
 
-A *process* is a generator, as in SimPy: it yields what it waits for, which its loop has made, and
-goes on when that has come. The same processes run on every loop.
+A *process* is a generator, as in SimPy. It yields an object that its loop has made and that it
+waits for, and continues when that has happened. The same processes run on every loop.
 
-At one moment arrivals come first, then what was processed is delivered, and then the next key is
+At one moment arrivals happen first, then finished updates are delivered, and then the next key is
 served, in the order of the report's figures 2 and 12. So a process waits for the time of an arrival
 with `arrival_after`, and for the end of its work with `work_for`.
 """
@@ -14,32 +14,32 @@ from collections.abc import Callable, Generator, Sized
 from typing import Any, Final, Protocol
 
 Process = Generator[Any, None, None]
-"""A process yields what its loop has made, and is sent nothing."""
+"""A process yields objects that its loop has made, and is sent nothing."""
 
 ARRIVALS: Final = 1
 WORK: Final = 2
-"""The ranks of what happens at one moment, the first first; the former is SimPy's own default."""
+"""The ranks of events at one moment; the lower one is first, and is SimPy's own default."""
 
 
 class Bell(Protocol):
-    """Where idle processes wait to be called."""
+    """Idle processes wait at a bell until it is rung."""
 
     def wait(self) -> object:
-        """Return what a process yields to sleep until the bell is rung."""
+        """Return the object that a process yields to sleep until the bell is rung."""
         ...
 
     @property
     def sleepers(self) -> Sized:
-        """Who waits for the bell."""
+        """The processes that wait."""
         ...
 
     def ring(self) -> None:
-        """Wake who has waited longest, at this moment, after the arrivals of the moment."""
+        """Wake the process that has waited longest, now, after the arrivals of this moment."""
         ...
 
 
 class EventLoop(Protocol):
-    """A simulated time, and the processes that happen in it."""
+    """A simulated time, and the processes that run in it."""
 
     @property
     def now(self) -> float:
@@ -48,12 +48,12 @@ class EventLoop(Protocol):
 
     @property
     def arrival_after(self) -> Callable[[float], object]:
-        """What makes, from a delay, what a process yields to go on then as an arrival."""
+        """Turns a delay into the object that a process yields to continue then as an arrival."""
         ...
 
     @property
     def work_for(self) -> Callable[[float], object]:
-        """What makes, from a delay, what a process yields to go on then, its work being done."""
+        """Turns a delay into the object that a process yields to continue then, its work done."""
         ...
 
     def bell(self) -> Bell:
@@ -61,16 +61,16 @@ class EventLoop(Protocol):
         ...
 
     def start(self, process: Process) -> None:
-        """Let a process begin when the loop runs; not to be called by a process."""
+        """Let a process begin when the loop runs; a process must not call this."""
         ...
 
     def run(self, main: Process) -> None:
-        """Start one more process, and let everything happen until that one has ended."""
+        """Start one more process, and run all processes until that one has ended."""
         ...
 
 
 class SimulationClock:
-    """Tell the time of an event loop to the queues that are simulated.
+    """Gives the simulated queues the time of an event loop.
 
     >>> from simulator.kernel.plain_loop import PlainLoop
     >>> SimulationClock(PlainLoop()).now()

@@ -1,6 +1,6 @@
-"""A plain event loop: a heap of times and processes, and nothing else.
+"""The event loop `plain`: a heap of times and processes, and nothing else.
 
-It does what the SimPy loop does, event by event and to the last bit of each time, and costs less
+It does the same as the SimPy loop, event by event and to the last bit of each time, and costs less
 (`tests/benchmarks/test_simulation.py`).
 """
 
@@ -16,27 +16,27 @@ Wish = tuple[float, int]
 
 
 class PlainBell:
-    """Where idle processes of a plain loop wait to be called."""
+    """Idle processes of a plain loop wait at a bell until it is rung."""
 
     __slots__ = ("_loop", "sleepers")
 
     def __init__(self, loop: PlainLoop) -> None:
         self._loop = loop
         self.sleepers: deque[Process] = deque()
-        """Who waits for the bell, who has waited longest first."""
+        """The processes that wait, longest first."""
 
     def wait(self) -> PlainBell:
-        """Return what a process yields to sleep until the bell is rung."""
+        """Return the object that a process yields to sleep until the bell is rung."""
         return self
 
     def ring(self) -> None:
-        """Wake who has waited longest, at this moment, after the arrivals of the moment."""
+        """Wake the process that has waited longest, now, after the arrivals of this moment."""
         if self.sleepers:
             self._loop.schedule(self.sleepers.popleft(), WORK)
 
 
 class PlainLoop:
-    """Processes by the time at which they go on, then by rank, then in the order of asking.
+    """Processes by the time at which they continue, then by rank, then in the order of asking.
 
     >>> loop = PlainLoop()
     >>> def sleep():
@@ -56,12 +56,12 @@ class PlainLoop:
 
     @staticmethod
     def arrival_after(delay: float) -> Wish:
-        """Return what a process yields to go on after a delay, as an arrival."""
+        """Return the object that a process yields to continue after a delay, as an arrival."""
         return delay, ARRIVALS
 
     @staticmethod
     def work_for(delay: float) -> Wish:
-        """Return what a process yields to go on after a delay, its work being done."""
+        """Return the object that a process yields to continue after a delay, its work done."""
         return delay, WORK
 
     def bell(self) -> PlainBell:
@@ -73,7 +73,7 @@ class PlainLoop:
         self.schedule(process, 0)
 
     def schedule(self, process: Process, rank: int) -> None:
-        """Let a process go on at this moment, after what has a lower rank."""
+        """Let a process continue at this moment, after those of lower ranks."""
         self._entries += 1
         heapq.heappush(self._heap, (self.now, rank, self._entries, process))
 
@@ -96,7 +96,7 @@ class PlainLoop:
                 return
             if wish is not None:
                 wish.sleepers.append(process)
-            elif process is main:  # as in SimPy, what happens at this moment still does
+            elif process is main:  # as in SimPy, the other events of this moment still happen
                 self.schedule(end, ARRIVALS)
         raise AssertionError("the main process waits for ever")
 

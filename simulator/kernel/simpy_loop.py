@@ -31,16 +31,16 @@ class SimPyBell:
     def __init__(self, environment: simpy.Environment) -> None:
         self._environment = environment
         self.sleepers: deque[simpy.Event] = deque()
-        """Who waits for the bell, who has waited longest first."""
+        """The processes that wait, longest first."""
 
     def wait(self) -> simpy.Event:
-        """Return what a process yields to sleep until the bell is rung."""
+        """Return the object that a process yields to sleep until the bell is rung."""
         sleeper = simpy.Event(self._environment)
         self.sleepers.append(sleeper)
         return sleeper
 
     def ring(self) -> None:
-        """Wake who has waited longest, at this moment, after the arrivals of the moment."""
+        """Wake the process that has waited longest, now, after the arrivals of this moment."""
         if self.sleepers:
             sleeper = self.sleepers.popleft()
             sleeper._ok, sleeper._value = True, None

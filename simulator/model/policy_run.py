@@ -1,4 +1,4 @@
-"""A run of one policy: a workload, a queue of that policy, a server, and what it measured."""
+"""A run of one policy: a workload, a queue of that policy, its servers, and the measurements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .simulation import Simulation
 from .subscriber import Subscriber
 
 _REFUSING: Final = ("append", *SCHEDULERS)
-"""The policies that refuse what finds the queue full, and so may not know of a key."""
+"""The policies that reject an update when the queue is full, and so may not know a key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class PolicyRun:
     """Whether the queue is given the true rates and cost; otherwise it estimates them."""
     capacity: int | None = None
     warm_up: float = 0.0
-    """The share of the updates that comes before what is measured. If there is one, each key
+    """The share of the updates that arrive before the measurement. If it is not 0, each key
     arrives once at time 0, on top of the updates."""
     loop: str = "plain"
     is_logged: bool = False
@@ -47,7 +47,7 @@ class PolicyRun:
         *,
         sink: EventSink | None = None,
     ) -> Measures:
-        """Run it and return what was measured; `on_progress` hears which share of it is done.
+        """Run it and return the measurements; `on_progress` is called with the share that is done.
 
         `sink` takes every event, if it is given.
 
@@ -103,7 +103,7 @@ class PolicyRun:
         )
 
     def _check_warm_up(self) -> None:
-        """Raise OptionError if what comes after the warm-up cannot be measured."""
+        """Raise OptionError if nothing can be measured after the warm-up."""
         if not 0 <= self.warm_up < 1:
             raise OptionError("warm-up", self.warm_up, "a share of the updates, below 1")
         keys = len(self.workload.keys)

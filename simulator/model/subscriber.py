@@ -19,7 +19,7 @@ from .processing_costs import Costs
 
 
 class WindowTrace:
-    """What the server took, and what it delivered, each with the time of it, in order."""
+    """The tuples that the server took and the results that it delivered, each with its time."""
 
     __slots__ = ("left", "results")
 
@@ -33,9 +33,8 @@ class WindowSubscriber:
     """A queue of windows, and one server that aggregates them.
 
     A tuple takes a cost for each window that it updates (the report's C_t, and its "no
-    optimizations concerning the window computation"); a mark without a tuple takes none. What the
-    server has made of a window is delivered when its last tuple is done. `is_logged` keeps what
-    happens in `trace`.
+    optimizations concerning the window computation"); a mark without a tuple takes none. The result
+    of a window is delivered when its last tuple is done. `is_logged` keeps the events in `trace`.
     """
 
     __slots__ = (
@@ -61,11 +60,11 @@ class WindowSubscriber:
         self.trace = WindowTrace() if is_logged else None
         self._loop = loop
         self.bell: Bell = loop.bell()
-        """Where idle servers sleep until something arrives."""
+        """Idle servers sleep here until something arrives."""
         self._costs = costs
 
     def serve(self) -> Process:
-        """Take tuples, aggregate them, and deliver results, for ever."""
+        """Take tuples, aggregate them, and deliver results, without end."""
         aggregate, queue, loop, trace = self.aggregate, self.queue, self._loop, self.trace
         while True:
             leaving = queue.dequeue()
@@ -91,8 +90,8 @@ MAX_SERVERS: Final = 10_000
 class Subscriber:
     """A queue of updates and its servers.
 
-    `costs` has what each service takes. `is_logged` keeps every event in `log`; `sink` takes them
-    instead, if it is given.
+    `costs` has the cost of each service. `is_logged` keeps every event in `log`; `sink` takes the
+    events instead, if it is given.
     """
 
     __slots__ = (
@@ -122,15 +121,15 @@ class Subscriber:
         """For each update delivered, the time since it arrived."""
         self.log = EventLog() if is_logged else None
         self.sink = self.log if sink is None else sink
-        """What takes the events, None if nobody wants them."""
+        """Takes the events; None if they are not needed."""
         self._rejected = 0
         self._loop = loop
         self.bell: Bell = loop.bell()
-        """Where idle servers sleep until something arrives."""
+        """Idle servers sleep here until something arrives."""
         self._costs = costs
 
     def note_arrival(self, key: Key, number: int) -> None:
-        """Tell the sink, which there is, that an update arrived just now, or found no room."""
+        """Note in the sink, which must exist, that an update arrived or was rejected."""
         assert self.sink is not None
         kind = EventKind.ARRIVAL
         if self.queue.capacity is not None:
@@ -141,7 +140,7 @@ class Subscriber:
         self.sink.note(self._loop.now, kind, key, number)
 
     def serve(self) -> Process:
-        """Take updates, process and deliver them, for ever: one server."""
+        """Take updates, process them and deliver them, without end: one server."""
         loop, log = self._loop, self.sink
         dequeue, deliver, work_for = self.queue.dequeue, self.queue.deliver, loop.work_for
         next_cost, note_latency = self._costs.__next__, self.latencies.append

@@ -26,7 +26,7 @@ from ..experiments.experiment import Experiment, Row, Scale, Table
 
 
 class PointStore:
-    """Rows by the number of their point; what is stored of other code or points is dropped."""
+    """Rows by the number of their point; rows of other code or other points are removed."""
 
     def __init__(self, path: Path, fingerprint: str) -> None:
         self._path = path
@@ -93,7 +93,7 @@ def fingerprint(experiment: Experiment, scale: Scale) -> str:
 
 @cache
 def digest_of_code() -> str:
-    """Return a digest of the code and what it stands on, as of when this process first asked."""
+    """Return a digest of the code and of its dependencies, as they were at the first call."""
     versions = [sys.version, *(version(name) for name in ("numpy", "simpy"))]
     digest = hashlib.sha256(json.dumps(versions).encode())
     for package in _PACKAGES:
@@ -108,9 +108,9 @@ FILE_NAME = ".lock"
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Make a folder if there is none, and hold it; FolderInUseError if another run does.
+    """Make a folder if it does not exist, and lock it; FolderInUseError if another run has it.
 
-    The system lets go of the lock when the process ends, however it ends.
+    The system releases the lock when the process ends, however it ends.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / FILE_NAME).open("w") as file:

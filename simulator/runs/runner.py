@@ -16,14 +16,14 @@ from .worker_processes import Measured, Task, measured
 
 
 class Progress(Protocol):
-    """What wants to know how far a run is."""
+    """Shows the progress of a run."""
 
     def expect(self, name: str, *, points: int, measured: int) -> None:
-        """Hear of an experiment, how many points it has, and how many are known already."""
+        """Take an experiment, its number of points, and how many of them are known already."""
         ...
 
     def advance(self, name: str) -> None:
-        """Hear that one more point of it is measured."""
+        """Count one more measured point of it."""
         ...
 
 
@@ -105,7 +105,7 @@ def _finish(each: _Pending, scale: Scale, out: Path) -> Result:
 
 
 def _measured(tasks: Sequence[Task], scale: Scale, *, jobs: int) -> Iterator[Measured]:
-    """Yield the rows of each point, measured here if there is nothing to be gained."""
+    """Yield the rows of each point; measure here if more processes would not be faster."""
     if jobs > 1 and len(tasks) > 1:
         yield from measured(tasks, scale, jobs=jobs)
         return

@@ -18,7 +18,7 @@ from .workload import Arrivals, Floats, Integers, rounded_down
 DRAWN_AT_ONCE: Final = 4096
 LONGEST_PERIOD: Final = 10_000_000
 SHORTEST_TICK: Final = 0.001
-"""Below that, ticks with an arrival are so rare that drawing them all takes for ever."""
+"""With shorter ticks an arrival is so rare that drawing all ticks takes too long."""
 
 
 class _Shared:
@@ -81,7 +81,7 @@ class RoundRobin(_Shared):
         super().__init__(shares)
 
     def arrivals(self, random: np.random.Generator) -> Iterator[Arrivals]:
-        """Tell the arrivals, some at a time; nothing in them is random."""
+        """Return the arrivals, some at a time; nothing in them is random."""
         for times in _ticks():
             yield Arrivals(times, times.astype(np.int64) % len(self.keys))
 
@@ -118,7 +118,7 @@ class Bernoulli(_Shared):
 
 
 class ChangingRates:
-    """Poisson arrivals whose shares change every `period`, in turn and for ever."""
+    """Poisson arrivals whose shares change every `period`, in turn and without end."""
 
     __slots__ = ("_phases", "keys", "period", "rates")
 

@@ -1,4 +1,4 @@
-"""Recorded streams: which files a trace is of, in which order, and what is replayed of them."""
+"""Recorded streams: the files of a trace, their order, and the rows to replay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .trace_formats import TraceRows, rows_of
 from .trace_times import BadRowError, TimeKind
 
 SECONDS_PER_UNIT: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-"""What numbers in a column of times may count."""
+"""The units that numbers in a column of times may have."""
 LATEST_SECONDS: Final = 1e11
 """The year 5138. Milliseconds since 1970 are beyond."""
 
@@ -44,7 +44,7 @@ class TraceFile:
     """In order of first appearance."""
 
     def first(self, rows: int) -> TraceFile:
-        """Return the first rows; OptionError if that is no trace, or there are not so many."""
+        """Return the first rows; OptionError if there are too few, or no time passes in them."""
         if not 2 <= rows <= len(self.times) or self.times[0] == self.times[rows - 1]:
             expected = f"from 2 to {len(self.times):,} updates, in which time passes"
             raise OptionError("--updates", rows, expected)
@@ -55,7 +55,7 @@ def read_trace(path: Path, *, time: str = "time", unit: str = "s", key: str = "k
     """Read a recorded stream from a file, or from a folder of files in the order of their names.
 
     `time` and `key` name the columns. Times are timestamps, times of day, or numbers, which count
-    seconds unless `unit` says otherwise. TraceError says which row of which file is no good.
+    seconds unless `unit` says otherwise. TraceError names the file and the row that is wrong.
     """
     if unit not in SECONDS_PER_UNIT:
         raise OptionError("--time-unit", unit, " or ".join(SECONDS_PER_UNIT))
@@ -89,7 +89,7 @@ def _in_seconds(path: Path, trace: TraceFile, unit: str) -> TraceFile:
 
 
 def _add(file: TraceRows, columns: TraceColumns, above: str) -> bool:
-    """Add the rows of a file, and tell whether there are any."""
+    """Add the rows of a file, and return whether there are any."""
     row = 0
     with closing(file.batches()) as batches:
         for times, keys in batches:
@@ -102,7 +102,7 @@ def _add(file: TraceRows, columns: TraceColumns, above: str) -> bool:
 
 
 def _trace(path: Path, columns: TraceColumns) -> TraceFile:
-    """Return what was read, if it is enough to be replayed."""
+    """Return the trace, if there are enough rows to replay."""
     times, codes = columns.times(), columns.codes()
     if len(times) == 0:
         raise TraceError(path, "there are no rows")
@@ -116,7 +116,7 @@ def _trace(path: Path, columns: TraceColumns) -> TraceFile:
 
 
 def _files(path: Path) -> list[Path]:
-    """Return the files of a trace; TraceError if there are none."""
+    """Return the files of a trace; TraceError if there are no files."""
     try:
         if not path.exists():
             raise TraceError(path, "there is no such file")
@@ -143,7 +143,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _by_name(path: Path) -> tuple[list[str | int], str]:
-    """Return what to sort names by, so that hour=9 is before hour=10."""
+    """Return a sort key for names, with hour=9 before hour=10."""
     parts = re.split(r"([0-9]+)", path.name)  # every other part is a number
     return [int(part) if place % 2 else part for place, part in enumerate(parts)], path.name
 

@@ -1,7 +1,7 @@
-"""The files that a trace may be: Parquet, CSV or tab-separated.
+"""The file formats of traces: Parquet, CSV or tab-separated.
 
 Only the columns of times and keys are read, and a batch at a time, so that memory holds little more
-than two numbers a row. A CSV file is parsed by one thread, because only then pyarrow tells which
+than two numbers a row. A CSV file is parsed by one thread, because only then pyarrow says which
 row has too many columns; it is read again to find the line of a bad row, and only then.
 """
 
@@ -83,8 +83,7 @@ class _ParquetRows:
 class _DelimitedRows:
     """The rows of a CSV file, which ends in a row of our own while it is read.
 
-    A quote that is left open swallows the rest of a file without a word; so that row is missing
-    then.
+    A quote that is left open silently swallows the rest of a file. That row is then missing.
     """
 
     _MARK: Final = "\0"
@@ -128,7 +127,7 @@ class _DelimitedRows:
             convert_options=arrow_csv.ConvertOptions(
                 include_columns=wanted,
                 column_types=dict.fromkeys(wanted, string()),
-                check_utf8=False,  # the keys are checked where the row can be told
+                check_utf8=False,  # the keys are checked later, where the row is known
             ),
         )
 
@@ -161,7 +160,7 @@ class _DelimitedRows:
         return tuple(pc.if_else(pc.equal(column, ""), nothing, column) for column in (times, keys))
 
     def _why(self, error: Exception) -> TraceError:
-        """Return what is wrong with the file, where pyarrow or `csv` gave up."""
+        """Return the reason why pyarrow or `csv` could not read the file."""
         bad = _BAD_ROW.search(str(error))
         if bad is not None:
             row, expected, found = map(int, bad.groups())  # where the header is row 1
@@ -190,7 +189,7 @@ class _DelimitedRows:
         return io.TextIOWrapper(self._stream(), "utf-8-sig", errors="replace", newline="")
 
     def _header(self) -> list[str]:
-        """Return the names of the columns, or none if the file is empty."""
+        """Return the names of the columns, [] if the file is empty."""
         with self._text() as text:
             names = next(filter(None, csv.reader(text, delimiter=self._delimiter)), [])
         if any("\0" in name for name in names):

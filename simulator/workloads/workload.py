@@ -68,11 +68,11 @@ def first(arrivals: Iterator[Arrivals], updates: int) -> Iterator[Arrivals]:
 
 
 BITS: Final = 30
-"""Sums stay exact as long as they are less than two to the power of 23 times what is added up."""
+"""Sums stay exact while they are less than 2 to the power of 23 times the number added."""
 
 
 def rounded_up(cost: float) -> float:
-    """Return the least number of so many bits that is no less than `cost`.
+    """Return the least number of `BITS` bits that is not less than `cost`.
 
     >>> rounded_up(2.5), rounded_up(1.2) - 1.2 < 2e-9
     (2.5, True)
@@ -82,7 +82,7 @@ def rounded_up(cost: float) -> float:
 
 
 def rounded_down(interval: float) -> float:
-    """Return the greatest number of so many bits that is no more than `interval`."""
+    """Return the greatest number of `BITS` bits that is not more than `interval`."""
     mantissa, exponent = math.frexp(interval)
     return math.ldexp(math.floor(math.ldexp(mantissa, BITS)), exponent - BITS)
 
@@ -111,7 +111,7 @@ class KnownFromStart:
         return self._workload.is_memoryless
 
     def arrivals(self, random: np.random.Generator) -> Iterator[Arrivals]:
-        """Tell one arrival of each key, then draw those of the workload."""
+        """Return one arrival of each key, then draw those of the workload."""
         keys = len(self.keys)
         yield Arrivals(np.zeros(keys), np.arange(keys))
         yield from self._workload.arrivals(random)

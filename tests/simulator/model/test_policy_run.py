@@ -168,7 +168,9 @@ def test_the_warm_up_must_make_sense(warm_up: float) -> None:
 
 @pytest.mark.parametrize("policy", ["append", *SCHEDULERS])
 def test_a_warm_up_needs_room_for_all_keys(policy: str) -> None:
-    with pytest.raises(OptionError, match=r"capacity 19: expected at least 20, as with a warm-up"):
+    with pytest.raises(
+        OptionError, match=r"capacity 19: expected at least 20, because with a warm-up"
+    ):
         replace(RUN, policy=policy, warm_up=0.1, capacity=19).measure()
     assert replace(RUN, policy=policy, warm_up=0.1, capacity=20).measure().counted.arrived == 2_020
 

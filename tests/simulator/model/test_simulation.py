@@ -409,8 +409,8 @@ class TestWhatMakesNoSense:
         with pytest.raises(OptionError, match=f"updates {updates}: expected a number above 0"):
             simulation.run(updates)
 
-    def test_nobody_to_feed(self) -> None:
-        with pytest.raises(AssertionError, match="nobody"):
+    def test_no_subscribers_to_feed(self) -> None:
+        with pytest.raises(AssertionError, match="no subscribers"):
             Simulation(WORKLOAD).run(1)
 
     def test_somebody_who_comes_too_late(self) -> None:
