@@ -24,9 +24,7 @@ from upstream.events import EventSink
 from upstream.statistics import GivenRates
 
 from ..errors import OptionError
-from ..kernel.event_loop import EventLoop, Process, SimulationClock
-from ..kernel.plain_loop import PlainLoop
-from ..kernel.simpy_loop import SimPyLoop
+from ..kernel.event_loop import EventLoop, PlainLoop, Process, SimPyLoop, SimulationClock
 from ..workloads.workload import KnownFromStart, Workload
 from .measures import Mark, Measures, Spread, Staleness, mean_since
 from .processing_costs import COST_DISTRIBUTIONS, Costs, check_cost

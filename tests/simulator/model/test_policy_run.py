@@ -80,7 +80,7 @@ def test_capacity_bounds_what_waits() -> None:
 
 
 @pytest.mark.parametrize("cost", [0.3, 8.0])
-def test_progress_is_told_as_a_share_that_grows_to_the_whole(cost: float) -> None:
+def test_progress_is_a_share_that_grows_to_1(cost: float) -> None:
     shares: list[float] = []
     replace(RUN, cost=cost).measure(shares.append)
     assert shares == sorted(shares)

@@ -257,7 +257,7 @@ class TestLengths:
         for moment, length in simulation.measures(subscriber).lengths:
             assert length == pytest.approx(moment / 2, abs=2)
 
-    def test_whoever_wants_to_know_how_far_it_is_hears_of_them(self) -> None:
+    def test_progress_is_reported_with_each_sample(self) -> None:
         simulation, subscriber = set_up()
         heard: list[float] = []
         simulation.on_sample = heard.append
@@ -413,7 +413,7 @@ class TestWhatMakesNoSense:
         with pytest.raises(AssertionError, match="no subscribers"):
             Simulation(WORKLOAD).run(1)
 
-    def test_somebody_who_comes_too_late(self) -> None:
+    def test_a_subscriber_that_is_added_too_late(self) -> None:
         simulation, _ = set_up()
         simulation.run(1)
         with pytest.raises(AssertionError, match="begun"):
