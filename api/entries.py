@@ -22,6 +22,7 @@ from upstream import (
     ValueTooLargeError,
 )
 from upstream.columns import Column
+from upstream.events import RunDescription
 from upstream.push_limits import MOST_APPENDED
 
 from .bodies import stored_length
@@ -356,7 +357,7 @@ class QueueEntry:
         is_own = self.name.startswith("_")  # the service's, of which clients need not hear
         if stream is None or isinstance(queue, WindowResults) or not is_told or is_own:
             return
-        described = {
+        described: RunDescription = {
             "name": self.name,
             "policy": "append" if keeps_all else definition.scheduler,
             "waiting_per_key": "many" if keeps_all else "one",

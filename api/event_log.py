@@ -1,17 +1,18 @@
-"""The event log: what arrived, was handed out and was delivered, queue by queue, in files.
+"""The event log: what arrives at each queue, is dequeued and is delivered, in files.
 
-There is one only if the setting `event_log` names a folder. `python -m datasets summarize` reads
-it; datasets/summaries/log_format.py describes the format, and a test writes with this and reads
-with that. Each queue has a folder of its own, with `run.json` and Parquet files that appear whole:
-one for each `EVENTS_PER_FILE` events, or each `FLUSH_SECONDS` in which there were any. So a service
-that is killed loses what came after its last files, and one that ends in peace nothing.
+It exists if the setting `event_log` names a folder. `upstream.events` defines the format, which
+`python -m datasets summarize` reads. Each queue has a folder of its own, with `run.json` and
+Parquet files that appear complete: one per `EVENTS_PER_FILE` events, or per `FLUSH_SECONDS` with
+any events. So a service that is killed loses the events after its last files, and a service that
+shuts down loses none.
 
-Times are those that the queues counted with, to the last bit: where there is a log, the service's
-clock remembers what it told last, and an event is noted right after the call that it is of.
+Times are exactly those that the queues counted with. If there is a log, the service's clock
+remembers the last time that it returned, and an event is noted right after the call that caused it.
 
-Logged are update queues and append queues that keep everything; not adaptive ones, windows, private
-queues of connections, and append queues that drop what is old or too much, since nobody hears what
-they drop. What else cannot be told from the events is said in `run.json`: expired, forgotten.
+Update queues are logged, and append queues that keep every update. Adaptive queues, windows, the
+private queues of connections, and append queues that drop updates are not logged, because the
+service cannot see which updates they drop. `run.json` says what else the events do not tell, such
+as expired updates and forgotten keys.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -36,6 +37,7 @@ from upstream import (
     Update,
 )
 from upstream.columns import Column, as_list, read_times
+from upstream.events import EventKind, Integrated, RunDescription
 
 from .definitions import IN_PROCESS_LIMIT
 from .event_files import EventFiles, load_arrow
@@ -48,7 +50,7 @@ _log = logging.getLogger("upstream.event_log")
 
 
 class NotedClock:
-    """A clock that remembers what it told last: the time of what was just done."""
+    """A clock that remembers the last time that it returned: the time of the last operation."""
 
     __slots__ = ("_clock", "last")
 
@@ -63,7 +65,7 @@ class NotedClock:
 
 
 class Handed(NamedTuple):
-    """An update that was handed out; the log holds on to it, so that its identity is its own."""
+    """An update that was dequeued; the log keeps it, so that no other object has its identity."""
 
     update: Update
     number: int
@@ -81,12 +83,12 @@ class EventLog:
         self._clock = clock
         self._queues: list[QueueLog] = []
         self._failed = 0
-        self._folder.mkdir(parents=True, exist_ok=True)  # now, rather than when it is too late
-        load_arrow()  # likewise: it takes a second, in which nobody would be answered
+        self._folder.mkdir(parents=True, exist_ok=True)  # at the start, so that an error is seen
+        load_arrow()  # likewise: the service would not answer for a second
 
     @property
     def failed(self) -> int:
-        """How many queues have no log, or an incomplete one, since it could not be written."""
+        """How many queues have no log or an incomplete one, because it could not be written."""
         return self._failed + sum(log.has_failed for log in self._queues)
 
     def stream(self, stream: Stream) -> StreamLog:
@@ -94,11 +96,11 @@ class EventLog:
         return StreamLog(stream, self._clock)
 
     def queue(
-        self, folder: str, queue: StreamQueue, stream: StreamLog, described: Mapping[str, object]
+        self, folder: str, queue: StreamQueue, stream: StreamLog, described: RunDescription
     ) -> QueueLog | None:
         """Return the log of a queue that was attached just now, None if it cannot be written.
 
-        `described` goes to its `run.json`.
+        Its `run.json` has the members of `described`.
         """
         attached_at = self._clock.last
         setting = {"service": self._run, "stream": described["stream"]}
@@ -117,21 +119,21 @@ class EventLog:
         return log
 
     def drop(self, log: QueueLog) -> None:
-        """End the log of a queue that is about to go, and forget it."""
+        """End the log of a queue that is about to be removed, and forget the log."""
         log.finish()
         self._forget_finished()
 
     async def run(self) -> None:
-        """Write what was not written yet, every `FLUSH_SECONDS`, until cancelled."""
+        """Write the events that were not written yet, every `FLUSH_SECONDS`, until cancelled."""
         while True:
             await asyncio.sleep(FLUSH_SECONDS)
             for log in [*self._queues]:
                 log.flush()
-                await asyncio.sleep(0)  # others have their turn between two files
+                await asyncio.sleep(0)  # other tasks run between two files
             self._forget_finished()
 
     def flush(self) -> None:
-        """Write what was not written yet."""
+        """Write the events that were not written yet."""
         for log in self._queues:
             log.flush()
         self._forget_finished()
@@ -148,10 +150,10 @@ class EventLog:
 
 
 class StreamLog:
-    """What a stream's queues have in common: the numbers of its updates, and the newest by key.
+    """The part of the log that a stream's queues share: update numbers, and the newest by key.
 
-    While no queue is logged it notes nothing. The first one finds the keys that the stream has
-    then, with numbers in no order: what came before is one update for each key.
+    Nothing is noted while no queue is logged. The first logged queue starts from the keys that the
+    stream has at that moment: one update per key, numbered in no particular order.
     """
 
     __slots__ = ("_newest", "_next", "_stream", "clock", "queues")
@@ -168,7 +170,7 @@ class StreamLog:
         return self._newest[key][1]
 
     def add(self, queue: QueueLog) -> None:
-        """Let a queue hear of what arrives from now on. O(keys) if it is the only one."""
+        """Note what arrives from now on for a queue. O(keys) if it is the only one."""
         if not self.queues:
             for key, time in self._stream.newest_times().items():
                 self._newest[key] = (time, self._next)
@@ -176,7 +178,7 @@ class StreamLog:
         self.queues.append(queue)
 
     def remove(self, queue: QueueLog) -> None:
-        """Let a queue hear of no more, if it did."""
+        """Note nothing more for a queue."""
         if queue in self.queues:
             self.queues.remove(queue)
         if not self.queues:
@@ -204,13 +206,13 @@ class StreamLog:
         self._flush_full()
 
     def forget(self, key: Key) -> None:
-        """Note that the stream has forgotten a key, of which nothing waits any more."""
+        """Note that the stream has forgotten a key, which no longer waits anywhere."""
         self._newest.pop(key, None)
         for queue in self.queues:
             queue.forget(key)
 
     def tidy(self) -> None:
-        """Forget keys that the stream has forgotten, once there may be as many as it knows."""
+        """Forget the keys that the stream has forgotten, once these may be half of all."""
         if len(self._newest) > 2 * len(self._stream) + SPARE_KEYS:
             stream = self._stream
             self._newest = {key: newest for key, newest in self._newest.items() if key in stream}
@@ -226,8 +228,8 @@ class StreamLog:
             queue.arrived(key, number, now, is_late=is_late, is_rejected=is_rejected)
 
     def _flush_full(self) -> None:
-        """Write what fills a file: after a whole batch, as queues have counted all of it."""
-        for queue in [*self.queues]:  # one that cannot be written leaves
+        """Write full files: after a whole batch, because the queues have counted all of it."""
+        for queue in [*self.queues]:  # a log that cannot be written removes itself
             queue.flush_full()
 
 
@@ -249,32 +251,32 @@ class QueueLog:
         self._dequeue: Callable[[], Update | None] = queue.dequeue
         self._handed: OrderedDict[int, Handed] = OrderedDict()
         self._waiting: dict[Key, deque[tuple[int, bool]]] = {}
-        """Of a queue that keeps every update: those of each key that wait, and which are old."""
+        """Only of a queue that keeps every update: by key, what waits, and whether it is old."""
         self._rejected = 0
         self.is_finished = False
         self.has_failed = False
         """Whether it ended because it could not be written."""
 
     def begin(self, now: float) -> None:
-        """Note what the queue took over from its stream, which arrived now, and listen to it."""
+        """Note the keys that the queue took over from its stream as arrived now, then go on."""
         self._stream.add(self)
         for update in self._queue.snapshot():
             number = self._stream.newest(update.key)
             self.arrived(update.key, number, now, is_late=False, is_rejected=False)
-        with self._given_up_on_failure():
+        with self._ended_on_failure():
             self._files.describe({"start": now, "is_finished": False})
         self.flush_full()
 
     def arrived(
         self, key: Key, number: int, now: float, *, is_late: bool, is_rejected: bool
     ) -> None:
-        """Note an update that reached the queue, and write nothing yet."""
-        kind = "arrival"
+        """Note an update that reached the queue; write nothing yet."""
+        kind = EventKind.ARRIVAL
         if is_rejected:
-            kind = "rejected"
+            kind = EventKind.REJECTED
             self._rejected += 1
         elif is_late:
-            kind = "old" if self._keeps_all else "late"
+            kind = EventKind.OLD if self._keeps_all else EventKind.LATE
         if self._keeps_all and not is_rejected:
             self._waiting.setdefault(key, deque()).append((number, is_late))
         self._note(now, kind, key, number)
@@ -291,9 +293,9 @@ class QueueLog:
             if not waiting:
                 del self._waiting[update.key]
         self._handed[id(update)] = Handed(update, number, is_old)
-        if len(self._handed) > IN_PROCESS_LIMIT:  # the queue has taken it as delivered, too
+        if len(self._handed) > IN_PROCESS_LIMIT:  # the queue took it as delivered, too
             self._handed.popitem(last=False)
-        self._note(self._stream.clock.last, "dequeue", update.key, number)
+        self._note(self._stream.clock.last, EventKind.DEQUEUE, update.key, number)
         self.flush_full()
         return update
 
@@ -301,12 +303,12 @@ class QueueLog:
         """Note that an update was delivered just now."""
         handed = self._handed.pop(id(update), None)
         if handed is not None:
-            kind = "old-delivery" if handed.is_old else "delivery"
+            kind = EventKind.OLD_DELIVERY if handed.is_old else EventKind.DELIVERY
             self._note(self._stream.clock.last, kind, update.key, handed.number)
             self.flush_full()
 
     def given_up(self, update: Update) -> None:
-        """Forget an update of which the queue knows no more."""
+        """Forget an update that the queue has forgotten."""
         self._handed.pop(id(update), None)
 
     def returned(self, update: Update) -> None:
@@ -316,7 +318,7 @@ class QueueLog:
             if self._keeps_all:
                 waiting = self._waiting.setdefault(update.key, deque())
                 waiting.appendleft((handed.number, handed.is_old))
-            self._note(self._stream.clock.last, "return", update.key, handed.number)
+            self._note(self._stream.clock.last, EventKind.RETURN, update.key, handed.number)
             self.flush_full()
 
     def forget(self, key: Key) -> None:
@@ -324,57 +326,57 @@ class QueueLog:
         self._waiting.pop(key, None)
 
     def flush_full(self) -> None:
-        """Write what was not written yet, if it is enough for a file."""
-        if self._files.unwritten >= EVENTS_PER_FILE:
+        """Write the events that were not written yet, if they fill a file."""
+        if len(self._files.events) >= EVENTS_PER_FILE:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was not written yet, and what can be said of it."""
-        if self.is_finished or not self._files.has_unwritten:
+        """Write the events that were not written yet, and describe the run."""
+        if self.is_finished or not len(self._files.events):
             return
-        with self._given_up_on_failure():
+        with self._ended_on_failure():
             statistics = self._queue.statistics()
             self._files.flush()
             self._describe(statistics, {"is_finished": False, "integrated": None})
             self._stream.tidy()
 
     def finish(self) -> None:
-        """Write what is left, and what the queue itself says, as of now; note nothing from now on.
+        """Write the remaining events and what the queue itself measured; note nothing more.
 
         O(keys).
         """
         if self.is_finished:
             return
-        with self._given_up_on_failure():
+        with self._ended_on_failure():
             statistics = self._queue.statistics()
             means = self._queue.mean_staleness(self._queue.key_staleness())
-            integrated = {
-                "queue_staleness": means[0],
-                "application_staleness": means[1],
-                "keys": statistics.keys + statistics.forgotten,
-                "counters": asdict(statistics),
-            }
+            integrated = Integrated(
+                queue_staleness=means[0],
+                application_staleness=means[1],
+                keys=statistics.keys + statistics.forgotten,
+                counters=asdict(statistics),
+            )
             self._files.flush()
             self._describe(statistics, {"is_finished": True, "integrated": integrated})
         self._end()
 
     def _end(self) -> None:
-        """Hear of nothing any more, and hold on to nothing."""
+        """Note nothing more, and release the memory."""
         self.is_finished = True
         self._stream.remove(self)
         self._handed.clear()
         self._waiting.clear()
-        self._files.drop()
+        self._files.events.drop()
 
-    def _note(self, now: float, kind: str, key: Key, number: int) -> None:
+    def _note(self, now: float, kind: EventKind, key: Key, number: int) -> None:
         if not self.is_finished:
-            self._files.note(now, kind, key, number)
+            self._files.events.note(now, kind, key, number)
 
-    def _describe(self, statistics: QueueStatistics, rest: Mapping[str, object]) -> None:
+    def _describe(self, statistics: QueueStatistics, rest: RunDescription) -> None:
         self._files.describe(
             {
                 "end": self._stream.clock.last,
-                "events": self._files.events,
+                "events": self._files.events.written,
                 "processing_cost": self._queue.processing_cost,
                 "not_told": self._not_told(statistics),
                 **rest,
@@ -382,7 +384,7 @@ class QueueLog:
         )
 
     def _not_told(self, counted: QueueStatistics) -> dict[str, list[str]]:
-        """Return why staleness of either kind cannot be recomputed from the events."""
+        """Return why each kind of staleness cannot be recomputed from the events."""
         both = {
             "keys were forgotten": counted.forgotten,
             "updates were taken as delivered": counted.taken_as_delivered,
@@ -393,11 +395,11 @@ class QueueLog:
         return {"queue": reasons + expired, "application": reasons}
 
     @contextmanager
-    def _given_up_on_failure(self) -> Iterator[None]:
-        """Log no more events, rather than end the service, where they cannot be written."""
+    def _ended_on_failure(self) -> Iterator[None]:
+        """End this log, and not the service, if it cannot be written."""
         try:
             yield
-        except Exception:  # noqa: BLE001 - no client should hear of what is wrong with a log
+        except Exception:  # noqa: BLE001 - a fault of the log is no fault of a request
             _log.exception("an event log cannot be written, and ends here")
             self.has_failed = True
             self._end()

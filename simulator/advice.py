@@ -1,9 +1,10 @@
 """Which policy to use on a recorded trace, and by how much it beats the others.
 
-What counts is the mean application staleness. The recommendation is the freshest policy, or the
-index where that is as fresh to within a hundredth, since it adapts when rates change. So that one
-lucky stretch does not decide, it is compared with the runner-up on each quarter of the trace, too:
-where the two differ by less than a hundredth, or the quarters disagree, they are equal.
+Policies are compared by mean application staleness. The recommendation is the freshest policy, or
+the index if it is within one percent of that, because it adapts when rates change. So that one
+lucky stretch does not decide, the recommended policy and the runner-up are also compared on each
+quarter of the trace. If they differ by less than one percent, or the quarters disagree, they count
+as equal.
 """
 
 from __future__ import annotations
@@ -28,33 +29,33 @@ AS_FRESH: Final = 1.01
 HARDLY_STALER: Final = 1.05
 QUARTERS: Final = 4
 LEAST_QUARTER: Final = 100
-"""The updates that a quarter must have for a comparison to tell something."""
+"""The updates that a quarter must have for a comparison to mean anything."""
 
 Follow = Callable[[str], Callable[[float], None]]
-"""What shows progress: given the name of a run, it returns what hears of the share done."""
+"""Shows progress: takes the name of a run, and returns a function that takes the share done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What was measured on a trace with a consumer of a given cost, and what follows from it."""
+    """The measurements on a trace with a consumer of a given cost, and the recommendation."""
 
     trace: TraceFile
     cost_seconds: float
     measured: Sequence[Measures]
     runner_up: str | None
-    """The freshest of the others; None if there is no other."""
+    """The freshest of the other policies; None if there is only one policy."""
     quarters_won: int
     quarters: int
     """How many quarters were compared; 0 if the trace is too short."""
 
     @property
     def unit_seconds(self) -> float:
-        """The mean time between two updates, which is the unit of what was measured."""
+        """The mean time between two updates, which is the unit of the measurements."""
         return mean_gap(self.trace)
 
     @property
     def load(self) -> float:
-        """How many times faster updates arrive than they can be processed, on average."""
+        """How many times faster updates arrive than the consumer can process them, on average."""
         return self.cost_seconds / self.unit_seconds
 
     @property
@@ -64,7 +65,7 @@ class Advice:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the recommended policy is fresher than the runner-up, on each quarter as well."""
+        """Whether the recommended policy is fresher than the runner-up, also on each quarter."""
         if self.runner_up is None:
             return True
         best, other = self.of(self.recommended), self.of(self.runner_up)
@@ -74,7 +75,7 @@ class Advice:
         )
 
     def of(self, policy: str) -> Measures:
-        """Return what was measured of a policy."""
+        """Return the measures of a policy."""
         return next(measures for measures in self.measured if measures.name == policy)
 
     def times_staler(self, policy: str) -> float | None:
@@ -83,7 +84,7 @@ class Advice:
         return self.of(policy).application.mean / best if best else None
 
     def sentences(self) -> list[str]:
-        """Say what to use, why, and how sure that is."""
+        """Say which policy to use, why, and how sure that is."""
         said = [self._about_best(), self._about_load()]
         if (others := self._about_others()) is not None:
             said.append(others)
@@ -122,7 +123,9 @@ class Advice:
         if self.runner_up is None:
             return []
         if not self.quarters:
-            return ["The trace is too short, or too uneven, to be compared quarter by quarter."]
+            return [
+                "The trace is too short or too uneven to compare the policies quarter by quarter."
+            ]
         won = f"{self.quarters_won} of the {self.quarters} quarters of the trace"
         return [f"It is at least as fresh as {self.runner_up}, the runner-up, in {won}."]
 
@@ -136,9 +139,9 @@ class Advice:
         if not ratios:
             return None
         if max(ratios)[0] <= AS_FRESH and min(ratios)[0] >= 1 / AS_FRESH:
-            return "All others are within 1 % of that: here it does not matter which you use."
+            return "All others are within 1 % of that, so it does not matter which you use."
         listed = ", ".join(f"{name} {ratio:.4g}" for ratio, name in sorted(ratios))
-        return f"Times as stale as that: {listed}."
+        return f"The others are staler by these factors: {listed}."
 
     def _about_append(self) -> str | None:
         if self.recommended == "append" or all(each.name != "append" for each in self.measured):
@@ -147,8 +150,8 @@ class Advice:
         if ratio is None or ratio > HARDLY_STALER or self.load > 1:
             return None
         return (
-            "An append queue skips no update and is hardly staler here; use it if every update "
-            "matters, or adaptive if some may be skipped while the consumer is behind."
+            "An append queue skips no update and is hardly staler here. Use it if every update "
+            "matters, or adaptive if updates may be skipped while the consumer is behind."
         )
 
 
@@ -159,7 +162,7 @@ def advise(
     policies: Sequence[str] = CANDIDATES,
     follow: Follow | None = None,
 ) -> Advice:
-    """Replay a trace with each policy, and compare what was measured."""
+    """Replay a trace with each policy, and compare the measurements."""
     check_cost(cost_seconds, "--cost")
     if not policies:
         raise OptionError("--policies", "", "at least one policy")
@@ -182,7 +185,7 @@ def advise(
 
 
 def recommended(measured: Sequence[Measures]) -> str:
-    """Return the freshest policy, or the default one where that is as fresh."""
+    """Return the freshest policy, or the default one if it is as fresh."""
     best = min(measured, key=lambda measures: measures.application.mean)
     for measures in measured:
         is_as_fresh = measures.application.mean <= AS_FRESH * best.application.mean
@@ -192,7 +195,7 @@ def recommended(measured: Sequence[Measures]) -> str:
 
 
 def quarters(trace: TraceFile) -> list[TraceFile]:
-    """Return the quarters of a trace by rows; none if one would be too short to tell something."""
+    """Return the quarters of a trace by rows; [] if one would be too short to mean anything."""
     if len(trace.times) < QUARTERS * LEAST_QUARTER:
         return []
     parts = [

@@ -82,6 +82,7 @@ class ParameterError(UpStreamError, ValueError):
     def __init__(self, name: str, value: object, expected: str) -> None:
         self.name = name
         self.value = value
+        self.expected = expected
         super().__init__(f"{name} must be {expected}, not {shorten(value)}")
 
 

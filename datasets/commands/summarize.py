@@ -130,8 +130,8 @@ def summarize(
     A log is a folder with `run.json` and files `events-*.parquet` or `events-*.csv`, of which the
     columns are `event` (0, 1, 2 …), `time`, `kind`, `key`, `number` (which update). Kinds are
     `arrival`, `late`, `rejected`, `dequeue`, `delivery`, `return`, `shed`; and, of append queues
-    whose sources are out of order, `old` and `old-delivery`. datasets/summaries/log_format.py has
-    it in full.
+    whose sources are out of order, `old` and `old-delivery`. upstream/events/event_format.py
+    describes it in full.
 
     With `--out`: `by_key/` (Parquet; a row for each key of each run), `runs`, `by_time` and
     `comparisons` as CSV and Parquet, `summary.json`, a plot of each, and a data card.

@@ -6,14 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ..generators.trading_day import (
-    BUSIEST,
-    DEFAULT_DATE,
-    SHAPES,
-    SYMBOLS,
-    TradingDay,
-    parse_date,
-)
+from upstream.workloads.trading_day import BUSIEST, SHAPES, SYMBOLS
+
+from ..generators.trading_day import DEFAULT_DATE, TradingDay, parse_date
 from .generated import Generated, write_generated
 from .job import usage_errors
 from .options import Cores, Json, Out, Seed

@@ -1,4 +1,4 @@
-"""Walker's alias method: draw from any shares by one look into a table.
+"""Walker's alias method: draw from any shares by one lookup in a table.
 
 There is a row for each outcome, all drawn alike. A row keeps the draw for its own outcome up to its
 threshold, and leaves the rest to one other outcome, its alias. So an outcome with more than an even
@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AliasTable:
-    """For each outcome, what part of its row it keeps, and who has the rest."""
+    """For each outcome, the part of its row that it keeps, and the outcome that has the rest."""
 
     thresholds: Floats
     aliases: Integers

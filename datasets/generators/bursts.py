@@ -1,14 +1,16 @@
 """Slow keys that update all at once: the case that LINECUTTING was made for (report, 5.3).
 
-The slowest keys update all in one burst, the others memorylessly in between. Together they have the
-rates that the shares say, the bursting keys an equal part each: a burst brings one update of each,
-in random order, at uniform times within `spread`; bursts begin at memoryless times, as often as the
-rates of their keys say.
+The slowest keys update all in one burst, and the others memorylessly in between. Together they have
+the rates of the shares, and the bursting keys have equal rates. A burst brings one update of each
+bursting key, in random order, at uniform times within `spread`. Bursts begin at memoryless times,
+as often as the rates of their keys require. The simulator has the same arrivals
+(`simulator.workloads.bursts`), but draws them one after another; here each row is drawn by its
+number, so the two share no code.
 
-A block is a stretch of time here. The driver draws how many of the steady updates it has, and when
-bursts begin. A burst may reach into later blocks, so each block makes the updates of all bursts
-that can reach it, and keeps those in its time. The number of its first row follows from what was
-drawn, less the updates of earlier bursts that are in this block or later, which it has made, too.
+A block is a stretch of time here. The driver draws how many steady updates each block has, and when
+bursts begin. A burst may reach into later blocks. So each block makes the updates of all bursts
+that can reach it, and keeps those in its time. The number of its first row follows from the drawn
+numbers, less the updates of earlier bursts in this block or later, which the block has also made.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 MOST_BURSTING: Final = 100_000
-"""A task has a burst in memory at once, or two, to sort it by time."""
+"""A task holds one or two bursts in memory at once, to sort them by time."""
 MOST_BURSTS: Final = 5_000_000
 """The driver holds when each begins."""
 _BURSTS_AT_ONCE: Final = 100_000

@@ -1,16 +1,27 @@
-"""The keys of a stream, and how the updates are shared out among them.
+"""The keys of a stream, and how they are drawn by their shares of the updates.
 
-A key is its number; the busiest is 0. The words mean what they do in the simulator: `theta`, two
-classes, and how many times less the slow ones update.
+A key is its number; the busiest is 0. `upstream.workloads` has the formulas of the shares.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from upstream import ParameterError
+from upstream.workloads.key_shares import (
+    check_keys,
+    check_two_classes,
+    check_zipf,
+    even_shares,
+    two_class_shares,
+    zipf_shares,
+)
 
 from ..errors import BadOptionError
 from .alias_table import AliasTable
@@ -21,12 +32,18 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-MOST_KEYS: Final = 10_000_000
-LARGEST_THETA: Final = 10.0
-LARGEST_RATIO: Final = 1_000_000_000
-"""Of the rates of two keys; its reciprocal is the smallest."""
-
 _PURPOSE: Final = "keys"
+
+
+@contextmanager
+def parameters_as_options() -> Iterator[None]:
+    """Turn a ParameterError of the body into a BadOptionError."""
+    try:
+        yield
+    except ParameterError as error:
+        value = f"{error.value:g}" if isinstance(error.value, float) else error.value
+        name = f"--{error.name.replace('_', '-')}"
+        raise BadOptionError(name, value, error.expected) from error
 
 
 class KeyShares(Protocol):
@@ -53,11 +70,12 @@ class EvenShares:
     keys: int
 
     def __post_init__(self) -> None:
-        check_keys(self.keys)
+        with parameters_as_options():
+            check_keys(self.keys)
 
     def shares(self) -> Floats:
         """Return the share of the updates that each key has."""
-        return np.full(self.keys, 1.0 / self.keys)
+        return even_shares(self.keys)
 
     def draw(self, frame: DataFrame, *, seed: int) -> DataFrame:
         """Add a column `key` to a frame with a column `row`."""
@@ -77,15 +95,12 @@ class ZipfShares:
     theta: float
 
     def __post_init__(self) -> None:
-        check_keys(self.keys)
-        if not 0 <= self.theta <= LARGEST_THETA:
-            expected = f"a number from 0, which is even, to {LARGEST_THETA:g}"
-            raise BadOptionError("--theta", f"{self.theta:g}", expected)
+        with parameters_as_options():
+            check_zipf(self.keys, self.theta)
 
     def shares(self) -> Floats:
         """Return the share of the updates that each key has."""
-        weights = np.arange(1.0, self.keys + 1.0) ** -self.theta
-        return _normed(weights)
+        return zipf_shares(self.keys, self.theta)
 
     def draw(self, frame: DataFrame, *, seed: int) -> DataFrame:
         """Add a column `key` to a frame with a column `row`."""
@@ -108,19 +123,12 @@ class TwoClassShares:
     ratio: float
 
     def __post_init__(self) -> None:
-        check_keys(self.keys)
-        if not 0 <= self.slow_keys <= self.keys:
-            expected = f"a number from 0 to {self.keys:,}, the number of keys"
-            raise BadOptionError("--slow-keys", self.slow_keys, expected)
-        if not 1 / LARGEST_RATIO <= self.ratio <= LARGEST_RATIO:
-            expected = f"a number above 0, at most {LARGEST_RATIO:,}"
-            raise BadOptionError("--ratio", f"{self.ratio:g}", expected)
+        with parameters_as_options():
+            check_two_classes(self.keys, self.slow_keys, self.ratio)
 
     def shares(self) -> Floats:
         """Return the share of the updates that each key has."""
-        weights = np.ones(self.keys)
-        weights[self.keys - self.slow_keys :] = 1.0 / self.ratio
-        return _normed(weights)
+        return two_class_shares(self.keys, self.slow_keys, self.ratio)
 
     def draw(self, frame: DataFrame, *, seed: int) -> DataFrame:
         """Add a column `key` to a frame with a column `row`."""
@@ -132,14 +140,3 @@ class TwoClassShares:
         within = uniform(seed, f"{_PURPOSE}, which of it", frame["row"])
         slow = below(self.slow_keys, within) + F.lit(fast_keys)
         return frame.withColumn("key", F.when(is_fast, below(fast_keys, within)).otherwise(slow))
-
-
-def _normed(weights: Floats) -> Floats:
-    shares: Floats = weights / weights.sum()
-    return shares
-
-
-def check_keys(keys: int) -> None:
-    """Raise BadOptionError for a number of keys that makes no sense."""
-    if not 1 <= keys <= MOST_KEYS:
-        raise BadOptionError("--keys", keys, f"a whole number from 1 to {MOST_KEYS:,}")

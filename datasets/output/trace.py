@@ -2,7 +2,7 @@
 
 The frame that is written has its rows in order of time already, partition after partition. Each
 partition becomes a file, or several of at most `ROWS_PER_FILE`, so that a replay reads one after
-the other. Their names count them, and do not tell how the frame was cut.
+the other. Their names number them and do not depend on how the frame was partitioned.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PART: Final = re.compile(r"part-(\d+)-[0-9a-f-]+-c(\d+)\.snappy\.parquet")
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a folder of updates holds, as measured from the files."""
+    """The content of a folder of updates, as measured from the files."""
 
     updates: int
     keys: int
@@ -54,7 +54,7 @@ def write_trace(frame: DataFrame, folder: Path) -> None:
 def measure_trace(
     session: SparkSession, folder: Path, meanings: Mapping[str, str] | None = None
 ) -> Trace:
-    """Read a folder of updates, and count what is in it; BadFileError if nothing is."""
+    """Read a folder of updates and measure its content; BadFileError if it is empty."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     frame = session.read.parquet(path_to_read(folder))
@@ -90,7 +90,7 @@ def measure_trace(
 
 
 def _place(path: Path) -> tuple[int, int]:
-    """Return of which partition a file is, and where in it."""
+    """Return the partition of a file, and the place of the file in it."""
     found = _PART.fullmatch(path.name)
     assert found is not None, path.name
     return int(found[1]), int(found[2])

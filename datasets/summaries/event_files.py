@@ -1,9 +1,9 @@
 """The files of all runs as one Spark frame, after a look at each file's header.
 
-Spark reads a Parquet file without a column as if the column were empty, and a CSV by the places of
-its columns; so names and types are checked before, file by file. All files with the same columns
-are read by one scan, and a small table by the path of the file says which run a row is of: a scan
-for each run would be compiled run by run, which takes longer than reading most of them.
+If a Parquet file lacks a column, Spark reads the column as empty; and it reads a CSV file by the
+positions of its columns. So names and types are checked first, file by file. One scan reads all
+files with the same columns, and a small table maps the path of a file to its run. A scan for each
+run would be compiled run by run, which takes longer than reading most of them.
 """
 
 from __future__ import annotations
@@ -12,22 +12,20 @@ import csv
 from collections.abc import Iterable
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from ..errors import BadFileError
 from ..spark.paths import path_to_read, plain_path
-from .log_format import COLUMNS
+from .log_format import ARROW_TYPES, COLUMNS
 from .runs import Run
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_ARROW_TYPES: Final = {"bigint": "int64", "double": "double", "string": "string"}
-
 
 def read_events(session: SparkSession, runs: Iterable[Run]) -> DataFrame:
-    """Return the events of all runs, `COLUMNS` and `run`, in any order; values are not checked."""
+    """Return the events of all runs, as `COLUMNS` and `run`, in any order and unchecked."""
     alike: dict[tuple[str, tuple[str, ...]], dict[Path, int]] = {}
     for run in runs:
         for path in run.files:
@@ -57,7 +55,7 @@ def _read(
 
 
 def check_header(path: Path) -> tuple[str, ...]:
-    """Return the names of a file's columns; BadFileError unless those that are read are there."""
+    """Return the names of a file's columns; BadFileError if one that is read is missing."""
     names = csv_header(path) if path.suffix == ".csv" else _parquet_names(path)
     missing = [name for name in COLUMNS if name not in names]
     if missing:
@@ -85,11 +83,11 @@ def _parquet_names(path: Path) -> tuple[str, ...]:
             schema = file.schema_arrow
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
-        raise BadFileError(path, f"is no whole Parquet file: {reason}") from error
-    for name, kind in COLUMNS.items():
-        if name in schema.names and str(schema.field(name).type) != _ARROW_TYPES[kind]:
+        raise BadFileError(path, f"is not a complete Parquet file: {reason}") from error
+    for name, kind in ARROW_TYPES.items():
+        if name in schema.names and str(schema.field(name).type) != kind:
             found = schema.field(name).type
-            reason = f"the column {name} is {found}, and should be {_ARROW_TYPES[kind]}"
+            reason = f"the column {name} is {found}, and should be {kind}"
             raise BadFileError(path, reason)
     return tuple(schema.names)
 

@@ -1,4 +1,4 @@
-"""`python -m simulator advise`: which policy to use on a trace of one's own."""
+"""`python -m simulator advise`: which policy to use on the user's own trace."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Trace = Annotated[
     Path,
     typer.Option(
         "--trace",
-        help="A Parquet or CSV file, or a folder of them, with columns `time` and `key`, in order "
-        "of time.",
+        help="The recorded trace: a Parquet or CSV file, or a folder of them, with the columns "
+        "`time` and `key`, in order of time.",
     ),
 ]
 Cost = Annotated[
@@ -39,10 +39,10 @@ Cost = Annotated[
         "--cost",
         max=1e9,
         callback=positive,
-        help="The seconds that your consumer needs for one update.",
+        help="How many seconds your consumer needs for one update.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 DEFAULT_POLICIES: Final = ",".join(CANDIDATES)
 
@@ -58,12 +58,12 @@ def advise_policy(
     plot: Plot = None,
     is_json: Json = False,
 ) -> None:
-    """Tell which policy to use on a trace of yours, and by how much it beats the others.
+    """Recommend a policy for your own trace, and show by how much it beats the others.
 
-    The trace is replayed at its own pace with each policy, and a consumer that needs so many
-    seconds for an update. What counts is the mean application staleness: for how long the consumer
-    has lacked a newer value of a key, averaged over time and over keys. All policies but
-    append-shedding are compared, unless others are named.
+    The trace is replayed at its own pace with each policy, to a consumer that needs `--cost`
+    seconds for an update. Policies are compared by mean application staleness: how long the
+    consumer's value of a key was out of date, averaged over time and over keys. By default all
+    policies except append-shedding are compared.
     """
     with usage_errors():
         names = policy_names(policies)

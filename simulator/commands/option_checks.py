@@ -1,4 +1,4 @@
-"""Checks of options that several commands share, and errors as a command line shows them."""
+"""Checks of options that several commands share, and how a command line shows errors."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def positive(number: float) -> float:
 def not_negative(number: float) -> float:
     """Return a number that is finite and not below zero; anything else is a usage error."""
     if not (math.isfinite(number) and number >= 0):
-        raise typer.BadParameter(f"{number:g} is not a finite number, zero or more.")
+        raise typer.BadParameter(f"{number:g} is not a finite number of zero or more.")
     return number
 
 
 def plot_path(path: Path | None) -> Path | None:
-    """Return where a plot can be written; a usage error before anything is measured for it."""
+    """Return the path of a plot; a usage error, before anything is measured, if it is not one."""
     if path is None:
         return None
     if path.suffix.lower() != ".png":
@@ -39,13 +39,13 @@ def plot_path(path: Path | None) -> Path | None:
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Show what the simulator refuses as usage errors, and what the system refuses as errors."""
+    """Turn the simulator's own errors into usage errors, and print those of the system."""
     try:
         yield
     except UpStreamError as error:
         raise typer.BadParameter(str(error)) from error
     except BrokenPipeError:
-        raise  # whoever read the output has seen enough; typer ends quietly
+        raise  # the reader of the output closed it; typer ends quietly
     except OSError as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from error

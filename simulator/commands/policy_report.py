@@ -1,4 +1,4 @@
-"""What was measured of several policies on the same arrivals: as JSON, as a table, as a plot."""
+"""Measurements of several policies on the same arrivals, as JSON, as a table and as a plot."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Json = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class PolicyReport:
-    """Measures by policy, and the unit in which their times are shown."""
+    """The measures of each policy, and the unit in which times are shown."""
 
     measured: Sequence[Measures]
     unit_seconds: float = 1.0
-    """What one unit of the run is in the unit that is shown."""
+    """The length of one unit of the run, in the unit that is shown."""
     unit: str = "mean inter-arrival times"
 
     def as_json(self) -> list[Json]:
@@ -32,18 +32,18 @@ class PolicyReport:
         return [self._object(measures) for measures in self.measured]
 
     def explanation(self) -> str:
-        """Say what the columns of the table are."""
+        """Explain the columns of the table."""
         return (
-            f"Times in {self.unit}. Queue, worst: staleness in the queue, averaged over time, "
-            "then over keys, and of the stalest key. x bound: the former over the lower bound "
-            "expected under memoryless arrivals. Appl.: application staleness, until the "
-            "application has it. Latency: from arrival to delivery, averaged over what was "
-            "delivered. Skipped: replaced by a newer one, or shed or rejected because the queue "
-            "was full (such drops flatter queue staleness)."
+            f"Times are in {self.unit}. Queue: mean queue staleness, over time and then over keys. "
+            "x bound: queue divided by the lower bound expected under memoryless arrivals. "
+            "Worst: queue staleness of the stalest key. Appl.: mean application staleness, until "
+            "the update is delivered. Latency: mean time from arrival to delivery of the updates "
+            "that were delivered. Skipped: updates that a newer one replaced, or that were shed or "
+            "rejected because the queue was full (these drops flatter queue staleness)."
         )
 
     def as_table(self) -> Table:
-        """Return a table, a row for each policy, the freshest first."""
+        """Return a table with a row for each policy, the freshest first."""
         table = Table(box=None, pad_edge=False, collapse_padding=True)
         table.add_column("policy", no_wrap=True)
         for name in ("queue", "x bound", "worst", "appl.", "latency"):
@@ -59,7 +59,7 @@ class PolicyReport:
         return sorted(self.measured, key=lambda measures: measures.application.mean)
 
     def draw(self, figure: Figure) -> None:
-        """Draw the staleness of each policy, that of its keys, and the length of its queue."""
+        """Draw the staleness of each policy, of each of its keys, and the length of its queue."""
         figure.set_size_inches(13, 4.2)
         bars, keys, lengths = figure.subplots(1, 3)
         self._draw_means(bars)
@@ -96,7 +96,7 @@ class PolicyReport:
     def _cells(self, measures: Measures) -> list[str]:
         counted, queue = measures.counted, measures.queue
         skipped = counted.superseded + counted.shed + counted.late + counted.rejected
-        # The bound is for queues that let every key wait.
+        # The bound holds for queues that let every key wait.
         is_bounded = not (counted.shed or counted.rejected)
         return [
             measures.name,
@@ -113,7 +113,7 @@ class PolicyReport:
         return f"{shown:,.0f}" if shown >= 1_000 else f"{shown:.4g}"
 
     def _object(self, measures: Measures) -> Json:
-        """Return the JSON object of a policy; staleness is that of the queue unless it says so."""
+        """Return the JSON object of a policy; without another word staleness is queue staleness."""
         counted, unit = measures.counted, self.unit_seconds
         queue, application, latency = measures.queue, measures.application, measures.latency
         return {

@@ -1,4 +1,4 @@
-"""`python -m simulator figure NAME` and `all`: run experiments into files, and show how far."""
+"""`python -m simulator list`, `figure NAME` and `all`: run experiments and write their results."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from ..experiments.experiment import Scale
 from ..experiments.registry import EXPERIMENTS, find_experiment
@@ -26,21 +27,21 @@ from .option_checks import usage_errors
 from .run_progress import progress_on_errors
 
 Out = Annotated[
-    Path, typer.Option("--out", file_okay=False, help="The folder that the files are written to.")
+    Path, typer.Option("--out", file_okay=False, help="The folder to write the files to.")
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", min=0, max=MAX_SEED, help="Seed from which all is drawn.")
+    int, typer.Option("--seed", min=0, max=MAX_SEED, help="The seed of all random numbers.")
 ]
 Quick = Annotated[
-    bool, typer.Option("--quick", help="Fewer updates and points: seconds instead of minutes.")
+    bool,
+    typer.Option("--quick", help="Measure fewer updates and points: seconds instead of minutes."),
 ]
-Jobs = Annotated[
-    int, typer.Option("--jobs", min=1, help="How many processes measure at the same time.")
-]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="How many processes measure at once.")]
 Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Measure again what an earlier run has measured already.")
+    bool,
+    typer.Option("--fresh", help="Measure everything again, even if an earlier run measured it."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON and nothing else.")]
 
 PROCESSORS: Final = (
     len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -49,7 +50,10 @@ PROCESSORS: Final = (
 
 def run_figure(
     *,
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="See `list`.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME...", help="The experiments; `list` shows their names."),
+    ],
     out: Out,
     seed: Seed = 1,
     is_quick: Quick = False,
@@ -57,10 +61,10 @@ def run_figure(
     is_fresh: Fresh = False,
     is_json: Json = False,
 ) -> None:
-    """Measure a figure of the report, or an experiment of ours: table, plot and verdict.
+    """Measure figures of the report, or our own experiments: table, plot and verdict.
 
-    Writes a CSV file, a plot and the verdict into a folder. What was measured before by the same
-    code, from the same seed and at the same scale, is not measured again.
+    For each experiment a CSV file, a plot and the verdict are written into a folder. Results of the
+    same code, seed and scale that an earlier run has left in the folder are used again.
     """
     with usage_errors():
         found = list(dict.fromkeys(find_experiment(name).name for name in names))
@@ -80,14 +84,16 @@ def run_all(
 ) -> None:
     """Measure all experiments, and write a page with all plots and verdicts.
 
-    May be stopped at any time: the same command goes on where it was stopped.
+    You can stop it at any time. The same command then continues where it was stopped.
     """
     with usage_errors():
         scale = Scale(seed, is_quick)
         _run(list(EXPERIMENTS), scale, out, jobs=jobs, is_fresh=is_fresh, is_json=is_json)
         page = write_summary_page(out)
     if not is_json:
-        Console().print(f"\nAll of it: {page}", highlight=False, markup=False, soft_wrap=True)
+        Console().print(
+            f"\nThe page with all results: {page}", highlight=False, markup=False, soft_wrap=True
+        )
 
 
 def _run(
@@ -97,7 +103,7 @@ def _run(
     results = []
     if not is_json:
         size = "quick" if scale.is_quick else "full"
-        console.print(f"Seed {scale.seed}, {size} scale, {jobs} at a time.", highlight=False)
+        console.print(f"Seed {scale.seed}, {size} scale, {jobs} processes.", highlight=False)
     try:
         with _stoppable(), _Bars() as bars:
             for result in run_experiments(
@@ -107,7 +113,7 @@ def _run(
                 if not is_json:
                     bars.say(_lines(result, out))
     except KeyboardInterrupt:
-        Console(stderr=True).print("Stopped. The same command goes on from here.")
+        Console(stderr=True).print("Stopped. The same command continues from here.")
         raise typer.Exit(130) from None
     if is_json:
         sys.stdout.write(json.dumps([asdict(result) for result in results], indent=2) + "\n")
@@ -115,7 +121,7 @@ def _run(
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Let a request to terminate stop the run as Ctrl-C does, the processes that measure too."""
+    """Stop the run on SIGTERM as on Ctrl-C, and with it the processes that measure."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -130,7 +136,7 @@ def _lines(result: Result, out: Path) -> str:
 
 
 class _Bars:
-    """Progress on the error output, so that what is printed can be piped away."""
+    """Progress bars on the error output, so that the results can be piped."""
 
     def __init__(self) -> None:
         self._progress = progress_on_errors(
@@ -156,7 +162,30 @@ class _Bars:
         self._progress.update(self._all, description=f"points measured ({name})")
 
     def say(self, lines: str) -> None:
-        self._progress.stop()  # takes the bar off the screen
+        self._progress.stop()  # removes the bar from the screen
         sys.stdout.write(lines + "\n")
         sys.stdout.flush()
         self._progress.start()
+
+
+def list_experiments(
+    *,
+    is_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+) -> None:
+    """List the experiments: the report's figures and our own.
+
+    Run one with `python -m simulator figure NAME --out DIR`, or all of them with
+    `python -m simulator all --out DIR`.
+    """
+    if is_json:
+        found = [
+            {"name": each.name, "title": each.title, "claim": each.claim}
+            for each in EXPERIMENTS.values()
+        ]
+        sys.stdout.write(json.dumps(found, indent=2) + "\n")
+        return
+    table = Table("name", "what it shows", "what is claimed or asked", box=None, pad_edge=False)
+    for each in EXPERIMENTS.values():
+        label = f"figure {each.name}" if each.is_figure else each.name
+        table.add_row(label, each.title, each.claim)
+    Console().print(table)

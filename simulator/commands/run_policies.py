@@ -16,7 +16,7 @@ from upstream import POLICIES
 from upstream.errors import UnknownPolicyError
 
 from ..errors import OptionError
-from ..experiments.plots import save
+from ..experiments.experiment import save
 from ..model.measures import Measures
 from ..model.policy_run import PolicyRun
 from ..model.processing_costs import COST_DISTRIBUTIONS
@@ -37,19 +37,25 @@ DEFAULT_POLICIES: Final = "fifo,in-place,linecutting,index"
 
 Keys = Annotated[
     str | None,
-    typer.Option("--keys", metavar="KEYS", help="See above. [default: Zipf, 100 keys, theta 0.9]"),
+    typer.Option(
+        "--keys", metavar="KEYS", help="The keys, in a form listed above. [default: zipf:100:0.9]"
+    ),
 ]
 Trace = Annotated[
     Path | None,
     typer.Option(
         "--trace",
-        help="Instead of --keys: a Parquet or CSV file, or a folder of them, with columns `time` "
-        "and `key`, in order of time.",
+        help="A recorded trace to use instead of --keys: a Parquet or CSV file, or a folder of "
+        "them, with the columns `time` and `key`, in order of time.",
     ),
 ]
 Arrivals = Annotated[
     str | None,
-    typer.Option("--arrivals", metavar="ARRIVALS", help="See above. [default: poisson]"),
+    typer.Option(
+        "--arrivals",
+        metavar="ARRIVALS",
+        help="The arrivals, in a form listed above. [default: poisson]",
+    ),
 ]
 Load = Annotated[
     float,
@@ -57,7 +63,7 @@ Load = Annotated[
         "--load",
         max=1e6,
         callback=positive,
-        help="How many times faster updates arrive than they can be processed.",
+        help="How many times faster updates arrive than the servers can process them.",
     ),
 ]
 Policies = Annotated[
@@ -66,7 +72,7 @@ Policies = Annotated[
         "--policies",
         metavar="NAMES",
         show_default=False,
-        help=f"Comma-separated, or `all`: {', '.join(POLICIES)}.",
+        help=f"The policies, separated by commas, or `all`: {', '.join(POLICIES)}.",
     ),
 ]
 Updates = Annotated[
@@ -74,48 +80,56 @@ Updates = Annotated[
     typer.Option(
         "--updates",
         min=1,
-        help=f"How many arrive. [default: {DEFAULT_UPDATES:,}, or the whole trace]",
+        help=f"How many updates arrive. [default: {DEFAULT_UPDATES:,}, or the whole trace]",
     ),
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", min=0, max=MAX_SEED, help="Seed from which all is drawn.")
+    int, typer.Option("--seed", min=0, max=MAX_SEED, help="The seed of all random numbers.")
 ]
 KnownRates = Annotated[
-    bool, typer.Option("--known-rates", help="Tell the queues the true rates and the true cost.")
+    bool, typer.Option("--known-rates", help="Give the queues the true rates and the true cost.")
 ]
 CostDistribution = Annotated[
     str,
     typer.Option(
-        "--cost-distribution", help=f"How the cost is spread: {', '.join(COST_DISTRIBUTIONS)}."
+        "--cost-distribution",
+        help=f"The distribution of the cost: {', '.join(COST_DISTRIBUTIONS)}.",
     ),
 ]
 Servers = Annotated[
-    int, typer.Option("--servers", min=1, max=MAX_SERVERS, help="How many take from a queue.")
+    int,
+    typer.Option(
+        "--servers", min=1, max=MAX_SERVERS, help="How many servers take updates from a queue."
+    ),
 ]
 Capacity = Annotated[
     int | None,
     typer.Option(
         "--capacity",
         min=1,
-        help="How many updates may wait (adaptive: before it conflates); more are refused or shed. "
-        "[default: 1,000 for append-shedding and adaptive, else no bound]",
+        help="How many updates may wait. Beyond that, an adaptive queue conflates, append-shedding "
+        "sheds, and the others reject. [default: 1,000 for append-shedding and adaptive, no bound "
+        "for the others]",
     ),
 ]
 Loop = Annotated[
-    str, typer.Option("--loop", help=f"The event loop, {' or '.join(LOOPS)}: same results.")
+    str,
+    typer.Option("--loop", help=f"The event loop: {' or '.join(LOOPS)}. The results are the same."),
 ]
 TraceTime = Annotated[
     str,
     typer.Option(
         "--time",
         metavar="COLUMN",
-        help="The trace's column of times: timestamps, times of day, or numbers, as "
-        "`--time-unit` says.",
+        help="The trace's column of times: timestamps, times of day, or numbers in the unit "
+        "`--time-unit`.",
     ),
 ]
 TraceUnit = Annotated[
     str,
-    typer.Option("--time-unit", help=f"What numbers count: {', '.join(SECONDS_PER_UNIT)}."),
+    typer.Option(
+        "--time-unit", help=f"The unit of times that are numbers: {', '.join(SECONDS_PER_UNIT)}."
+    ),
 ]
 TraceKey = Annotated[
     str, typer.Option("--key", metavar="COLUMN", help="The trace's column of keys.")
@@ -133,12 +147,15 @@ Events = Annotated[
         metavar="DIR",
         file_okay=False,
         help="Write the event log of each run to DIR/POLICY-seed-SEED, for `python -m datasets "
-        "summarize DIR`: what arrived, was dequeued and delivered when, and what the queue "
-        "integrated, in files of 262,144 events.",
+        "summarize DIR`. It contains every arrival, dequeue and delivery, in files of 262,144 "
+        "events, and the staleness that the queue itself measured.",
     ),
 ]
 EventsFormat = Annotated[
-    str, typer.Option("--events-format", help=f"Files of events: {' or '.join(FORMATS)}.")
+    str,
+    typer.Option(
+        "--events-format", help=f"The format of the files of events: {' or '.join(FORMATS)}."
+    ),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print a JSON list, one object for each policy.")
@@ -169,20 +186,20 @@ def run_policies(
 ) -> None:
     """Run policies on the same arrivals, and measure how stale they leave the keys.
 
-    Times are in units of the mean time between two arrivals. Arrivals are memoryless and the cost
-    is fixed, unless options say otherwise; update rates and cost are estimated by the queues,
-    unless `--known-rates`. The lower bound is that of the mean queue staleness, and holds for
+    Times are in units of the mean time between two arrivals. By default arrivals are memoryless
+    and the cost is fixed. The queues estimate update rates and cost themselves, unless
+    `--known-rates` is given. The lower bound is a bound on the mean queue staleness and assumes
     memoryless arrivals.
 
     Keys: `zipf:KEYS:THETA`, where theta 0 is even and 1 is Zipf's law; `uniform:KEYS`;
-    `two-class:KEYS:SLOW_KEYS:RATIO`, the slow ones so many times slower; `round-robin:KEYS`, one
-    after the other.
+    `two-class:KEYS:SLOW_KEYS:RATIO`, where the slow keys update RATIO times less often;
+    `round-robin:KEYS`, where the keys take turns.
 
-    Arrivals: `poisson`; `fixed`, one each unit of time; `bernoulli[:TICK]`, where each key comes
-    or not at each tick; `bursts:KEYS[:SPREAD]`, where so many of the slowest keys come together,
-    spread over so much time.
+    Arrivals: `poisson`; `fixed`, one in each unit of time; `bernoulli[:TICK]`, where each key
+    arrives or not at each tick, at random; `bursts:KEYS[:SPREAD]`, where the KEYS slowest keys
+    arrive together, within a time of SPREAD.
 
-    Policies: fifo, in-place, linecutting and index, unless others are named.
+    Policies: fifo, in-place, linecutting and index by default.
     """
     with usage_errors():
         source = TraceSource(time=time, unit=time_unit, key=key)
@@ -216,7 +233,7 @@ def _print(report: PolicyReport, run: PolicyRun, load: float, *, is_json: bool) 
     console.print(report.as_table())
     console.print(f"\n{report.explanation()}", markup=False)
     if not run.workload.is_memoryless:
-        console.print("These arrivals are not: here the bound is for comparison only.")
+        console.print("These arrivals are not memoryless: use the bound for comparison only.")
 
 
 def policy_names(words: str) -> list[str]:
@@ -233,7 +250,7 @@ def policy_names(words: str) -> list[str]:
 
 
 def measure_all(runs: Sequence[PolicyRun], logs: EventLogs | None = None) -> list[Measures]:
-    """Measure one policy after the other, and show how far that is; write logs, if wanted."""
+    """Measure one policy after the other and show the progress; write logs if there are any."""
     if logs is None:
         with RunBar(len(runs)) as bar:
             return [run.measure(on_progress=bar.follow(run.policy)) for run in runs]
@@ -243,7 +260,7 @@ def measure_all(runs: Sequence[PolicyRun], logs: EventLogs | None = None) -> lis
 
 
 def write_plot(report: PolicyReport, path: Path | None) -> None:
-    """Write the plot of a report, if it is wanted."""
+    """Write the plot of a report, unless `path` is None."""
     if path is None:
         return
     from matplotlib.figure import Figure
@@ -255,7 +272,7 @@ def write_plot(report: PolicyReport, path: Path | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TraceSource:
-    """How the columns of a trace are called, and what its times count."""
+    """The names of a trace's columns, and the unit of its times."""
 
     time: str = "time"
     unit: str = "s"
@@ -275,19 +292,25 @@ def _workload(
 ) -> Workload:
     if trace is None:
         if source != TraceSource():
-            raise OptionError("--trace", None, "a file, for --time, --time-unit or --key to be of")
+            raise OptionError(
+                "--trace", None, "a trace, since --time, --time-unit or --key is given"
+            )
         return make_workload(DEFAULT_KEYS if keys is None else keys, arrivals)
     if keys is not None:
-        raise OptionError("--keys", keys, "no --keys together with --trace, which has its own")
+        raise OptionError(
+            "--keys", keys, "no --keys together with --trace, which has keys of its own"
+        )
     if arrivals is not None:
-        raise OptionError("--arrivals", arrivals, "no --arrivals with --trace, which has its own")
+        raise OptionError(
+            "--arrivals", arrivals, "no --arrivals together with --trace, which has its own"
+        )
     return replay(source.read(trace), updates=updates)
 
 
 def _setting(
     run: PolicyRun, load: float, *, keys: str | None, trace: Path | None, arrivals: str | None
 ) -> dict[str, object]:
-    """Return what a log says of a run, beside its policy and its seed."""
+    """Return what a log says about a run besides its policy and its seed."""
     source: dict[str, object] = {"trace": str(trace)}
     if trace is None:
         source = {"keys": keys or DEFAULT_KEYS, "arrivals": arrivals or "poisson"}

@@ -1,4 +1,4 @@
-"""How far a run is, on the error output, so that results can be piped away."""
+"""Progress bars on the error output, so that the results can be piped."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rich.progress import (
 
 
 def progress_on_errors(*columns: ProgressColumn) -> Progress:
-    """Return progress bars on the error output; they are shown in terminals only."""
+    """Return progress bars on the error output, shown in terminals only."""
     console = Console(stderr=True)
     return Progress(
         *columns,
         console=console,
         transient=True,
-        redirect_stdout=False,  # it would send what is to be piped away to the terminal
+        redirect_stdout=False,  # it would send the results to the terminal, not into the pipe
         disable=not console.is_terminal,
     )
 
@@ -44,7 +44,7 @@ class RunBar:
         self._progress.stop()
 
     def follow(self, name: str) -> Callable[[float], None]:
-        """Begin the next run; return what hears of the share of it that is done."""
+        """Begin the next run; return a function to call with the share of it that is done."""
         before = self._begun
         self._begun += 1
         self._progress.update(self._task, completed=before, description=name)

@@ -1,4 +1,4 @@
-"""`python -m simulator demo`: run the demo by the system's clock and show it."""
+"""`python -m simulator demo`: run the demo by the system's clock, and show it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from rich.live import Live
 
 from upstream import SystemClock
 
-from .demo import Demo, DemoReport, DemoSettings
+from .demo import Demo, DemoReport, DemoSettings, run_in_real_time
 from .display import DemoView, as_json, introduction, plain_line, plain_table, summary
-from .real_time import run_in_real_time
 
 SECONDS_BETWEEN_FRAMES: Final = 0.25
 SECONDS_BETWEEN_LINES: Final = 1.0
 
 
 def run_demo(settings: DemoSettings, *, seconds: float, is_json: bool) -> None:
-    """Run the demo for `seconds` and print it in the way that suits where it is printed to."""
+    """Run the demo for `seconds`, and print it in the form that suits the output."""
     with _interruptible() as should_stop:
         runner = _Runner(settings, seconds, should_stop)
         if is_json:
@@ -102,7 +101,7 @@ def _can_redraw() -> bool:
 
 @contextmanager
 def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Let the first Ctrl-C stop the run between two updates, and the second one at once."""
+    """Stop the run between two updates on the first Ctrl-C, and at once on the second."""
     is_stopped = False
 
     def stop(_signal: int, _frame: FrameType | None) -> None:

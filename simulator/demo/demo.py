@@ -1,18 +1,20 @@
 """The demo: one feed, one stream, a queue of each policy, and a consumer of equal speed for each.
 
 `Demo` does what is due by its clock and reports what the queues measured. It never waits, so the
-tests drive it with a `ManualClock`; `real_time.py` runs it by the system's clock.
+tests drive it with a `ManualClock`; `run_in_real_time` sleeps until something is due and shows the
+state now and then.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from upstream import Clock, QueueStatistics, Stream, StreamQueue, make_queue
+from upstream import Clock, QueueStatistics, Stream, StreamQueue, Update, make_queue
 from upstream.staleness import AgainstBound, against_bound, observed_seconds
 
-from .consumer import Consumer
 from .zipf_feed import ZipfFeed
 
 SHOWN_POLICIES: Final = ("append", "adaptive", "fifo", "in-place", "linecutting", "index")
@@ -21,7 +23,7 @@ UPDATES_PER_SECOND: Final = 2_000.0
 
 @dataclass(frozen=True, slots=True)
 class DemoSettings:
-    """What is fed, and how fast it is consumed: `load` times slower."""
+    """The feed, and the speed of the consumers, which are `load` times slower than it."""
 
     keys: int = 100
     theta: float = 1.0
@@ -37,13 +39,13 @@ class DemoSettings:
 
 @dataclass(frozen=True, slots=True)
 class PolicyReport:
-    """What one queue has measured so far; staleness in seconds, averaged since the start."""
+    """The measurements of one queue so far; staleness is in seconds, averaged since the start."""
 
     policy: str
     queue_staleness: float
     application_staleness: float
     queue_lower_bound: float | None
-    """The lower bound expected under memoryless arrivals; None while not known."""
+    """The lower bound expected under memoryless arrivals; None while it is not known."""
     application_lower_bound: float | None
     worst_key: str | None
     """The key with the largest queue staleness."""
@@ -59,7 +61,7 @@ class PolicyReport:
 
     @property
     def times_the_bound(self) -> float | None:
-        """The queue staleness over its bound; None where that is zero, not known, or too early."""
+        """The queue staleness over its bound; None if that is zero, unknown or too early."""
         return self.against_bound.times
 
     @property
@@ -71,7 +73,7 @@ class PolicyReport:
 
 @dataclass(frozen=True, slots=True)
 class DemoReport:
-    """What all queues have measured so far."""
+    """The measurements of all queues so far."""
 
     elapsed: float
     arrived: int
@@ -83,7 +85,7 @@ class DemoReport:
 
 
 class Demo:
-    """Feed the queues and let their consumers work, as far as the clock has come.
+    """Feeds the queues and lets their consumers work, until the time that the clock shows.
 
     >>> from upstream import ManualClock
     >>> clock = ManualClock()
@@ -128,7 +130,7 @@ class Demo:
         return self._start
 
     def next_due(self) -> float:
-        """Return when `catch_up` will have something to do again."""
+        """Return the time at which `catch_up` will have something to do again."""
         first_ready = min(consumer.due for consumer in self._consumers.values())
         return min(self._start + self._arrival.due_seconds, first_ready)
 
@@ -143,7 +145,7 @@ class Demo:
                 self._take_in_arrival()
 
     def report(self) -> DemoReport:
-        """Return what the queues have measured until now. O(keys)."""
+        """Return the measurements of the queues until now. O(keys)."""
         return DemoReport(
             elapsed=self._clock.now() - self._start,
             arrived=self._stream.statistics().arrived,
@@ -176,3 +178,84 @@ def _report_on(policy: str, queue: StreamQueue) -> PolicyReport:
         observed=observed_seconds(rows),
         statistics=queue.statistics(),
     )
+
+
+NEVER = math.inf
+
+
+class Consumer:
+    """A consumer of fixed speed: it takes one update after another, `processing_cost` seconds each.
+
+    No work is done in that time. `due` is the time when the update in hand is ready. A consumer
+    that is called late is not slowed down by it: the next update counts from the time when this
+    one was due. The queue sees the clock's times.
+
+    >>> from upstream import ManualClock, UpdateQueue, InPlaceScheduler
+    >>> clock = ManualClock()
+    >>> queue = UpdateQueue(InPlaceScheduler(), clock=clock)
+    >>> consumer = Consumer(queue, processing_cost=2.0)
+    >>> _ = queue.enqueue("IBM", 24.0)
+    >>> consumer.start(clock.now())
+    >>> consumer.due
+    2.0
+    """
+
+    __slots__ = ("_in_hand", "_processing_cost", "due", "queue")
+
+    def __init__(self, queue: StreamQueue, *, processing_cost: float) -> None:
+        self.queue = queue
+        self._processing_cost = processing_cost
+        self._in_hand: Update | None = None
+        self.due = NEVER
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it waits for an update."""
+        return self._in_hand is None
+
+    def start(self, now: float) -> None:
+        """Take the next update, if there is one, at the time `now`."""
+        assert self._in_hand is None, "a consumer that is busy"
+        self._in_hand = self.queue.dequeue()
+        self.due = NEVER if self._in_hand is None else now + self._processing_cost
+
+    def finish(self) -> None:
+        """Deliver the update in hand, and take the next one."""
+        assert self._in_hand is not None, "a consumer that has nothing in hand"
+        self.queue.deliver(self._in_hand)
+        self._in_hand = None
+        self.start(self.due)
+
+
+MOST_OF_THE_TIME_SHOWING: Final = 0.1
+"""The share of time for showing, during which nothing is fed or consumed."""
+
+
+def run_in_real_time(
+    demo: Demo,
+    *,
+    seconds: float,
+    show: Callable[[DemoReport], None],
+    seconds_between_shows: float,
+    sleep: Callable[[float], None],
+    should_stop: Callable[[], bool],
+) -> DemoReport:
+    """Run for `seconds`, or until `should_stop()`, and return the last report.
+
+    Delays by `show` or by a busy machine are caught up with at once. If showing takes long, as it
+    does with many keys, it is done less often.
+    """
+    clock = demo.clock
+    end = demo.start + seconds
+    next_show = demo.start + min(seconds_between_shows, seconds)
+    while (now := clock.now()) < end and not should_stop():
+        demo.catch_up()
+        if now >= next_show:
+            show(demo.report())
+            took = clock.now() - now
+            next_show = now + max(seconds_between_shows, took / MOST_OF_THE_TIME_SHOWING)
+        wait = min(demo.next_due(), next_show, end) - clock.now()
+        if wait > 0:
+            sleep(wait)
+    demo.catch_up()
+    return demo.report()

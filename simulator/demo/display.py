@@ -1,7 +1,7 @@
-"""How the demo looks: a live table, plain lines where there is no terminal, JSON, a summary.
+"""The output of the demo: a live table, lines where there is no terminal, JSON, and a summary.
 
-Everything is made from a report; nothing here reads a clock or a queue. The words are ASCII, so
-that they can be written anywhere; bars are, too, where a terminal has no blocks.
+All of it is made from a report; nothing here reads a clock or a queue. The words are ASCII, so that
+they can be written anywhere. Bars are ASCII where a terminal has no block characters.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from upstream.staleness import AgainstBound
 from .demo import DemoReport, DemoSettings, PolicyReport
 
 WIDE: Final = 120
-"""Columns of a terminal that has room for every counter."""
+"""The width of a terminal, in columns, from which every counter fits."""
 BAR_SCALE: Final = 5.0
-"""The staleness that fills a bar, as a multiple of the least one shown."""
+"""The staleness that fills a bar, as a multiple of the lowest staleness shown."""
 WIDE_COUNTERS: Final = ("arrived", "waiting", "skipped", "served")
 NARROW_COUNTERS: Final = ("waiting", "skipped")
-"""What differs between the policies; the other counters stand below the table."""
+"""The counters that differ between the policies; the others are below the table."""
 BEST_POLICY: Final = "index"
 
 Json = dict[str, object]
 
 
 def duration(seconds: float) -> str:
-    """Write a duration in the unit that suits it.
+    """Return a duration as text, in the unit that suits it.
 
     >>> duration(0.0375), duration(5.94), duration(0.000045)
     ('37.5 ms', '5.94 s', '45 us')
@@ -45,7 +45,7 @@ def duration(seconds: float) -> str:
 
 
 def ratio(found: AgainstBound) -> str:
-    """Write how many times the lower bound something is; a dash if that is not known.
+    """Return how many times the lower bound the staleness is, as text; "-" if it is not known.
 
     >>> ratio(AgainstBound(1.0234, False)), ratio(AgainstBound(158.4, False))
     ('1.02', '158')
@@ -59,29 +59,29 @@ def ratio(found: AgainstBound) -> str:
 
 
 def introduction(settings: DemoSettings) -> str:
-    """Say what one is looking at."""
+    """Describe the feed, the queues and the consumers."""
     keys = "1 key" if settings.keys == 1 else f"{settings.keys:,} keys"
     return (
         f"One feed of {keys} (Zipf, theta {settings.theta:g}) brings "
         f"{settings.updates_per_second:,.0f} updates a second, {settings.load:g} times what a "
-        f"consumer can process ({1 / settings.processing_cost:,.0f} a second). Six queues hear all "
-        "of it; each has its own consumer, and they differ only in what they keep and which key "
-        "they serve next."
+        f"consumer can process ({1 / settings.processing_cost:,.0f} a second). Six queues receive "
+        "every update. Each has its own consumer. They differ only in which updates they keep and "
+        "which key they serve next."
     )
 
 
 EXPLANATION: Final = (
-    "Staleness is how long a key has waited with a newer update: in the queue, or until the "
-    "application has it; mean over time since the start, then over keys. 'x bound' is the queue "
-    "staleness over the lower bound expected under memoryless arrivals, which these are. Skipped: "
-    "replaced by a newer one before it was served. Bars go to {scale:g} times the lowest row."
+    "Staleness is how long a newer update of a key has waited, in the queue or until the "
+    "application has it: the mean over time since the start, then over keys. 'x bound' is the "
+    "queue staleness divided by the lower bound for memoryless arrivals like these. Skipped: "
+    "replaced by a newer update before it was served. A full bar is {scale:g} times the lowest row."
 )
 
-NO_OVERLOAD: Final = "At this load nothing would have to wait: the lower bound is 0."
+NO_OVERLOAD: Final = "At this load no update has to wait, so the lower bound is 0."
 
 
 class DemoView:
-    """The state of the demo as something that rich can print, as wide as the terminal is."""
+    """The state of the demo, which rich prints as wide as the terminal."""
 
     def __init__(self, settings: DemoSettings, report: DemoReport, *, seconds: float) -> None:
         self._settings = settings
@@ -89,7 +89,7 @@ class DemoView:
         self._seconds = seconds
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines above, the table, and the lines below."""
+        """Yield the lines before the table, the table, and the lines after it."""
         yield Text("UpStream: where an update waits", style="bold")
         yield Text(introduction(self._settings))
         yield _table(self._report, is_wide=options.max_width >= WIDE, is_ascii=options.ascii_only)
@@ -110,7 +110,7 @@ class DemoView:
 
 
 def _delivered(report: DemoReport) -> str:
-    """Say what the consumers delivered: the same of each, but for a few when they idle at times."""
+    """Say how much the consumers delivered: about the same each, unless some idled."""
     counts = sorted({policy.statistics.delivered for policy in report.policies})
     return " to ".join(f"{count:,}" for count in {counts[0]: 0, counts[-1]: 0}) + " served"
 
@@ -159,7 +159,7 @@ def _cells(report: PolicyReport, *, is_wide: bool) -> list[Text]:
 
 
 def _bar(share: float, *, width: int, is_ascii: bool) -> Group | Text:
-    """Return a bar of which `share` is filled, or one with an arrow if that is more than all."""
+    """Return a bar that is filled by `share`, or one with an arrow if that is more than 1."""
     if share > 1.0:
         return Text(("#" if is_ascii else "\N{FULL BLOCK}") * (width - 1) + ">", style="yellow")
     if is_ascii:
@@ -168,7 +168,7 @@ def _bar(share: float, *, width: int, is_ascii: bool) -> Group | Text:
 
 
 def plain_line(report: DemoReport) -> str:
-    """Write the state in one line: the mean queue staleness of each policy."""
+    """Return the state in one line: the mean queue staleness of each policy."""
     policies = ", ".join(
         f"{policy.policy} {duration(policy.queue_staleness)}" for policy in report.policies
     )
@@ -176,7 +176,7 @@ def plain_line(report: DemoReport) -> str:
 
 
 def plain_table(report: DemoReport) -> list[str]:
-    """Write the state as lines that fit 80 columns and need no terminal."""
+    """Return the state as lines that fit 80 columns and need no terminal."""
     form = "{:<11} {:>9} {:>11} {:>10} {:>15} {:>8} {:>9}"
     lines = [
         form.format("", "queue", "application", "x", "worst key,", "", ""),
@@ -201,7 +201,7 @@ def plain_table(report: DemoReport) -> list[str]:
 
 
 def summary(report: DemoReport, *, is_stopped: bool) -> str:
-    """Say in a few sentences what was measured, and where to look next."""
+    """Say in a few sentences what was measured, and what to read next."""
     append, best = report.of("append"), report.of(BEST_POLICY)
     in_place = report.of("in-place")
     over_bound = ""
@@ -210,26 +210,26 @@ def summary(report: DemoReport, *, is_stopped: bool) -> str:
         over_bound = f", {times} times the lower bound expected under memoryless arrivals"
     stopped = "Stopped after" if is_stopped else "After"
     return (
-        f"{stopped} {report.elapsed:.1f} s and {report.arrived:,} updates the append queue, with "
-        f"{append.statistics.waiting:,} of them waiting, has a mean queue staleness of "
-        f"{duration(append.queue_staleness)}; an update queue that serves its keys in place has "
+        f"{stopped} {report.elapsed:.1f} s and {report.arrived:,} updates, the append queue has "
+        f"{append.statistics.waiting:,} updates waiting and a mean queue staleness of "
+        f"{duration(append.queue_staleness)}. An update queue that serves its keys in place has "
         f"{duration(in_place.queue_staleness)}, and one that serves them by the staleness index "
-        f"{duration(best.queue_staleness)}{over_bound}. {_accounting(report)} "
-        "README.md shows such a queue in ten lines of Python; "
-        "`python -m simulator demo --help` says what can be changed here."
+        f"has {duration(best.queue_staleness)}{over_bound}. {_accounting(report)} "
+        "README.md shows such a queue in ten lines of Python. "
+        "`python -m simulator demo --help` lists the options of the demo."
     )
 
 
 def _accounting(report: DemoReport) -> str:
     if all(policy.statistics.is_balanced for policy in report.policies):
         return "Every update is accounted for in every queue."
-    return "NOT every update is accounted for, which is a defect."
+    return "NOT every update is accounted for: this is a bug."
 
 
 def as_json(
     report: DemoReport, settings: DemoSettings, *, seconds: float, is_stopped: bool
 ) -> Json:
-    """Return what a program may want to read; staleness in seconds."""
+    """Return the report for programs; staleness is in seconds."""
     return {
         "settings": asdict(settings) | {"seconds": seconds},
         "elapsed_seconds": report.elapsed,

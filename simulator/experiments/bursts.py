@@ -1,14 +1,14 @@
-"""Bursts: is LINECUTTING what to use when slow keys update all at once?
+"""Bursts: is LINECUTTING the right policy when slow keys update all at once?
 
 The report gives this as the second reason for LINECUTTING (section 5.3): slow updaters may update
-together or nearly so, are not stale in between, and should be let to the front when they come. It
-shows no measurement with bursts; its Figure 9 has keys that update independently.
+together or nearly so. They are not stale in between, and should go to the front when they arrive.
+The report shows no measurement with bursts; its Figure 9 has keys that update independently.
 
-Here: 100 keys of two classes, of which the slow ones update in bursts, each once in a burst, and
-the others memorylessly in between; on the x-axis the number of slow keys. Each burst comes at one
-instant. For what the answer depends on there are columns: slow keys 10 or 100 times slower, loads
-of 2 and 5, bursts that are spread over half of the time between them, no bursts at all (the same
-rates, memoryless), and rates that are estimated instead of known. All policies get the same
+Here 100 keys are of two classes. The slow ones update in bursts, each once per burst, and the
+others memorylessly in between. The x-axis is the number of slow keys. Each burst comes at one
+instant. The answer depends on further parameters, which have columns: slow keys 10 or 100 times
+slower, loads of 2 and 5, bursts spread over half of the time between them, no bursts at all (the
+same rates, memoryless), and rates that are estimated instead of known. All policies get the same
 arrivals. There is no lower bound for bursts.
 """
 
@@ -44,7 +44,7 @@ RUNS: Final = (
     ("linecutting", "estimated"),
     ("index", "estimated"),
 )
-"""Policies, and what they know of the rates; estimated for bursts at once only."""
+"""Policies and what they know about the rates; estimated only for bursts at once."""
 GROUPS: Final = ("all", "slow", "fast")
 
 COLORS: Final = {"fifo": "C1", "linecutting": "C2", "index": "C0"}
@@ -142,7 +142,7 @@ def _draw_panel(rows: Table, group: str, axes: Axes) -> None:
 
 
 def verdict(table: Table) -> Verdict:
-    """Say where LINECUTTING helps which keys, with and without bursts, and what the index does."""
+    """Say where LINECUTTING helps, with and without bursts, and compare the index."""
     rows = [row for row in table if _is_main(row)]
     linecutting = where(rows, policy="linecutting")
     in_bursts = [row for row in linecutting if row["arrivals"] != "no bursts"]

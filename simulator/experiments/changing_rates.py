@@ -1,14 +1,14 @@
-"""Changing rates: what is the index worth when the keys that are busy change?
+"""Changing rates: how good is the index when the busy keys change?
 
-The report takes update rates as given and constant. The index estimates them, by what it sees of
-each key's intervals, and forgets the past by a share with each interval (`forgetting`). Here 100
-keys have Zipf shares that are dealt out anew, at random, every period; over its length are shown,
-relative to IN-PLACE on the same arrivals, the index with estimated rates and the index that is
-given the average rates, which are wrong at any one time, except where the rates never change.
+The report assumes that update rates are given and constant. The index estimates them from each
+key's intervals, and forgets a share of the past with each interval (`forgetting`). Here 100 keys
+have Zipf shares that are dealt again, at random, every period. The plot shows, over the length of
+the period and relative to IN-PLACE on the same arrivals, the index with estimated rates and the
+index with the average rates. The latter are wrong at any one time, unless the rates never change.
 
-Chosen: Zipf 1.2, since the index has more to win, and to lose, the more the rates differ; eight
+Chosen: Zipf 1.2, because the index has more to win, and to lose, the more the rates differ; eight
 deals in turn; memoryless arrivals within a period; the forgetting of the library, 0.05, and others
-from 0.01 to 0.5, as a series each. The lower bound does not apply, as it assumes constant rates.
+from 0.01 to 0.5, each as a series. The lower bound does not apply, as it assumes constant rates.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ RUNS: Final = (
     ("index", "average", 0.0),
     *(("index", "estimated", forgetting) for forgetting in FORGETTING),
 )
-"""Policies, what they know of the rates, and the forgetting, 0 where nothing is estimated."""
+"""Policies, what they know about the rates, and the forgetting; 0 if nothing is estimated."""
 QUICK_SHARE: Final = 40
 
 
@@ -122,7 +122,7 @@ def _draw_line(axes: Axes, line: Table, label: str, style: str) -> None:
 
 
 def verdict(table: Table) -> Verdict:
-    """Say what the index has over periods: as it comes, given average rates, and at its best."""
+    """Compare the index over all periods: by default, with average rates, and at its best."""
     shortest = min(column(table, "period"))
     longest = max(column(table, "period"))
     changing = [row for row in table if row["period"] != longest]

@@ -1,24 +1,30 @@
-"""What an experiment is: points to measure, rows that come of them, a plot, and a verdict.
+"""What an experiment is: points to measure, the rows that they give, a plot, and a verdict.
 
-Points are measured independently of one another, in any process and any order; the rows of all
-points, in the order of the points, are the table that is written, drawn and judged.
+Points are measured independently of one another, in any process and any order. The rows of all
+points, in the order of the points, are the table that is written, drawn and judged. Tables are CSV
+files in which numbers are written in full, so that nothing is lost by reading them. A plot is drawn
+without a screen and written as PNG.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 Cell = str | int | float
 Row = Mapping[str, Cell]
 """A row of the table; all rows of an experiment have the same columns."""
 Table = Sequence[Row]
 Point = Mapping[str, Cell]
-"""What to measure: the parameters that differ from point to point."""
+"""A point to measure: the parameters that differ from point to point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +42,11 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was measured, in one sentence, against what was claimed."""
+    """The measurement in a sentence, compared with the claim."""
 
     sentence: str
     held: bool | None
-    """Whether the claim held; None where nothing was claimed."""
+    """Whether the claim held; None if there was no claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +57,7 @@ class Experiment:
     """The figure's number, or a word."""
     title: str
     claim: str
-    """What the report says that it shows, or the question that it answers."""
+    """The report's claim about it, or the question that it answers."""
     points: Callable[[Scale], Sequence[Point]]
     measure: Callable[[Point, Scale], Table]
     draw: Callable[[Table, Figure], None]
@@ -91,3 +97,59 @@ def where(table: Table, **cells: Cell) -> list[Row]:
 def column(table: Table, name: str) -> list[float]:
     """Return a column of numbers."""
     return [number(row, name) for row in table]
+
+
+def to_csv(table: Table) -> str:
+    """Write a table; all rows have the columns of the first one.
+
+    >>> print(to_csv([{"policy": "index", "load": 5, "staleness": 0.5}]), end="")
+    policy,load,staleness
+    index,5,0.5
+    """
+    assert table, "a table without rows"
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(table[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(dict(row) for row in table)
+    return text.getvalue()
+
+
+def from_csv(text: str) -> list[Row]:
+    """Read a table that `to_csv` wrote."""
+    return [
+        {name: _cell(written) for name, written in row.items()}
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+
+
+def read_csv(path: Path) -> list[Row]:
+    """Read a table from a file."""
+    return from_csv(path.read_text(encoding="utf-8"))
+
+
+def _cell(written: str) -> Cell:
+    for kind in (int, float):
+        try:
+            return kind(written)
+        except ValueError:
+            continue
+    return written
+
+
+DOTS_PER_INCH: Final = 144
+
+
+def plot(experiment: Experiment, table: Table) -> Figure:
+    """Return the plot of a table; a notebook with `%matplotlib inline` shows it."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    experiment.draw(table, figure)
+    heading = f"Figure {experiment.name}" if experiment.is_figure else experiment.name
+    figure.suptitle(f"{heading}: {experiment.title}")
+    return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a plot as PNG."""
+    figure.savefig(path, format="png", dpi=DOTS_PER_INCH)

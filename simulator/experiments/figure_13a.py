@@ -1,17 +1,17 @@
 """Figure 13a: LAZY and EAGER on tumbling windows: application staleness over the window size.
 
 The report (section 6.3.1): one key, windows whose slide is their size. LAZY processes a window when
-all of it has arrived, so its staleness accounts for C_t times the size, and grows linearly. EAGER
-processes tuples as they come, and is stale for C_t after the end of each window, whatever its size;
-averaged over ever longer windows that decreases asymptotically. It assumes C_t = 1.
+all of it has arrived, so its staleness contains C_t times the size, and grows linearly. EAGER
+processes tuples as they arrive, and is stale for C_t after the end of each window of any size. The
+average over longer and longer windows decreases asymptotically. The report assumes C_t = 1.
 
-The report is silent on the sizes, the arrivals, and when exactly a window is closed. Here: sizes
-from 1 to 50, a tuple at each tick, and closed by the tuple in the last tick, as in Figure 12. What
-depends on that, in panels of their own:
+The report does not say which sizes and arrivals it uses, or when exactly a window is closed. Here:
+sizes from 1 to 50, a tuple at each tick, and windows closed by the tuple in the last tick, as in
+Figure 12. Panels of their own show what depends on these choices:
 
 - A consumer that does not keep up (C_t = 2) makes EAGER grow linearly, too.
-- If it takes the first tuple of the next window to close one, EAGER is done with a window by then,
-  and never stale at C_t = 1; LAZY is as stale as before.
+- If the first tuple of the next window closes a window, EAGER has finished the window by then, and
+  is never stale at C_t = 1; LAZY is as stale as before.
 """
 
 from __future__ import annotations

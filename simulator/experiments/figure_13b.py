@@ -2,19 +2,19 @@
 
 The report (section 6.3.1): one key, windows that slide by 1. Append windowing processes everything,
 or drops windows at random. LAZY and EAGER outperform even the latter, "which would drop more or
-less the same amount of windows as the update semantics would", but any, not the outdated ones.
-A tuple costs C_t in each window that the operator has open, so append windowing also works on
-several windows at once, and on the more of them the longer they are.
+less the same amount of windows as the update semantics would", but any windows, not the outdated
+ones. A tuple costs C_t in each window that the operator has open. So append windowing also works on
+several windows at once, and on more of them the longer they are.
 
-The report is silent on the share of windows that is dropped, on C_t, on the sizes, and on how long
-a run is. Here: LAZY runs first, and each window is dropped with the chance that LAZY dropped one;
-C_t = 1; sizes up to 50; a tuple at each tick, and windows closed by the tuple in the last tick.
-What depends on that, in series and panels of their own:
+The report does not say which share of windows is dropped, what C_t and the sizes are, or how long a
+run is. Here LAZY runs first, and each window is dropped with the probability with which LAZY
+dropped one; C_t = 1; sizes up to 50; a tuple at each tick, and windows closed by the tuple in the
+last tick. Series and panels of their own show what depends on these choices:
 
 - Append windowing is overloaded, and its staleness grows with the run, so two lengths are shown.
-  With LAZY's share of shedding the load is 1 on average, so it grows with the run, too, if less.
-- Half as many windows kept, so a load of a half: what somebody might choose who knows that. Then
-  staleness does not grow with the run, and comes closer to that of LAZY.
+  With LAZY's share of shedding the load is 1 on average, so it also grows with the run, but less.
+- Half as many windows are kept, for a load of a half, to avoid that growth. Then staleness does not
+  grow with the run, and comes closer to that of LAZY.
 - C_t = 0.5, where LAZY processes twice as many windows.
 """
 
@@ -81,7 +81,7 @@ def measure(point: Point, scale: Scale) -> Table:
 
 
 def _shedding(run: WindowRun, share: float, scale: Scale) -> float:
-    """Return the application staleness if so many windows are shed, averaged over runs."""
+    """Return the application staleness if this share is shed, averaged over runs."""
     runs = scale.choose(full=5, quick=2)
     seeds = (scale.seed * runs + number for number in range(runs))
     sheddings = (RandomWindowShedding(share, seed) for seed in seeds)

@@ -2,20 +2,24 @@
 
 The report (section 6.3.2): 10 keys, C_t = 1, windows that slide by 1, IN-PLACE, and the ratio of
 the application staleness of EAGER and LAZY. If keys come at random, by Zipf's law with a theta of
-0, 0.5 or 0.9, EAGER performs worse, since its committed windows have gaps, and most so with small
-windows. If keys come in turn it performs better.
+0, 0.5 or 0.9, EAGER performs worse, because its committed windows have gaps; small windows are the
+worst. If keys come in turn, EAGER performs better.
 
-The report is silent on the load, the sizes, what a tick is to 10 keys, which way the ratio is, and
-when a window is closed: in section 6.2 a window has fully arrived when its tuples are older than
-the newest one, but in Figure 12 its last tick closes it. Here, so that the description fits: a
-tuple per tick, for any of the keys, so that the load by tuples is 1; sizes in those ticks; a window
-is closed by the first tuple of its key at or after its end; EAGER over LAZY, so above 1 LAZY is
-better. And sizes are multiples of the 10 ticks in which keys in turn come once: the report opens
-windows at tuples (Table 1), but windows that slide by 1 also start where their key has no tuple,
-and at other sizes one of those is closed, and newer, when EAGER delivers. What depends on all this
-is seen in panels of their own. They say what the ratio is about: EAGER is committed to a window for
-as long as that is open, however little a tuple costs, while LAZY delivers the more often the more
-time it has. So at C_t = 0.5 EAGER is worse even if keys come in turn.
+The report does not say what the load and the sizes are, what a tick is with 10 keys, which ratio
+the figure shows, or when a window is closed: in section 6.2 a window has fully arrived when its
+tuples are older than the newest one, but in Figure 12 its last tick closes it. Here the choices are
+such that the description fits:
+
+- There is one tuple per tick, for any of the keys, so the load by tuples is 1. Sizes are in ticks.
+- A window is closed by the first tuple of its key at or after its end.
+- The ratio is EAGER over LAZY, so above 1 LAZY is better.
+- Sizes are multiples of the 10 ticks in which keys in turn come once. The report opens windows at
+  tuples (Table 1), but windows that slide by 1 also start where their key has no tuple. At other
+  sizes one of those is closed, and newer, when EAGER delivers.
+
+Panels of their own show what depends on these choices. They explain the ratio: EAGER is committed
+to a window for as long as that is open, however little a tuple costs, while LAZY delivers more
+often the more time it has. So at C_t = 0.5 EAGER is worse even if keys come in turn.
 """
 
 from __future__ import annotations

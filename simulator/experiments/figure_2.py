@@ -1,19 +1,19 @@
 """Figure 2: what staleness is, on one key whose updates come faster than they are processed.
 
 The report, section 3.3: updates a, b, c, ... of a single key arrive every 2 time units, and each
-takes 3 to process. With an arrival the staleness of the output starts to grow; with a delivery it
-falls, to zero if nothing newer has come, and otherwise to the time since the first update came that
-made the new result stale in its turn. So when a' is delivered, it falls to `now - arrival of b`.
+takes 3 to process. From an arrival on, the staleness of the output grows. With a delivery it falls:
+to zero if nothing newer has arrived, and otherwise to the time since the arrival of the first
+update that made the new result stale. So when a' is delivered, it falls to `now - arrival of b`.
 
-The report is silent on what becomes of an update that waits when the next one comes, and on how
-many there are. Here: the update queue of the report, IN-PLACE, and the traditional append queue for
-comparison, in a panel of its own. What staleness is does not depend on that choice, but what is
-delivered does: the update queue skips c and f, and its staleness stays within bounds; with the
-append queue it rises by 1 more with every delivery. Seven updates arrive, and both queues are
-emptied, so that staleness is seen to end at zero.
+The report does not say what happens to a waiting update when the next one arrives, or how many
+updates there are. Here the queue is the update queue of the report, IN-PLACE; the traditional
+append queue has a panel of its own for comparison. The choice does not change what staleness is,
+but it changes which updates are delivered. The update queue skips c and f, and its staleness stays
+bounded; with the append queue it rises by 1 more with every delivery. Seven updates arrive, and
+both queues are emptied, so that staleness ends at zero.
 
-Rows: `line` has the corners of staleness over time; `arrival`, `dequeue` and `delivery` what
-happens, and the staleness when all of that moment has happened.
+Rows: `line` has the corners of staleness over time; `arrival`, `dequeue` and `delivery` have the
+events, and the staleness after all events of that moment.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from ..model.event_log import Event
+from upstream.events import Event
+
 from ..model.policy_run import PolicyRun
 from ..model.staleness_lines import Segment, corners, staleness_line
 from ..workloads.recorded import Recorded
@@ -81,7 +82,7 @@ def _staleness_after(line: list[Segment], time: float) -> float:
 
 
 def draw(table: Table, figure: Figure) -> None:
-    """Draw staleness over time, and below it what arrives, is processed and is delivered."""
+    """Draw staleness over time, and below it the arrivals, the processing and the deliveries."""
     panels = figure.subplots(len(POLICIES), 1, sharex=True, sharey=True)
     for axes, policy in zip(panels, POLICIES, strict=True):
         rows = where(table, policy=policy)
@@ -117,7 +118,7 @@ def _write(axes: Axes, time: float, height: float, text: str) -> None:
 
 
 def verdict(table: Table) -> Verdict:
-    """Say to what staleness falls when a' is delivered, and whether every delivery is like that."""
+    """Say what staleness is after the delivery of a', and whether all deliveries are like it."""
     [first] = where(table, policy="in-place", what="delivery", update="a")
     expected = _expected_after(table, first)
     deliveries = where(table, what="delivery")
@@ -130,8 +131,8 @@ def verdict(table: Table) -> Verdict:
     return Verdict(
         f"When a' is delivered at {number(first, 'time'):g}, staleness falls to "
         f"{number(first, 'staleness'):g} (now - arrival of b is {expected:g}); {len(as_said)} of "
-        f"{len(deliveries)} deliveries let it fall to the time since the next update came, or to 0 "
-        f"if none had. While updates arrive, what staleness reaches before a delivery "
+        f"{len(deliveries)} deliveries reduce it to the time since the next update arrived, or to "
+        f"0 if there is no newer update. While updates arrive, the staleness before a delivery "
         f"{rises['append']} each time with an append queue, and {rises['in-place']} each time with "
         "IN-PLACE.",
         held,

@@ -8,37 +8,99 @@ staleness by
 
 where the overlap O belongs to the next iteration, which may begin during the processing. As
 0 <= O <= cost² / 2, also wait * cost <= Δ <= wait * cost + cost² / 2. For wait and cost the report
-takes the means, and it says that the cost is a constant.
+uses the means, and it says that the cost is a constant.
 
-The report is silent on the arrivals that it draws. Here: memoryless ones, IN-PLACE, and what is
-drawn is the beginning for one of two keys at load 2, so that some iterations overlap and others do
-not; the bounds are checked over every iteration of 1, 3 and 10 keys as well, at loads below and
-above 1. That the cost is constant matters if means are put in. In runs whose costs are drawn at
-random, exponentially, each iteration keeps within the bounds of its own wait and cost, but the mean
-Δ may be above the upper one, as the mean of cost² is more than the square of the mean.
+An iteration begins when an update finds no other update of its key waiting:
 
-Rows: `run` has the means over all iterations of all keys, and how many of them kept within the
-bounds, each with its own wait and cost; `iteration` (its time is that of the enqueue), `arrival`,
-`application` and `queue` (the corners of the lines) are what is drawn, of key 0.
+```
+ enqueue ──── wait ────▶ dequeue ──── cost ────▶ delivery
+                                 ▲ the first update of the next iteration may come here
+```
+
+Until the delivery the application is stale since the enqueue, and the queue is until the dequeue.
+If the next iteration begins before the delivery, its own staleness by then, a triangle under the
+line, counts for the next one: that is the overlap O.
+
+The report does not say which arrivals it draws. Here they are memoryless and the scheduler is
+IN-PLACE. The plot shows the beginning of a run for one of two keys at load 2, so that some
+iterations overlap and others do not. The bounds are also checked over every iteration of 1, 3 and
+10 keys, at loads below and above 1. It matters for means that the cost is constant. In runs with
+random, exponential costs each iteration is within the bounds of its own wait and cost, but the mean
+Δ may be above the upper bound, because the mean of cost² is more than the square of the mean.
+
+Rows: `run` has the means over all iterations of all keys, and how many iterations were within the
+bounds of their own wait and cost. `iteration` (at the time of its enqueue), `arrival`,
+`application` and `queue` (the corners of the lines) are drawn, for key 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..model.event_log import EventKind, EventLog
+from upstream.events import EventKind
+
+from ..model.event_log import EventLog
 from ..model.policy_run import PolicyRun
-from ..model.staleness_lines import corners, staleness_lines
+from ..model.staleness_lines import Segment, corners, staleness_lines
 from ..workloads.key_rates import uniform
 from ..workloads.sources import Poisson
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
-from .staleness_iterations import Iteration, iterations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One iteration of a key, and its measurements."""
+
+    enqueue: float
+    dequeue: float
+    delivery: float
+    difference: float
+    """Δ: how much more area it adds under application staleness than under queue staleness."""
+    overlap: float
+    """O: the part of the area up to its delivery that counts for the next iteration."""
+
+    @property
+    def wait(self) -> float:
+        """The time in the queue."""
+        return self.dequeue - self.enqueue
+
+    @property
+    def cost(self) -> float:
+        """The time in process."""
+        return self.delivery - self.dequeue
+
+
+def iterations(application: Sequence[Segment], queue: Sequence[Segment]) -> Iterator[Iteration]:
+    """Divide the two lines of a key into its iterations, without an unfinished one at the end.
+
+    The lines are those of an update queue with one server: from each arrival that finds no other
+    waiting both count, in the same order.
+    """
+    waits = (segment for segment in queue if segment.since is not None)
+    for segment, following in pairwise(application):
+        if segment.since is None:
+            continue
+        wait = next(waits)
+        assert wait.since == segment.since, "lines that count from different arrivals"
+        overlap = following.rises_from**2 / 2.0
+        before = segment.rises_from**2 / 2.0
+        yield Iteration(
+            enqueue=segment.since,
+            dequeue=wait.end,
+            delivery=segment.end,
+            difference=before + segment.area - overlap - wait.area,
+            overlap=overlap,
+        )
+
 
 DRAWN: Final[Point] = {"keys": 2, "load": 2.0, "costs": "fixed"}
 DRAWN_KEY: Final = 0
@@ -206,7 +268,7 @@ def _lengths(row: Row) -> tuple[float, float, float]:
 
 
 def verdict(table: Table) -> Verdict:
-    """Say over how many iterations the bounds held, and what random costs do to the means."""
+    """Say for how many iterations the bounds held, and how random costs change the means."""
     runs = where(table, what="run")
     done = int(sum(column(runs, "iterations")))
     within = int(sum(column(runs, "within_bounds")))

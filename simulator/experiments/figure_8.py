@@ -5,17 +5,18 @@ and quotes (TAQ, January 2006) more than 3,000 symbols were updated, the most ac
 the least active once. It then asks whether IN-PLACE is still the best that can be done for such
 frequencies.
 
-The data is not free to pass on, so the day is a generated one (`trading_day`). The report tells the
-ends only, and these are given to the generator; but what is drawn and judged is what an append
-queue of the library handed out when the whole day went through it. What lies between the ends the
-report shows in an image that we do not have: two shapes, a power law and a lognormal one, show how
-much depends on it, in the number of updates and in the share of the busiest symbols.
+The data may not be passed on, so the day is a generated one (`trading_day`). The report gives only
+the two ends, which are parameters of the generator. The counts that are drawn and judged are those
+of the updates that an append queue of the library handed out when the whole day went through it.
+The report shows the symbols between the ends in an image that we do not have. Two shapes, a power
+law and a lognormal one, show how much depends on them, in the number of updates and in the share of
+the busiest symbols.
 
-The question is answered on the same days, at load 5 on average over the day: the mean queue
-staleness with IN-PLACE, LINECUTTING and the index, the latter two with the rates that the queue
-estimates, and with the true ones, each symbol's updates over the whole day, which nobody knows
-beforehand. The lower bound holds for memoryless arrivals at constant rates only; a day that opens
-and closes in bursts, and ends, may have less.
+The question is answered on the same days, at load 5 on average over the day, by the mean queue
+staleness with IN-PLACE, LINECUTTING and the index. The latter two run with the rates that the queue
+estimates, and with the true ones: each symbol's updates over the whole day, which no real queue can
+know beforehand. The lower bound holds for memoryless arrivals at constant rates only; staleness may
+be below it on a day that ends, and that opens and closes in bursts.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from upstream import AppendQueue, ManualClock, staleness_lower_bound
+from upstream.workloads.trading_day import SHAPES
 
 from ..model.policy_run import PolicyRun
 from ..workloads.recorded import replay
 from ..workloads.trace_file import TraceFile
-from ..workloads.trading_day import SHAPES, trading_day
+from ..workloads.trading_day import trading_day
 from .experiment import Cell, Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 SYMBOLS: Final = 3_000
 BUSIEST: Final = 4_305
 SLOWEST: Final = 1
-"""What the report tells: more symbols than that, and the updates of the two ends."""
+"""The report's numbers: more symbols than that, and the updates of the two ends."""
 LOAD: Final = 5.0
 RANKS: Final = 100
 """About how many symbols are in the table, more of the busy ones."""
@@ -50,7 +52,7 @@ RUNS: Final = (
     ("index", "index", False),
     ("index_true_rates", "index", True),
 )
-"""Columns of queue staleness: the policy, and whether it is told the rates."""
+"""Columns of queue staleness: the policy, and whether it knows the rates."""
 
 
 def points(scale: Scale) -> list[Point]:
@@ -60,7 +62,7 @@ def points(scale: Scale) -> list[Point]:
 
 
 def measure(point: Point, scale: Scale) -> Table:
-    """Let a day pass through a queue, count what comes out, and compare the policies on it."""
+    """Send a day through a queue, count its updates, and compare the policies on it."""
     day = trading_day(str(point["shape"]), seed=scale.seed)
     counted = count_updates(day).most_common()
     updates = [count for _, count in counted]
@@ -82,7 +84,7 @@ def measure(point: Point, scale: Scale) -> Table:
 
 
 def count_updates(day: TraceFile) -> Counter[str]:
-    """Let a day pass through an append queue, and count what it hands out of each symbol."""
+    """Send a day through an append queue, and count the updates of each symbol that come out."""
     queue = AppendQueue(clock=ManualClock())
     keys = [day.keys[code] for code in day.codes.tolist()]
     queue.enqueue_many(keys, list(range(len(keys))), day.times.tolist())
@@ -117,10 +119,10 @@ def verdict(table: Table) -> Verdict:
     counted = "; ".join(_said_of_counts(day) for day in days.values())
     compared = "; ".join(_said_of_staleness(day) for day in days.values())
     return Verdict(
-        f"The generated day {'has' if held else 'does not have'} the ends that the report tells: "
+        f"The generated day {'has' if held else 'does not have'} the ends that the report gives: "
         f"{counted}. IN-PLACE {'is' if is_best else 'is not'} the best for it: mean queue "
-        f"staleness at load {LOAD:g}, over that of IN-PLACE, is {compared} (the bound is one for "
-        f"memoryless arrivals only).",
+        f"staleness at load {LOAD:g}, divided by that of IN-PLACE, is {compared} (the bound "
+        f"assumes memoryless arrivals).",
         held,
     )
 
@@ -170,7 +172,7 @@ def _said_of_staleness(day: Row) -> str:
     ratio = {name: f"{_ratio(day, name):.2f}" for name in names}
     return (
         f"for {day['shape']} {ratio['linecutting']} with LINECUTTING "
-        f"({ratio['linecutting_true_rates']} if told the rates), {ratio['index']} with the index "
+        f"({ratio['linecutting_true_rates']} with known rates), {ratio['index']} with the index "
         f"({ratio['index_true_rates']}), and {ratio['lower_bound']} the lower bound"
     )
 

@@ -1,14 +1,14 @@
 """Figure 9: the queue staleness of IN-PLACE over that of LINECUTTING, with slow and fast keys.
 
-The report: 10 keys of two classes, the slow ones "very slow"; its example is that the others update
-10 times more. Load 5, on the x-axis the number of slow updaters, on the y-axis the ratio of the
-mean queue staleness: above 1, LINECUTTING is better. It also says that other loads gave a similar
-result.
+The report: 10 keys of two classes, the slow ones "very slow"; in its example the others update 10
+times more. The load is 5, the x-axis is the number of slow updaters, and the y-axis is the ratio of
+the mean queue staleness: above 1, LINECUTTING is better. It also says that other loads gave a
+similar result.
 
-The report is silent on how slow the slow updaters of the figure are, on the length of a run, and on
-whether rates are known. Here: ratios of 10, 30, 100 and 300, since the shape depends on it; loads
-of 2, 5 and 10; one arrival per tick, the key drawn by its share, as in the report's proof for
-IN-PLACE; the true rates given, so that what is seen is the rule itself.
+The report does not say how slow the slow updaters of the figure are, how long a run is, or whether
+rates are known. Here: ratios of 10, 30, 100 and 300, because the shape depends on them; loads of 2,
+5 and 10; one arrival per tick, with the key drawn by its share, as in the report's proof for
+IN-PLACE; and the true rates, so that the figure shows the rule itself.
 """
 
 from __future__ import annotations

@@ -1,23 +1,23 @@
-"""What Figures 16 and 17 are made of: on-demand paging and naive memory, on the same arrivals.
+"""The runs of Figures 16 and 17: on-demand paging and naive memory, on the same arrivals.
 
-The report (section 7.3): 100 keys, Zipf theta 0 to 0.9; 20 to 1000 tuples per second arrive, 10 are
-processed, so the load is 2 to 100; each run takes as long as 1000 results do. Measured are the
+The report (section 7.3): 100 keys, Zipf theta 0 to 0.9; 20 to 1000 tuples per second arrive and 10
+are processed, so the load is 2 to 100; each run lasts until there are 1000 results. It measures the
 *average usage*, the space held, and the *average effective usage*, the share of it that is not
 dirty. Naive memory keeps the location of a key that was dequeued. All four figures show columns of
 the same runs, so a process measures each run once.
 
-The report is silent on the following. What was chosen, and what depends on it:
+The report does not say the following. The list has the choices, and what depends on them:
 
 * *Which loads are averaged* in Figure 16: 2, 5, 10, 20, 50 and 100, once each. The highest three
   are nearly alike, so more of those would hide more of the skew; least and most are drawn, too.
 * *The page size, and the tuple's.* Usage is counted in tuples, so that the tuple's size does not
-  matter. The report's 1 can only be meant of locations, since a page in use may have room left. So
-  usage is also counted in whole pages, of 4, 16 and 64 tuples (4 KiB if a tuple has 64 bytes).
-* *Whether naive memory has all its room from the start*, to which the report likens it. Here a key
-  has none before its first update. Room for all keys from the start is shown as `preallocated`,
-  which is computed: it needs no run, as what waits is the same.
-* *How tuples are spaced*: evenly, the key of each drawn by its share. Memoryless arrivals change
-  the usage by less than 3 of 100 tuples, which the tests hold. *The scheduler*: IN-PLACE.
+  matter. The report's 1 must refer to locations, because a page in use may have room left. So usage
+  is also counted in whole pages, of 4, 16 and 64 tuples (4 KiB if a tuple has 64 bytes).
+* *Whether naive memory has all its room from the start*, to which the report compares it. Here a
+  key has no room before its first update. Room for all keys from the start is shown as
+  `preallocated`. It is computed and needs no run, because the same updates wait.
+* *How tuples are spaced*: evenly, with the key of each drawn by its share. Memoryless arrivals
+  change the usage by less than 3 of 100 tuples, which the tests check. *The scheduler*: IN-PLACE.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from upstream import (
     OnDemandMemory,
     PagePool,
     UpdateQueue,
+    ValueNotEncodableError,
 )
 
-from ..model.number_codec import NumberCodec
 from ..model.simulation import Simulation
 from ..workloads.key_rates import zipf
 from ..workloads.sources import FixedInterval, Poisson
@@ -49,6 +49,8 @@ LOADS: Final = (2, 5, 10, 20, 50, 100)
 QUICK_LOADS: Final = (2, 5, 20)
 TUPLES_PER_PAGE: Final = (4, 16, 64)
 TUPLE_BYTES: Final = 64
+NUMBER_BYTES: Final = 8
+LARGEST_NUMBER: Final = 2 ** (8 * NUMBER_BYTES) - 1
 
 MEMORIES: Final[dict[str, Callable[[PagePool], Memory]]] = {
     "on-demand": OnDemandMemory,
@@ -71,6 +73,31 @@ EFFECTIVE_USAGE: Final = Metric(
 USAGE: Final = Metric("usage", "page_usage", "average usage, in tuples")
 
 
+class NumberCodec:
+    r"""Store integers from 0 to 2^64 - 1 in 8 bytes each.
+
+    The library's codecs for numbers need an extra, which the simulator does without.
+
+    >>> codec = NumberCodec()
+    >>> codec.encode(258)
+    b'\x02\x01\x00\x00\x00\x00\x00\x00'
+    >>> codec.decode(codec.encode(258))
+    258
+    """
+
+    __slots__ = ()
+
+    def encode(self, value: object) -> bytes:
+        """Return `value`, which must be such an integer and no boolean, as bytes."""
+        if type(value) is not int or not 0 <= value <= LARGEST_NUMBER:
+            raise ValueNotEncodableError(value, f"it is no integer from 0 to {LARGEST_NUMBER}")
+        return value.to_bytes(NUMBER_BYTES, "little")
+
+    def decode(self, data: bytes) -> int:
+        """Return the integer that `data` was encoded from."""
+        return int.from_bytes(data, "little")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRun:
     """One queue, which keeps its values in one memory."""
@@ -80,12 +107,12 @@ class MemoryRun:
     load: float
     tuples_per_page: int
     results: int
-    """How many results there is time for."""
+    """The number of results that the run has time for."""
     seed: int = 1
     is_memoryless: bool = False
 
     def measure(self) -> MemoryUsage:
-        """Run it and return what was held.
+        """Run it and return the usage of its memory.
 
         >>> run = MemoryRun(memory="naive", theta=0.0, load=2, tuples_per_page=16, results=1_000)
         >>> run.measure().locations_held
@@ -118,7 +145,7 @@ def points(scale: Scale) -> list[Point]:
     ]
 
 
-def measure(point: Point, scale: Scale, metric: Metric) -> Table:
+def measure(point: Point, scale: Scale, *, metric: Metric) -> Table:
     """Measure a setting: a row for each memory, with the columns of one metric."""
     tuples = int(point["tuples_per_page"])
     usage = {
@@ -147,7 +174,7 @@ def _usage(run: MemoryRun) -> MemoryUsage:
 
 
 def _row(memory: str, usage: MemoryUsage, waiting: float) -> Row:
-    """Return the measures of a memory, in tuples, while so many tuples waited on average."""
+    """Return the measures of a memory, in tuples; `waiting` tuples waited on average."""
     pages = usage.average_page_usage_bytes / TUPLE_BYTES
     return {
         "memory": memory,

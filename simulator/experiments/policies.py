@@ -1,24 +1,25 @@
 """Policies: all of them and the lower bound, over load and skew, on memoryless arrivals.
 
-The report compares its policies two at a time, mostly at one load. Here each of them meets each
-load from 0.5 to 20 and Zipf shares from none to 1.2, with 10 to 1,000 keys, and next to them is
-what no policy can beat. Our claim is about the index only: on the mean it is never more than 2 %
-worse than IN-PLACE, which needs no rates.
+The report compares its policies two at a time, mostly at one load. Here each policy runs at each
+load from 0.5 to 20 and with Zipf shares from 0 to 1.2, with 10 to 1,000 keys, beside the bound that
+no policy can beat. Our claim is only about the index: on the mean it is never more than 2 % worse
+than IN-PLACE, which needs no rates.
 
 Chosen: memoryless arrivals, as the bound requires. A fifth of each run is a warm-up, in which every
-key arrives once. Rates are estimated; for the index, also known, which tells what estimating costs.
-It costs most where all rates are equal and near a power of two, as those of 1,000 keys are: the
-noise of the estimates then parts the keys between two of the index's classes, of which the heads
-are compared by rates that are as noisy.
+key arrives once. Rates are estimated. The index also runs with known rates, which shows the cost of
+estimating. That is highest where all rates are equal and near a power of two, as with 1,000 keys:
+noise in the estimates then divides the keys between two of the index's classes, whose heads are
+compared by rates that are just as noisy.
 
-All are measured on the same arrivals, but that policies which may keep every update get fewer of
-them above load 1. There the staleness of an append queue grows for as long as it runs, so what is
-measured is the length of the run. The index and IN-PLACE are measured at all skews, since the claim
-is about a few percent. Over four seeds the standard deviation of their ratio is 0.4 % in the median
-setting and 1.7 % at most.
+All policies are measured on the same arrivals, but above load 1 those that may keep every update
+get fewer of them: the staleness of an append queue grows for as long as the run, so a measurement
+mainly shows the length of the run. The index and IN-PLACE are measured at all skews, because the
+claim is about a few percent. Over four seeds the standard deviation of their ratio is 0.4 % in the
+median setting and 1.7 % at most.
 
-Drawn is the application staleness. Queue staleness says little of an append queue that sheds: what
-it sheds does not wait, so it falls below the bound, while the application has nothing newer.
+The plot shows application staleness. Queue staleness means little for an append queue that sheds: a
+shed update does not wait, so queue staleness falls below the bound, while the application still
+lacks the update.
 """
 
 from __future__ import annotations

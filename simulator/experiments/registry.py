@@ -1,6 +1,7 @@
 """All experiments by name, the report's figures first.
 
-An experiment is found by importing its module, so that running one does not import them all.
+A module has one `EXPERIMENT`, or several `FIGURES` of one family. It is imported when one of its
+experiments is looked up, so that running one does not import them all.
 """
 
 from __future__ import annotations
@@ -15,21 +16,21 @@ from .experiment import Experiment
 MODULES: Final = {
     "2": "figure_2",
     "4": "figure_4",
-    "5a": "figure_5a",
-    "5b": "figure_5b",
-    "7a": "figure_7a",
-    "7b": "figure_7b",
+    "5a": "figure_5",
+    "5b": "figure_5",
+    "7a": "figure_7",
+    "7b": "figure_7",
     "8": "figure_8",
     "9": "figure_9",
-    "12a": "figure_12a",
-    "12b": "figure_12b",
+    "12a": "figure_12",
+    "12b": "figure_12",
     "13a": "figure_13a",
     "13b": "figure_13b",
     "14": "figure_14",
-    "16a": "figure_16a",
-    "16b": "figure_16b",
-    "17a": "figure_17a",
-    "17b": "figure_17b",
+    "16a": "memory_figures",
+    "16b": "memory_figures",
+    "17a": "memory_figures",
+    "17b": "memory_figures",
     "policies": "policies",
     "bursts": "bursts",
     "changing-rates": "changing_rates",
@@ -44,9 +45,9 @@ class _Experiments(Mapping[str, Experiment]):
 
     def __getitem__(self, name: str) -> Experiment:
         module = import_module(f"{__package__}.{MODULES[name]}")
-        experiment = module.EXPERIMENT
+        family = module.FIGURES if hasattr(module, "FIGURES") else (module.EXPERIMENT,)
+        [experiment] = (each for each in family if each.name == name)
         assert isinstance(experiment, Experiment)
-        assert experiment.name == name, "an experiment of another name"
         return experiment
 
     def __iter__(self) -> Iterator[str]:
@@ -60,7 +61,7 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = _Experiments()
 
 
 def find_experiment(name: str) -> Experiment:
-    """Return an experiment; OptionError, with the names that there are, if there is none."""
+    """Return an experiment; OptionError, which lists the names, if it does not exist."""
     wanted = name.lower().removeprefix("figure").strip(" -_").replace("_", "-")
     if wanted not in EXPERIMENTS:
         raise OptionError("experiment", repr(name), "one of " + ", ".join(EXPERIMENTS))

@@ -1,20 +1,20 @@
-"""Subscribers: many of them on one stream, each at a pace of its own.
+"""Subscribers: many of them on one stream, each at its own pace.
 
-The report schedules for a single query, and leaves several that share to future work (section 8).
-Here several queues are attached to one stream, and their servers need 0.5 to 20 times the mean time
-between arrivals for an update. Three things are claimed: each subscriber measures the staleness
-that it would measure alone on the same arrivals; the newest values are held once, by the stream;
-and an arrival has to do only with the queues in which its key starts to wait.
+The report schedules for a single query, and leaves several queries that share a stream to future
+work (section 8). Here several queues are attached to one stream, and their servers need 0.5 to 20
+times the mean time between arrivals for an update. There are three claims: each subscriber measures
+the staleness that it would measure alone on the same arrivals; the stream holds the newest values
+once; and an arrival only touches the queues in which its key starts to wait.
 
-The last one is counted, not timed. Every wait ends with the dequeue of an update, unless it is not
-over; so the waits begun are the updates dequeued and those waiting, and it is the dequeues that pay
-for them, at the pace of each subscriber. (The tests of the library count the calls themselves.) A
-loop over all queues would be one visit per queue and arrival.
+The last claim is counted, not timed. Every wait ends with the dequeue of an update, unless it is
+not over yet. So the waits that began are the updates dequeued plus those waiting, and the dequeues,
+at the pace of each subscriber, pay for them. (The tests of the library count the calls themselves.)
+A loop over all queues would be one visit per queue and arrival.
 
-Chosen: 100 keys, Zipf 0.9, memoryless arrivals; 2, 4, 12 and 48 subscribers; IN-PLACE, the index
-with known rates, and with estimated ones. Estimates belong to the stream, which updates them as its
-queues ask, so with estimated rates subscribers do affect one another: by how much is measured, and
-is not part of the claim.
+Chosen: 100 keys, Zipf 0.9, memoryless arrivals; 2, 4, 12 and 48 subscribers; IN-PLACE, and the
+index with known and with estimated rates. Estimates belong to the stream, which updates them when
+its queues ask. So with estimated rates subscribers do affect one another; the effect is measured,
+and is not part of the claim.
 """
 
 from __future__ import annotations

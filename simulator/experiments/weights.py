@@ -1,15 +1,15 @@
-"""Weights: what it brings to tell the index which keys matter more.
+"""Weights: how much it helps to give the index weights for keys that matter more.
 
 The report treats all keys alike, and names keys that the application needs at different rates as
 future work (section 8). The index takes a weight for each key. Here a tenth of 100 keys weighs 1 to
-100 times as much as the others, and what counts is the weighted mean staleness, the sum over keys
-of weight times staleness by the sum of weights, relative to that of IN-PLACE. Next to it is the
-lower bound for these weights; `staleness_lower_bound` returns the mean over keys of weight times
-staleness, so it is divided by the mean weight.
+100 times as much as the others. The measure is the weighted mean staleness, which is the sum over
+keys of weight times staleness divided by the sum of weights, relative to that of IN-PLACE. Beside
+it is the lower bound for these weights; `staleness_lower_bound` returns the mean over keys of
+weight times staleness, so it is divided by the mean weight.
 
 Chosen: memoryless arrivals, Zipf 0.9, estimated rates, a fifth of each run as warm-up. The shape
-depends on which keys are heavy and on the load: so heavy are every tenth key in order of rate, the
-slowest tenth, or the busiest, and the loads are 2, 5 and 20.
+depends on which keys are heavy and on the load. So the heavy keys are every tenth key in order of
+rate, the slowest tenth, or the busiest tenth, and the loads are 2, 5 and 20.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ from upstream import (
 from ..model.measures import Measures, Staleness
 from ..model.simulation import Simulation
 from ..workloads.key_rates import zipf
-from ..workloads.known_from_start import KnownFromStart
 from ..workloads.sources import Poisson
-from ..workloads.workload import Floats
+from ..workloads.workload import Floats, KnownFromStart
 from .experiment import Experiment, Point, Row, Scale, Table, Verdict, column, number, where
 
 if TYPE_CHECKING:
@@ -158,17 +157,17 @@ def _draw_panel(rows: Table, axes: Axes) -> None:
 
 
 def verdict(table: Table) -> Verdict:
-    """Say what weights bring at the main load, what they cost the light keys, and the bound."""
+    """Say how much weights help at the main load, what they cost the light keys, and the bound."""
     found = "; ".join(_found_if_heavy(heavy, table) for heavy in HEAVY)
     over_bound = [
         number(row, "queue") / number(row, "queue_bound")
         for row in where(table, policy="weighted index", load=MAIN_LOAD)
     ]
     return Verdict(
-        f"At load {MAIN_LOAD}, if keys weigh {_heaviest(table)} or 1, the index that is told so "
-        f"and the one that is not have, of the weighted queue staleness of IN-PLACE, {found}. Over "
-        f"all weights the one that is told has {min(over_bound):.2f} to {max(over_bound):.2f} "
-        f"times the weighted lower bound.",
+        f"At load {MAIN_LOAD} with weights of {_heaviest(table)} and 1, the weighted queue "
+        f"staleness of the index with and without the weights, divided by that of IN-PLACE, is "
+        f"{found}. Over all weights, the index with the weights has {min(over_bound):.2f} to "
+        f"{max(over_bound):.2f} times the weighted lower bound.",
         None,
     )
 
@@ -180,7 +179,7 @@ def _found_if_heavy(heavy: str, table: Table) -> str:
     price = number(weighted, "queue_of_light_keys") / number(index, "queue_of_light_keys")
     return (
         f"{number(weighted, 'queue') / base:.2f} and {number(index, 'queue') / base:.2f} with "
-        f"{heavy} heavy (the light keys are {price:.2f} times as stale if it is told)"
+        f"{heavy} heavy (the weights make the light keys {price:.2f} times as stale)"
     )
 
 
@@ -191,7 +190,7 @@ def _heaviest(table: Table) -> int:
 EXPERIMENT: Final = Experiment(
     name="weights",
     title="keys that matter more",
-    claim="What does it bring to tell the index which keys weigh more, and how near is the bound?",
+    claim="How much do weights for the index help, and how near is the bound?",
     points=points,
     measure=measure,
     draw=draw,

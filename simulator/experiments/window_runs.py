@@ -1,4 +1,4 @@
-"""Runs of queues of windows under one workload: what Figures 13a, 13b and 14 have in common."""
+"""Runs of queues of windows under one workload, for Figures 13a, 13b and 14."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class WindowRun:
     seed: int = 1
 
     def update(self, semantics: str, *, has_key_times: bool = False) -> Measures:
-        """Run LAZY or EAGER, with IN-PLACE where there are several keys.
+        """Run LAZY or EAGER, with IN-PLACE if there are several keys.
 
         >>> tumbling = WindowSpecification(size=10, slide=10, tick=1)
         >>> run = WindowRun(workload=one_key(), specification=tumbling, cost=1.0, updates=1_000)
@@ -99,7 +99,7 @@ def one_key() -> Workload:
 
 
 def dropped_share(measured: Measures) -> float:
-    """Return how many windows gave way to newer ones, of those of which it is known."""
+    """Return the share of superseded windows among those that were superseded or committed."""
     statistics = measured.statistics
     assert isinstance(statistics, WindowQueueStatistics), "a queue of updates"
     windows = statistics.windows

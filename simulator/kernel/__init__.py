@@ -1,1 +1,1 @@
-"""Event loops that simulations run on: SimPy's, and a plain one that gives the identical log."""
+"""Event loops that simulations run on: SimPy's, and `plain`, which gives the identical log."""

@@ -20,7 +20,7 @@ PERCENTILES = (50, 90, 99)
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A quantity's mean, percentiles and largest value; all 0 if there was none."""
+    """A quantity's mean, percentiles and largest value; all are 0 if there are no values."""
 
     mean: float
     p50: float
@@ -110,10 +110,10 @@ class Staleness:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What was measured of one subscriber."""
+    """The measurements of one subscriber."""
 
     name: str
-    """The policy, or what the subscriber is called."""
+    """The policy, or the name of the subscriber."""
     elapsed: float
     """From the start of the run to its end."""
     queue: Staleness
@@ -122,7 +122,7 @@ class Measures:
     """Of the updates delivered: the time from arrival to delivery."""
     statistics: QueueStatistics | WindowQueueStatistics
     lengths: tuple[tuple[float, int], ...]
-    """When, and how many updates waited then, at moments spread evenly over what was measured."""
+    """Times spread evenly over the measured part of the run, and how many updates waited then."""
     memory: MemoryUsage | None
     """None where values are Python references."""
 

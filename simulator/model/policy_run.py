@@ -1,4 +1,4 @@
-"""A run of one policy: a workload, a queue of that policy, a server, and what it measured."""
+"""A run of one policy: a workload, a queue of that policy, its servers, and the measurements."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from upstream import SCHEDULERS, StreamQueue, make_queue
+from upstream.events import EventSink
 
 from ..errors import OptionError
-from ..workloads.known_from_start import KnownFromStart
-from ..workloads.workload import Workload
-from .event_log import EventSink
+from ..workloads.workload import KnownFromStart, Workload
+from .event_log import noted_shedding
 from .measures import Measures
-from .noted_shedding import noted_shedding
 from .simulation import Simulation
 from .subscriber import Subscriber
 
 _REFUSING: Final = ("append", *SCHEDULERS)
-"""The policies that refuse what finds the queue full, and so may not know of a key."""
+"""The policies that reject an update when the queue is full, and so may not know a key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +36,7 @@ class PolicyRun:
     """Whether the queue is given the true rates and cost; otherwise it estimates them."""
     capacity: int | None = None
     warm_up: float = 0.0
-    """The share of the updates that comes before what is measured. If there is one, each key
+    """The share of the updates that arrive before the measurement. If it is not 0, each key
     arrives once at time 0, on top of the updates."""
     loop: str = "plain"
     is_logged: bool = False
@@ -48,7 +47,7 @@ class PolicyRun:
         *,
         sink: EventSink | None = None,
     ) -> Measures:
-        """Run it and return what was measured; `on_progress` hears which share of it is done.
+        """Run it and return the measurements; `on_progress` is called with the share that is done.
 
         `sink` takes every event, if it is given.
 
@@ -104,10 +103,12 @@ class PolicyRun:
         )
 
     def _check_warm_up(self) -> None:
-        """Raise OptionError if what comes after the warm-up cannot be measured."""
+        """Raise OptionError if nothing can be measured after the warm-up."""
         if not 0 <= self.warm_up < 1:
             raise OptionError("warm-up", self.warm_up, "a share of the updates, below 1")
         keys = len(self.workload.keys)
         if self.warm_up and self.policy in _REFUSING and (self.capacity or keys) < keys:
-            expected = f"at least {keys}, as with a warm-up each of so many keys comes at time 0"
+            expected = (
+                f"at least {keys}, because with a warm-up each of the {keys} keys arrives at time 0"
+            )
             raise OptionError("capacity", self.capacity, expected)

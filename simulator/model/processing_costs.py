@@ -1,4 +1,4 @@
-"""How long a server needs for an update: always the same, or drawn at random with a given mean."""
+"""How long a server needs for an update: a fixed time, or a random one with a given mean."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final
 import numpy as np
 
 from ..errors import OptionError
-from ..workloads.exact_times import rounded_up
+from ..workloads.workload import rounded_up
 
 _DRAWN_AT_ONCE: Final = 1024
 
 Costs = Iterator[float]
-"""An endless line of costs, one for each update that is served."""
+"""Endless costs, one for each update that is served."""
 
 
 def fixed(mean: float, _: np.random.Generator) -> Costs:
-    """Return the same cost for ever, rounded up so that it adds up exactly."""
+    """Return the same cost every time, rounded up so that it adds up exactly."""
     return repeat(rounded_up(mean))
 
 

@@ -20,29 +20,25 @@ from typing import Any, Final
 import numpy as np
 
 from upstream import Key, MemoryUsage, Stream, StreamQueue, WindowedQueue, staleness_lower_bound
+from upstream.events import EventSink
 
 from ..errors import OptionError
-from ..kernel.event_loop import EventLoop, Process, SimulationClock
-from ..kernel.plain_loop import PlainLoop
-from ..kernel.simpy_loop import SimPyLoop
-from ..workloads.known_from_start import KnownFromStart
-from ..workloads.workload import Workload
-from .event_log import EventSink
+from ..kernel.event_loop import EventLoop, PlainLoop, Process, SimPyLoop, SimulationClock
+from ..workloads.workload import KnownFromStart, Workload
 from .measures import Mark, Measures, Spread, Staleness, mean_since
 from .processing_costs import COST_DISTRIBUTIONS, Costs, check_cost
-from .subscriber import AnySubscriber, Subscriber
-from .window_subscriber import WindowSubscriber
+from .subscriber import AnySubscriber, Subscriber, WindowSubscriber
 
 LOOPS: Final[dict[str, Callable[[], EventLoop]]] = {"simpy": SimPyLoop, "plain": PlainLoop}
 """The event loops by name."""
 
 LENGTH_SAMPLES: Final = 200
-"""A run has at least about so many samples of the queue lengths, and less than twice as many."""
+"""About the least number of samples of queue lengths in a run; there are at most twice as many."""
 MAX_SEED: Final = 2**32 - 1
 
 
 class Simulation:
-    """A workload on an event loop; add subscribers, run it, and read what they measured.
+    """A workload on an event loop: add subscribers, run it, and read their measurements.
 
     >>> from simulator.workloads.key_rates import zipf
     >>> from simulator.workloads.sources import Poisson
@@ -63,7 +59,7 @@ class Simulation:
         self.workload = workload
         self.seed = seed
         self.on_sample: Callable[[float], None] | None = None
-        """Called with the time, as often as queue lengths are sampled: to show progress."""
+        """Called with the time whenever queue lengths are sampled, to show progress."""
         self.arrived = 0
         """How many updates have arrived so far."""
         self._loop = LOOPS[loop]()
@@ -97,8 +93,8 @@ class Simulation:
     ) -> Subscriber:
         """Add a queue of updates with its servers, before the run; the load is `cost / servers`.
 
-        The queue is made with the simulation's clock. Queues that are fed together share what is
-        known of the rates: either each of them is made with the true `rates`, or none is.
+        The queue must have the simulation's clock. Queues that are fed together share their rates:
+        make either all of them or none of them with the true `rates`.
         """
         assert self._enqueue is None, "the run has begun"
         subscriber = Subscriber(
@@ -125,9 +121,9 @@ class Simulation:
         return subscriber
 
     def run(self, updates: int) -> None:
-        """Let so many updates arrive, or as many as there are, and stop with the last of them.
+        """Let `updates` updates arrive, or all that there are, and stop with the last of them.
 
-        May be called again, to go on.
+        Another call continues the run.
         """
         if updates < 1:
             raise OptionError("updates", updates, "a number above 0")
@@ -135,18 +131,18 @@ class Simulation:
         self._loop.run(self._feed(updates))
 
     def run_on(self, until: float) -> None:
-        """Let the servers go on until a time, while nothing arrives.
+        """Let the servers continue until a time, while nothing arrives.
 
-        What a later `run` draws for the time until then arrives as soon as that begins.
+        Arrivals that a later `run` draws for that time arrive as soon as it begins.
         """
         assert until >= self.now, "a time that has passed"
         self._loop.run(self._wait(until - self._loop.now))
 
     def mark(self, subscriber: AnySubscriber) -> Mark:
-        """Note what was measured so far, so that `measures` can leave it out, as the warm-up.
+        """Return the measurements so far, so that `measures` can leave them out as a warm-up.
 
-        All keys have to be known from the start (`KnownFromStart`), since what staleness is
-        averaged over is the time from a key's first arrival on.
+        All keys must be known from the start (`KnownFromStart`), because staleness is averaged
+        over the time from a key's first arrival on.
         """
         assert isinstance(self.workload, KnownFromStart), "keys that start at different times"
         by_key = subscriber.queue.staleness_by_key
@@ -160,9 +156,9 @@ class Simulation:
         return mark
 
     def measures(self, subscriber: AnySubscriber, *, since: Mark | None = None) -> Measures:
-        """Return what was measured of a subscriber so far, or since a mark. O(keys).
+        """Return the measurements of a subscriber so far, or since a mark. O(keys).
 
-        Counters and memory are those of the whole run all the same.
+        Counters and memory are those of the whole run in either case.
         """
         queue = subscriber.queue
         if isinstance(queue, StreamQueue):
@@ -189,8 +185,8 @@ class Simulation:
     def _bound(self, subscriber: AnySubscriber, of: str) -> float | None:
         """Return the memoryless lower bound; it is not known for windows.
 
-        Several servers are at most as good as one that is so many times faster, but for the time
-        that an update is processed.
+        N servers are at most as good as a single one that is N times faster, except for the time
+        in which an update is processed.
         """
         if isinstance(subscriber, WindowSubscriber) or (of != "queue" and subscriber.servers > 1):
             return None
@@ -213,7 +209,7 @@ class Simulation:
         """Start the servers, once."""
         if self._enqueue is not None:
             return
-        assert self._subscribers, "nobody to feed"
+        assert self._subscribers, "no subscribers to feed"
         self._enqueue = self._input()
         for subscriber in self._subscribers:
             self._lengths[subscriber] = []
@@ -222,7 +218,7 @@ class Simulation:
         self._loop.start(self._sample_lengths(updates / LENGTH_SAMPLES))
 
     def _input(self) -> Callable[[Key, int], object]:
-        """Return what takes the updates in: the only queue, or a stream with all of them."""
+        """Return the enqueue of the only queue, or of a stream with all queues."""
         if len(self._subscribers) == 1:
             return self._subscribers[0].queue.enqueue
         queues = [subscriber.queue for subscriber in self._subscribers]

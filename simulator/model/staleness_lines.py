@@ -6,8 +6,8 @@ This knows nothing of how the queues integrate staleness, and is what that is ch
   than the newest one delivered;
 - queue staleness is its distance to the arrival of the first update after the last one dequeued.
 
-Both are 0 where there is no such update. It holds for queues that serve a key's updates in order
-and shed none while they wait.
+Both are 0 if there is no such update. This holds for queues that serve a key's updates in order and
+shed no waiting update.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from upstream import Key
-
-from .event_log import Event, EventKind
+from upstream.events import Event, EventKind
 
 FALLS_AT: Final = {"queue": EventKind.DEQUEUE, "application": EventKind.DELIVERY}
 
@@ -116,7 +115,7 @@ class _Pen:
         self.start = start
         self.since: float | None = None
         self.pending: deque[tuple[int, float]] = deque()
-        """What is newer than all that was seen: number and time, the oldest first."""
+        """The updates newer than all that were served: number and time, the oldest first."""
         self.segments: list[Segment] = []
 
     def arrive(self, time: float, number: int) -> None:

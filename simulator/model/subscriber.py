@@ -1,21 +1,88 @@
 """A subscriber: a queue, the servers that take from it, and what is noted while they do.
 
-The application has what a server has finished at that moment. What a server has taken is in process
-until then; it is never interrupted.
+The application has a result as soon as a server has finished it. The update that a server has taken
+is in process until then; processing is never interrupted.
 """
 
 from __future__ import annotations
 
 from array import array
-from typing import Final
+from typing import Any, Final
 
-from upstream import Key, StreamQueue
+from upstream import Aggregate, Key, StreamQueue, WindowedQueue, WindowResult, WindowTuple
+from upstream.events import EventKind, EventSink
 
 from ..errors import OptionError
 from ..kernel.event_loop import Bell, EventLoop, Process
-from .event_log import EventKind, EventLog, EventSink
+from .event_log import EventLog
 from .processing_costs import Costs
-from .window_subscriber import WindowSubscriber
+
+
+class WindowTrace:
+    """The tuples that the server took and the results that it delivered, each with its time."""
+
+    __slots__ = ("left", "results")
+
+    def __init__(self) -> None:
+        self.left: list[tuple[float, WindowTuple]] = []
+        """The tuples and marks that left the queue."""
+        self.results: list[tuple[float, WindowResult]] = []
+
+
+class WindowSubscriber:
+    """A queue of windows, and one server that aggregates them.
+
+    A tuple takes a cost for each window that it updates (the report's C_t, and its "no
+    optimizations concerning the window computation"); a mark without a tuple takes none. The result
+    of a window is delivered when its last tuple is done. `is_logged` keeps the events in `trace`.
+    """
+
+    __slots__ = (
+        *("_costs", "_loop", "aggregate", "bell", "log", "name", "queue", "servers"),
+        "trace",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        queue: WindowedQueue[Any],
+        loop: EventLoop,
+        *,
+        costs: Costs,
+        aggregate: Aggregate | None = None,
+        is_logged: bool = False,
+    ) -> None:
+        self.name = name
+        self.queue = queue
+        self.aggregate = Aggregate("count") if aggregate is None else aggregate
+        self.servers = 1
+        self.log = None
+        self.trace = WindowTrace() if is_logged else None
+        self._loop = loop
+        self.bell: Bell = loop.bell()
+        """Idle servers sleep here until something arrives."""
+        self._costs = costs
+
+    def serve(self) -> Process:
+        """Take tuples, aggregate them, and deliver results, without end."""
+        aggregate, queue, loop, trace = self.aggregate, self.queue, self._loop, self.trace
+        while True:
+            leaving = queue.dequeue()
+            if leaving is None:
+                yield self.bell.wait()
+                continue
+            if trace is not None:
+                trace.left.append((loop.now, leaving))
+            steps = aggregate.steps
+            result = aggregate.process(leaving)
+            steps = aggregate.steps - steps
+            if steps:
+                yield loop.work_for(sum(next(self._costs) for _ in range(steps)))
+            if result is not None:
+                queue.deliver(result)
+                if trace is not None:
+                    trace.results.append((loop.now, result))
+
 
 MAX_SERVERS: Final = 10_000
 
@@ -23,8 +90,8 @@ MAX_SERVERS: Final = 10_000
 class Subscriber:
     """A queue of updates and its servers.
 
-    `costs` has what each service takes. `is_logged` keeps every event in `log`; `sink` takes them
-    instead, if it is given.
+    `costs` has the cost of each service. `is_logged` keeps every event in `log`; `sink` takes the
+    events instead, if it is given.
     """
 
     __slots__ = (
@@ -54,15 +121,15 @@ class Subscriber:
         """For each update delivered, the time since it arrived."""
         self.log = EventLog() if is_logged else None
         self.sink = self.log if sink is None else sink
-        """What takes the events, None if nobody wants them."""
+        """Takes the events; None if they are not needed."""
         self._rejected = 0
         self._loop = loop
         self.bell: Bell = loop.bell()
-        """Where idle servers sleep until something arrives."""
+        """Idle servers sleep here until something arrives."""
         self._costs = costs
 
     def note_arrival(self, key: Key, number: int) -> None:
-        """Tell the sink, which there is, that an update arrived just now, or found no room."""
+        """Note in the sink, which must exist, that an update arrived or was rejected."""
         assert self.sink is not None
         kind = EventKind.ARRIVAL
         if self.queue.capacity is not None:
@@ -73,7 +140,7 @@ class Subscriber:
         self.sink.note(self._loop.now, kind, key, number)
 
     def serve(self) -> Process:
-        """Take updates, process and deliver them, for ever: one server."""
+        """Take updates, process them and deliver them, without end: one server."""
         loop, log = self._loop, self.sink
         dequeue, deliver, work_for = self.queue.dequeue, self.queue.deliver, loop.work_for
         next_cost, note_latency = self._costs.__next__, self.latencies.append

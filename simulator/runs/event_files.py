@@ -1,15 +1,12 @@
 """The event log of a run on disk: a folder with `run.json` and files of events.
 
-The format is the one that `python -m datasets summarize` reads; datasets/summaries/log_format.py
-describes it, and a test writes with this and reads with that. Events are kept in memory until there
-are `EVENTS_PER_FILE` of them, and then written as a file of their own, which appears complete or
-not at all: so the memory is bounded, and a run that is killed leaves all but its last file.
+`upstream.events` defines the format, which `python -m datasets summarize` reads. Events stay in
+memory until there are `EVENTS_PER_FILE` of them. They are then written as a file that appears
+complete or not at all. So memory is bounded, and a run that is killed loses its last file only.
 """
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -17,45 +14,47 @@ from pathlib import Path
 from typing import Final
 
 from upstream import Key
-from upstream.events import key_text
+from upstream.events import (
+    DESCRIPTION,
+    SUFFIXES,
+    EventColumns,
+    EventKind,
+    Integrated,
+    RunDescription,
+    description_text,
+)
 
 from ..errors import OptionError
-from ..model.event_log import EventKind
 from ..model.measures import Measures
 from ..model.policy_run import PolicyRun
 
-FORMATS: Final = ("parquet", "csv")
+FORMATS: Final = tuple(suffix.removeprefix(".") for suffix in SUFFIXES)
 EVENTS_PER_FILE: Final = 1 << 18
-VERSION: Final = 1
-COLUMNS: Final = ("event", "time", "kind", "key", "number")
-KINDS: Final = tuple(kind.name.lower() for kind in EventKind)
-
-Columns = tuple[Sequence[int], Sequence[float], Sequence[str], Sequence[str], Sequence[int]]
 
 _MANY_WAIT: Final = {"append": "many", "append-shedding": "many", "adaptive": "either"}
 
 
 @dataclass(frozen=True, slots=True)
 class EventLogs:
-    """Where the event logs of runs go."""
+    """Where the event logs of several runs are written."""
 
     folder: Path
     format: str
     setting: Mapping[str, object]
-    """What the runs have in common."""
+    """The setting that the runs share."""
 
     def check(self, runs: Sequence[PolicyRun]) -> None:
-        """Raise OptionError, before anything is measured, if some log could not be written."""
+        """Raise OptionError if a log could not be written; called before anything is measured."""
         if self.format not in FORMATS:
             raise OptionError("--events-format", self.format, " or ".join(FORMATS))
         for run in runs:
             folder = self.folder_of(run)
             if folder.exists() or folder.is_symlink():
-                free = f"a folder without {folder.name}, which is there"
+                free = f"a folder that does not contain {folder.name} yet"
                 raise OptionError("--events", self.folder, free)
 
     def folder_of(self, run: PolicyRun) -> Path:
-        """Return where the log of a run goes."""
+        """Return the folder of a run's log."""
         return self.folder / f"{run.policy}-seed-{run.seed}"
 
     def measure(self, run: PolicyRun, on_progress: Callable[[float], None]) -> Measures:
@@ -69,13 +68,10 @@ class EventLogs:
 class EventFiles:
     """The event log of one run. It is a sink of events until `finish`.
 
-    `setting` is what else tells the run from others, such as its load.
+    `setting` distinguishes the run from others, for example by its load.
     """
 
-    __slots__ = (
-        *("_described", "_events", "_files", "_folder", "_format"),
-        *("_keys", "_kinds", "_numbers", "_times"),
-    )
+    __slots__ = ("_described", "_events", "_folder", "_format")
 
     def __init__(
         self,
@@ -83,19 +79,13 @@ class EventFiles:
         run: PolicyRun,
         setting: Mapping[str, object],
         *,
-        format: str = "parquet",  # noqa: A002 - as the option is called
+        format: str = "parquet",  # noqa: A002 - the name of the option
     ) -> None:
         self._folder = folder
         self._format = format
-        self._events = self._files = 0
-        self._times: list[float] = []
-        self._kinds: list[EventKind] = []
-        self._keys: list[Key] = []
-        self._numbers: list[int] = []
+        self._events = EventColumns()
         folder.mkdir(parents=True)
-        self._described = {
-            "format": "upstream-events",
-            "version": VERSION,
+        self._described: RunDescription = {
             "written_by": "simulator",
             "policy": run.policy,
             "seed": run.seed,
@@ -106,71 +96,52 @@ class EventFiles:
             "waiting_per_key": _MANY_WAIT.get(run.policy, "one"),
             "not_told": {"queue": [], "application": []},
             "start": 0.0,
+            "is_finished": False,
+            "end": None,
+            "events": None,
+            "integrated": None,
         }
-        self._describe({"is_finished": False, "end": None, "events": None, "integrated": None})
+        self._describe()
 
     def note(self, time: float, kind: EventKind, key: Key, number: int) -> None:
         """Take one event."""
-        self._times.append(time)
-        self._kinds.append(kind)
-        self._keys.append(key)
-        self._numbers.append(number)
-        if len(self._times) == EVENTS_PER_FILE:
+        self._events.note(time, kind, key, number)
+        if len(self._events) == EVENTS_PER_FILE:
             self._flush()
 
     def finish(self, measured: Measures) -> None:
-        """Write what is left, and what the queue itself says of the run."""
+        """Write the remaining events, and what the queue itself measured."""
         self._flush()
-        integrated = {
-            "queue_staleness": measured.queue.mean,
-            "application_staleness": measured.application.mean,
-            "keys": len(measured.queue.by_key),
-            "counters": asdict(measured.counted),
-        }
-        end = {"end": measured.elapsed, "events": self._events, "integrated": integrated}
-        self._describe({"is_finished": True, **end})
+        self._described["is_finished"] = True
+        self._described["end"] = measured.elapsed
+        self._described["events"] = self._events.written
+        self._described["integrated"] = Integrated(
+            queue_staleness=measured.queue.mean,
+            application_staleness=measured.application.mean,
+            keys=len(measured.queue.by_key),
+            counters=asdict(measured.counted),
+        )
+        self._describe()
 
-    def _describe(self, rest: Mapping[str, object]) -> None:
-        text = json.dumps({**self._described, **rest}, indent=2, allow_nan=False)
-        with self._appearing("run.json") as path:
-            path.write_text(text + "\n", encoding="utf-8")
+    def _describe(self) -> None:
+        with self._appearing(DESCRIPTION) as path:
+            path.write_text(description_text(self._described), encoding="utf-8")
 
     def _flush(self) -> None:
-        if not self._times:
+        if not len(self._events):
             return
-        with self._appearing(f"events-{self._files:06}.{self._format}") as path:
-            columns = self._columns()
-            (_write_csv if self._format == "csv" else _write_parquet)(path, columns)
-        self._files += 1
-        self._events += len(self._times)
-        self._times, self._kinds, self._keys, self._numbers = [], [], [], []
+        with self._appearing(self._events.file_name(self._format)) as path:
+            if self._format == "csv":
+                path.write_text(self._events.to_csv(), encoding="utf-8", newline="")
+            else:
+                from pyarrow.parquet import write_table
 
-    def _columns(self) -> Columns:
-        events = range(self._events, self._events + len(self._times))
-        kinds = [KINDS[kind] for kind in self._kinds]
-        texts = {key: key_text(key) for key in set(self._keys)}
-        keys = [texts[key] for key in self._keys]
-        return events, self._times, kinds, keys, self._numbers
+                write_table(self._events.to_arrow(), path)
+        self._events.set_written()
 
     @contextmanager
     def _appearing(self, name: str) -> Iterator[Path]:
-        """Give the path of a file that gets its name when it is whole."""
+        """Give the path of a file that gets its name when it is complete."""
         unfinished = self._folder / f".{name}.unfinished"
         yield unfinished
         unfinished.replace(self._folder / name)
-
-
-def _write_csv(path: Path, columns: Columns) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(zip(*columns, strict=True))  # a float as the shortest text that is it
-
-
-def _write_parquet(path: Path, columns: Columns) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    types = (pa.int64(), pa.float64(), pa.string(), pa.string(), pa.int64())
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
-    pq.write_table(pa.table(dict(zip(COLUMNS, arrays, strict=True))), path)

@@ -1,20 +1,32 @@
 """The rows of the points that are measured so far, in a file, so that a run can be resumed.
 
-One line of JSON for each point, which also tells what the point belongs to. A line that was cut off
-when a run was killed is ignored, and its point is measured again.
+Each point is one line of JSON, with a fingerprint of the code and the points that it belongs to, so
+that a resumed run mixes nothing. A line that was cut off when a run was killed is ignored, and its
+point is measured again. Only one run at a time may write to a folder.
 """
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
+from typing import Final
 
-from ..experiments.experiment import Row, Table
+import upstream
+
+from ..errors import FolderInUseError
+from ..experiments.experiment import Experiment, Row, Scale, Table
 
 
 class PointStore:
-    """Rows by the number of their point; what is stored of other code or points is dropped."""
+    """Rows by the number of their point; rows of other code or other points are removed."""
 
     def __init__(self, path: Path, fingerprint: str) -> None:
         self._path = path
@@ -67,3 +79,43 @@ def _read(path: Path, fingerprint: str) -> dict[int, list[Row]]:
         if isinstance(stored, dict) and stored.get("fingerprint") == fingerprint:
             found[stored["point"]] = stored["rows"]
     return found
+
+
+_PACKAGES: Final = (Path(upstream.__file__).parent, Path(__file__).parents[1])
+
+
+def fingerprint(experiment: Experiment, scale: Scale) -> str:
+    """Return a digest of the experiment's points, the scale, and all code that measures."""
+    points = [dict(point) for point in experiment.points(scale)]
+    text = json.dumps([experiment.name, scale.seed, scale.is_quick, points])
+    return hashlib.sha256((text + digest_of_code()).encode()).hexdigest()[:16]
+
+
+@cache
+def digest_of_code() -> str:
+    """Return a digest of the code and of its dependencies, as they were at the first call."""
+    versions = [sys.version, *(version(name) for name in ("numpy", "simpy"))]
+    digest = hashlib.sha256(json.dumps(versions).encode())
+    for package in _PACKAGES:
+        for path in sorted(package.rglob("*.py")):
+            digest.update(str(path.relative_to(package)).encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+FILE_NAME = ".lock"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Make a folder if it does not exist, and lock it; FolderInUseError if another run has it.
+
+    The system releases the lock when the process ends, however it ends.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / FILE_NAME).open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderInUseError(folder) from None
+        yield

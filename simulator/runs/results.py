@@ -1,4 +1,4 @@
-"""The files of an experiment that was measured: its table, its plot, and what came of it."""
+"""The files of a measured experiment: its table, its plot and its result."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..experiments.experiment import Experiment, Scale, Table
-from ..experiments.plots import plot, save
-from ..experiments.table import to_csv
+from ..experiments.experiment import Experiment, Scale, Table, plot, save, to_csv
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of an experiment, as it is written beside its table and its plot."""
+    """The result of an experiment, as it is written beside its table and its plot."""
 
     name: str
     title: str
@@ -33,9 +31,9 @@ class Result:
 def write_result(
     experiment: Experiment, table: Table, scale: Scale, *, out: Path, fingerprint: str
 ) -> Result:
-    """Write the table, the plot, and last the result, which says that all is there.
+    """Write the table, the plot, and last the result, which says that everything is there.
 
-    An older result goes first: a run that is killed in between leaves none.
+    An older result is removed first, so a run that is killed in between leaves no result.
     """
     verdict = experiment.verdict(table)
     result = Result(
@@ -62,7 +60,7 @@ def write_result(
 
 
 def read_result(experiment: Experiment, out: Path) -> Result | None:
-    """Return what was written of an experiment; None if it was not, or files are missing."""
+    """Return the result that was written; None if there is none or files are missing."""
     try:
         result = Result(**json.loads(_path(experiment, out).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):

@@ -10,22 +10,20 @@ from typing import Protocol
 
 from ..experiments.experiment import Experiment, Point, Row, Scale
 from ..experiments.registry import EXPERIMENTS
-from .fingerprint import fingerprint
-from .folder_lock import locked
-from .point_store import PointStore
+from .point_store import PointStore, fingerprint, locked
 from .results import Result, read_result, write_result
 from .worker_processes import Measured, Task, measured
 
 
 class Progress(Protocol):
-    """What wants to know how far a run is."""
+    """Shows the progress of a run."""
 
     def expect(self, name: str, *, points: int, measured: int) -> None:
-        """Hear of an experiment, how many points it has, and how many are known already."""
+        """Take an experiment, its number of points, and how many of them are known already."""
         ...
 
     def advance(self, name: str) -> None:
-        """Hear that one more point of it is measured."""
+        """Count one more measured point of it."""
         ...
 
 
@@ -107,7 +105,7 @@ def _finish(each: _Pending, scale: Scale, out: Path) -> Result:
 
 
 def _measured(tasks: Sequence[Task], scale: Scale, *, jobs: int) -> Iterator[Measured]:
-    """Yield the rows of each point, measured here if there is nothing to be gained."""
+    """Yield the rows of each point; measure here if more processes would not be faster."""
     if jobs > 1 and len(tasks) > 1:
         yield from measured(tasks, scale, jobs=jobs)
         return

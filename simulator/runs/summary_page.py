@@ -1,4 +1,4 @@
-"""The page that shows all results: plots, verdicts, and what was claimed. One file, no scripts."""
+"""The page that shows all results: plots, verdicts and claims, in one file without scripts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Points measured in processes of their own, which end when this one does.
 
-Spawned processes inherit nothing, so a point gives the same rows in any of them. They leave Ctrl-C
-to this process: it is ignored while they are started, and they inherit that.
+Spawned processes inherit no state, so a point gives the same rows in any of them. Only this process
+handles Ctrl-C: it ignores the signal while it starts the others, and they inherit that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from multiprocessing.connection import wait
 from ..errors import CodeChangedError, WorkerDiedError
 from ..experiments.experiment import Point, Scale, Table
 from ..experiments.registry import EXPERIMENTS
-from .fingerprint import digest_of_code
+from .point_store import digest_of_code
 
 Task = tuple[str, int, Point]
 """An experiment's name, and the number of a point and the point itself."""
@@ -43,7 +43,7 @@ def measured(tasks: Sequence[Task], scale: Scale, *, jobs: int) -> Iterator[Meas
     except BrokenProcessPool as error:
         raise WorkerDiedError from error
     finally:
-        # All is done, or nothing more is wanted: what still runs is stopped at once.
+        # Everything is done, or the run was stopped: end the remaining processes at once.
         executor.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             child.terminate()
@@ -73,7 +73,7 @@ def _end_with_parent() -> None:
 @contextmanager
 def _ignoring_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread hears of signals
+        yield  # only the main thread gets signals
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -12,7 +12,7 @@ from .key_rates import KeyShares
 from .workload import Arrivals, Floats, Integers
 
 LONGEST_STRETCH: Final = 65_536.0
-"""What is drawn at once, if bursts are further apart than that."""
+"""The longest time drawn at once, if bursts are further apart than that."""
 
 
 class Bursts:
@@ -68,7 +68,7 @@ class Bursts:
             start = end
 
     def _steady_arrivals(self, start: float, end: float, random: np.random.Generator) -> Arrivals:
-        """Draw what arrives between two times without order, apart from bursts."""
+        """Draw the arrivals between two times, without bursts and in no order."""
         rates = self.rates[self._steady]
         rate = float(rates.sum())
         count = random.poisson((end - start) * rate)

@@ -36,7 +36,7 @@ def make_workload(keys: str, arrivals: str | None = None) -> Workload:
     shares, is_in_turn = _shares(keys)
     if is_in_turn:
         if arrivals not in (None, "fixed"):
-            raise OptionError("--arrivals", arrivals, f"fixed, since --keys is {keys}")
+            raise OptionError("--arrivals", arrivals, f"fixed, because --keys is {keys}")
         return RoundRobin(shares)
     name, numbers = _words(DEFAULT_ARRIVALS if arrivals is None else arrivals)
     makers: dict[str, Callable[[list[float]], Workload]] = {

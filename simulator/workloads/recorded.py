@@ -46,7 +46,7 @@ class Recorded:
         return len(self._times)
 
     def arrivals(self, random: np.random.Generator) -> Iterator[Arrivals]:
-        """Tell the arrivals at once; nothing in them is random."""
+        """Return the arrivals all at once; nothing in them is random."""
         yield Arrivals(self._times, self._codes)
 
 

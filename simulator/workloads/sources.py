@@ -12,14 +12,13 @@ from typing import Final
 import numpy as np
 
 from ..errors import OptionError
-from .exact_times import rounded_down
 from .key_rates import KeyShares
-from .workload import Arrivals, Floats, Integers
+from .workload import Arrivals, Floats, Integers, rounded_down
 
 DRAWN_AT_ONCE: Final = 4096
 LONGEST_PERIOD: Final = 10_000_000
 SHORTEST_TICK: Final = 0.001
-"""Below that, ticks with an arrival are so rare that drawing them all takes for ever."""
+"""With shorter ticks an arrival is so rare that drawing all ticks takes too long."""
 
 
 class _Shared:
@@ -82,7 +81,7 @@ class RoundRobin(_Shared):
         super().__init__(shares)
 
     def arrivals(self, random: np.random.Generator) -> Iterator[Arrivals]:
-        """Tell the arrivals, some at a time; nothing in them is random."""
+        """Return the arrivals, some at a time; nothing in them is random."""
         for times in _ticks():
             yield Arrivals(times, times.astype(np.int64) % len(self.keys))
 
@@ -99,7 +98,7 @@ class Bernoulli(_Shared):
         super().__init__(shares)
         busiest = float(shares.shares.max())
         if not (tick >= SHORTEST_TICK and tick * busiest <= 1):
-            reason = "as the busiest key comes once a tick"
+            reason = "because the busiest key arrives once a tick"
             expected = f"at least {SHORTEST_TICK:g} and at most {1 / busiest:g}, {reason}"
             raise OptionError("tick", tick, expected)
         self.tick = tick
@@ -119,7 +118,7 @@ class Bernoulli(_Shared):
 
 
 class ChangingRates:
-    """Poisson arrivals whose shares change every `period`, in turn and for ever."""
+    """Poisson arrivals whose shares change every `period`, in turn and without end."""
 
     __slots__ = ("_phases", "keys", "period", "rates")
 

@@ -1,7 +1,7 @@
 """The columns of a recorded trace, collected batch by batch: times as seconds, keys as codes.
 
-The times of a trace are of one kind and its keys of one type, whatever files they come from: so
-that 1 and "1" are not taken for two keys, nor 1 and True for one.
+The times of a trace are of one kind and its keys of one type in all of its files. So 1 and "1" are
+not taken for two keys, and 1 and True are not taken for one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int64]
 
 ROW_ABOVE = "the one above it"
-"""What the time before a row's own is called, if it is in the same file."""
+"""The name of the time before a row's own time, if it is in the same file."""
 
 
 class TraceColumns:
@@ -65,7 +65,7 @@ class TraceColumns:
 
     @property
     def kind(self) -> TimeKind | None:
-        """What the times are, None while there are none."""
+        """The kind of the times; None while there are no rows."""
         return self._kind
 
     def times(self) -> Floats:
@@ -121,10 +121,10 @@ class TraceColumns:
         return np.array(known, dtype=np.int64)[codes]
 
     def _checked(self, keys: list[Key]) -> list[Key]:
-        """Return keys if each can be told from all others."""
+        """Return the keys, if each can be distinguished from all others."""
         for code, key in enumerate(keys):
             if key != key:  # noqa: PLR0124 - this is how a NaN is found
-                raise _BadKeyError(code, f"key {key} does not equal itself; it is no key")
+                raise _BadKeyError(code, f"key {key} does not equal itself, so it cannot be a key")
         found = type(keys[0])
         expected = self._key_type or found
         if found is not expected:

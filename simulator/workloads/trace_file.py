@@ -1,4 +1,4 @@
-"""Recorded streams: which files a trace is of, in which order, and what is replayed of them."""
+"""Recorded streams: the files of a trace, their order, and the rows to replay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .trace_formats import TraceRows, rows_of
 from .trace_times import BadRowError, TimeKind
 
 SECONDS_PER_UNIT: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-"""What numbers in a column of times may count."""
+"""The units that numbers in a column of times may have."""
 LATEST_SECONDS: Final = 1e11
 """The year 5138. Milliseconds since 1970 are beyond."""
 
@@ -44,7 +44,7 @@ class TraceFile:
     """In order of first appearance."""
 
     def first(self, rows: int) -> TraceFile:
-        """Return the first rows; OptionError if that is no trace, or there are not so many."""
+        """Return the first rows; OptionError if there are too few, or no time passes in them."""
         if not 2 <= rows <= len(self.times) or self.times[0] == self.times[rows - 1]:
             expected = f"from 2 to {len(self.times):,} updates, in which time passes"
             raise OptionError("--updates", rows, expected)
@@ -55,7 +55,7 @@ def read_trace(path: Path, *, time: str = "time", unit: str = "s", key: str = "k
     """Read a recorded stream from a file, or from a folder of files in the order of their names.
 
     `time` and `key` name the columns. Times are timestamps, times of day, or numbers, which count
-    seconds unless `unit` says otherwise. TraceError says which row of which file is no good.
+    seconds unless `unit` says otherwise. TraceError names the file and the row that is wrong.
     """
     if unit not in SECONDS_PER_UNIT:
         raise OptionError("--time-unit", unit, " or ".join(SECONDS_PER_UNIT))
@@ -71,7 +71,7 @@ def read_trace(path: Path, *, time: str = "time", unit: str = "s", key: str = "k
         return _in_seconds(path, trace, unit)
     if unit != "s":
         assert columns.kind is not None
-        expected = f"no --time-unit, since the times are {columns.kind.value}"
+        expected = f"no --time-unit, because the times are {columns.kind.value}"
         raise OptionError("--time-unit", unit, expected)
     return trace
 
@@ -83,13 +83,13 @@ def _in_seconds(path: Path, trace: TraceFile, unit: str) -> TraceFile:
         scaled.flags.writeable = False
         return TraceFile(trace.name, scaled, trace.codes, trace.keys)
     if trace.times[-1] > LATEST_SECONDS:
-        reason = "times this large are no seconds; say by --time-unit what they count"
+        reason = "times as large as this cannot be seconds; give their unit by --time-unit"
         raise TraceError(path, reason, row=len(trace.times))
     return trace
 
 
 def _add(file: TraceRows, columns: TraceColumns, above: str) -> bool:
-    """Add the rows of a file, and tell whether there are any."""
+    """Add the rows of a file, and return whether there are any."""
     row = 0
     with closing(file.batches()) as batches:
         for times, keys in batches:
@@ -102,21 +102,21 @@ def _add(file: TraceRows, columns: TraceColumns, above: str) -> bool:
 
 
 def _trace(path: Path, columns: TraceColumns) -> TraceFile:
-    """Return what was read, if it is enough to be replayed."""
+    """Return the trace, if there are enough rows to replay."""
     times, codes = columns.times(), columns.codes()
     if len(times) == 0:
         raise TraceError(path, "there are no rows")
     if len(times) == 1:
-        raise TraceError(path, "there is one row only, so no rate can be told")
+        raise TraceError(path, "there is only one row, so there is no rate")
     if times[0] == times[-1]:
-        raise TraceError(path, "all rows have the same time, so no rate can be told")
+        raise TraceError(path, "all rows have the same time, so there is no rate")
     for column in (times, codes):
         column.flags.writeable = False
     return TraceFile(path.absolute().name, times, codes, columns.keys())
 
 
 def _files(path: Path) -> list[Path]:
-    """Return the files of a trace; TraceError if there are none."""
+    """Return the files of a trace; TraceError if there are no files."""
     try:
         if not path.exists():
             raise TraceError(path, "there is no such file")
@@ -126,8 +126,8 @@ def _files(path: Path) -> list[Path]:
     if not found:
         raise TraceError(path, "there are no files in this folder")
     for file in found:
-        if not file.is_file():  # a named pipe would be waited for, without end
-            raise TraceError(file, "it is not a regular file; copy what it gives into one")
+        if not file.is_file():  # reading a named pipe might never end
+            raise TraceError(file, "it is not a regular file; copy its content into one")
     return found
 
 
@@ -143,7 +143,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _by_name(path: Path) -> tuple[list[str | int], str]:
-    """Return what to sort names by, so that hour=9 is before hour=10."""
+    """Return a sort key for names, with hour=9 before hour=10."""
     parts = re.split(r"([0-9]+)", path.name)  # every other part is a number
     return [int(part) if place % 2 else part for place, part in enumerate(parts)], path.name
 

@@ -1,7 +1,7 @@
-"""The files that a trace may be: Parquet, CSV or tab-separated.
+"""The file formats of traces: Parquet, CSV or tab-separated.
 
 Only the columns of times and keys are read, and a batch at a time, so that memory holds little more
-than two numbers a row. A CSV file is parsed by one thread, because only then pyarrow tells which
+than two numbers a row. A CSV file is parsed by one thread, because only then pyarrow says which
 row has too many columns; it is read again to find the line of a bad row, and only then.
 """
 
@@ -52,7 +52,7 @@ def rows_of(path: Path, *, time: str, key: str) -> TraceRows:
         return _ParquetRows(path, time=time, key=key)
     delimiter = _DELIMITERS.get(Path(name.removesuffix(".gz")).suffix)
     if delimiter is None:
-        raise TraceError(path, f"the name of a trace has to end in {_ENDINGS}")
+        raise TraceError(path, f"the name of a trace must end in {_ENDINGS}")
     return _DelimitedRows(path, delimiter, time=time, key=key)
 
 
@@ -83,8 +83,7 @@ class _ParquetRows:
 class _DelimitedRows:
     """The rows of a CSV file, which ends in a row of our own while it is read.
 
-    A quote that is left open swallows the rest of a file without a word; so that row is missing
-    then.
+    A quote that is left open silently swallows the rest of a file. That row is then missing.
     """
 
     _MARK: Final = "\0"
@@ -128,7 +127,7 @@ class _DelimitedRows:
             convert_options=arrow_csv.ConvertOptions(
                 include_columns=wanted,
                 column_types=dict.fromkeys(wanted, string()),
-                check_utf8=False,  # the keys are checked where the row can be told
+                check_utf8=False,  # the keys are checked later, where the row is known
             ),
         )
 
@@ -161,11 +160,11 @@ class _DelimitedRows:
         return tuple(pc.if_else(pc.equal(column, ""), nothing, column) for column in (times, keys))
 
     def _why(self, error: Exception) -> TraceError:
-        """Return what is wrong with the file, where pyarrow or `csv` gave up."""
+        """Return the reason why pyarrow or `csv` could not read the file."""
         bad = _BAD_ROW.search(str(error))
         if bad is not None:
             row, expected, found = map(int, bad.groups())  # where the header is row 1
-            return self.error(f"it has {found} columns, and the header {expected}", row - 1)
+            return self.error(f"it has {found} columns, and the header has {expected}", row - 1)
         if "straddl" in str(error):
             return self._too_long()
         return TraceError(self.path, f"it cannot be read as a CSV file: {_first_line(error)}")
@@ -190,11 +189,11 @@ class _DelimitedRows:
         return io.TextIOWrapper(self._stream(), "utf-8-sig", errors="replace", newline="")
 
     def _header(self) -> list[str]:
-        """Return the names of the columns, or none if the file is empty."""
+        """Return the names of the columns, [] if the file is empty."""
         with self._text() as text:
             names = next(filter(None, csv.reader(text, delimiter=self._delimiter)), [])
         if any("\0" in name for name in names):
-            raise TraceError(self.path, "it is not a text in UTF-8")
+            raise TraceError(self.path, "it is not text in UTF-8")
         return names
 
     def _lines(self) -> Iterator[int]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 TEXT_SHOWN: Final = 40
-"""How much of a text that is no time is shown; a time of nanoseconds with its zone is shorter."""
+"""How many characters an error shows of a text that is not a time; every time is shorter."""
 
 
 class BadRowError(Exception):
@@ -44,9 +44,9 @@ class TimeKind(Enum):
 
 
 def kind_of(times: pa.Array, before: TimeKind | None = None) -> TimeKind:
-    """Return what the times are; BadRowError if that is not what those `before` are.
+    """Return the kind of the times; BadRowError if it differs from the kind `before`.
 
-    The type says it, or for text the first that there is.
+    The type decides it, or for text the first row.
     """
     if _is_text(times):
         kind = before or _kind_of_text(times[:1])
@@ -57,7 +57,9 @@ def kind_of(times: pa.Array, before: TimeKind | None = None) -> TimeKind:
     if kind is None:
         raise BadRowError(0, f"times of type {times.type} are neither numbers nor timestamps")
     if before not in (kind, None):
-        raise BadRowError(0, f"these times are {kind.value}, and those before are {before.value}")
+        raise BadRowError(
+            0, f"these times are {kind.value}, but the times before them are {before.value}"
+        )
     return kind
 
 
@@ -77,10 +79,14 @@ def as_seconds(times: pa.Array, kind: TimeKind) -> Floats:
 
 
 def as_shown(times: pa.Array, row: int, seconds: Floats) -> str:
-    """Return a time as people wrote it, or else in seconds."""
+    """Return a time as it was written, or else in seconds."""
     try:
         return str(times[row].as_py())
-    except (ValueError, OverflowError, LookupError):  # what no datetime holds; an unknown zone
+    except (
+        ValueError,
+        OverflowError,
+        LookupError,
+    ):  # out of range for datetime, or an unknown zone
         return str(float(seconds[row]))
 
 
@@ -166,5 +172,5 @@ def _not_a_time(times: pa.Array, row: int, kind: TimeKind | None = None) -> BadR
     if kind is None or _kind_of_text(times[row : row + 1]) is None:
         reason = f"time {text!r} is neither a number nor an ISO 8601 timestamp"
     else:
-        reason = f"time {text!r} does not go with the {kind.value} before it"
+        reason = f"time {text!r} is of another kind than the {kind.value} before it"
     return BadRowError(row, reason)

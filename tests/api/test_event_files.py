@@ -8,14 +8,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from api.event_files import EventFiles
+from upstream.events import EventKind
 
 
 def test_what_was_noted_is_in_the_next_file_and_the_numbers_go_on(tmp_path: Path) -> None:
     files = EventFiles(tmp_path / "q", {"name": "q"})
-    files.note(1.5, "arrival", "IBM", 0)
-    files.note(2.5, "dequeue", "IBM", 0)
+    files.events.note(1.5, EventKind.ARRIVAL, "IBM", 0)
+    files.events.note(2.5, EventKind.DEQUEUE, "IBM", 0)
     files.flush()
-    files.note(3.5, "delivery", "IBM", 0)
+    files.events.note(3.5, EventKind.DELIVERY, "IBM", 0)
     files.flush()
     files.flush()  # nothing to write
     first, second = sorted((tmp_path / "q").glob("events-*.parquet"))
@@ -24,7 +25,7 @@ def test_what_was_noted_is_in_the_next_file_and_the_numbers_go_on(tmp_path: Path
         {"event": 1, "time": 2.5, "kind": "dequeue", "key": "IBM", "number": 0},
     ]
     assert pq.read_table(second).column("event").to_pylist() == [2]
-    assert (files.events, files.unwritten, files.has_unwritten) == (3, 0, False)
+    assert (files.events.written, len(files.events)) == (3, 0)
 
 
 def test_a_description_is_added_to_and_never_half_there(tmp_path: Path) -> None:
@@ -35,10 +36,3 @@ def test_a_description_is_added_to_and_never_half_there(tmp_path: Path) -> None:
     assert (found["name"], found["end"], found["is_finished"]) == ("q", 2.0, False)
     assert (found["format"], found["version"]) == ("upstream-events", 1)
     assert [path.name for path in (tmp_path / "q").iterdir()] == ["run.json"]
-
-
-def test_what_cannot_be_written_can_be_let_go(tmp_path: Path) -> None:
-    files = EventFiles(tmp_path / "q", {})
-    files.note(1.0, "arrival", "IBM", 0)
-    files.drop()
-    assert files.unwritten == files.events == 0

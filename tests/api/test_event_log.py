@@ -218,7 +218,7 @@ def test_forgotten_keys_are_said_and_make_no_log_grow(
         {"kind": "window", "window": {"size": 1.0}},
     ],
 )
-def test_queues_that_drop_what_nobody_hears_of_are_not_logged(
+def test_queues_that_drop_updates_without_a_trace_are_not_logged(
     service: Service, stream: StreamEntry, definition: dict[str, object]
 ) -> None:
     given = QueueDefinition.model_validate({"stream": "trades", **definition})
@@ -302,7 +302,7 @@ def test_a_log_that_ended_on_a_full_disk_holds_on_to_nothing(
         queue.deliver(queue.take(1, MANY_BYTES))
     assert not queue.log._waiting
     assert not queue.log._handed
-    assert queue.log._files.unwritten == 0
+    assert len(queue.log._files.events) == 0
     assert service.event_log.failed == 2
     service.event_log.flush()
     assert service.event_log._queues == []
@@ -465,7 +465,7 @@ def test_what_is_delivered_in_the_time_of_grace_is_noted(
     assert described(service, queue)["is_finished"]
 
 
-def test_who_waits_is_woken_though_a_log_cannot_be_written(
+def test_waiting_consumers_are_woken_even_if_a_log_cannot_be_written(
     service: Service, stream: StreamEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_log: object) -> None:

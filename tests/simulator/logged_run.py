@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.model.event_log import Event
 from simulator.model.measures import Measures
 from simulator.model.policy_run import PolicyRun
 from simulator.workloads.bursts import Bursts
@@ -14,6 +13,7 @@ from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.recorded import Recorded
 from simulator.workloads.sources import Bernoulli, FixedInterval, Poisson, RoundRobin
 from simulator.workloads.workload import Workload
+from upstream.events import Event
 
 WORKLOADS: dict[str, Workload] = {
     "Poisson": Poisson(zipf(30, 0.9)),
@@ -40,7 +40,7 @@ def logged_run(run: PolicyRun) -> LoggedRun:
     simulation, subscriber = run.set_up()
     simulation.run(run.updates)
     assert subscriber.log is not None
-    return LoggedRun(subscriber.log.events(), simulation.measures(subscriber), simulation.now)
+    return LoggedRun(subscriber.log, simulation.measures(subscriber), simulation.now)
 
 
 def recorded(arrivals: list[tuple[int, int]], keys: int) -> Recorded:

@@ -1,4 +1,4 @@
-"""The made-up day: the report's two ends, the simulator's shapes and hours, New York's time."""
+"""The generated day: the report's two ends, the hours of the formulas, New York's time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from datasets.errors import BadOptionError
-from datasets.generators import trading_day
-from datasets.generators.trading_day import CLOSES, OPENS, SHAPES, TradingDay, parse_date
-from simulator.workloads import trading_day as simulated
+from datasets.generators.trading_day import TradingDay, parse_date
+from upstream.workloads.trading_day import CLOSES, LETTERS, OPENS, busyness, updates_by_rank
 
 from .chi_square import chi_square_p
 
@@ -33,19 +32,7 @@ def counts_of(day: pa.Table) -> list[int]:
 def test_the_day_has_the_ends_that_the_report_tells(day: pa.Table) -> None:
     counts = counts_of(day)
     assert (len(counts), counts[0], counts[-1]) == (3_000, 4_305, 1)
-    assert counts == TradingDay().updates_by_rank().tolist()
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_counts_and_hours_are_those_of_the_simulator(shape: str) -> None:
-    for symbols, busiest in ((3_000, 4_305), (2, 1), (17, 1_000_000)):
-        ours = TradingDay(symbols, busiest, shape).updates_by_rank()
-        theirs = simulated.updates_by_rank(shape, symbols=symbols, busiest=busiest)
-        assert ours.tolist() == theirs.tolist()
-    seconds = np.linspace(OPENS, CLOSES, 100)
-    assert trading_day.intensity(seconds).tolist() == simulated.intensity(seconds).tolist()
-    assert set(SHAPES) == set(simulated.SHAPES)
-    assert (OPENS, CLOSES) == (simulated.OPENS, simulated.CLOSES)
+    assert counts == updates_by_rank("power-law").tolist()
 
 
 def test_rows_are_in_order_of_time_and_have_the_columns_of_trades(day: pa.Table) -> None:
@@ -61,7 +48,7 @@ def test_there_are_as_many_updates_at_each_time_as_the_intensity_says(day: pa.Ta
     assert seconds.max() <= CLOSES - OPENS
     edges = np.linspace(0, CLOSES - OPENS, 79)
     found, _ = np.histogram(seconds, bins=edges)
-    pieces = trading_day.busyness()
+    pieces = busyness()
     until = np.interp(edges, np.linspace(0, CLOSES - OPENS, len(pieces) + 1), _sums(pieces))
     assert chi_square_p(found, np.diff(until) * len(day)) > 0.001
     assert chi_square_p(found, np.full(78, len(day) / 78)) < 1e-6
@@ -87,7 +74,7 @@ def test_busy_and_slow_symbols_come_at_the_same_hours(day: pa.Table) -> None:
 
 def test_symbols_are_four_consonants_in_no_order_of_rank(day: pa.Table) -> None:
     symbols = set(day["key"].to_pylist())
-    assert all(len(symbol) == 4 and set(symbol) <= set(trading_day.LETTERS) for symbol in symbols)
+    assert all(len(symbol) == 4 and set(symbol) <= set(LETTERS) for symbol in symbols)
     counted = day.group_by("key").aggregate([("key", "count")]).sort_by("key")
     busy = [place for place, count in enumerate(counted["key_count"].to_pylist()) if count > 50]
     assert np.mean(busy) == pytest.approx(1_500, abs=400)

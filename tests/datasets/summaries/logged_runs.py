@@ -17,13 +17,12 @@ from api.entries import QueueEntry, StreamEntry
 from api.service import Service
 from api.settings import Settings
 from datasets.summaries.log_format import COLUMNS
-from simulator.model.event_log import EventSink
 from simulator.model.policy_run import PolicyRun
 from simulator.runs.event_files import EventFiles
 from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Bernoulli, Poisson
 from upstream import POLICIES, StreamQueue
-from upstream.events import key_text
+from upstream.events import EventSink, key_text
 
 Row = tuple[int, float, str, str, int]
 ByKey = dict[str, tuple[float, float]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,17 +9,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from api.event_files import EventFiles as EventFilesOfService
 from datasets.errors import BadFileError
 from datasets.summaries.event_files import check_header, read_events
 from datasets.summaries.log_format import COLUMNS
 from datasets.summaries.runs import Assumed, find_runs
-from simulator.model.event_log import EventKind
-from simulator.runs.event_files import EventFiles as EventFilesOfSimulator
+from simulator.model.policy_run import PolicyRun
+from simulator.runs.event_files import EventFiles
+from simulator.workloads.recorded import Recorded
 from tests.events.test_key_texts import ODD_KEYS
-from upstream.events import key_text
+from upstream.events import key_of, key_text
 
-from .logged_runs import PLAIN, write_log, write_rows
+from .logged_runs import Served, write_log, write_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,7 +57,7 @@ def test_a_parquet_file_that_is_cut_off_is_named(tmp_path: Path) -> None:
     path = tmp_path / "events.parquet"
     write_rows(path, ROWS)
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(BadFileError, match=r"events.parquet: is no whole Parquet file") as error:
+    with pytest.raises(BadFileError, match=r"events.parquet: is not a complete") as error:
         check_header(path)
     assert "\n" not in str(error.value)
 
@@ -85,24 +84,28 @@ def test_runs_are_told_apart_by_paths_with_dots_and_links_in_them(
     assert sorted(row.run for row in events.collect()) == [0, 1, 1]
 
 
-def test_summaries_read_the_keys_that_simulator_and_service_wrote(
+def keys_in_summary(spark: SparkSession, folder: Path) -> list[str]:
+    """Return the keys of all arrivals, in the order of arrival, as summaries read them."""
+    events = read_events(spark, find_runs([folder], Assumed())).where("kind = 'arrival'")
+    return [row["key"] for row in events.orderBy("event").collect()]
+
+
+def test_the_same_updates_have_the_same_keys_whether_simulated_or_served(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    run = replace(PLAIN, updates=1)
-    folders = {}
+    updates = [key for key in ODD_KEYS for _ in range(2)]
+    keys = list(range(len(updates)))
+    workload = Recorded(updates, times=[float(number) for number in keys], codes=keys)
+    run = PolicyRun(policy="fifo", workload=workload, cost=0.5, updates=len(updates))
     for file_format in ("csv", "parquet"):
-        folders[file_format] = tmp_path / file_format
-        files = EventFilesOfSimulator(folders[file_format], run, {}, format=file_format)
-        for number, key in enumerate(ODD_KEYS):
-            files.note(float(number), EventKind.ARRIVAL, key, number)
-        files._flush()
-    folders["service"] = tmp_path / "service"
-    of_service = EventFilesOfService(folders["service"], {"name": "q"})
-    for number, key in enumerate(ODD_KEYS):
-        of_service.note(float(number), "arrival", key, number)
-    of_service.flush()
-    of_service.describe({})
-    for folder in folders.values():
-        events = read_events(spark, find_runs([folder], Assumed()))
-        found = [row["key"] for row in events.orderBy("event").collect()]
-        assert found == [key_text(key) for key in ODD_KEYS], folder
+        files = EventFiles(tmp_path / file_format, run, {}, format=file_format)
+        files.finish(run.measure(sink=files))
+    served = Served.at(tmp_path / "service")
+    served.queue("q")
+    for key in updates:
+        served.stream.take_in_one(key, 1)
+    served.service.finish()
+    for folder in (tmp_path / "csv", tmp_path / "parquet", tmp_path / "service"):
+        found = keys_in_summary(spark, folder)
+        assert found == [key_text(key) for key in updates], folder
+        assert [key_of(text) for text in found] == updates, folder

@@ -36,7 +36,7 @@ def test_it_says_what_to_use_and_why(trace: str) -> None:
     assert "index and in-place are equal on this trace: their mean application" in output
     assert "in 2 of the 4 quarters of the trace" in output
     assert "Your consumer is overloaded" in output
-    assert "Times in seconds." in output
+    assert "Times are in seconds." in output
 
 
 def test_it_is_json_if_wanted_with_times_in_seconds(trace: str) -> None:

@@ -52,7 +52,7 @@ def test_what_the_system_refuses_ends_the_command(capfd: pytest.CaptureFixture[s
     assert capfd.readouterr().err == "Error: [Errno 13] Permission denied: 'x.csv'\n"
 
 
-def test_nobody_is_told_of_a_reader_who_has_seen_enough() -> None:
+def test_a_closed_pipe_is_not_reported_as_an_error() -> None:
     with pytest.raises(BrokenPipeError), usage_errors():
         raise BrokenPipeError
 

@@ -63,7 +63,7 @@ def test_what_was_shed_counts_as_skipped(report: PolicyReport) -> None:
 
 
 def test_the_columns_are_explained(report: PolicyReport) -> None:
-    assert "Times in seconds." in report.explanation()
+    assert "Times are in seconds." in report.explanation()
 
 
 def test_a_plot_without_any_staleness_is_drawn_all_the_same() -> None:

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.experiments.experiment import Experiment, Point, Scale, Table
+from simulator.experiments.experiment import Experiment, Point, Scale, Table, read_csv
 from simulator.experiments.registry import EXPERIMENTS
-from simulator.experiments.table import read_csv
 from simulator.runs import runner
 
 from ..experiments.golden import assert_golden_rows, golden_path
@@ -123,7 +122,7 @@ def test_a_run_may_be_stopped_and_goes_on(tmp_path: Path) -> None:
         os.killpg(running.pid, signal.SIGINT)  # as a terminal does
         _, errors = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert "goes on from here" in errors
+    assert "continues from here" in errors
     assert "Traceback" not in errors
     assert not (tmp_path / "policies.json").exists()
     before = finished.stat().st_mtime_ns
@@ -139,3 +138,16 @@ def wait_for(is_there: Callable[[], bool], running: subprocess.Popen[str]) -> No
     while not is_there():
         assert running.poll() is None, "it ended before it could be stopped"
         time.sleep(0.02)
+
+
+def test_every_experiment_is_listed() -> None:
+    result = invoke("list")
+    assert result.exit_code == 0
+    for each in EXPERIMENTS.values():
+        assert (f"figure {each.name} " if each.is_figure else each.name) in result.output
+
+
+def test_the_list_is_json_if_wanted() -> None:
+    found = json.loads(invoke("list", "--json").stdout)
+    assert [each["name"] for each in found] == list(EXPERIMENTS)
+    assert all(each["title"] and each["claim"] for each in found)

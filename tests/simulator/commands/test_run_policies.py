@@ -106,7 +106,7 @@ def test_without_json_a_table_and_the_seed_are_printed() -> None:
     assert "Seed 4, load 5." in result.output
     for policy in ("fifo", "in-place", "linecutting", "index"):
         assert policy in result.output
-    assert "Times in mean inter-arrival times." in result.output
+    assert "Times are in mean inter-arrival times." in result.output
 
 
 def test_a_plot_is_written_if_wanted(tmp_path: Path) -> None:
@@ -132,8 +132,8 @@ def test_a_plot_is_written_if_wanted(tmp_path: Path) -> None:
         ("--servers", "0", ("--servers",)),
         ("--capacity", "0", ("--capacity",)),
         ("--cost-distribution", "cheap", ("cheap", "exponential")),
-        ("--time-unit", "ms", ("--trace", "a file")),
-        ("--key", "symbol", ("--trace", "a file")),
+        ("--time-unit", "ms", ("--trace", "a trace")),
+        ("--key", "symbol", ("--trace", "a trace")),
         ("--loop", "fast", ("fast", "simpy or plain")),
         ("--trace", "no-such-file.csv", ("no-such-file.csv",)),
         ("--plot", "no-such-folder/plot.png", ("--plot", "no-such-folder")),
@@ -181,7 +181,7 @@ def test_an_event_log_of_each_run_is_written_and_the_figures_are_what_they_were(
         run = json.loads((folder / "run.json").read_text())
         assert run["integrated"]["queue_staleness"] == each["queue_staleness"]
         assert (run["seed"], run["setting"]["load"]) == (7, 3.0)
-        assert (folder / "events-000000.csv").exists()
+        assert (folder / "events-000000000000.csv").exists()
 
 
 def test_a_log_that_is_there_already_is_not_written_over(tmp_path: Path) -> None:

@@ -6,9 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.demo.demo import SHOWN_POLICIES, Demo, DemoReport, DemoSettings
+from simulator.demo.demo import (
+    MOST_OF_THE_TIME_SHOWING,
+    NEVER,
+    SHOWN_POLICIES,
+    Consumer,
+    Demo,
+    DemoReport,
+    DemoSettings,
+    run_in_real_time,
+)
 from simulator.demo.zipf_feed import ZipfFeed
-from upstream import POLICIES, ManualClock, staleness_lower_bound
+from upstream import POLICIES, InPlaceScheduler, ManualClock, UpdateQueue, staleness_lower_bound
 
 SETTINGS = DemoSettings(keys=100, theta=1.2)
 
@@ -128,3 +137,108 @@ def test_catching_up_when_nothing_is_due_changes_nothing() -> None:
     before = run_until(demo, clock, 0.5)
     demo.catch_up()
     assert demo.report() == before
+
+
+def make() -> tuple[ManualClock, UpdateQueue, Consumer]:
+    clock = ManualClock()
+    queue = UpdateQueue(InPlaceScheduler(), clock=clock)
+    return clock, queue, Consumer(queue, processing_cost=2.0)
+
+
+def test_a_consumer_with_nothing_to_do_is_idle_and_never_due() -> None:
+    _, _, consumer = make()
+    consumer.start(0.0)
+    assert consumer.is_idle
+    assert consumer.due == NEVER
+
+
+def test_a_consumer_delivers_what_it_took_and_takes_the_next() -> None:
+    clock, queue, consumer = make()
+    queue.enqueue("IBM", 1)
+    queue.enqueue("MSFT", 2)
+    consumer.start(clock.now())
+    clock.set(2.0)
+    consumer.finish()
+    counted = queue.statistics()
+    assert (counted.delivered, counted.in_process, counted.waiting) == (1, 1, 0)
+    assert consumer.due == 4.0
+    clock.set(4.0)
+    consumer.finish()
+    assert consumer.is_idle
+    assert queue.processing_cost == 2.0
+
+
+def test_a_consumer_that_is_called_late_counts_from_when_it_was_due() -> None:
+    clock, queue, consumer = make()
+    queue.enqueue("IBM", 1)
+    queue.enqueue("MSFT", 2)
+    consumer.start(clock.now())
+    clock.set(3.5)
+    consumer.finish()
+    assert consumer.due == 4.0
+    assert queue.application_staleness("IBM") == 3.5 / 2, "what the clock says, not the plan"
+
+
+SLOW_FEED = DemoSettings(keys=10, updates_per_second=100.0)
+
+
+class Run:
+    def __init__(self, *, showing_takes: float = 0.0, stop_at: float = 1e9) -> None:
+        self.clock = ManualClock(start=50.0)
+        self.showing_takes = showing_takes
+        self.stop_at = stop_at
+        self.shown: list[DemoReport] = []
+        self.sleeps: list[float] = []
+
+    def show(self, report: DemoReport) -> None:
+        self.shown.append(report)
+        self.clock.advance(self.showing_takes)
+
+    def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.clock.advance(seconds)
+
+    def go(self, seconds: float) -> DemoReport:
+        return run_in_real_time(
+            Demo(SLOW_FEED, self.clock),
+            seconds=seconds,
+            show=self.show,
+            seconds_between_shows=0.25,
+            sleep=self.sleep,
+            should_stop=lambda: self.clock.now() >= self.stop_at,
+        )
+
+
+def test_it_runs_for_as_long_as_asked_and_shows_at_each_interval() -> None:
+    run = Run()
+    report = run.go(2.0)
+    assert report.elapsed == pytest.approx(2.0)
+    assert [round(shown.elapsed, 6) for shown in run.shown] == [0.25 * n for n in range(1, 8)]
+    assert report.arrived == pytest.approx(200, rel=0.25)
+
+
+def test_it_sleeps_until_something_is_due_and_no_more_often() -> None:
+    run = Run()
+    report = run.go(2.0)
+    assert sum(run.sleeps) == pytest.approx(2.0)
+    events = report.arrived + report.of("index").statistics.delivered
+    assert len(run.sleeps) <= 2 * events
+    assert min(run.sleeps) > 0
+
+
+def test_it_stops_when_told_to() -> None:
+    run = Run(stop_at=50.6)
+    assert run.go(2.0).elapsed == pytest.approx(0.6, abs=0.1)
+
+
+def test_where_showing_takes_long_it_is_done_less_often() -> None:
+    run = Run(showing_takes=0.1)
+    report = run.go(4.0)
+    assert len(run.shown) * 0.1 / 4.0 <= MOST_OF_THE_TIME_SHOWING + 0.03
+    assert report.arrived == pytest.approx(400, rel=0.25), "it catches up with what it missed"
+
+
+def test_a_run_shorter_than_the_interval_still_reports() -> None:
+    run = Run()
+    assert run.go(0.1).elapsed == pytest.approx(0.1)
+    assert run.shown == []

@@ -14,8 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from simulator.experiments.experiment import Experiment, Row, Scale, Table
-from simulator.experiments.table import from_csv, read_csv, to_csv
+from simulator.experiments.experiment import (
+    Experiment,
+    Row,
+    Scale,
+    Table,
+    from_csv,
+    read_csv,
+    to_csv,
+)
 
 FOLDER = Path(__file__).parent / "golden"
 QUICK = Scale(seed=1, is_quick=True)
@@ -58,7 +65,7 @@ def assert_golden_rows(experiment: Experiment, measured: Table) -> None:
 
 def assert_drawn(experiment: Experiment, *, x_label: str, y_label: str) -> None:
     """Draw the quick table, and check that the first panel has labelled axes and a line or bar."""
-    from simulator.experiments.plots import plot
+    from simulator.experiments.experiment import plot
 
     axes = plot(experiment, quick_table(experiment)).axes[0]
     assert axes.get_xlabel() == x_label

@@ -7,11 +7,7 @@ import pytest
 from simulator.experiments.bursts import EXPERIMENT, verdict
 from simulator.experiments.experiment import Point, Scale, number, where
 
-from .golden import assert_drawn, assert_golden, quick_table
-
-
-def test_the_quick_results_are_the_golden_ones() -> None:
-    assert_golden(EXPERIMENT)
+from .golden import quick_table
 
 
 def test_all_keys_are_the_slow_and_the_fast_ones() -> None:
@@ -57,11 +53,3 @@ def test_the_verdict_counts_where_linecutting_helps() -> None:
     assert "for the slow keys in 6 of 6 settings" in sentence
     assert "for all keys together in 6 of 6 (at once), in 6 of 6 (no bursts)" in sentence
     assert "at least as good as LINECUTTING in 0 of 6" in sentence
-
-
-def test_it_is_drawn_relative_to_in_place() -> None:
-    assert_drawn(
-        EXPERIMENT,
-        x_label="slow keys of 100, updating in bursts",
-        y_label="queue staleness / IN-PLACE",
-    )

@@ -1,8 +1,24 @@
-"""What an experiment is made of."""
+"""What an experiment is made of: its table, which reads back as it was written, and its plot."""
 
 from __future__ import annotations
 
-from simulator.experiments.experiment import Row, Scale, column, number, where
+import math
+from pathlib import Path
+
+import pytest
+
+from simulator.experiments.experiment import (
+    Row,
+    Scale,
+    column,
+    from_csv,
+    number,
+    plot,
+    read_csv,
+    save,
+    to_csv,
+    where,
+)
 
 from ..runs.coin_experiment import Coins
 
@@ -38,3 +54,47 @@ def test_figures_and_our_own_are_told_apart_by_their_names() -> None:
     figure, ours = Coins("13a").experiment, Coins("changing-rates").experiment
     assert (figure.is_figure, figure.file_name) == (True, "figure_13a")
     assert (ours.is_figure, ours.file_name) == (False, "changing_rates")
+
+
+WRITTEN: list[Row] = [
+    {"name": "in-place", "load": 5, "staleness": 0.1 + 0.2, "note": 'a "quoted", text'},
+    {"name": "append", "load": 20, "staleness": 1e-300, "note": ""},
+]
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(to_csv(WRITTEN), encoding="utf-8")
+    assert read_csv(path) == from_csv(to_csv(WRITTEN)) == WRITTEN
+
+
+def test_numbers_keep_their_type() -> None:
+    [row, _] = from_csv(to_csv(WRITTEN))
+    assert type(row["load"]) is int
+    assert type(row["staleness"]) is float
+
+
+def test_infinity_stays_infinity() -> None:
+    [row] = from_csv(to_csv([{"x": math.inf}]))
+    assert row["x"] == math.inf
+
+
+def test_a_row_with_another_column_is_our_mistake() -> None:
+    with pytest.raises(ValueError, match="staleness"):
+        to_csv([{"load": 1}, {"load": 1, "staleness": 2.0}])
+
+
+@pytest.mark.parametrize(("name", "heading"), [("9", "Figure 9"), ("weights", "weights")])
+def test_a_plot_says_what_it_is(name: str, heading: str) -> None:
+    experiment = Coins(name).experiment
+    figure = plot(experiment, experiment.table(Scale()))
+    assert figure.get_suptitle() == f"{heading}: {experiment.title}"
+    [line] = figure.axes[0].lines
+    assert len(line.get_xdata()) == 6  # type: ignore[arg-type]  # an array, here
+
+
+def test_a_plot_is_written_as_png(tmp_path: Path) -> None:
+    experiment = Coins().experiment
+    path = tmp_path / "plot.png"
+    save(plot(experiment, experiment.table(Scale())), path)
+    assert path.read_bytes().startswith(b"\x89PNG")

@@ -16,7 +16,7 @@ from simulator.experiments.figure_14 import (
     verdict,
 )
 
-from .golden import assert_drawn, assert_golden, quick_table
+from .golden import quick_table
 
 
 def line(variant: str, arrivals: str) -> Table:
@@ -25,10 +25,6 @@ def line(variant: str, arrivals: str) -> Table:
 
 def ratios(rows: Table) -> list[float]:
     return [number(row, "eager_over_lazy") for row in rows]
-
-
-def test_the_quick_results_are_the_golden_ones() -> None:
-    assert_golden(EXPERIMENT)
 
 
 @pytest.mark.parametrize("arrivals", [name for name in ARRIVALS if name != IN_TURN])
@@ -103,11 +99,3 @@ def test_every_variant_is_measured_with_all_arrival_patterns_at_its_sizes() -> N
     measured = [(point["variant"], point["arrivals"], point["size"]) for point in points(Scale())]
     assert len(set(measured)) == len(measured)
     assert len(measured) == len(ARRIVALS) * sum(len(each.sizes) for each in VARIANTS.values())
-
-
-def test_it_is_drawn_as_in_the_report() -> None:
-    assert_drawn(
-        EXPERIMENT,
-        x_label="window size (ticks)",
-        y_label="application staleness, EAGER / LAZY",
-    )

@@ -10,15 +10,26 @@ from simulator.experiments.experiment import Scale, number
 from simulator.experiments.memory_runs import (
     EFFECTIVE_USAGE,
     KEYS,
+    LARGEST_NUMBER,
     LOADS,
+    NUMBER_BYTES,
     THETAS,
     TUPLES_PER_PAGE,
     USAGE,
     MemoryRun,
+    NumberCodec,
     measure,
     points,
 )
-from upstream import MemoryUsage
+from upstream import (
+    InPlaceScheduler,
+    ManualClock,
+    MemoryUsage,
+    OnDemandMemory,
+    PagePool,
+    UpdateQueue,
+    ValueNotEncodableError,
+)
 
 
 @cache
@@ -76,7 +87,7 @@ def test_memoryless_arrivals_change_usage_by_3_of_100_tuples_at_most(
 
 def test_a_setting_has_a_row_for_each_memory_and_one_for_preallocated_room() -> None:
     point = {"theta": 0.9, "load": 2, "tuples_per_page": 16}
-    on_demand, naive, preallocated = measure(point, Scale(is_quick=True), USAGE)
+    on_demand, naive, preallocated = measure(point, Scale(is_quick=True), metric=USAGE)
     assert [row["memory"] for row in (on_demand, naive)] == ["on-demand", "naive"]
     assert list(preallocated) == [*point, "memory", "usage", "page_usage"]
     assert preallocated == {**point, "memory": "preallocated", "usage": 100.0, "page_usage": 112.0}
@@ -97,7 +108,7 @@ def test_what_the_figures_have_in_common_is_measured_once(monkeypatch: pytest.Mo
     point = {"theta": 0.45, "load": 2, "tuples_per_page": 16}  # which no figure has
     for seed in (1, 2):
         for metric in (USAGE, EFFECTIVE_USAGE, USAGE):
-            measure(point, Scale(seed=seed, is_quick=True), metric)
+            measure(point, Scale(seed=seed, is_quick=True), metric=metric)
     assert [(each.memory, each.seed) for each in measured] == [
         *(("on-demand", 1), ("naive", 1)),
         *(("on-demand", 2), ("naive", 2)),
@@ -107,9 +118,9 @@ def test_what_the_figures_have_in_common_is_measured_once(monkeypatch: pytest.Mo
 def test_effective_usage_by_page_is_what_waits_by_what_is_held() -> None:
     point = {"theta": 0.0, "load": 5, "tuples_per_page": 16}
     scale = Scale(is_quick=True)
-    used = [number(row, "usage") for row in measure(point, scale, USAGE)]
-    held = [number(row, "page_usage") for row in measure(point, scale, USAGE)]
-    rows = measure(point, scale, EFFECTIVE_USAGE)
+    used = [number(row, "usage") for row in measure(point, scale, metric=USAGE)]
+    held = [number(row, "page_usage") for row in measure(point, scale, metric=USAGE)]
+    rows = measure(point, scale, metric=EFFECTIVE_USAGE)
     assert [number(row, "effective_page_usage") for row in rows] == pytest.approx(
         [used[0] / pages for pages in held]
     )
@@ -117,3 +128,26 @@ def test_effective_usage_by_page_is_what_waits_by_what_is_held() -> None:
     assert on_demand == 1.0
     assert naive == pytest.approx(used[0] / used[1], abs=0.03)
     assert preallocated == pytest.approx(used[0] / KEYS)
+
+
+@pytest.mark.parametrize("number", [0, 1, 255, 256, LARGEST_NUMBER])
+def test_a_number_comes_back_as_it_was_and_takes_the_same_room_as_any_other(number: int) -> None:
+    data = NumberCodec().encode(number)
+    assert len(data) == NUMBER_BYTES
+    assert NumberCodec().decode(data) == number
+
+
+@pytest.mark.parametrize("value", [-1, LARGEST_NUMBER + 1, 1.0, "1", True, None])
+def test_anything_else_is_refused(value: object) -> None:
+    with pytest.raises(ValueNotEncodableError):
+        NumberCodec().encode(value)
+
+
+def test_a_queue_keeps_numbers_in_a_page_pool() -> None:
+    memory = OnDemandMemory(PagePool(64, page_bytes=64, location_bytes=NUMBER_BYTES))
+    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock(), memory=memory, codec=NumberCodec())
+    queue.enqueue("IBM", 1)
+    queue.enqueue("IBM", 2)
+    update = queue.dequeue()
+    assert update is not None
+    assert update.value == 2

@@ -8,11 +8,7 @@ from simulator.experiments.experiment import Row, Scale, number, where
 from simulator.experiments.policies import EXPERIMENT, points, verdict
 from upstream import POLICIES
 
-from .golden import assert_drawn, assert_golden, quick_table
-
-
-def test_the_quick_results_are_the_golden_ones() -> None:
-    assert_golden(EXPERIMENT)
+from .golden import quick_table
 
 
 def test_all_policies_are_measured_and_the_index_both_ways() -> None:
@@ -83,7 +79,3 @@ def _worsened(row: Row) -> Row:
     """Return the row, worse where the load is 5 and the keys are equal."""
     is_changed = row["load"] == 5.0 and row["theta"] == 0.0
     return {**row, "queue": 1.05 * number(row, "queue")} if is_changed else row
-
-
-def test_it_is_drawn_relative_to_in_place() -> None:
-    assert_drawn(EXPERIMENT, x_label="load", y_label="application staleness\nover that of IN-PLACE")

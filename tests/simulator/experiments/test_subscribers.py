@@ -7,11 +7,7 @@ import pytest
 from simulator.experiments.experiment import number, where
 from simulator.experiments.subscribers import COSTS, EXPERIMENT, KEYS, verdict
 
-from .golden import assert_drawn, assert_golden, quick_table
-
-
-def test_the_quick_results_are_the_golden_ones() -> None:
-    assert_golden(EXPERIMENT)
+from .golden import quick_table
 
 
 @pytest.mark.parametrize(("policy", "rates"), [("in-place", "unused"), ("index", "known")])
@@ -54,7 +50,3 @@ def test_the_verdict_says_whether_the_claim_held() -> None:
     assert found.held is False
     assert "measures but for up to 1.00% the staleness" in found.sentence
     assert verdict([{**row, "values_held": 2 * KEYS} for row in table]).held is False
-
-
-def test_it_is_drawn_by_pace() -> None:
-    assert_drawn(EXPERIMENT, x_label="processing cost of the subscriber", y_label="queue staleness")

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from simulator.errors import OptionError
-from simulator.model.event_log import EventKind
 from simulator.model.policy_run import PolicyRun
 from simulator.model.staleness_lines import Segment, staleness_lines
 from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.sources import FixedInterval, Poisson
 from tests.simulator.logged_run import WORKLOADS, logged_run
 from upstream import POLICIES, SCHEDULERS, UnknownPolicyError
+from upstream.events import EventKind
 
 RUN = PolicyRun(policy="in-place", workload=Poisson(zipf(20, 0.9)), cost=2.0, updates=2_000)
 
@@ -79,7 +79,7 @@ def test_capacity_bounds_what_waits() -> None:
 
 
 @pytest.mark.parametrize("cost", [0.3, 8.0])
-def test_progress_is_told_as_a_share_that_grows_to_the_whole(cost: float) -> None:
+def test_progress_is_a_share_that_grows_to_1(cost: float) -> None:
     shares: list[float] = []
     replace(RUN, cost=cost).measure(shares.append)
     assert shares == sorted(shares)
@@ -167,7 +167,9 @@ def test_the_warm_up_must_make_sense(warm_up: float) -> None:
 
 @pytest.mark.parametrize("policy", ["append", *SCHEDULERS])
 def test_a_warm_up_needs_room_for_all_keys(policy: str) -> None:
-    with pytest.raises(OptionError, match=r"capacity 19: expected at least 20, as with a warm-up"):
+    with pytest.raises(
+        OptionError, match=r"capacity 19: expected at least 20, because with a warm-up"
+    ):
         replace(RUN, policy=policy, warm_up=0.1, capacity=19).measure()
     assert replace(RUN, policy=policy, warm_up=0.1, capacity=20).measure().counted.arrived == 2_020
 

@@ -10,7 +10,7 @@ import pytest
 
 from simulator.errors import OptionError
 from simulator.model.processing_costs import COST_DISTRIBUTIONS, check_cost
-from simulator.workloads.exact_times import rounded_up
+from simulator.workloads.workload import rounded_up
 
 DRAWN = 50_000
 

@@ -7,14 +7,12 @@ import math
 import pytest
 
 from simulator.errors import OptionError
-from simulator.model.event_log import Event, EventKind
 from simulator.model.simulation import LENGTH_SAMPLES, LOOPS, MAX_SEED, Simulation
 from simulator.model.subscriber import Subscriber
 from simulator.workloads.key_rates import uniform, zipf
-from simulator.workloads.known_from_start import KnownFromStart
 from simulator.workloads.recorded import Recorded
 from simulator.workloads.sources import FixedInterval, Poisson
-from simulator.workloads.workload import Workload
+from simulator.workloads.workload import KnownFromStart, Workload
 from tests.simulator.logged_run import WORKLOADS
 from upstream import (
     POLICIES,
@@ -32,6 +30,7 @@ from upstream import (
     make_queue,
     staleness_lower_bound,
 )
+from upstream.events import Event, EventKind
 
 WORKLOAD = Poisson(zipf(30, 0.9))
 COST = 3.0
@@ -57,7 +56,7 @@ def set_up(
 
 def events(subscriber: Subscriber) -> list[Event]:
     assert subscriber.log is not None
-    return subscriber.log.events()
+    return subscriber.log
 
 
 class TestRuns:
@@ -258,7 +257,7 @@ class TestLengths:
         for moment, length in simulation.measures(subscriber).lengths:
             assert length == pytest.approx(moment / 2, abs=2)
 
-    def test_whoever_wants_to_know_how_far_it_is_hears_of_them(self) -> None:
+    def test_progress_is_reported_with_each_sample(self) -> None:
         simulation, subscriber = set_up()
         heard: list[float] = []
         simulation.on_sample = heard.append
@@ -410,11 +409,11 @@ class TestWhatMakesNoSense:
         with pytest.raises(OptionError, match=f"updates {updates}: expected a number above 0"):
             simulation.run(updates)
 
-    def test_nobody_to_feed(self) -> None:
-        with pytest.raises(AssertionError, match="nobody"):
+    def test_no_subscribers_to_feed(self) -> None:
+        with pytest.raises(AssertionError, match="no subscribers"):
             Simulation(WORKLOAD).run(1)
 
-    def test_somebody_who_comes_too_late(self) -> None:
+    def test_a_subscriber_that_is_added_too_late(self) -> None:
         simulation, _ = set_up()
         simulation.run(1)
         with pytest.raises(AssertionError, match="begun"):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from simulator.model.event_log import EventKind, EventLog
+from simulator.model.event_log import EventLog
 from simulator.model.policy_run import PolicyRun
 from simulator.model.staleness_lines import (
     Segment,
@@ -18,6 +18,7 @@ from simulator.model.staleness_lines import (
 from simulator.workloads.key_rates import uniform, zipf
 from simulator.workloads.sources import FixedInterval, Poisson
 from simulator.workloads.workload import Workload
+from upstream.events import EventKind
 
 KINDS = {"+": EventKind.ARRIVAL, "-": EventKind.DEQUEUE, "!": EventKind.DELIVERY}
 

@@ -1,4 +1,4 @@
-"""A queue and its servers: who is idle, who is served when, and what is noted."""
+"""A queue and its servers: which of them idle, which key is served when, and what is noted."""
 
 from __future__ import annotations
 
@@ -6,20 +6,33 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 
+import numpy as np
 import pytest
 
 from simulator.errors import OptionError
-from simulator.model.event_log import Event, EventKind
 from simulator.model.policy_run import PolicyRun
-from simulator.model.simulation import Simulation
-from simulator.model.subscriber import MAX_SERVERS
-from simulator.workloads.exact_times import rounded_up
+from simulator.model.simulation import LOOPS, Simulation
+from simulator.model.subscriber import MAX_SERVERS, WindowSubscriber
 from simulator.workloads.recorded import Recorded
+from simulator.workloads.workload import rounded_up
 from tests.simulator.logged_run import WORKLOADS, LoggedRun, logged_run
 from tests.simulator.pairwise import pairwise
-from upstream import POLICIES, make_queue
+from upstream import (
+    POLICIES,
+    Aggregate,
+    AppendWindowQueue,
+    EagerWindowBuffer,
+    InPlaceScheduler,
+    LazyWindowBuffer,
+    WindowBuffer,
+    WindowMark,
+    WindowQueue,
+    WindowSpecification,
+    make_queue,
+)
+from upstream.events import Event, EventKind
 
-ARRIVAL, DEQUEUE, DELIVERY, *_ = EventKind
+ARRIVAL, DEQUEUE, DELIVERY = EventKind.ARRIVAL, EventKind.DEQUEUE, EventKind.DELIVERY
 SERVERS = {"1 server": 1, "3 servers": 3}
 COSTS = {"cost 0.4": 0.4, "cost 1": 1.0, "cost 1.2": 1.2, "cost 6": 6.0}
 
@@ -143,7 +156,7 @@ def served(
     if simulation.now == 0:
         simulation.run_on(9.0)
     assert subscriber.log is not None
-    return subscriber.log.events()
+    return subscriber.log
 
 
 @pytest.mark.parametrize("servers", [0, -1, MAX_SERVERS + 1])
@@ -161,3 +174,105 @@ def test_values_that_are_no_numbers_are_our_mistake() -> None:
     queue.enqueue(0, "no number")
     with pytest.raises(AssertionError, match="its number"):
         simulation.run(10)
+
+
+OVERLAPPING = WindowSpecification(size=3, slide=1, tick=1)
+TUMBLING = WindowSpecification(size=2, slide=2)
+
+
+def simulation_of(times: list[float], loop: str = "plain") -> Simulation:
+    return Simulation(Recorded(["k"], times=times, codes=[0] * len(times)), loop=loop)
+
+
+def update_queue(simulation: Simulation, buffer: type[WindowBuffer]) -> WindowQueue:
+    return WindowQueue(TUMBLING, buffer, InPlaceScheduler(), clock=simulation.clock)
+
+
+def run_lazy(loop: str = "plain") -> WindowSubscriber:
+    """Run tuples at 0 to 4, the last of which closes the second window, until 10."""
+    simulation = simulation_of([0.0, 1.0, 2.0, 3.0, 4.0], loop)
+    queue = update_queue(simulation, LazyWindowBuffer)
+    subscriber = simulation.add_windows("lazy", queue, cost=1.5, is_logged=True)
+    simulation.run(5)
+    simulation.run_on(10.0)
+    return subscriber
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_tuple_takes_its_cost_and_a_mark_without_one_takes_none(loop: str) -> None:
+    # arrives   0  1  2  3  4
+    # closes          [0,2) [2,4)
+    # leaves          0----1----*2----3----*      * is a bare CLOSE
+    trace = run_lazy(loop).trace
+    assert trace is not None
+    assert [(time, update and update.time) for time, (update, _) in trace.left] == [
+        (2.0, 0.0),
+        (3.5, 1.0),
+        (5.0, None),
+        (5.0, 2.0),
+        (6.5, 3.0),
+        (8.0, None),
+    ]
+    assert [mark for _, (update, mark) in trace.left if update is None] == [WindowMark.CLOSE] * 2
+
+
+def test_a_result_is_delivered_when_the_last_tuple_of_its_window_is_done() -> None:
+    subscriber = run_lazy()
+    assert subscriber.trace is not None
+    assert subscriber.trace.results == [(5.0, ("k", 0.0, 2.0, 2)), (8.0, ("k", 2.0, 4.0, 2))]
+    assert subscriber.queue.statistics().delivered == 2
+
+
+def test_the_server_sleeps_while_the_next_tuple_of_its_window_has_not_come() -> None:
+    simulation = simulation_of([0.0, 1.0, 2.0])
+    queue = update_queue(simulation, EagerWindowBuffer)
+    subscriber = simulation.add_windows("eager", queue, cost=0.25, is_logged=True)
+    simulation.run(3)
+    assert len(subscriber.bell.sleepers) == 0
+    simulation.run_on(5.0)
+    assert len(subscriber.bell.sleepers) == 1
+    assert subscriber.trace is not None
+    assert [time for time, _ in subscriber.trace.left] == [0.0, 1.0, 2.0, 2.0]
+    assert subscriber.trace.results == [(2.0, ("k", 0.0, 2.0, 2))]
+
+
+def test_a_tuple_costs_as_often_as_there_are_windows_that_it_updates() -> None:
+    simulation = simulation_of([float(time) for time in range(6)])
+    queue = AppendWindowQueue(OVERLAPPING, clock=simulation.clock)
+    subscriber = simulation.add_windows("append", queue, cost=0.25, is_logged=True)
+    simulation.run(6)
+    simulation.run_on(100.0)
+    assert subscriber.trace is not None
+    tuples = [update.time for _, (update, _) in subscriber.trace.left if update is not None]
+    assert tuples == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    results = [time for time, _ in subscriber.trace.results]
+    assert results == [2.75, 3.75, 4.75, 5.75], "three windows are open from the third tuple on"
+    assert subscriber.aggregate.steps == 1 + 2 + 3 + 3 + 3 + 3
+
+
+def test_costs_add_up_while_the_server_is_busy() -> None:
+    simulation = simulation_of([float(time) for time in range(6)])
+    queue = AppendWindowQueue(OVERLAPPING, clock=simulation.clock)
+    subscriber = simulation.add_windows("append", queue, cost=1.0, is_logged=True)
+    simulation.run(6)
+    simulation.run_on(100.0)
+    assert subscriber.trace is not None
+    times = [time for time, (update, _) in subscriber.trace.left if update is not None]
+    assert np.diff(times).tolist() == [1.0, 2.0, 3.0, 3.0, 3.0]
+
+
+def test_nothing_is_logged_unless_asked_for() -> None:
+    simulation = simulation_of([0.0, 1.0])
+    subscriber = simulation.add_windows(
+        "lazy", update_queue(simulation, LazyWindowBuffer), cost=1.0
+    )
+    simulation.run(2)
+    assert subscriber.trace is None
+
+
+def test_tuples_are_counted_unless_another_aggregate_is_given() -> None:
+    simulation = simulation_of([0.0])
+    loop, queue = simulation._loop, update_queue(simulation, LazyWindowBuffer)
+    counting = WindowSubscriber("count", queue, loop, costs=iter([]))
+    adding = WindowSubscriber("sum", queue, loop, costs=iter([]), aggregate=Aggregate("sum"))
+    assert (counting.aggregate.name, adding.aggregate.name) == ("count", "sum")

@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from simulator.errors import OptionError
-from simulator.model.event_log import EventKind, EventLog
+from simulator.model.event_log import EventLog
 from simulator.model.policy_run import PolicyRun
 from simulator.runs import event_files
 from simulator.runs.event_files import EventFiles, EventLogs
 from simulator.workloads.key_rates import zipf
 from simulator.workloads.sources import Poisson
+from upstream.events import EventKind
 
 RUN = PolicyRun(policy="index", workload=Poisson(zipf(20, 0.9)), cost=4.0, updates=300)
 SETTING = {"load": 4.0}
@@ -88,8 +89,8 @@ def test_a_run_that_was_killed_leaves_whole_files_and_says_that_it_did_not_finis
 def test_an_update_that_found_no_room_is_named_as_rejected() -> None:
     log = EventLog()
     measured = replace(RUN, policy="append", capacity=5).measure(sink=log)
-    assert len(log.events(EventKind.REJECTED)) == measured.counted.rejected > 100
-    assert len(log.events(EventKind.ARRIVAL)) == RUN.updates - measured.counted.rejected
+    assert len(log.of_kind(EventKind.REJECTED)) == measured.counted.rejected > 100
+    assert len(log.of_kind(EventKind.ARRIVAL)) == RUN.updates - measured.counted.rejected
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,18 @@
-"""Rows of points in a file: kept over a stop, dropped when they are of something else."""
+"""Points that are stored to resume a run: which of them are used, and one run at a time."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from simulator.experiments.experiment import Row
-from simulator.runs.point_store import PointStore
+from simulator.errors import FolderInUseError
+from simulator.experiments.experiment import Row, Scale
+from simulator.runs.point_store import PointStore, fingerprint, locked
+
+from .coin_experiment import Coins
 
 ROWS: list[Row] = [{"policy": "index", "load": 5, "staleness": 0.1}]
 
@@ -72,3 +77,56 @@ def test_it_removes_its_file_and_an_empty_folder(tmp_path: Path) -> None:
     assert (tmp_path / "folder").exists()
     two.remove()
     assert not (tmp_path / "folder").exists()
+
+
+def test_it_is_the_same_for_the_same() -> None:
+    assert fingerprint(Coins().experiment, Scale()) == fingerprint(Coins().experiment, Scale())
+
+
+def test_it_differs_by_experiment_seed_and_scale() -> None:
+    marks = {
+        fingerprint(Coins(name).experiment, scale)
+        for name in ("9", "14")
+        for scale in (Scale(), Scale(seed=2), Scale(is_quick=True))
+    }
+    assert len(marks) == 6
+
+
+ROOT = Path(__file__).resolve().parents[3]
+HOLD = """
+import sys
+from pathlib import Path
+from simulator.runs.point_store import locked
+
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_folder_is_made_and_held(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "folder"
+    with locked(folder), pytest.raises(FolderInUseError, match="another run"), locked(folder):
+        pass
+    with locked(folder):
+        assert folder.is_dir()
+
+
+def test_folders_are_held_each_for_itself(tmp_path: Path) -> None:
+    with locked(tmp_path / "one"), locked(tmp_path / "two"):
+        pass
+
+
+def test_a_process_that_is_killed_holds_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "locked\n"
+        with pytest.raises(FolderInUseError), locked(tmp_path):
+            pass
+        holder.kill()
+        holder.wait()
+        with locked(tmp_path):
+            pass

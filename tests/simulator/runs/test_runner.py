@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.experiments.experiment import Scale
+from simulator.experiments.experiment import Scale, read_csv
 from simulator.experiments.registry import EXPERIMENTS
-from simulator.experiments.table import read_csv
 from simulator.runs import runner
 from simulator.runs.results import Result
 from simulator.runs.runner import run_experiments

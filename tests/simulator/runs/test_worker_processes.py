@@ -16,7 +16,7 @@ import pytest
 from simulator.errors import CodeChangedError, WorkerDiedError
 from simulator.experiments.experiment import Scale
 from simulator.experiments.registry import EXPERIMENTS
-from simulator.runs.fingerprint import digest_of_code
+from simulator.runs.point_store import digest_of_code
 from simulator.runs.worker_processes import Task, measure, measured
 
 ROOT = Path(__file__).resolve().parents[3]

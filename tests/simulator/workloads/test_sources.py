@@ -139,7 +139,7 @@ def test_bernoulli_takes_more_keys_than_are_drawn_at_once() -> None:
 
 @pytest.mark.parametrize("tick", [0.0, -1.0, 1e-9, 2.01, math.nan, math.inf])
 def test_the_tick_must_make_sense(tick: float) -> None:
-    with pytest.raises(OptionError, match=r"tick .*: expected at least 0.001 and at most 2, as"):
+    with pytest.raises(OptionError, match=r"tick .*: expected at least 0.001 and at most 2, bec"):
         Bernoulli(uniform(2), tick=tick)
 
 

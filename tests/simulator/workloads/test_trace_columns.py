@@ -115,7 +115,7 @@ def test_a_row_without_a_key_is_refused(keys: pa.Array) -> None:
 def test_not_a_number_is_no_key() -> None:
     assert refusal(pa.array([1.0, 2.0, 1.0, float("nan")])) == (
         3,
-        "key nan does not equal itself; it is no key",
+        "key nan does not equal itself, so it cannot be a key",
     )
 
 

@@ -172,7 +172,7 @@ def test_files_of_different_times_or_keys_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "part-1.parquet"
     pq.write_table(pa.table({"time": pa.array([3], pa.timestamp("s")), "key": ["1"]}), other)
     assert refusal(tmp_path).reason == (
-        "these times are timestamps without a zone, and those before are numbers"
+        "these times are timestamps without a zone, but the times before them are numbers"
     )
     pq.write_table(pa.table({"time": [3.0], "key": [1]}), other)
     assert str(refusal(tmp_path)) == (
@@ -210,7 +210,7 @@ def test_a_path_that_the_system_refuses_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_ending_is_refused(tmp_path: Path, name: str) -> None:
     error = refusal(write(tmp_path / name, "time,key\n1,a\n2,b\n"))
     assert error.reason == (
-        "the name of a trace has to end in .parquet, .csv, .csv.gz, .tsv or .tsv.gz"
+        "the name of a trace must end in .parquet, .csv, .csv.gz, .tsv or .tsv.gz"
     )
 
 
@@ -221,8 +221,8 @@ def test_an_unknown_ending_is_refused(tmp_path: Path, name: str) -> None:
         ("\n\n", "there are no rows"),
         ("time,key", "there are no rows"),
         ("time,key\n", "there are no rows"),
-        ("time,key\n1,a\n", "there is one row only, so no rate can be told"),
-        ("time,key\n1,a\n1,b\n1.0,c\n", "all rows have the same time, so no rate can be told"),
+        ("time,key\n1,a\n", "there is only one row, so there is no rate"),
+        ("time,key\n1,a\n1,b\n1.0,c\n", "all rows have the same time, so there is no rate"),
     ],
 )
 def test_a_trace_in_which_no_time_passes_is_refused(tmp_path: Path, text: str, reason: str) -> None:

@@ -104,11 +104,11 @@ def test_a_file_may_end_where_a_block_does(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "row", "line", "reason"),
     [
-        (b"1,a\n2\n", 2, 3, "it has 1 columns, and the header 2"),
-        (b"1,a\n\n\n2,b\n3,c,d\n", 3, 6, "it has 3 columns, and the header 2"),
-        (b"1,a\n2,b\xff,c\n", 2, 3, "it has 3 columns, and the header 2"),
-        (b'1,"a\nb"\n2,b,\n', 2, 4, "it has 3 columns, and the header 2"),
-        (b"1,a\n \n2,b\n", 2, 3, "it has 1 columns, and the header 2"),
+        (b"1,a\n2\n", 2, 3, "it has 1 columns, and the header has 2"),
+        (b"1,a\n\n\n2,b\n3,c,d\n", 3, 6, "it has 3 columns, and the header has 2"),
+        (b"1,a\n2,b\xff,c\n", 2, 3, "it has 3 columns, and the header has 2"),
+        (b'1,"a\nb"\n2,b,\n', 2, 4, "it has 3 columns, and the header has 2"),
+        (b"1,a\n \n2,b\n", 2, 3, "it has 1 columns, and the header has 2"),
         (b"1,a\n,b\n", 2, 3, "there is no time"),
         (b"1,a\n  ,b\n", 2, 3, "there is no time"),
         (b"1,a\n2,\n", 2, 3, "there is no key"),
@@ -213,7 +213,7 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path, name: str) -> None:
     "content", ["time,key\n1,a\n2,b\n".encode("utf-16"), b"PAR1\x15\x04\x15\0,\x15\n\0\0PAR1"]
 )
 def test_a_file_that_is_no_text_is_refused_as_csv(tmp_path: Path, content: bytes) -> None:
-    assert refusal(tmp_path, content).reason == "it is not a text in UTF-8"
+    assert refusal(tmp_path, content).reason == "it is not text in UTF-8"
 
 
 def test_a_header_that_is_too_long_is_refused(tmp_path: Path) -> None:

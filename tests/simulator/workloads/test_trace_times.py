@@ -166,7 +166,7 @@ def test_a_long_text_is_shown_in_short() -> None:
     ],
 )
 def test_text_of_another_kind_than_the_first_is_refused(first: str, second: str, kind: str) -> None:
-    reason = f"time {second!r} does not go with the {kind} before it"
+    reason = f"time {second!r} is of another kind than the {kind} before it"
     assert refusal(pa.array([first, first, second])) == (2, reason)
     if first != "0001-01-01":
         assert refusal(pa.array([second]), kind_of(pa.array([first]))) == (0, reason)
@@ -177,7 +177,7 @@ def test_a_column_of_another_kind_than_the_one_before_is_refused() -> None:
     assert seconds_of(times, TimeKind.TIMESTAMPS) == [1.0]
     assert refusal(times, TimeKind.TIMES_OF_DAY) == (
         0,
-        "these times are timestamps without a zone, and those before are times of day",
+        "these times are timestamps without a zone, but the times before them are times of day",
     )
 
 

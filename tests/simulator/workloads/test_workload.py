@@ -1,13 +1,29 @@
-"""What a workload is, and the first of its arrivals."""
+"""What workloads have in common: how much is drawn, exact sums, and keys known from the start."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from simulator.workloads.workload import Arrivals, first
+from simulator.workloads.bursts import Bursts
+from simulator.workloads.key_rates import zipf
+from simulator.workloads.sources import FixedInterval, Poisson
+from simulator.workloads.workload import (
+    BITS,
+    Arrivals,
+    KnownFromStart,
+    Workload,
+    first,
+    rounded_down,
+    rounded_up,
+)
+
+from .contract import draw
 
 
 def counted(drawn: list[int]) -> Iterator[Arrivals]:
@@ -39,3 +55,71 @@ def test_draws_without_arrivals_are_no_end() -> None:
     drawn: list[int] = []
     parts = first(iter([nothing, next(counted(drawn)), nothing, next(counted(drawn))]), 5)
     assert sum(len(part.times) for part in parts) == 5
+
+
+NUMBERS = st.floats(min_value=1e-6, max_value=1e6)
+
+
+@given(NUMBERS)
+def test_a_number_is_rounded_by_two_billionths_at_most(number: float) -> None:
+    assert number <= rounded_up(number) <= number * (1 + 2.0 ** (1 - BITS))
+    assert number * (1 - 2.0 ** (1 - BITS)) <= rounded_down(number) <= number
+
+
+@given(NUMBERS)
+def test_a_rounded_number_stays_as_it_is(number: float) -> None:
+    assert rounded_up(rounded_up(number)) == rounded_up(number)
+    assert rounded_down(rounded_up(number)) == rounded_up(number)
+
+
+@pytest.mark.parametrize("number", [1.0, 3.0, 2.5, 0.125, 1_000_000.0])
+def test_short_numbers_are_left_alone(number: float) -> None:
+    assert rounded_up(number) == rounded_down(number) == number
+
+
+@given(NUMBERS, st.integers(1, 2**22))
+def test_sums_are_exact(number: float, times: int) -> None:
+    cost = rounded_up(number)
+    before = float(Fraction(cost) * (times - 1))
+    assert Fraction(before + cost) == Fraction(cost) * times
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 500))
+def test_work_that_ought_to_end_with_an_arrival_ends_with_it_or_just_after(
+    updates: int, services: int, rounds: int
+) -> None:
+    """The cost is that of so many services in the time of so many updates."""
+    cost = rounded_up(updates / services)
+    done = 0.0
+    for _ in range(rounds * services):
+        done += cost
+    arrival = float(rounds * updates)
+    assert arrival <= done < arrival * (1 + 2.0 ** (1 - BITS))
+
+
+KEYS = 30
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [Poisson(zipf(KEYS, 1.2)), FixedInterval(zipf(KEYS, 1.2)), Bursts(zipf(KEYS, 1.2), bursting=3)],
+)
+def test_each_key_arrives_at_time_0_and_then_the_workload_as_it_would_without(
+    workload: Workload,
+) -> None:
+    known = KnownFromStart(workload)
+    times, codes = draw(known, 1_000 + KEYS)
+    assert times[:KEYS].tolist() == [0.0] * KEYS
+    assert codes[:KEYS].tolist() == list(range(KEYS))
+    alone = draw(workload, 1_000)
+    assert (times[KEYS:] == alone.times).all()
+    assert (codes[KEYS:] == alone.codes).all()
+
+
+def test_it_has_the_keys_and_rates_of_its_workload() -> None:
+    workload = Poisson(zipf(KEYS, 1.2))
+    known = KnownFromStart(workload)
+    assert known.keys == workload.keys
+    assert (known.rates == workload.rates).all()
+    assert known.is_memoryless
+    assert not KnownFromStart(FixedInterval(zipf(KEYS, 1.2))).is_memoryless

@@ -1,0 +1,280 @@
+"""Figures 16 and 17: their tables, panels and verdicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from simulator.experiments.experiment import Experiment, Row, Table, number, where
+from simulator.experiments.memory_figures import (
+    FIGURES,
+    LABELS,
+    LOAD,
+    SKEW,
+    Axis,
+    Means,
+    by_page,
+    draw_panels,
+    falls,
+    judge_effective_usage,
+    judge_usage,
+    mean_by,
+    page_sizes,
+    pages_of,
+    rises,
+    saving,
+)
+from simulator.experiments.memory_runs import EFFECTIVE_USAGE, THETAS, TUPLES_PER_PAGE
+
+from .golden import quick_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EFFECTIVE_BY_SKEW, BY_SKEW, EFFECTIVE_BY_LOAD, BY_LOAD = FIGURES
+EFFECTIVE = pytest.mark.parametrize(
+    "figure", [EFFECTIVE_BY_SKEW, EFFECTIVE_BY_LOAD], ids=lambda figure: figure.name
+)
+USED = pytest.mark.parametrize("figure", [BY_SKEW, BY_LOAD], ids=lambda figure: figure.name)
+
+
+def row(memory: str, theta: float, usage: float, tuples: int = 4) -> Row:
+    return {"memory": memory, "theta": theta, "usage": usage, "tuples_per_page": tuples}
+
+
+TABLE = [
+    row("naive", 0.9, 80.0),
+    row("naive", 0.0, 90.0),
+    row("naive", 0.0, 110.0),
+    row("on-demand", 0.9, 20.0),
+    row("on-demand", 0.0, 50.0),
+    row("on-demand", 0.0, 70.0),
+]
+
+
+def test_means_come_in_ascending_order_and_are_of_one_memory() -> None:
+    assert list(mean_by(TABLE, "theta", "usage", memory="naive").items()) == [
+        (0.0, 100.0),
+        (0.9, 80.0),
+    ]
+
+
+def test_savings_are_shares_of_what_naive_memory_holds() -> None:
+    assert saving(TABLE, "theta", "usage") == pytest.approx({0.0: 0.4, 0.9: 0.75})
+
+
+@pytest.mark.parametrize(
+    ("means", "is_rising", "is_falling"),
+    [([1, 2, 3], True, False), ([3, 2, 1], False, True), ([1, 2, 2], False, False)],
+)
+def test_means_rise_or_fall_if_they_do_at_every_step(
+    means: list[float], is_rising: bool, is_falling: bool
+) -> None:
+    found = dict(enumerate(means, start=0))
+    assert rises({float(x): y for x, y in found.items()}) is is_rising
+    assert falls({float(x): y for x, y in found.items()}) is is_falling
+
+
+def test_ranges_are_told_for_each_page_size_and_equal_ends_once() -> None:
+    def measured(rows: Table) -> Means:
+        return mean_by(rows, "theta", "usage", memory="naive")
+
+    table = [*TABLE, row("naive", 0.0, 7.0, tuples=16), row("naive", 0.9, 7.0, tuples=16)]
+    assert page_sizes(table) == [4, 16]
+    assert len(pages_of(table, 16)) == 2
+    assert (
+        by_page(table, measured, ".0f") == "80 to 100 with 4 tuples a page, 7 with 16 tuples a page"
+    )
+
+
+def drawn_over(axis: Axis) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    draw_panels(quick_table(EFFECTIVE_BY_SKEW), figure, axis=axis, metric=EFFECTIVE_USAGE)
+    return figure
+
+
+@pytest.fixture(name="figure")
+def drawn_over_theta() -> Figure:
+    return drawn_over(SKEW)
+
+
+def test_there_is_a_panel_by_tuple_and_one_for_each_page_size(figure: Figure) -> None:
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["by tuple", *(f"by page of {size} tuples" for size in TUPLES_PER_PAGE)]
+
+
+def test_each_panel_has_a_line_and_a_band_for_each_memory_and_a_line_more(figure: Figure) -> None:
+    for axes in figure.axes:
+        assert len(axes.lines) == len(LABELS) + 1
+        assert len(axes.collections) == len(LABELS)
+        assert all(np.array_equal(line.get_xdata(), THETAS) for line in axes.lines)
+
+
+def test_all_panels_share_an_axis_that_starts_at_0_and_shows_everything(figure: Figure) -> None:
+    for axes in figure.axes:
+        low, high = axes.get_ylim()
+        assert low == 0.0
+        assert high >= 1.0
+
+
+def test_the_x_axis_is_marked_where_it_was_measured(figure: Figure) -> None:
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == [
+        f"{theta:g}" for theta in THETAS
+    ]
+
+
+def test_loads_are_drawn_on_a_logarithmic_axis() -> None:
+    assert drawn_over(LOAD).axes[0].get_xscale() == "log"
+
+
+def a_row(memory: str, x: str, value: float, used: float) -> Row:
+    """Return a row in which a memory holds 100 tuples for each of them, and uses this share."""
+    return {
+        "memory": memory,
+        x: value,
+        "tuples_per_page": 4,
+        "usage": 100 * used,
+        "page_usage": 100 * used,
+        "effective_usage": used,
+        "effective_page_usage": used,
+    }
+
+
+def effective(axis: Axis, *naive: float, on_demand: float = 1.0) -> list[Row]:
+    rows = [a_row("naive", axis.column, value, used) for value, used in enumerate(naive)]
+    return rows + [a_row("on-demand", axis.column, value, on_demand) for value in range(len(naive))]
+
+
+@pytest.mark.parametrize(
+    ("axis", "naive", "said", "held"),
+    [
+        (SKEW, (0.9, 0.5), "every distribution; that of naive memory falls with the skew", True),
+        (SKEW, (0.5, 0.9), "naive memory does not always fall with the skew", False),
+        (LOAD, (0.5, 0.9), "every load; that of naive memory rises with the load", True),
+        (LOAD, (0.9, 0.5), "naive memory does not always rise with the load", False),
+    ],
+)
+def test_effective_usage_of_naive_memory_falls_with_skew_and_rises_with_load(
+    axis: Axis, naive: tuple[float, ...], said: str, held: bool
+) -> None:
+    verdict = judge_effective_usage(effective(axis, *naive), axis)
+    assert said in verdict.sentence
+    assert verdict.held is held
+    assert f"from {naive[0]:.2f} at {axis.column} 0 to {naive[1]:.2f} at 1" in verdict.sentence
+
+
+def test_on_demand_paging_has_to_be_clean() -> None:
+    verdict = judge_effective_usage(effective(SKEW, 0.9, 0.5, on_demand=0.99), SKEW)
+    assert verdict.held is False
+    assert "on-demand paging is not 1" in verdict.sentence
+
+
+def usage(axis: Axis, *on_demand: float, naive: float = 1.0) -> list[Row]:
+    rows = [a_row("on-demand", axis.column, value, used) for value, used in enumerate(on_demand)]
+    return rows + [a_row("naive", axis.column, value, naive) for value in range(len(on_demand))]
+
+
+@pytest.mark.parametrize(
+    ("axis", "on_demand", "said", "held"),
+    [
+        (SKEW, (0.9, 0.5), "its usage falls with the skew", True),
+        (SKEW, (0.5, 0.9), "its usage does not always fall with the skew", False),
+        (LOAD, (0.5, 0.9), "its usage rises with the load", True),
+        (LOAD, (0.9, 0.5), "its usage does not always rise with the load", False),
+    ],
+)
+def test_what_on_demand_paging_holds_falls_with_skew_and_rises_with_load(
+    axis: Axis, on_demand: tuple[float, ...], said: str, held: bool
+) -> None:
+    verdict = judge_usage(usage(axis, *on_demand), axis)
+    assert said in verdict.sentence
+    assert verdict.held is held
+    assert "saves 10% to 50% with 4 tuples a page" in verdict.sentence
+
+
+def test_on_demand_paging_has_to_hold_less() -> None:
+    verdict = judge_usage(usage(SKEW, 0.9, 0.5, naive=0.5), SKEW)
+    assert verdict.held is False
+    assert "not always less than naive memory" in verdict.sentence
+
+
+@EFFECTIVE
+def test_on_demand_paging_has_1_by_tuple_and_less_by_page(figure: Experiment) -> None:
+    for row in where(quick_table(figure), memory="on-demand"):
+        assert number(row, "effective_usage") == 1.0
+        assert number(row, "effective_page_usage") < 0.97
+
+
+@EFFECTIVE
+def test_on_demand_paging_is_never_worse_by_page_than_naive_memory(figure: Experiment) -> None:
+    table = quick_table(figure)
+    pairs = zip(where(table, memory="on-demand"), where(table, memory="naive"), strict=True)
+    for on_demand, naive in pairs:
+        assert number(on_demand, "effective_page_usage") >= number(naive, "effective_page_usage")
+
+
+def test_naive_memory_uses_less_of_its_space_with_skew() -> None:
+    means = mean_by(quick_table(EFFECTIVE_BY_SKEW), "theta", "effective_usage", memory="naive")
+    assert means[0.0] > means[0.3] > means[0.6] > means[0.9] > 0.5
+    assert means[0.0] - means[0.9] > 0.1
+
+
+def test_naive_memory_uses_little_of_its_space_at_small_loads_and_more_at_others() -> None:
+    means = mean_by(quick_table(EFFECTIVE_BY_LOAD), "load", "effective_usage", memory="naive")
+    assert means[2] < 0.5 < means[5] < 0.9 < means[20]
+
+
+@EFFECTIVE
+def test_the_verdict_on_effective_usage_says_whether_the_claim_held(figure: Experiment) -> None:
+    table = quick_table(figure)
+    assert figure.verdict(table).held
+    dirty = figure.verdict([{**row, "effective_usage": 0.9} for row in table])
+    assert dirty.held is False
+    assert "on-demand paging is not 1" in dirty.sentence
+    constant = figure.verdict([{**row, "effective_usage": 1.0} for row in table])
+    assert constant.held is False
+    verb = "fall" if figure is EFFECTIVE_BY_SKEW else "rise"
+    assert f"naive memory does not always {verb}" in constant.sentence
+
+
+@USED
+def test_on_demand_paging_holds_less_than_naive_memory_in_every_run(figure: Experiment) -> None:
+    table = quick_table(figure)
+    pairs = zip(where(table, memory="on-demand"), where(table, memory="naive"), strict=True)
+    for on_demand, naive in pairs:
+        assert number(on_demand, "usage") < number(naive, "usage") <= 100.0
+        assert number(on_demand, "page_usage") <= number(naive, "page_usage")
+
+
+def test_with_skew_fewer_keys_wait_and_more_is_saved_except_by_large_pages() -> None:
+    table = quick_table(BY_SKEW)
+    means = mean_by(table, "theta", "usage", memory="on-demand")
+    assert means[0.0] > means[0.3] > means[0.6] > means[0.9]
+    by_small_pages, by_large_pages = (
+        saving(pages_of(table, tuples), "theta", "page_usage") for tuples in (4, 64)
+    )
+    assert by_small_pages[0.9] > 1.5 * by_small_pages[0.0]
+    assert by_large_pages[0.9] < 1.2 * by_large_pages[0.0]
+
+
+def test_with_load_more_keys_wait_and_less_is_saved_by_large_pages_nothing() -> None:
+    table = quick_table(BY_LOAD)
+    means = mean_by(table, "load", "usage", memory="on-demand")
+    assert means[2] < 50 < means[5] < means[20] < 100
+    saved = saving(table, "load", "usage")
+    assert saved[2] > 0.5 > saved[5] > 0.1 > saved[20] > 0.0
+    assert saving(pages_of(table, 64), "load", "page_usage")[20] < 0.01
+
+
+@USED
+def test_the_verdict_on_usage_says_whether_the_claim_held(figure: Experiment) -> None:
+    table = quick_table(figure)
+    assert figure.verdict(table).held
+    changed = figure.verdict([{**row, "usage": 100.0} for row in table])
+    assert changed.held is False
+    assert "not always less than naive memory" in changed.sentence
+    assert f"does not always {'fall' if figure is BY_SKEW else 'rise'}" in changed.sentence
