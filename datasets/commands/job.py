@@ -50,14 +50,22 @@ def usage_errors() -> Iterator[None]:
 
 
 @contextmanager
-def job(what: str, *, cores: int | None = None) -> Iterator[SparkSession]:
+def job(
+    what: str, *, cores: int | None = None, input_bytes: int | None = None
+) -> Iterator[SparkSession]:
     """Start Spark for a command, and show what goes wrong in it in one line.
+
+    `input_bytes` says about how much it reads, if that is known.
 
     Ctrl-C and SIGTERM cancel what Spark is doing, and end the command as the shell expects.
     """
     with errors_shown(), interruption() as interrupted:
         check_extra()
-        with failures_named(what), _logs_of_spark_off(), spark_session(cores=cores) as session:
+        with (
+            failures_named(what),
+            _logs_of_spark_off(),
+            spark_session(cores=cores, input_bytes=input_bytes) as session,
+        ):
             interrupted.watch(session)
             yield session
 

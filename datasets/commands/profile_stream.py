@@ -118,7 +118,7 @@ def profile_stream(
         try:
             source = Source.find(path, time=TimeColumn(time, time_unit), key=key)
             folder = stack.enter_context(output_folder(out)) if out is not None else None
-            session = stack.enter_context(job("profiling", cores=cores))
+            session = stack.enter_context(job("profiling", cores=cores, input_bytes=source.bytes))
             profile = _measure(session, source, interval, folder)
         except BadOptionError as error:
             raise typer.BadParameter(str(error)) from error
@@ -143,7 +143,7 @@ def _measure(
         if arrivals is None:
             raise BadFileError(source.path, "there are no updates in it")
         with job_progress(session, "Counting keys"):
-            table = key_table(rows).cache()
+            table = key_table(rows.frame).cache()
             keys = profile_keys(table)
             if folder is not None:
                 table.write.parquet(str(folder / "keys"))

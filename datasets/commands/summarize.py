@@ -142,7 +142,15 @@ def summarize(
         runs = find_runs(results, Assumed(policy=policy, end=end))
         left_out = [f"{folder}: left out, as it has no events." for folder in empty_runs(results)]
     asked = Asked(buckets=buckets, worst=worst, against=against)
-    with errors_shown(), _folder(out) as folder, job("summarising", cores=cores) as session:
+    with (
+        errors_shown(),
+        _folder(out) as folder,
+        job(
+            "summarising",
+            cores=cores,
+            input_bytes=sum(file.stat().st_size for run in runs for file in run.files),
+        ) as session,
+    ):
         events = "events of one run" if len(runs) == 1 else f"events of {len(runs)} runs"
         with job_progress(session, f"Recomputing staleness from the {events}"):
             summary = summarize_runs(session, runs, folder, asked)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import BadFileError, BadOptionError
 from .description import Description, read_description
 from .log_format import DESCRIPTION, FILES, SUFFIXES
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,16 @@ def empty_runs(places: Sequence[Path]) -> list[Path]:
         for folder in folders
         if (folder / DESCRIPTION).exists() and not any(_event_files(folder.iterdir()))
     ]
+
+
+def value_of_run(values: Sequence[object], kind: str) -> Column:
+    """Return for each row the value of its run, from one value of this type for each run.
+
+    The values go into the query itself: a join would be a stage more.
+    """
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    return F.get(F.array(*map(F.lit, values)).cast(f"array<{kind}>"), F.col("run"))
 
 
 def _runs_below(folder: Path) -> Iterator[tuple[Path, tuple[Path, ...]]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pytest
 
 from datasets.errors import BadFileError
 from datasets.summaries.log_format import KINDS
-from datasets.summaries.look import _stretches, look_over
+from datasets.summaries.look import _by_run, _chunks, look_over
 from datasets.summaries.runs import Assumed, find_runs
 
 from . import hand_written as by_hand
@@ -23,29 +22,31 @@ if TYPE_CHECKING:
 GOOD = [(0.0, "arrival", "k", 0), (1.0, "dequeue", "k", 0)]
 
 
-def stretches(*events: tuple[int, float, int]) -> list[tuple[int, int, bool]]:
-    """Return first and last event of each stretch of one run, and whether it is bad."""
-    numbers, times, codes = zip(*events, strict=True)
-    batch = pa.record_batch(
-        {
-            "run": pa.array([0] * len(events), pa.int32()),
-            "event": pa.array(numbers, pa.int64()),
-            "time": pa.array(times, pa.float64()),
-            "code": pa.array(codes, pa.int32()),
-        }
-    )
-    return [
-        (row["first_event"], row["last_event"], row["is_bad"])
-        for found in _stretches([batch])
-        for row in found.to_pylist()
-    ]
-
-
-def test_a_stretch_ends_where_events_do_not_follow_one_another() -> None:
-    assert stretches((0, 1.0, 0), (1, 1.0, 4), (2, 2.0, 5)) == [(0, 2, False)]
-    assert stretches((0, 1.0, 0), (2, 1.0, 4), (3, 2.0, 5)) == [(0, 0, False), (2, 3, False)]
-    assert stretches((0, 1.0, 0), (1, 0.5, 4)) == [(0, 0, False), (1, 1, False)]
-    assert stretches((0, 1.0, 0), (1, 1.0, -1)) == [(0, 1, True)]
+@pytest.mark.parametrize(
+    ("events", "is_bad"),
+    [
+        pytest.param([(0, 1.0, 0), (1, 1.0, 4), (2, 2.0, 5), (3, 2.0, 5)], False, id="good"),
+        pytest.param([(1, 1.0, 0), (2, 1.0, 4)], True, id="from-1"),
+        pytest.param([(0, 1.0, 0), (2, 1.0, 4), (3, 2.0, 5)], True, id="gap-between-chunks"),
+        pytest.param([(0, 1.0, 0), (1, 1.0, 0), (3, 2.0, 5)], True, id="gap-at-an-end"),
+        pytest.param([(0, 1.0, 0), (1, 1.0, 0), (1, 1.0, 0)], True, id="twice"),
+        pytest.param([(0, 1.0, 0), (1, 0.5, 4)], True, id="backwards"),
+        pytest.param([(0, 1.0, 0), (1, 1.0, 4), (2, 0.5, 5)], True, id="backwards-between-chunks"),
+        pytest.param([(0, 1.0, 0), (1, 1.0, -1)], True, id="bad-event"),
+    ],
+)
+def test_events_that_do_not_follow_one_another_are_bad(
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    events: list[tuple[int, float, int]],
+    is_bad: bool,
+) -> None:
+    monkeypatch.setattr("datasets.summaries.look._CHUNK_BITS", 1)
+    columns = "run int, event long, time double, code int"
+    frame = spark.createDataFrame([(0, *event) for event in reversed(events)], columns)
+    [row] = _by_run(_chunks(frame)).collect()
+    assert row["is_bad"] is is_bad
+    assert (row["start"], row["end"]) == (1.0, max(time for _, time, _ in events[-2:]))
 
 
 def test_the_extent_of_a_run_is_that_of_its_events_or_what_is_said_of_it(
