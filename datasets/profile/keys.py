@@ -163,10 +163,11 @@ def _of_busiest(groups: Sequence[Row], busiest: int) -> int:
 
 def _gini(groups: Sequence[Row]) -> float:
     keys, updates = groups[-1]["last_rank"], groups[-1]["down_to"]
-    below = (2.0 * (updates - row["down_to"]) + row["keys"] * row["updates"] for row in groups)
-    return 1 - _sum_in_order(
-        row["keys"] * each for row, each in zip(groups, below, strict=True)
-    ) / (float(keys) * updates)
+    below = _sum_in_order(
+        row["keys"] * (2.0 * (updates - row["down_to"]) + row["keys"] * row["updates"])
+        for row in groups
+    )
+    return 1 - below / (float(keys) * updates)
 
 
 def _sum_in_order(numbers: Iterable[float]) -> float:

@@ -26,7 +26,7 @@ NAIVE = MOMENT.replace(tzinfo=None)
 def read(spark: SparkSession, path: Path, unit: str = "s") -> list[float]:
     source = Source.find(path, time=TimeColumn("time", unit), key="key")
     with source.read(spark) as rows:
-        return [row["time"] for row in rows.collect()]
+        return [row["time"] for row in rows.frame.collect()]
 
 
 @pytest.mark.parametrize(
