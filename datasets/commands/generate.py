@@ -9,8 +9,7 @@ from ..generators.key_shares import EvenShares, TwoClassShares, ZipfShares
 from ..generators.update_stream import STEADY_ARRIVALS
 from .generated import write_generated
 from .job import usage_errors
-from .options import Cores, Json, Out, Seed
-from .stream_options import (
+from .options import (
     DEFAULT_KEYS,
     DEFAULT_RATE,
     DEFAULT_RATIO,
@@ -19,11 +18,15 @@ from .stream_options import (
     DEFAULT_VALUE,
     ArrivalsName,
     Bursting,
+    Cores,
+    Json,
     KeyPrefix,
     Keys,
+    Out,
     Partitions,
     Rate,
     Ratio,
+    Seed,
     SlowKeys,
     Spread,
     Start,

@@ -1,9 +1,10 @@
-"""How a command runs: Spark for as long as it takes, errors as a command line shows them."""
+"""How a command runs: it starts Spark, shows errors in one line and describes its output."""
 
 from __future__ import annotations
 
 import json
 import logging
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -93,3 +94,14 @@ def show_card(card: DataCard, out: object, *, is_json: bool) -> None:
         table.add_row(name, value)
     console.print(f"{card.title}, in {out}\n", markup=False)
     console.print(table)
+
+
+def command_line() -> str:
+    """Return what the user typed, with DIR for the folder of the output."""
+    words = sys.argv[1:]
+    for place, word in enumerate(words):
+        if word == "--out" and place + 1 < len(words):
+            words[place + 1] = "DIR"
+        elif word.startswith("--out="):
+            words[place] = "--out=DIR"
+    return shlex.join(["python", "-m", "datasets", *words])

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import BadOptionError
-from ..linear_road.generate import generate
-from ..linear_road.history import toll_history, write_history
+from ..linear_road.generate import generate, toll_history, write_history
 from ..linear_road.road import Run
 from ..linear_road.summary import summarize
 from ..linear_road.tuples import MEANINGS

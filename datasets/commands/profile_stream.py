@@ -16,15 +16,13 @@ from ..errors import BadFileError, BadOptionError
 from ..output.card import Cell, DataCard
 from ..output.folder import output_folder
 from ..profile.arrivals import profile_arrivals
-from ..profile.card import card_of
 from ..profile.keys import key_table, profile_keys
 from ..profile.plot import save_plot
-from ..profile.report import Profile
+from ..profile.report import Profile, card_of
 from ..profile.source import Source
 from ..profile.times import SECONDS_PER_UNIT, TimeColumn
 from ..spark.progress import job_progress
-from .command_line import command_line
-from .job import errors_shown, job, usage_errors
+from .job import command_line, errors_shown, job, usage_errors
 from .options import Cores, Json
 
 if TYPE_CHECKING:

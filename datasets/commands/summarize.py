@@ -16,9 +16,8 @@ import typer
 from rich.console import Console
 
 from ..errors import BadOptionError
-from ..output.card import Cell
+from ..output.card import Cell, TableCard, tables_in
 from ..output.folder import output_folder
-from ..output.table_card import TableCard, tables_in
 from ..spark.progress import job_progress
 from ..summaries.by_time import DEFAULT_BUCKETS
 from ..summaries.plots import draw_plots
@@ -27,8 +26,7 @@ from ..summaries.runs import Assumed, empty_runs, find_runs
 from ..summaries.summary import Asked, Summary
 from ..summaries.summary import summarize as summarize_runs
 from ..summaries.tables import as_json, write_tables
-from .command_line import command_line
-from .job import errors_shown, job
+from .job import command_line, errors_shown, job
 from .options import Cores, Json
 
 Results = Annotated[

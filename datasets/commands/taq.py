@@ -15,8 +15,7 @@ from ..taq.formats import FORMATS
 from ..taq.load import Wanted, load
 from ..taq.options import date_of, filters_of, format_of
 from ..taq.sources import kind_of, recognise
-from .command_line import command_line
-from .job import errors_shown, job, show_card, usage_errors
+from .job import command_line, errors_shown, job, show_card, usage_errors
 from .options import Cores, Json, Out
 
 Files = Annotated[

@@ -16,8 +16,7 @@ from ..generators.trading_day import (
 )
 from .generated import Generated, write_generated
 from .job import usage_errors
-from .options import Cores, Json, Out, Seed
-from .stream_options import Partitions
+from .options import Cores, Json, Out, Partitions, Seed
 
 Symbols = Annotated[int, typer.Option("--symbols", help="How many symbols there are.")]
 Busiest = Annotated[

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import BadFileError
-from ..spark.broken_gzip import gzip_fault
+from ..spark.failure import gzip_fault
 
 
 def csv_header(file: Path) -> list[str]:

@@ -167,7 +167,8 @@ def _gini(groups: Sequence[Row]) -> float:
         row["keys"] * (2.0 * (updates - row["down_to"]) + row["keys"] * row["updates"])
         for row in groups
     )
-    return 1 - below / (float(keys) * updates)
+    gini: float = 1 - below / (float(keys) * updates)
+    return gini
 
 
 def _sum_in_order(numbers: Iterable[float]) -> float:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..errors import BadFileError, JobFailedError
-from ..spark.broken_gzip import gzip_fault
-from ..spark.failure import failures_named
+from ..spark.failure import failures_named, gzip_fault
 from ..spark.paths import path_to_read
 from .csv_lines import csv_header, encoding_fault, line_with
 from .times import TimeColumn, as_seconds, is_of_nanoseconds, kind_of_times

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import BadFileError
-from ..spark.broken_gzip import gzip_fault
+from ..spark.failure import gzip_fault
 
 BEGINNING_BYTES: Final = 1 << 16
 

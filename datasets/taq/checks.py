@@ -10,8 +10,8 @@ from typing import Final
 
 from ..errors import BadFileError
 from .accounts import Account, Place
-from .dates import parsed_date
 from .staging import BAD, BLANK, HEADER, TRAILER
+from .times import parsed_date
 
 _TRAILER: Final = re.compile(r"END\|([0-9]{8})\|\s*([0-9]+)\s*(?:\|.*)?")
 _EMPTY: Final = "the line is empty"

@@ -18,10 +18,9 @@ from .accounts import KEPT, Account, account_for, dropped_by_reason
 from .checks import Allowance, Findings, check
 from .filters import Filters
 from .formats import Kind
-from .lines import PLACE
 from .rows import VALUES
 from .sources import Source, kind_of
-from .staging import stage
+from .staging import PLACE, stage
 from .times import seconds_of, utc_nanoseconds
 
 if TYPE_CHECKING:

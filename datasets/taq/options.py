@@ -9,9 +9,9 @@ from typing import Final
 
 from ..errors import BadOptionError
 from .conditions import chosen_conditions, parsed_conditions
-from .dates import parsed_date
 from .filters import USUAL_CORRECTIONS, Filters
 from .formats import FORMATS, Format, Kind
+from .times import parsed_date
 
 ALL: Final = "all"
 

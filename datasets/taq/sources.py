@@ -10,10 +10,10 @@ from typing import Final
 
 from ..errors import BadFileError
 from .bytes_of_files import beginning, is_gzip
-from .dates import date_in_name
 from .fixed_width import read_fixed
 from .formats import FORMATS, Format, Kind
 from .headers import BadHeaderError, read_header
+from .times import date_in_name
 
 SHOWN: Final = 40
 """How much of a line is shown in an error."""

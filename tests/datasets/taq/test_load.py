@@ -26,7 +26,7 @@ from datasets.taq.sources import recognise
 from simulator.workloads.trace_file import read_trace
 
 from .daily_files import MONTHLY_TRADES_HEADER, daily, fixed, fixed_trade, trade, write
-from .test_lines import splits_of
+from .test_staging import splits_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
