@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def errors_shown() -> Iterator[None]:
-    """Show what is refused, by us, by Spark or by the system, in one line, and end with 1."""
+    """Show an error of the job, of Spark or of the system in one line, with exit status 1."""
     try:
         yield
     except BrokenPipeError:
-        raise  # whoever read the output has seen enough; typer ends quietly
+        raise  # the reader of the output closed it; typer ends quietly
     except ToldToEndError as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(error.status) from error
@@ -43,7 +43,7 @@ def errors_shown() -> Iterator[None]:
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Show options that make no sense as usage errors, which end with 2."""
+    """Show invalid options as usage errors, with exit status 2."""
     try:
         yield
     except BadOptionError as error:
@@ -54,7 +54,7 @@ def usage_errors() -> Iterator[None]:
 def job(
     what: str, *, cores: int | None = None, input_bytes: int | None = None
 ) -> Iterator[SparkSession]:
-    """Start Spark for a command, and show what goes wrong in it in one line.
+    """Start Spark for a command, and show its errors in one line.
 
     `input_bytes` says about how much it reads, if that is known.
 
@@ -97,7 +97,7 @@ def show_card(card: DataCard, out: object, *, is_json: bool) -> None:
 
 
 def command_line() -> str:
-    """Return what the user typed, with DIR for the folder of the output."""
+    """Return the command as typed, with DIR for the folder of the output."""
     words = sys.argv[1:]
     for place, word in enumerate(words):
         if word == "--out" and place + 1 < len(words):

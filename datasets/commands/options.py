@@ -21,16 +21,16 @@ MAX_SEED: Final = 2**32 - 1
 
 Out = Annotated[
     Path,
-    typer.Option("--out", metavar="DIR", help="The folder to write; there must be none as yet."),
+    typer.Option("--out", metavar="DIR", help="The folder to write; it must not exist."),
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", min=0, max=MAX_SEED, help="Seed from which all is drawn.")
+    int, typer.Option("--seed", min=0, max=MAX_SEED, help="Seed of the random numbers.")
 ]
 Cores = Annotated[
     int | None,
     typer.Option("--cores", min=1, help="How many cores Spark may use. [default: all]"),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
 DEFAULT_KEYS: Final = 1_000
@@ -40,39 +40,39 @@ DEFAULT_THETA: Final = 0.9
 DEFAULT_RATIO: Final = 10.0
 DEFAULT_VALUE: Final = "value:double"
 
-Keys = Annotated[int, typer.Option("--keys", help="How many keys there are.")]
+Keys = Annotated[int, typer.Option("--keys", help="How many keys the stream has.")]
 Theta = Annotated[
     float,
     typer.Option(
         "--theta",
-        help="Skew: the share of the key of rank r is in proportion to r to the -theta. "
+        help="Skew: the share of the key of rank r is proportional to r to the power -theta. "
         "0 is even, 1 is Zipf's law.",
     ),
 ]
 SlowKeys = Annotated[
     int | None,
-    typer.Option("--slow-keys", help="How many keys are slow, the last ones. [default: half]"),
+    typer.Option("--slow-keys", help="How many keys are slow; they come last. [default: half]"),
 ]
 Ratio = Annotated[
-    float, typer.Option("--ratio", help="How many times less a slow key updates than another.")
+    float, typer.Option("--ratio", help="How many times less often a slow key is updated.")
 ]
 Bursting = Annotated[
     int | None,
     typer.Option(
         "--bursting",
-        help="How many keys come together, the slowest ones. [default: a tenth of the keys]",
+        help="How many keys burst together; they are the slowest. [default: a tenth of the keys]",
     ),
 ]
 Spread = Annotated[
     float,
     typer.Option(
         "--spread",
-        help="Over how many seconds a burst is spread; at most the mean time between two.",
+        help="How many seconds a burst lasts; at most the mean time between bursts.",
     ),
 ]
-Updates = Annotated[int, typer.Option("--updates", help="How many updates there are.")]
+Updates = Annotated[int, typer.Option("--updates", help="How many updates to generate.")]
 Rate = Annotated[
-    float, typer.Option("--rate", help="How many arrive in a second, of all keys, on average.")
+    float, typer.Option("--rate", help="Mean number of updates per second, over all keys.")
 ]
 Start = Annotated[
     float, typer.Option("--start", help="The time at which the stream starts, in seconds.")
@@ -82,7 +82,7 @@ ArrivalsName = Annotated[
     typer.Option(
         "--arrivals",
         metavar="NAME",
-        help="`poisson`, memoryless, or `fixed`, one after the other at the same distance.",
+        help="`poisson`: memoryless; `fixed`: at equal intervals.",
     ),
 ]
 Value = Annotated[
@@ -99,7 +99,7 @@ KeyPrefix = Annotated[
     typer.Option(
         "--key-prefix",
         metavar="TEXT",
-        help="Make keys strings: this, and the number in as many digits as the last one has. "
+        help="Make keys strings: this text and a number, padded to equal length. "
         "[default: keys are the numbers from 0, the busiest]",
         show_default=False,
     ),
@@ -109,7 +109,7 @@ Partitions = Annotated[
     typer.Option(
         "--partitions",
         min=1,
-        help="In how many parts Spark does it, at most one per file; the data are the same. "
+        help="How many partitions Spark uses, at most one per file; the data stay the same. "
         "[default: one per file]",
     ),
 ]
@@ -117,7 +117,7 @@ Partitions = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """What the user says of any stream, whichever its keys."""
+    """The options that every generated stream has."""
 
     updates: int
     rate: float

@@ -42,12 +42,14 @@ Out = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
-        help="The folder to write tables and plots to; there must be none as yet. "
-        "[default: only print]",
+        help="The folder to write tables and plots to; it must not exist. [default: only print]",
     ),
 ]
 Buckets = Annotated[
-    int, typer.Option("--buckets", min=1, max=10_000, help="Into how many parts a run is cut.")
+    int,
+    typer.Option(
+        "--buckets", min=1, max=10_000, help="How many intervals of time to show for each run."
+    ),
 ]
 Worst = Annotated[
     int, typer.Option("--worst", min=0, max=1_000, help="How many of the stalest keys to show.")
@@ -57,12 +59,14 @@ Against = Annotated[
     typer.Option(
         "--against",
         metavar="NAME",
-        help="The run that the others are compared with. [default: in-place, or the first]",
+        help="The run to compare the others with. [default: in-place, or the first]",
     ),
 ]
 Policy = Annotated[
     str | None,
-    typer.Option("--policy", help="Of runs without run.json. [default: the name of the folder]"),
+    typer.Option(
+        "--policy", help="The policy of runs without run.json. [default: the name of the folder]"
+    ),
 ]
 End = Annotated[
     float | None,
@@ -117,19 +121,18 @@ def summarize(
     cores: Cores = None,
     is_json: Json = False,
 ) -> None:
-    """Summarise event logs: how stale keys were, by policy, by key and in the course of time.
+    """Summarise event logs: how stale keys were, by policy, by key and over time.
 
     Logs are written by `python -m simulator run --events DIR`, and by the service with
-    `UPSTREAM_EVENT_LOG=DIR`. Staleness is recomputed from the raw events by the report's
-    definition, and held against what the queue integrated; beside it stands the lower bound for
-    memoryless arrivals. Policies with the same setting are compared, by seeds where they share
-    them, with 95 % intervals of Student's t distribution.
+    `UPSTREAM_EVENT_LOG=DIR`. Staleness is recomputed from the events by the report's
+    definition and compared with the queue's own figure and with the lower bound for memoryless
+    arrivals. Policies with the same setting are compared, seed by seed where they share seeds,
+    with 95 % intervals from Student's t distribution.
 
     A log is a folder with `run.json` and files `events-*.parquet` or `events-*.csv`, of which the
     columns are `event` (0, 1, 2 …), `time`, `kind`, `key`, `number` (which update). Kinds are
-    `arrival`, `late`, `rejected`, `dequeue`, `delivery`, `return`, `shed`; and, of append queues
-    whose sources are out of order, `old` and `old-delivery`. datasets/summaries/log_format.py has
-    it in full.
+    `arrival`, `late`, `rejected`, `dequeue`, `delivery`, `return`, `shed`, and for append queues
+    with sources out of order `old` and `old-delivery`: see datasets/summaries/log_format.py.
 
     With `--out`: `by_key/` (Parquet; a row for each key of each run), `runs`, `by_time` and
     `comparisons` as CSV and Parquet, `summary.json`, a plot of each, and a data card.
@@ -140,15 +143,9 @@ def summarize(
         runs = find_runs(results, Assumed(policy=policy, end=end))
         left_out = [f"{folder}: left out, as it has no events." for folder in empty_runs(results)]
     asked = Asked(buckets=buckets, worst=worst, against=against)
-    with (
-        errors_shown(),
-        _folder(out) as folder,
-        job(
-            "summarising",
-            cores=cores,
-            input_bytes=sum(file.stat().st_size for run in runs for file in run.files),
-        ) as session,
-    ):
+    size = sum(file.stat().st_size for run in runs for file in run.files)
+    summarising = job("summarising", cores=cores, input_bytes=size)
+    with errors_shown(), _folder(out) as folder, summarising as session:
         events = "events of one run" if len(runs) == 1 else f"events of {len(runs)} runs"
         with job_progress(session, f"Recomputing staleness from the {events}"):
             summary = summarize_runs(session, runs, folder, asked)
@@ -192,7 +189,7 @@ def _card(
 
 @contextmanager
 def _folder(out: Path | None) -> Iterator[Path]:
-    """Give a folder to write to: that of the output, or one that goes again."""
+    """Give a folder to write to: the output, or a temporary one."""
     if out is not None:
         with output_folder(out) as folder:
             yield folder

@@ -64,7 +64,7 @@ class Source:
         files = _files(path)
         kinds = {_kind(file) for file in files}
         if len(kinds) > 1:
-            raise BadFileError(path, "there are both Parquet and CSV files in it; name one kind")
+            raise BadFileError(path, "the folder has both Parquet and CSV files; give one kind")
         source = cls(path, time, key, files, kinds.pop())
         source._check_columns()
         return source
@@ -120,7 +120,9 @@ class Source:
             for option, name in (("--time", self.time.name), ("--key", self.key)):
                 if name not in names:
                     known = ", ".join(names)
-                    reason = f"there is no column {name}, but {known}; name it by {option}"
+                    reason = (
+                        f"there is no column {name}; the columns are {known}; choose with {option}"
+                    )
                     raise BadFileError(file, reason, line=1 if self.kind == "csv" else None)
                 if names.count(name) > 1:
                     reason = f"{names.count(name)} columns are called {name}"
@@ -148,10 +150,10 @@ class Source:
             places = zip(names, here, there, strict=True)
             name, place, other = next(each for each in places if each[1] != each[2])
             what = f"column {name} is number {place} here, and number {other} in {self.files[0]}"
-            reason = f"{what}; give all files the same header, or profile them one by one"
+            reason = f"{what}; give all files the same header or profile each alone"
             return BadFileError(file, reason, line=1)
         what = f"the times are {here[0]} here, and {there[0]} in {self.files[0]}"
-        return BadFileError(file, f"{what}; write all files alike, or profile them one by one")
+        return BadFileError(file, f"{what}; use one type of times or profile each file alone")
 
     def _checked_totals(self, rows: DataFrame) -> Row:
         """Count the rows; BadFileError for the first bad one."""
@@ -181,9 +183,9 @@ class Source:
         if text is None:
             reason = "a row has no time"
         elif row["key"] is None:
-            reason = f"the row of time {text} has no key"
+            reason = f"the row with time {text} has no key"
         else:
-            reason = f"time {text!r} is not a number, nor a time of the kind of the first row"
+            reason = f"time {text!r} is not a number or a time like that of the first row"
         raise BadFileError(file, reason, line=self._line_of(file, text))
 
     def _file_of(self, url: str) -> Path:
@@ -247,7 +249,7 @@ def _files(path: Path) -> tuple[Path, ...]:
         raise BadFileError(path, "there are no files in this folder")
     for file in files:
         if not file.is_file():  # a named pipe would be waited for, without end
-            raise BadFileError(file, "it is not a regular file; copy what it gives into one")
+            raise BadFileError(file, "not a regular file; copy its contents into one")
     return files
 
 
@@ -266,7 +268,7 @@ def _kind(file: Path) -> str:
     for ending, kind in ENDINGS.items():
         if file.name.lower().endswith(ending):
             return kind
-    raise BadFileError(file, f"its name ends in none of {', '.join(ENDINGS)}")
+    raise BadFileError(file, f"its name must end in one of {', '.join(ENDINGS)}")
 
 
 def _parquet_names(file: Path) -> Sequence[str]:
@@ -276,7 +278,7 @@ def _parquet_names(file: Path) -> Sequence[str]:
     try:
         return [str(name) for name in pq.read_schema(file).names]
     except (pa.ArrowException, OSError) as error:
-        raise BadFileError(file, "it is no Parquet file") from error
+        raise BadFileError(file, "not a Parquet file") from error
 
 
 def _path(url: str) -> Path:

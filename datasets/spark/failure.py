@@ -14,7 +14,7 @@ from typing import Final
 
 from ..errors import BadFileError, JobFailedError
 
-JAVA_ENDED: Final = "its Java process has ended, which happens where memory is short"
+JAVA_ENDED: Final = "its Java process has ended; a frequent reason is too little memory"
 
 _ABORTED: Final = re.compile(r"Job aborted .*?: (?=\w+(?:\.\w+)+(?:Exception|Error)\b)")
 _DECORATION: Final = re.compile(r"^\[[A-Z0-9_.]+\] |\s*SQLSTATE: \w+|^(?:[a-z]\w*\.)+(?=[A-Z])")
@@ -110,12 +110,12 @@ def gzip_fault(path: Path) -> BadFileError | None:
                     chunk = decompressor.unused_data or decompressor.unconsumed_tail
     except zlib.error as error:
         if not is_first and str(error).endswith("incorrect header check"):
-            return BadFileError(path, "after the end of the gzip data there is something else")
+            return BadFileError(path, "there is other data after the end of the gzip data")
         reason = f"the gzip data is broken here: {error}"
         return BadFileError(path, reason, line=lines + 1)
     except OSError as error:
         return BadFileError(path, error.strerror or str(error))
     if decompressor.eof:
         return None
-    reason = "the gzip data ends here, in the middle; the file is not whole"
+    reason = "the gzip data ends here; the file is incomplete"
     return BadFileError(path, reason, line=max(1, lines + (last != b"\n")))

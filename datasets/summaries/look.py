@@ -130,8 +130,8 @@ def _extent(run: Run, row: Row | None) -> Extent:
         start = described.start
     is_as_described = described.events in (None, events)
     if described.is_finished and not is_as_described:
-        reason = f"it has {events:,} events, and its {DESCRIPTION} says {described.events:,}"
-        raise BadFileError(run.folder, f"{reason}: files are missing, or of another run")
+        reason = f"it has {events:,} events, but its {DESCRIPTION} says {described.events:,}"
+        raise BadFileError(run.folder, f"{reason}: files are missing or from another run")
     if described.end is not None and is_as_described:
         if described.end < end:
             raise BadFileError(run.folder, f"the last event, at {end!r}, is after its end")

@@ -50,9 +50,9 @@ def find_runs(places: Sequence[Path], assumed: Assumed) -> list[Run]:
             raise BadFileError(place, "there is no such file or folder")
         runs = dict([(place, (place,))] if place.is_file() else _runs_below(place))
         if not runs and place.is_dir() and (place / DESCRIPTION).exists():
-            raise BadFileError(place, "the run has no events: there are no files of them")
+            raise BadFileError(place, "the run has no files of events")
         if not runs:
-            what = f"no event log: neither {DESCRIPTION} nor {FILES}{' or '.join(SUFFIXES)}"
+            what = f"not an event log: neither {DESCRIPTION} nor {FILES}{' or '.join(SUFFIXES)}"
             raise BadFileError(place, what)
         found |= {folder.resolve(): files for folder, files in runs.items()}
     runs_found = [
@@ -60,7 +60,7 @@ def find_runs(places: Sequence[Path], assumed: Assumed) -> list[Run]:
     ]
     if assumed != Assumed() and not any(run.described.is_assumed for run in runs_found):
         option, value = ("--policy", assumed.policy) if assumed.policy else ("--end", assumed.end)
-        raise BadOptionError(option, value, f"no such option, as every run has a {DESCRIPTION}")
+        raise BadOptionError(option, value, f"no such option, since every run has a {DESCRIPTION}")
     return runs_found
 
 
@@ -107,9 +107,9 @@ def _event_files(paths: Iterable[Path]) -> Iterator[Path]:
 def _run(number: int, folder: Path, files: tuple[Path, ...], assumed: Assumed) -> Run:
     suffixes = {path.suffix for path in files}
     if len(suffixes) > 1:
-        raise BadFileError(folder, "has events as CSV and as Parquet; which of them is the log?")
+        raise BadFileError(folder, "has events as both CSV and Parquet; keep one of them")
     if not suffixes <= set(SUFFIXES):
-        raise BadFileError(folder, f"is no file of events: expected {' or '.join(SUFFIXES)}")
+        raise BadFileError(folder, f"not a file of events: expected {' or '.join(SUFFIXES)}")
     path = folder / DESCRIPTION
     if folder.is_dir() and path.exists():
         return Run(number, folder, files, read_description(path))

@@ -68,8 +68,8 @@ def load(
         findings = check(accounts, wanted.allowance)
     kept = sum(account.count(KEPT) for account in accounts)
     if kept == 0:
-        reason = f"none of the {sum(each.rows for each in accounts):,} rows is wanted"
-        raise BadFileError(_files(sources), f"{reason}; look at the filters")
+        reason = f"none of the {sum(each.rows for each in accounts):,} rows pass the filters"
+        raise BadFileError(_files(sources), f"{reason}; check the filter options")
     with job_progress(session, f"Sorting {kept:,} {kind_of(sources).value}"):
         write_trace(in_order(staged, sources, findings.dates, kept), folder)
     shutil.rmtree(work)

@@ -129,7 +129,7 @@ def _broken_files_named(sources: Sequence[Source]) -> Iterator[None]:
     except JobFailedError:
         for source in sources:
             if not source.path.exists():
-                raise BadFileError(source.path, "the file has gone away") from None
+                raise BadFileError(source.path, "the file has been removed") from None
             if source.is_gzip and (fault := gzip_fault(source.path)) is not None:
                 raise fault from None
         raise

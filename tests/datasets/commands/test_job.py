@@ -115,7 +115,7 @@ def test_a_command_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> 
     run.send_signal(signal.SIGTERM)
     _, error = run.communicate(timeout=30)
     assert run.returncode == 128 + signal.SIGTERM
-    assert error == "Starting Spark …\nError: told to end by SIGTERM\n"
+    assert error == "Starting Spark …\nError: stopped by SIGTERM\n"
     assert not place.exists()
     assert list(temporary.glob("upstream-spark-*")) == []
 

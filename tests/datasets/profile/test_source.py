@@ -70,13 +70,21 @@ def test_columns_may_have_odd_names(spark: SparkSession, tmp_path: Path) -> None
     ("text", "line", "says"),
     [
         ("time,key\n1,a\nx4,b\n", 3, "time 'x4' is not a number"),
-        ("time,key\n1,a\n2\n", 3, "the row of time 2 has no key"),
+        ("time,key\n1,a\n2\n", 3, "the row with time 2 has no key"),
         ("time,key\n1,a\n,b\n", 3, "a row has no time"),
         ("time,key\n1,a\nnan,b\n", 3, "time 'nan' is not a number"),
         ("time,key\n1,a\ninf,b\n", 3, "time 'inf' is not a number"),
-        ("time,key\n9:30,a\n12,b\n", 3, "time '12' is not a number, nor a time of the kind"),
-        ("time,name\n1,a\n", 1, "there is no column key, but time, name; name it by --key"),
-        ("when,key\n1,a\n", 1, "there is no column time, but when, key; name it by --time"),
+        ("time,key\n9:30,a\n12,b\n", 3, "time '12' is not a number or a time like that"),
+        (
+            "time,name\n1,a\n",
+            1,
+            "there is no column key; the columns are time, name; choose with --key",
+        ),
+        (
+            "when,key\n1,a\n",
+            1,
+            "there is no column time; the columns are when, key; choose with --time",
+        ),
         ("", 1, "there is no column time"),
         ("time,key,time\n1,a,2\n", 1, "2 columns are called time"),
     ],
@@ -101,8 +109,8 @@ def test_what_is_no_stream_is_refused(tmp_path: Path) -> None:
         (tmp_path / "nowhere", "there is no such file"),
         (tmp_path / "empty", "there are no files in this folder"),
         (both, "there are both Parquet and CSV files"),
-        (write(tmp_path / "x.json", "{}"), "its name ends in none of .parquet, .csv, .csv.gz"),
-        (write(tmp_path / "x.parquet", "PAR1 no"), "it is no Parquet file"),
+        (write(tmp_path / "x.json", "{}"), "its name must end in one of .parquet, .csv, .csv.gz"),
+        (write(tmp_path / "x.parquet", "PAR1 no"), "not a Parquet file"),
         (gz, "line 1: the gzip data ends here"),
     ):
         with pytest.raises(BadFileError, match=says):
@@ -158,7 +166,7 @@ def test_bytes_that_are_no_utf_8_are_refused_by_their_line(
 ) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(b"time,key\n" + rows)
-    with pytest.raises(BadFileError, match="0xe9 is no UTF-8") as caught, find(path).read(spark):
+    with pytest.raises(BadFileError, match="0xe9 is not UTF-8") as caught, find(path).read(spark):
         pass
     assert (caught.value.path, caught.value.line) == (path, 3 if b"2,caf" in rows else 2)
 

@@ -74,9 +74,9 @@ def test_what_is_given_back_where_many_may_wait_cannot_be_recomputed(
     ("rows", "described", "reason"),
     [
         ([*GOOD, (0.5, "delivery", "k", 0)], {}, "row 1: the time 0.5 is before"),
-        ([*GOOD, (2.0, "arival", "k", 0)], {}, "row 1: there is no kind 'arival'"),
+        ([*GOOD, (2.0, "arival", "k", 0)], {}, "row 1: unknown kind 'arival'"),
         ([(1.0, "late", "k", 0)], {}, "nothing arrived"),
-        (GOOD, {"events": 3, "end": 2.0}, "it has 2 events, and its run.json says 3"),
+        (GOOD, {"events": 3, "end": 2.0}, "it has 2 events, but its run.json says 3"),
         (GOOD, {"end": 0.5}, "the last event, at 1.0, is after its end"),
         (GOOD, {"start": 0.5}, "the first event, at 0.0, is before its `start`"),
     ],
@@ -101,6 +101,6 @@ def test_a_log_without_events_or_with_some_twice_is_refused(
     write_rows(tmp_path / "empty" / "events-0.parquet", [])
     twice = write_log(tmp_path / "twice", GOOD)
     (twice / "events-9.parquet").write_bytes((twice / "events-000000.parquet").read_bytes())
-    for name, reason in (("empty", "there are no events"), ("twice", "event 0 where 2 should be")):
+    for name, reason in (("empty", "there are no events"), ("twice", "found event 0 instead of 2")):
         with pytest.raises(BadFileError, match=reason):
             look_over(spark, find_runs([tmp_path / name], Assumed()))

@@ -64,7 +64,7 @@ def test_a_file_that_goes_away_is_named(spark: SparkSession, tmp_path: Path) -> 
     path = write(tmp_path / "x", daily([trade()]))
     sources = recognise([path])
     path.unlink()
-    with pytest.raises(BadFileError, match="the file has gone away"):
+    with pytest.raises(BadFileError, match="the file has been removed"):
         stage(spark, sources, Filters(), tmp_path / "work")
 
 
