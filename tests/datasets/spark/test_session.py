@@ -95,7 +95,7 @@ def test_a_session_leaves_no_trace_and_one_whose_java_dies_says_so_in_one_line(
     assert run.stderr == (
         "Starting Spark …\n"
         "Starting Spark …\n"
-        "Error: counting: Spark says: its Java process has ended, "
-        "which happens where memory is short\n"
+        "Error: counting: Spark says: its Java process has ended; "
+        "a frequent reason is too little memory\n"
     )
     assert run.returncode == 1

@@ -66,9 +66,9 @@ def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     both = write_log(tmp_path / "both", ROWS)
     (both / "events-1.csv").write_text("event,time,kind,key,number\n")
     for name, reason in {
-        "empty": "no event log",
+        "empty": "not an event log",
         "missing": "no such file or folder",
-        "notes.txt": "is no file of events",
+        "notes.txt": "not a file of events",
         "described": "has no events",
         "both": "as CSV and as Parquet",
     }.items():
