@@ -108,7 +108,7 @@ def test_what_is_no_stream_is_refused(tmp_path: Path) -> None:
     for path, says in (
         (tmp_path / "nowhere", "there is no such file"),
         (tmp_path / "empty", "there are no files in this folder"),
-        (both, "there are both Parquet and CSV files"),
+        (both, "the folder has both Parquet and CSV files"),
         (write(tmp_path / "x.json", "{}"), "its name must end in one of .parquet, .csv, .csv.gz"),
         (write(tmp_path / "x.parquet", "PAR1 no"), "not a Parquet file"),
         (gz, "line 1: the gzip data ends here"),

@@ -69,8 +69,8 @@ def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
         "empty": "not an event log",
         "missing": "no such file or folder",
         "notes.txt": "not a file of events",
-        "described": "has no events",
-        "both": "as CSV and as Parquet",
+        "described": "has no files of events",
+        "both": "as both CSV and Parquet",
     }.items():
         with pytest.raises(BadFileError, match=reason) as error:
             find_runs([tmp_path / name], Assumed())

@@ -120,7 +120,7 @@ def test_a_file_without_a_trailer_may_be_taken_if_its_day_is_known(
     assert found_in(accounts["no-trailer"], anyhow).dates == (day,)
     by_name = Allowance(is_trailer_needed=False)
     assert found_in(accounts["no-trailer-20180103"], by_name).dates == (date(2018, 1, 3),)
-    with pytest.raises(BadFileError, match="say so by --date"):
+    with pytest.raises(BadFileError, match="give it with --date"):
         found_in(accounts["no-trailer"], by_name)
 
 
