@@ -19,7 +19,7 @@ from .commands.taq import load_taq
 from .commands.taq_like import generate_taq_like
 
 app = typer.Typer(
-    help="Prepare update streams with Spark, and work out what became of them.",
+    help="Prepare update streams with Spark, and measure how fresh queues kept them.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

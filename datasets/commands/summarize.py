@@ -16,9 +16,8 @@ import typer
 from rich.console import Console
 
 from ..errors import BadOptionError
-from ..output.card import Cell
+from ..output.card import Cell, TableCard, tables_in
 from ..output.folder import output_folder
-from ..output.table_card import TableCard, tables_in
 from ..spark.progress import job_progress
 from ..summaries.by_time import DEFAULT_BUCKETS
 from ..summaries.plots import draw_plots
@@ -27,8 +26,7 @@ from ..summaries.runs import Assumed, empty_runs, find_runs
 from ..summaries.summary import Asked, Summary
 from ..summaries.summary import summarize as summarize_runs
 from ..summaries.tables import as_json, write_tables
-from .command_line import command_line
-from .job import errors_shown, job
+from .job import command_line, errors_shown, job
 from .options import Cores, Json
 
 Results = Annotated[
@@ -44,12 +42,14 @@ Out = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
-        help="The folder to write tables and plots to; there must be none as yet. "
-        "[default: only print]",
+        help="The folder to write tables and plots to; it must not exist. [default: only print]",
     ),
 ]
 Buckets = Annotated[
-    int, typer.Option("--buckets", min=1, max=10_000, help="Into how many parts a run is cut.")
+    int,
+    typer.Option(
+        "--buckets", min=1, max=10_000, help="How many intervals of time to show for each run."
+    ),
 ]
 Worst = Annotated[
     int, typer.Option("--worst", min=0, max=1_000, help="How many of the stalest keys to show.")
@@ -59,12 +59,14 @@ Against = Annotated[
     typer.Option(
         "--against",
         metavar="NAME",
-        help="The run that the others are compared with. [default: in-place, or the first]",
+        help="The run to compare the others with. [default: in-place, or the first]",
     ),
 ]
 Policy = Annotated[
     str | None,
-    typer.Option("--policy", help="Of runs without run.json. [default: the name of the folder]"),
+    typer.Option(
+        "--policy", help="The policy of runs without run.json. [default: the name of the folder]"
+    ),
 ]
 End = Annotated[
     float | None,
@@ -119,13 +121,13 @@ def summarize(
     cores: Cores = None,
     is_json: Json = False,
 ) -> None:
-    """Summarise event logs: how stale keys were, by policy, by key and in the course of time.
+    """Summarise event logs: how stale keys were, by policy, by key and over time.
 
     Logs are written by `python -m simulator run --events DIR`, and by the service with
-    `UPSTREAM_EVENT_LOG=DIR`. Staleness is recomputed from the raw events by the report's
-    definition, and held against what the queue integrated; beside it stands the lower bound for
-    memoryless arrivals. Policies with the same setting are compared, by seeds where they share
-    them, with 95 % intervals of Student's t distribution.
+    `UPSTREAM_EVENT_LOG=DIR`. Staleness is recomputed from the events by the report's
+    definition and compared with the queue's own figure and with the lower bound for memoryless
+    arrivals. Policies with the same setting are compared, seed by seed where they share seeds,
+    with 95 % intervals from Student's t distribution.
 
     A log is a folder with `run.json` and files `events-*.parquet` or `events-*.csv`, of which the
     columns are `event` (0, 1, 2 …), `time`, `kind`, `key`, `number` (which update). Kinds are
@@ -142,7 +144,9 @@ def summarize(
         runs = find_runs(results, Assumed(policy=policy, end=end))
         left_out = [f"{folder}: left out, as it has no events." for folder in empty_runs(results)]
     asked = Asked(buckets=buckets, worst=worst, against=against)
-    with errors_shown(), _folder(out) as folder, job("summarising", cores=cores) as session:
+    size = sum(file.stat().st_size for run in runs for file in run.files)
+    summarising = job("summarising", cores=cores, input_bytes=size)
+    with errors_shown(), _folder(out) as folder, summarising as session:
         events = "events of one run" if len(runs) == 1 else f"events of {len(runs)} runs"
         with job_progress(session, f"Recomputing staleness from the {events}"):
             summary = summarize_runs(session, runs, folder, asked)
@@ -186,7 +190,7 @@ def _card(
 
 @contextmanager
 def _folder(out: Path | None) -> Iterator[Path]:
-    """Give a folder to write to: that of the output, or one that goes again."""
+    """Give a folder to write to: the output, or a temporary one."""
     if out is not None:
         with output_folder(out) as folder:
             yield folder

@@ -15,8 +15,7 @@ from ..taq.formats import FORMATS
 from ..taq.load import Wanted, load
 from ..taq.options import date_of, filters_of, format_of
 from ..taq.sources import kind_of, recognise
-from .command_line import command_line
-from .job import errors_shown, job, show_card, usage_errors
+from .job import command_line, errors_shown, job, show_card, usage_errors
 from .options import Cores, Json, Out
 
 Files = Annotated[
@@ -28,7 +27,7 @@ FormatName = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help=f"What the files are: {', '.join(FORMATS)}. [default: seen from their first lines]",
+        help=f"The format of the files: {', '.join(FORMATS)}. [default: from their first lines]",
     ),
 ]
 Day = Annotated[
@@ -36,12 +35,12 @@ Day = Annotated[
     typer.Option(
         "--date",
         metavar="YYYYMMDD",
-        help="The day of daily files that do not say it. [default: the date in their names]",
+        help="The day of daily files that do not state it. [default: the date in their names]",
     ),
 ]
 Symbols = Annotated[
     str | None,
-    typer.Option("--symbols", metavar="A,B", help="Keep these only, such as `IBM,BRK B`."),
+    typer.Option("--symbols", metavar="A,B", help="Keep only these symbols, such as `IBM,BRK B`."),
 ]
 AllConditions = Annotated[
     bool, typer.Option("--all-conditions", help="Drop no row for its condition.")
@@ -77,19 +76,21 @@ AnyG127 = Annotated[bool, typer.Option("--any-g127", help="Keep trades whose G12
 AnyPrice = Annotated[bool, typer.Option("--any-price", help="Keep trades at prices not above 0.")]
 From = Annotated[
     str | None,
-    typer.Option("--from", metavar="HH:MM[:SS]", help="Drop what is before, New York time."),
+    typer.Option("--from", metavar="HH:MM[:SS]", help="Drop rows before this time, New York."),
 ]
 To = Annotated[
     str | None,
-    typer.Option("--to", metavar="HH:MM[:SS]", help="Drop what is after, New York time."),
+    typer.Option("--to", metavar="HH:MM[:SS]", help="Drop rows after this time, New York."),
 ]
 NoTrailer = Annotated[
     bool,
-    typer.Option("--no-trailer", help="Take daily files without a last line END|date|rows."),
+    typer.Option("--no-trailer", help="Accept daily files without a last line END|date|rows."),
 ]
 BadRows = Annotated[
     int,
-    typer.Option("--bad-rows", min=0, help="How many rows that do not parse may be dropped."),
+    typer.Option(
+        "--bad-rows", min=0, help="How many rows that do not parse to drop before failing."
+    ),
 ]
 
 
@@ -122,8 +123,8 @@ def load_taq(
     trades or quotes. Rows of the same time keep the order of the files and of their lines.
 
     A sale condition is judged by its codes, wherever they are in it: `4` is dropped in `4`, `@4`
-    and ` 4 B`. Trades with corrections, G127 or prices that are not usual are dropped, too. All
-    that is dropped is counted, by the first reason.
+    and ` 4 B`. Trades with unusual corrections, G127 or prices are dropped too. Each dropped row
+    is counted under the first reason that applies.
     """
     with errors_shown(), usage_errors():
         sources = recognise(files, format_of(format_name))

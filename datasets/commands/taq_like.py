@@ -11,24 +11,24 @@ from upstream.workloads.trading_day import BUSIEST, SHAPES, SYMBOLS
 from ..generators.trading_day import DEFAULT_DATE, TradingDay, parse_date
 from .generated import Generated, write_generated
 from .job import usage_errors
-from .options import Cores, Json, Out, Seed
-from .stream_options import Partitions
+from .options import Cores, Json, Out, Partitions, Seed
 
 Symbols = Annotated[int, typer.Option("--symbols", help="How many symbols there are.")]
 Busiest = Annotated[
-    int, typer.Option("--busiest", help="How many updates the busiest has; the slowest has one.")
+    int,
+    typer.Option("--busiest", help="How many updates the busiest symbol has; the slowest has one."),
 ]
 Shape = Annotated[
     str,
     typer.Option(
         "--shape",
         metavar="NAME",
-        help=f"How the updates fall from one end to the other: {' or '.join(SHAPES)}. A power law "
+        help=f"How counts fall from the busiest to the slowest: {' or '.join(SHAPES)}. A power law "
         "gives most updates to few symbols; lognormal gives most to those in the middle, and "
         "twelve times as many.",
     ),
 ]
-Day = Annotated[str, typer.Option("--date", metavar="YYYY-MM-DD", help="Which day it is.")]
+Day = Annotated[str, typer.Option("--date", metavar="YYYY-MM-DD", help="The date of the day.")]
 
 _MEANINGS = {
     "time": "seconds since 1970, UTC",
@@ -52,9 +52,9 @@ def generate_taq_like(
 ) -> None:
     """Generate a trading day like that of the report's Figure 8, without a licence for TAQ.
 
-    So many symbols, the busiest of which has so many updates and the slowest one: exactly, whatever
-    the seed. They come from 9:30 to 16:00 New York time, most of them after the opening and before
-    the close. The output is as that of `taq`, with columns `time`, `key`, `price` and `size`.
+    The busiest symbol has exactly `--busiest` updates and the slowest has one, whatever the seed.
+    Updates come from 9:30 to 16:00 New York time, most of them after the opening and before
+    the close. The output is like that of `taq`, with columns `time`, `key`, `price` and `size`.
     """
     with usage_errors():
         day = TradingDay(symbols, busiest, shape, parse_date(date), seed)

@@ -1,8 +1,8 @@
 """When updates arrive: memoryless, or at a fixed interval.
 
-A memoryless stream is made of blocks of so many updates. The sum of n exponential times has a gamma
-distribution, so the driver draws when each block ends, with its last update; given that, the others
-are uniform in the block, in order of time. Nothing in this is approximate.
+A memoryless stream consists of blocks with a fixed number of updates. The sum of n exponential
+times has a gamma distribution, so the driver draws when each block ends. Given that, the other
+updates are uniform in the block, in order of time. This is exact.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from .blocks import Cut
 from .randomness import driver_random, uniform
 
 if TYPE_CHECKING:
@@ -94,3 +93,40 @@ def _rows_of_blocks(
 ) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     first = np.arange(0, updates, cut.updates_per_block, dtype=np.int64)
     return {"first": first, "updates": np.diff(first, append=updates)}
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How many updates a block has, and how many blocks a file.
+
+    >>> Cut().updates_per_file == 1 << 20
+    True
+    """
+
+    updates_per_block: int = 65_536
+    """A task has these in memory at once, to sort them by time."""
+    blocks_per_file: int = 16
+    partitions: int | None = None
+    """How many tasks there are, one for each file unless given; never more than that."""
+
+    @property
+    def updates_per_file(self) -> int:
+        """How many updates a file has, but for the last one."""
+        return self.updates_per_block * self.blocks_per_file
+
+    def frame(self, session: SparkSession, blocks: pa.Table) -> DataFrame:
+        """Return the blocks in their order, cut into partitions; the column `block` counts them."""
+        import pyarrow as pa
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        count = blocks.num_rows
+        files = -(-count // self.blocks_per_file)
+        partitions = min(self.partitions or files, files)
+        first = F.col("id") * F.lit(self.blocks_per_file)
+        last = F.least(first + F.lit(self.blocks_per_file - 1), F.lit(count - 1))
+        numbers = session.range(0, files, 1, partitions).select(
+            F.explode(F.sequence(first, last)).alias("block")
+        )
+        numbered = blocks.append_column("block", pa.array(range(count), pa.int64()))
+        # An outer join, since Spark looks for keys that are null before an inner one.
+        return numbers.join(F.broadcast(session.createDataFrame(numbered)), "block", "left")

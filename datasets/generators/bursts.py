@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadOptionError
-from .arrivals import Span
-from .blocks import Cut
+from .arrivals import Cut, Span
 from .key_shares import ZipfShares
 from .randomness import driver_random, uniform
 

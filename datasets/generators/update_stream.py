@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..errors import BadOptionError
-from .arrivals import Arrivals, FixedInterval, PoissonArrivals, Span
-from .blocks import Cut
+from .arrivals import Arrivals, Cut, FixedInterval, PoissonArrivals, Span
 from .bursts import BurstArrivals
 from .key_shares import KeyShares
 from .value_columns import ValueColumn

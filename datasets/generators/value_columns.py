@@ -57,9 +57,9 @@ def parse_values(text: str) -> tuple[ValueColumn, ...]:
     for column in columns:
         name = column.name.lower()  # Spark does not tell `Price` from `price`
         if name in RESERVED:
-            raise BadOptionError("--value", column.name, "another name; this one is taken")
+            raise BadOptionError("--value", column.name, "another name; this one is reserved")
         if name in seen:
-            raise BadOptionError("--value", column.name, "a name of its own for each")
+            raise BadOptionError("--value", column.name, "a different name for each column")
         seen.add(name)
     return columns
 

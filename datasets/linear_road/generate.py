@@ -1,20 +1,23 @@
-"""The tuples of a run in order of time, computed by Spark, one direction of a road at a time.
+"""The tuples of a run in order of time, and the tolls of the days before.
 
-Each direction is drawn from the seed and its own number, and rows are sorted by what no two of them
-share. So the same run is the same rows in the same order, in however many partitions.
+Spark computes the tuples one direction of a road at a time. Each direction is drawn from the seed
+and its own number, and rows are sorted by columns that identify them. So the same run gives the
+same rows in the same order, whatever the number of partitions.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from ..output.trace import ROWS_PER_FILE
 from .road import START_SHARE, Run
-from .tuples import NAMES, SCHEMA, record_batches
+from .tuples import HISTORY_DAYS, NAMES, SCHEMA, record_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+
 
 ORDER = ("time", "type", "key")
 
@@ -39,3 +42,28 @@ def _partition(run: Run, count: int) -> Column:
     came = START_SHARE * part + (1 - START_SHARE) / 2 * part * part
     share = came / (START_SHARE + (1 - START_SHARE) / 2)
     return F.least(F.lit(count - 1), F.floor(share * count).cast("int"))
+
+
+TOLLS: Final = 100
+
+
+def toll_history(cars: DataFrame, run: Run) -> DataFrame:
+    """Return the tolls of these cars, which are the column `key`, in order of car and day."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    days = F.explode(F.sequence(F.lit(1), F.lit(HISTORY_DAYS))).alias("day")
+    table = cars.select(F.col("key").alias("car"), days)
+    drawn = F.xxhash64(F.lit(run.seed), "car", "day")
+    expressway = F.pmod(F.shiftrightunsigned(drawn, 32), F.lit(run.expressways)).cast("int")
+    toll = F.pmod(drawn, F.lit(TOLLS)).cast("int")
+    return table.select("car", "day", expressway.alias("expressway"), toll.alias("toll")).orderBy(
+        "car", "day"
+    )
+
+
+def write_history(history: DataFrame, folder: Path) -> None:
+    """Write the tolls into an empty folder, and nothing beside the files that hold them."""
+    history.write.mode("append").parquet(str(folder))
+    for path in folder.iterdir():
+        if path.suffix != ".parquet":
+            path.unlink()

@@ -1,13 +1,14 @@
-"""The data card: what is in a folder of updates, where it comes from, and how to make it again.
+"""The data cards: what is in a folder, where it comes from, and how to make it again.
 
-It is written twice beside the data, as `_data_card.json` for programs and `_data_card.md` for
-people. It has nothing in it that differs from run to run, so the same command writes the same card.
+`DataCard` describes a folder of updates, `TableCard` a folder of tables. Each is written twice
+beside the data: `_data_card.json` for programs and `_data_card.md` for people. Nothing in it
+differs from run to run, so the same command writes the same card.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,22 +78,14 @@ class DataCard:
 
     def write(self, folder: Path) -> None:
         """Write both files into a folder."""
-        text = json.dumps(self.as_json(), indent=2, allow_nan=False, ensure_ascii=False)
-        (folder / JSON_NAME).write_text(text + "\n", encoding="utf-8")
-        (folder / PAGE_NAME).write_text(self.as_page(), encoding="utf-8")
+        _write(folder, self.as_json(), self.as_page())
 
     def as_page(self) -> str:
         """Return the card as Markdown."""
         lines = [f"# {self.title}", "", f"Made by `{self.command}`.", ""]
         lines += [f"- {name}: {value}" for name, value in self.as_facts().items()]
-        lines += ["", "| column | type | meaning |", "| --- | --- | --- |"]
-        lines += [row_of_page(f"`{each.name}`", each.kind, each.meaning) for each in self.columns]
-        if self.parameters:
-            lines += ["", "| parameter | value |", "| --- | --- |"]
-            lines += [row_of_page(name, value) for name, value in self.parameters.items()]
-        if self.notes:
-            lines += ["", *self.notes]
-        return "\n".join(lines) + "\n"
+        lines += _column_table(self.columns)
+        return _page(lines, self.parameters, self.notes)
 
     def as_facts(self) -> dict[str, str]:
         """Return what a person wants to know first, in words."""
@@ -116,6 +109,27 @@ class DataCard:
         return facts
 
 
+def _write(folder: Path, members: Mapping[str, object], page: str) -> None:
+    text = json.dumps(members, indent=2, allow_nan=False, ensure_ascii=False)
+    (folder / JSON_NAME).write_text(text + "\n", encoding="utf-8")
+    (folder / PAGE_NAME).write_text(page, encoding="utf-8")
+
+
+def _column_table(columns: Iterable[Column]) -> list[str]:
+    lines = ["", "| column | type | meaning |", "| --- | --- | --- |"]
+    return lines + [row_of_page(f"`{each.name}`", each.kind, each.meaning) for each in columns]
+
+
+def _page(lines: list[str], parameters: Mapping[str, Cell], notes: Iterable[str]) -> str:
+    """Return a page of these lines, a table of parameters, and notes."""
+    if parameters:
+        lines += ["", "| parameter | value |", "| --- | --- |"]
+        lines += [row_of_page(name, value) for name, value in parameters.items()]
+    if notes:
+        lines += ["", *notes]
+    return "\n".join(lines) + "\n"
+
+
 def row_of_page(*cells: Cell) -> str:
     """Return a row of a Markdown table; a cell is in one line, and its bars are no borders."""
     texts = (" ".join(str(cell).split()).replace("|", r"\|") for cell in cells)
@@ -131,3 +145,79 @@ def _shown_time(seconds: float) -> str:
     if not EARLIEST_DATE <= seconds <= LATEST_DATE:
         return f"{seconds:.9g} s"
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the folder."""
+
+    name: str
+    """Of its file or its folder."""
+    rows: int
+    columns: tuple[Column, ...]
+    """Their types are by Arrow's names."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableCard:
+    """What is in a folder of tables."""
+
+    title: str
+    command: str
+    """The command that makes it again."""
+    read: Mapping[str, Cell]
+    """What was read, by what it is."""
+    tables: tuple[Table, ...]
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    """How many of what was found were not read, by reason."""
+    parameters: Mapping[str, Cell] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return what the JSON file has."""
+        return asdict(self)
+
+    def write(self, folder: Path) -> None:
+        """Write both files into a folder."""
+        _write(folder, self.as_json(), self.as_page())
+
+    def as_page(self) -> str:
+        """Return the card as Markdown."""
+        lines = [f"# {self.title}", "", f"Made by `{self.command}`.", ""]
+        lines += [f"- {what}: {_shown(value)}" for what, value in self.read.items()]
+        lines += [f"- dropped, {why}: {_shown(count)}" for why, count in self.dropped.items()]
+        for table in self.tables:
+            lines += ["", f"## {table.name}, {table.rows:,} rows"]
+            lines += _column_table(table.columns)
+        return _page(lines, self.parameters, self.notes)
+
+
+def tables_in(folder: Path, meanings: Mapping[str, str]) -> tuple[Table, ...]:
+    """Return the tables of Parquet in a folder: files, and folders of files, by their names."""
+    return tuple(
+        _table(path, files, meanings)
+        for path in sorted(folder.iterdir())
+        if (files := sorted(_parquet_files(path)))
+    )
+
+
+def _parquet_files(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from path.glob("[!._]*.parquet")
+    elif path.suffix == ".parquet":
+        yield path
+
+
+def _table(path: Path, files: list[Path], meanings: Mapping[str, str]) -> Table:
+    import pyarrow.parquet as pq
+
+    columns = tuple(
+        Column(each.name, str(each.type), meanings.get(each.name, ""))
+        for each in pq.read_schema(files[0])
+    )
+    rows = sum(pq.read_metadata(file).num_rows for file in files)
+    return Table(path.name, rows, columns)
+
+
+def _shown(value: Cell) -> str:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

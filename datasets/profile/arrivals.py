@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
+from ..spark.together import collect_together
+from .source import StreamRows
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
 BUCKETS: Final = 120
@@ -18,6 +17,8 @@ BUCKETS: Final = 120
 _SORTED_BUCKETS: Final = 1_000
 """In how many parts times are sorted, so that no sort is of all of them."""
 LONG_SECONDS: Final = 100.0
+_RUN_BITS: Final = 16
+"""Neighbouring rows are compared in runs of two to this power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +58,47 @@ def default_interval(seconds: float) -> float:
     return 1.0 if seconds >= LONG_SECONDS else seconds / LONG_SECONDS
 
 
-def profile_arrivals(rows: DataFrame, *, interval: float | None = None) -> ArrivalProfile | None:
-    """Return how updates come; None if there are none."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    total = rows.agg(F.count("*"), F.min("time"), F.max("time")).first()
-    assert total is not None
-    updates, first, last = total
-    if not updates:
+def profile_arrivals(rows: StreamRows, *, interval: float | None = None) -> ArrivalProfile | None:
+    """Return how updates come; None if there are none. One Spark job."""
+    if not rows.updates:
         return None
-    seconds = last - first
+    first, seconds, updates = rows.first_time, rows.last_time - rows.first_time, rows.updates
     width = interval or default_interval(seconds) or 1.0
-    dispersion = peak = None
-    if seconds >= 2 * width:
-        dispersion, peak = _dispersion(rows, first, width, math.floor(seconds / width))
+    bucket_width = seconds / BUCKETS
+    frames = {"falls": _falls(rows.frame)}
+    if bucket_width > 0:
+        cells = _cells(rows.frame, first, width, bucket_width)
+        frames["buckets"] = _updates_per(cells, "bucket")
+        if seconds >= 2 * width:
+            frames["intervals"] = _interval_sums(cells, math.floor(seconds / width))
+    if updates >= 2 and seconds > 0:
+        frames["gaps"] = _gap_squares(rows.frame, first, seconds)
+    found = collect_together(frames)
+    dispersion = peak = gap_variation = None
+    for row in found.get("intervals", ()):
+        mean_count = row["total"] / math.floor(seconds / width)
+        dispersion = row["squares"] / math.floor(seconds / width) - mean_count * mean_count
+        dispersion, peak = dispersion / mean_count, row["most"] / width
+    for row in found.get("gaps", ()):
+        mean_gap = seconds / (updates - 1)
+        variance = row["squares"] / (updates - 1) - mean_gap * mean_gap
+        gap_variation = float(math.sqrt(max(0.0, variance)) / mean_gap)
     mean = updates / seconds if seconds > 0 else None
+    counts = {row["bucket"]: row["updates"] for row in found.get("buckets", ())}
     return ArrivalProfile(
         updates=updates,
         first_time=first,
-        last_time=last,
+        last_time=rows.last_time,
         interval=width,
         dispersion=dispersion,
         peak_rate=peak,
         peak_over_mean=peak / mean if peak is not None and mean else None,
-        gap_variation=_gap_variation(rows, first, seconds, updates),
-        out_of_order=_out_of_order(rows),
-        buckets=_buckets(rows, first, seconds),
+        gap_variation=gap_variation,
+        out_of_order=int(found["falls"][0]["falls"] or 0),
+        buckets=tuple(
+            (first + part * bucket_width, counts.get(part, 0))
+            for part in range(BUCKETS if bucket_width > 0 else 0)
+        ),
     )
 
 
@@ -92,41 +108,41 @@ def _part(first: float, width: float) -> Column:
     return F.floor((F.col("time") - F.lit(first)) / F.lit(width))
 
 
-def _dispersion(rows: DataFrame, first: float, width: float, intervals: int) -> tuple[float, float]:
-    """Return variance over mean of the counts, empty intervals included, and the peak rate.
+def _cells(rows: DataFrame, first: float, width: float, bucket_width: float) -> DataFrame:
+    """Return the updates per interval and bucket, from which both are counted with one scan."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    The last interval is not a whole one, and left out.
+    bucket = F.least(_part(first, bucket_width), F.lit(BUCKETS - 1))
+    parts = _part(first, width).alias("interval"), bucket.alias("bucket")
+    return rows.groupBy(*parts).agg(F.count("*").alias("updates"))
+
+
+def _updates_per(cells: DataFrame, part: str) -> DataFrame:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    return cells.groupBy(part).agg(F.sum("updates").alias("updates"))
+
+
+def _interval_sums(cells: DataFrame, intervals: int) -> DataFrame:
+    """Return the total, the sum of squares and the maximum of the updates per interval.
+
+    The last interval is shorter than the others and does not count.
     """
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    counts = rows.groupBy(_part(first, width).alias("part")).agg(F.count("*").alias("count"))
-    whole = counts.where(F.col("part") < intervals)
-    square = F.col("count").cast("double") * F.col("count")
-    row = whole.agg(F.sum("count"), F.sum(square), F.max("count")).first()
-    assert row is not None
-    total, squares, most = row
-    mean = total / intervals
-    return (squares / intervals - mean * mean) / mean, most / width
+    counts = _updates_per(cells.where(F.col("interval") < intervals), "interval")
+    updates = F.col("updates")
+    square = updates.cast("double") * updates
+    return counts.agg(
+        F.sum(updates).alias("total"), F.sum(square).alias("squares"), F.max(updates).alias("most")
+    )
 
 
-def _buckets(rows: DataFrame, first: float, seconds: float) -> tuple[tuple[float, int], ...]:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    width = seconds / BUCKETS
-    if width == 0:
-        return ()
-    part = F.least(_part(first, width), F.lit(BUCKETS - 1)).alias("part")
-    found = {row["part"]: row["count"] for row in rows.groupBy(part).count().collect()}
-    return tuple((first + part * width, found.get(part, 0)) for part in range(BUCKETS))
-
-
-def _gap_variation(rows: DataFrame, first: float, seconds: float, updates: int) -> float | None:
-    """Return deviation over mean of the times between updates, of whichever keys."""
+def _gap_squares(rows: DataFrame, first: float, seconds: float) -> DataFrame:
+    """Return the sum of the squared times between updates, of whichever keys."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    if updates < 2 or seconds == 0:
-        return None
     parts = rows.select("time", _part(first, seconds / _SORTED_BUCKETS).alias("part"))
     before = F.lag("time").over(Window.partitionBy("part").orderBy("time"))
     gaps = parts.select("part", "time", (F.col("time") - before).alias("gap"))
@@ -138,48 +154,28 @@ def _gap_variation(rows: DataFrame, first: float, seconds: float, updates: int) 
     # Between parts, of which there are a thousand at most, so one partition will do.
     between = F.col("first") - F.lag("last").over(Window.orderBy("part"))
     squares = F.coalesce("squares", F.lit(0.0)) + F.coalesce(between * between, F.lit(0.0))
-    row = by_part.select(squares.alias("squares")).agg(F.sum("squares")).first()
-    assert row is not None
-    mean = seconds / (updates - 1)
-    return float(math.sqrt(max(0.0, row[0] / (updates - 1) - mean * mean)) / mean)
+    return by_part.select(squares.alias("squares")).agg(F.sum("squares").alias("squares"))
 
 
-def _out_of_order(rows: DataFrame) -> int:
-    """Count updates whose time is before that of the row above them, in their file.
+def _falls(rows: DataFrame) -> DataFrame:
+    """Count the updates whose time is before that of the row above them, in their file.
 
-    Rows keep their order within a block of a file, so that only its ends are looked at again.
+    Rows keep their order within a block of a file. They are compared in short runs, so that no
+    sort is of a whole file; then the ends of the runs are compared.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    schema = "file long, block long, falls long, first double, last double"
-    runs = rows.select("time", "file", "block").mapInArrow(count_falls, schema)
-    # A block comes in several batches, one after the other in the same partition.
-    placed = runs.withColumn("batch", F.monotonically_increasing_id())
-    above = F.lag("last").over(Window.partitionBy("file").orderBy("block", "batch"))
-    falls = F.col("falls") + F.coalesce((F.col("first") < above).cast("long"), F.lit(0))
-    row = placed.select(falls.alias("falls")).agg(F.sum("falls")).first()
-    return int(row[0]) if row is not None and row[0] else 0
-
-
-def count_falls(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield for each run of rows of one block how many times fall, and the first and last one."""
-    import pyarrow as pa
-
-    for batch in batches:
-        time, file, block = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
-        if len(time) == 0:
-            continue
-        is_new = (np.diff(file) != 0) | (np.diff(block) != 0)
-        starts = np.concatenate(([0], np.flatnonzero(is_new) + 1))
-        ends = np.concatenate((starts[1:], [len(time)]))
-        falls = np.concatenate(([0], (np.diff(time) < 0) & ~is_new)).astype(np.int64)
-        yield pa.RecordBatch.from_pydict(
-            {
-                "file": file[starts],
-                "block": block[starts],
-                "falls": np.add.reduceat(falls, starts),
-                "first": time[starts],
-                "last": time[ends - 1],
-            }
-        )
+    placed = rows.select("time", "file", "block", F.monotonically_increasing_id().alias("row"))
+    run = F.shiftright("row", _RUN_BITS).alias("run")
+    above = Window.partitionBy("file", "block", "run").orderBy("row")
+    is_fall = F.col("time") < F.lag("time").over(above)
+    runs = placed.select("*", run).select("*", is_fall.alias("is_fall"))
+    ends = runs.groupBy("file", "block", "run").agg(
+        F.count_if("is_fall").alias("falls"),
+        F.min_by("time", "row").alias("first"),
+        F.max_by("time", "row").alias("last"),
+    )
+    before = F.lag("last").over(Window.partitionBy("file").orderBy("block", "run"))
+    falls = F.col("falls") + F.coalesce((F.col("first") < before).cast("long"), F.lit(0))
+    return ends.select(falls.alias("falls")).agg(F.sum("falls").alias("falls"))

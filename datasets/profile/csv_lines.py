@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import BadFileError
-from ..spark.broken_gzip import gzip_fault
+from ..spark.failure import gzip_fault
 
 
 def csv_header(file: Path) -> list[str]:
@@ -40,14 +40,14 @@ def line_with(file: Path, column: str, text: str | None) -> int | None:
             try:
                 row = next(csv.reader([line.decode()]), [])
             except csv.Error as error:
-                raise BadFileError(file, f"this is no CSV: {error}", line=number) from error
+                raise BadFileError(file, f"not valid CSV: {error}", line=number) from error
             if (row[place].strip() if place < len(row) else "") == wanted:
                 return number
     return None
 
 
 def encoding_fault(file: Path) -> BadFileError | None:
-    """Return the first line that is no UTF-8, None if all are."""
+    """Return the first line that is not UTF-8, None if all are."""
     with _lines(file) as lines:
         try:
             for number, line in enumerate(lines, 1):
@@ -61,8 +61,8 @@ def _check_encoding(file: Path, line: bytes, number: int) -> None:
     try:
         line.decode()
     except UnicodeDecodeError as error:
-        what = f"the byte 0x{line[error.start]:02x} is no UTF-8"
-        reason = f"{what}; convert the file, such as by `iconv -f latin1 -t utf-8`"
+        what = f"the byte 0x{line[error.start]:02x} is not UTF-8"
+        reason = f"{what}; convert the file, for example with `iconv -f latin1 -t utf-8`"
         raise BadFileError(file, reason, line=number) from error
 
 

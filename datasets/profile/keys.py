@@ -7,15 +7,20 @@ Zipf's law needs are computed from it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..spark.together import collect_together
 from .zipf_fit import FEWEST_UPDATES, FitSums, ZipfFit, fit_zipf
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, Row
 
 RANKS: Final = 100
 """About how many ranks are kept, more of the busy ones, as in Figure 8 of the simulator."""
@@ -79,82 +84,97 @@ def key_table(rows: DataFrame) -> DataFrame:
 
 
 def profile_keys(table: DataFrame) -> KeyProfile:
-    """Return how updates are spread over the keys of such a table, which is read several times."""
+    """Return how updates are spread over the keys of such a table, which is scanned three times.
+
+    One Spark job; cache the table before.
+    """
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    total = table.agg(
-        F.count("*").alias("keys"),
-        F.sum("updates").alias("updates"),
-        F.min("updates").alias("slowest"),
-        F.sum("duplicates").alias("duplicates"),
-        F.percentile_approx("burstiness", 0.5).alias("burstiness"),
-    ).first()
-    assert total is not None
-    keys, updates = int(total["keys"]), int(total["updates"])
-    groups = _groups(table).cache()
-    sums = groups.agg(*_sums(keys, updates)).first()
-    assert sums is not None
+    busiest = table.orderBy(F.desc("updates"), F.col("key").cast("string")).limit(BUSIEST)
+    found = collect_together(
+        {
+            "groups": _groups(table),
+            "busiest": busiest.select(F.col("key").cast("string"), "updates", "burstiness"),
+            "burstiness": table.agg(F.percentile_approx("burstiness", 0.5).alias("median")),
+        }
+    )
+    groups = sorted(found["groups"], key=lambda row: row["updates"], reverse=True)
+    keys, updates = groups[-1]["last_rank"], groups[-1]["down_to"]
+    fitted = [row for row in groups if row["updates"] >= FEWEST_UPDATES]
     percents = {each: max(1, keys - (keys * each - 1) // 100) for each in PERCENTS}
     ranks = np.unique(np.geomspace(1, keys, RANKS).round().astype(int)).tolist()
-    at = _updates_at(groups, sorted({*ranks, *percents.values()}))
-    groups.unpersist()
-    busiest = table.orderBy(F.desc("updates"), F.col("key").cast("string")).limit(BUSIEST)
+    last_ranks = [row["last_rank"] for row in groups]
+
+    def updates_at(rank: int) -> int:
+        return int(groups[bisect_left(last_ranks, rank)]["updates"])
+
     return KeyProfile(
         keys=keys,
         busiest=tuple(
-            BusyKey(str(row["key"]), row["updates"], row["burstiness"]) for row in busiest.collect()
+            BusyKey(row["key"], row["updates"], row["burstiness"])
+            for row in sorted(found["busiest"], key=lambda row: (-row["updates"], row["key"]))
         ),
-        slowest_updates=int(total["slowest"]),
+        slowest_updates=groups[-1]["updates"],
         mean_updates=updates / keys,
-        percentiles={percent: at[rank] for percent, rank in percents.items()},
-        share_of_busiest_1_percent=sums["share_1"],
-        share_of_busiest_10_percent=sums["share_10"],
-        gini=sums["gini"],
-        zipf=fit_zipf(FitSums(sums["fit_keys"], sums["fit_updates"], sums["fit_logs"])),
-        ranks=tuple((rank, at[rank]) for rank in ranks),
-        duplicates=int(total["duplicates"]),
-        burstiness_median=total["burstiness"],
+        percentiles={percent: updates_at(rank) for percent, rank in percents.items()},
+        share_of_busiest_1_percent=_of_busiest(groups, -(-keys // 100)) / updates,
+        share_of_busiest_10_percent=_of_busiest(groups, -(-keys // 10)) / updates,
+        gini=_gini(groups),
+        zipf=fit_zipf(
+            FitSums(
+                sum(row["keys"] for row in fitted),
+                sum(row["keys"] * row["updates"] for row in fitted),
+                _sum_in_order(row["logs"] for row in fitted),
+            )
+        ),
+        ranks=tuple((rank, updates_at(rank)) for rank in ranks),
+        duplicates=sum(row["duplicates"] for row in groups),
+        burstiness_median=found["burstiness"][0]["median"],
     )
 
 
 def _groups(table: DataFrame) -> DataFrame:
-    """Return how many keys have so many updates, and the ranks and updates before them."""
+    """Return how many keys have so many updates, and the ranks and updates down to them."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    groups = table.groupBy("updates").agg(F.count("*").alias("keys"))
+    groups = table.groupBy("updates").agg(
+        F.count("*").alias("keys"), F.sum("duplicates").alias("duplicates")
+    )
     # All in one partition: of counts that differ there are few, at most √(2 × updates).
     down = Window.orderBy(F.desc("updates")).rowsBetween(Window.unboundedPreceding, 0)
-    return groups.select(
-        "updates",
-        "keys",
+    ranked = groups.select(
+        "*",
         F.sum("keys").over(down).alias("last_rank"),
         F.sum(F.col("keys") * F.col("updates")).over(down).alias("down_to"),
     )
-
-
-def _sums(keys: int, updates: int) -> list[Column]:
-    """Return the shares, the Gini coefficient and the sums of the fit, over the groups."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     first = F.col("last_rank") - F.col("keys")
-    of_group = F.col("keys") * F.col("updates")
-
-    def share(busiest: int) -> Column:
-        taken = F.greatest(F.lit(0), F.least(F.col("keys"), F.lit(busiest) - first))
-        return F.sum(taken * F.col("updates")) / F.lit(updates)
-
-    below = 2.0 * (F.lit(updates) - F.col("down_to")) + of_group
-    is_fitted = F.col("updates") >= FEWEST_UPDATES
     logs = F.col("updates") * (_log_factorial(F.col("last_rank")) - _log_factorial(first))
-    return [
-        share(-(-keys // 100)).alias("share_1"),
-        share(-(-keys // 10)).alias("share_10"),
-        (1 - F.sum(F.col("keys") * below) / F.lit(float(keys) * updates)).alias("gini"),
-        F.coalesce(F.sum(F.when(is_fitted, F.col("keys"))), F.lit(0)).alias("fit_keys"),
-        F.coalesce(F.sum(F.when(is_fitted, of_group)), F.lit(0)).alias("fit_updates"),
-        F.coalesce(F.sum(F.when(is_fitted, logs)), F.lit(0.0)).alias("fit_logs"),
-    ]
+    return ranked.select("*", logs.alias("logs"))
+
+
+def _of_busiest(groups: Sequence[Row], busiest: int) -> int:
+    """Return the updates of so many of the busiest keys."""
+    return sum(
+        min(row["keys"], max(0, busiest - row["last_rank"] + row["keys"])) * row["updates"]
+        for row in groups
+    )
+
+
+def _gini(groups: Sequence[Row]) -> float:
+    keys, updates = groups[-1]["last_rank"], groups[-1]["down_to"]
+    below = _sum_in_order(
+        row["keys"] * (2.0 * (updates - row["down_to"]) + row["keys"] * row["updates"])
+        for row in groups
+    )
+    gini: float = 1 - below / (float(keys) * updates)
+    return gini
+
+
+def _sum_in_order(numbers: Iterable[float]) -> float:
+    """Add one number after the other: `sum` rounds in another way from Python 3.12 on."""
+    total: float = reduce(add, numbers, 0.0)
+    return total
 
 
 def _log_factorial(number: Column) -> Column:
@@ -164,14 +184,3 @@ def _log_factorial(number: Column) -> Column:
     n = number.cast("double")
     series = (n + 0.5) * F.log(n) - n + 0.5 * float(np.log(2 * np.pi)) + 1 / (12 * n)
     return F.when(n > 1, series - 1 / (360 * n * n * n)).otherwise(0.0)
-
-
-def _updates_at(groups: DataFrame, ranks: list[int]) -> dict[int, int]:
-    """Return how many updates the keys of these ranks have."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    asked = F.explode(F.array(*map(F.lit, ranks)))
-    first = F.col("last_rank") - F.col("keys")
-    rows = groups.select("updates", "last_rank", first.alias("first"), asked.alias("rank"))
-    is_in = (F.col("rank") > F.col("first")) & (F.col("rank") <= F.col("last_rank"))
-    return {row["rank"]: row["updates"] for row in rows.where(is_in).collect()}

@@ -98,7 +98,9 @@ def _scaled(seconds: Column, time: TimeColumn) -> Column:
 
 def _check_no_unit(time: TimeColumn) -> None:
     if time.unit != "s":
-        raise BadOptionError("--time-unit", time.unit, "none, since the times are no numbers")
+        raise BadOptionError(
+            "--time-unit", time.unit, "no --time-unit, since the times are not numbers"
+        )
 
 
 def _is_number(text: str) -> bool:

@@ -1,15 +1,20 @@
-"""Why a Spark job failed, in one line: Spark's own errors are pages of Java's stack traces."""
+"""Why a Spark job failed, in one line, and where a gzip file is broken.
+
+Spark's own errors are pages of Java stack traces, and they do not name the line of a broken file.
+"""
 
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
-from ..errors import JobFailedError
+from ..errors import BadFileError, JobFailedError
 
-JAVA_ENDED: Final = "its Java process has ended, which happens where memory is short"
+JAVA_ENDED: Final = "its Java process has ended; a frequent reason is too little memory"
 
 _ABORTED: Final = re.compile(r"Job aborted .*?: (?=\w+(?:\.\w+)+(?:Exception|Error)\b)")
 _DECORATION: Final = re.compile(r"^\[[A-Z0-9_.]+\] |\s*SQLSTATE: \w+|^(?:[a-z]\w*\.)+(?=[A-Z])")
@@ -79,3 +84,38 @@ def _last_line(text: str) -> str:
     python = text.partition("JVM stacktrace")[0]
     lines = [line.strip() for line in python.splitlines() if line.strip()]
     return first_line(lines[-1]) if lines else JAVA_ENDED
+
+
+CHUNK_BYTES: Final = 1 << 20
+
+
+def gzip_fault(path: Path) -> BadFileError | None:
+    """Return where and how a compressed file is broken, None if it is whole.
+
+    This reads all of it, so it is asked only when Spark could not.
+    """
+    lines = 0
+    last = b"\n"
+    decompressor = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    is_first = True
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(CHUNK_BYTES):
+                while chunk:
+                    if decompressor.eof:
+                        decompressor, is_first = zlib.decompressobj(zlib.MAX_WBITS | 16), False
+                    text = decompressor.decompress(chunk, CHUNK_BYTES)
+                    lines += text.count(b"\n")
+                    last = text[-1:] or last
+                    chunk = decompressor.unused_data or decompressor.unconsumed_tail
+    except zlib.error as error:
+        if not is_first and str(error).endswith("incorrect header check"):
+            return BadFileError(path, "there is other data after the end of the gzip data")
+        reason = f"the gzip data is broken here: {error}"
+        return BadFileError(path, reason, line=lines + 1)
+    except OSError as error:
+        return BadFileError(path, error.strerror or str(error))
+    if decompressor.eof:
+        return None
+    reason = "the gzip data ends here; the file is incomplete"
+    return BadFileError(path, reason, line=max(1, lines + (last != b"\n")))

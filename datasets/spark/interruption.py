@@ -30,7 +30,7 @@ class ToldToEndError(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         self.number = number
         self.status = 128 + number
-        super().__init__(f"told to end by {signal.Signals(number).name}")
+        super().__init__(f"stopped by {signal.Signals(number).name}")
 
 
 class Interruption:

@@ -1,4 +1,4 @@
-"""How far Spark's jobs are, as a bar on the error output; nothing where that is no terminal."""
+"""What a command waits for: a bar in a terminal, else one line, both on the error output."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ LOOK_SECONDS = 0.25
 
 
 @contextmanager
-def job_progress(session: SparkSession, doing: str) -> Iterator[None]:
-    """Show, while the body runs, how many tasks of the running stages are done.
+def job_progress(session: SparkSession | None, doing: str) -> Iterator[None]:
+    """Show what the command is doing while the body runs.
 
-    A line says what is being done where there is no terminal, so that a log shows it, too.
+    A terminal shows a bar, which follows the tasks of the running stages if there is a session.
+    Anything else gets one line, so that a log shows it too.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -30,6 +31,9 @@ def job_progress(session: SparkSession, doing: str) -> Iterator[None]:
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True, redirect_stdout=False) as progress:
         task = progress.add_task(doing, total=None)
+        if session is None:
+            yield
+            return
         done = threading.Event()
         watcher = threading.Thread(target=_watch, args=(session, progress, task, done), daemon=True)
         watcher.start()

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import ExtraMissingError
 from .java import Java, find_java, write_launcher
+from .progress import job_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+SHORT_BYTES: Final = 32 << 20
+"""Up to how much input a job is short: its time goes into starting, compiling and planning."""
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
 
 _QUIET: Final = """\
@@ -40,12 +43,14 @@ def spark_session(
     memory: str = "2g",
     settings: Mapping[str, str] | None = None,
     log_level: str = "OFF",
+    input_bytes: int | None = None,
 ) -> Iterator[SparkSession]:
     """Start Spark in this machine's processes, on all its cores by default; stop it at the end.
 
-    `settings` are Spark's own, by name. JavaMissingError and ExtraMissingError say what is missing.
-    A line on the error output says so if the Java is not the machine's own. A session that runs in
-    this process already is given as it is, and goes on.
+    `settings` are Spark's own, by name. `input_bytes` says about how much the job reads: a short
+    job gets a Java that starts fast, and few shuffle partitions. JavaMissingError and
+    ExtraMissingError say what is missing. A session that already runs in this process is used as
+    it is, and keeps running.
     """
     check_extra()
     from pyspark.errors import PySparkRuntimeError
@@ -61,6 +66,7 @@ def spark_session(
     java = find_java()
     if (notice := java.notice()) is not None:
         sys.stderr.write(notice + "\n")
+    is_short = input_bytes is not None and input_bytes <= SHORT_BYTES
     with (
         tempfile.TemporaryDirectory(prefix="upstream-spark-") as folder,
         _environment(java, Path(folder)),
@@ -69,8 +75,12 @@ def spark_session(
         log_settings.write_text(_QUIET.format(level=log_level), encoding="utf-8")
         given = {
             **_SETTINGS,
+            **(_SHORT_SETTINGS if is_short else {}),
             "spark.driver.memory": memory,
-            "spark.driver.extraJavaOptions": f"{_STACK} -Dlog4j2.configurationFile={log_settings}",
+            "spark.driver.extraJavaOptions": " ".join(
+                (_STACK, f"-Dlog4j2.configurationFile={log_settings}")
+                + (_SHORT_JAVA if is_short else ())
+            ),
             "spark.local.dir": folder,
             "spark.sql.warehouse.dir": str(Path(folder) / "warehouse"),
             **(settings or {}),
@@ -78,7 +88,8 @@ def spark_session(
         builder = SparkSession.builder
         for name, value in given.items():
             builder = builder.config(name, value)
-        session = builder.master(f"local[{cores or '*'}]").appName("upstream").getOrCreate()
+        with job_progress(None, "Starting Spark"):
+            session = builder.master(f"local[{cores or '*'}]").appName("upstream").getOrCreate()
         try:
             yield session
         finally:
@@ -91,6 +102,18 @@ _STACK: Final = "-Xss16m"
 """Spark looks through the message of a query's error by a regular expression that recurs for each
 character; a long message, as of a query that is stopped amid Python code, overflows a usual stack.
 """
+_SHORT_JAVA: Final = (
+    *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+    *("-XX:MetaspaceSize=256m", "-Xmn192m", "-XX:+IgnoreUnrecognizedVMOptions"),
+)
+"""A short job runs most of its code a few times, so compiling it thoroughly costs more than it
+saves. Garbage threads cost likewise, as do collections while classes are loaded.
+"""
+_SHORT_SETTINGS: Final = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+}
+"""Adaptive execution plans each stage anew, to mend partitions that few rows do not have."""
 _SETTINGS: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

@@ -62,7 +62,7 @@ def odd_event(run: Run, event: int) -> BadFileError:
     """Return the error for an event of an update that never arrived, or arrived twice."""
     path, place, cells = place_of_event(run, event)
     what = f"{cells['kind']} of update {cells['number']} of key {cells['key']!r}"
-    why = "which has not arrived"
+    why = "which never arrived"
     if cells["kind"] in ("arrival", "old"):
         why = "whose number is not above those of the updates of the key that arrived before"
     return fault_at(path, place, f"{what}, {why}")

@@ -6,12 +6,13 @@ time for which keys were known in the bucket is the mean over keys and over the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .log_format import STALENESS
 from .look import Extent
+from .runs import value_of_run
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row
@@ -31,12 +32,22 @@ class Bucket:
     """By kind; None where no key was known yet, or it cannot be recomputed."""
 
 
-def by_time(
+def time_frames(
     events: DataFrame, table: DataFrame, extents: Sequence[Extent], buckets: int
+) -> dict[str, DataFrame]:
+    """Return the small frames that `by_time` works with, of a row for each run and bucket."""
+    return {
+        "areas": _areas(events, buckets),
+        "new_keys": _new_keys(table, extents, buckets),
+    }
+
+
+def by_time(
+    rows: Mapping[str, Sequence[Row]], extents: Sequence[Extent], buckets: int
 ) -> list[Bucket]:
-    """Return `buckets` rows for each run, in order of time; O(runs * buckets) here."""
-    areas = {(row["run"], row["bucket"]): row for row in _areas(events, buckets).collect()}
-    new = {(row["run"], row["bucket"]): row for row in _new_keys(table, extents, buckets).collect()}
+    """Return `buckets` rows for each run, in order of time, from the rows of these frames."""
+    areas = {(row["run"], row["bucket"]): row for row in rows["areas"]}
+    new = {(row["run"], row["bucket"]): row for row in rows["new_keys"]}
     found = []
     for extent in extents:
         number, length = extent.run.number, extent.end - extent.start
@@ -95,10 +106,9 @@ def _new_keys(table: DataFrame, extents: Sequence[Extent], buckets: int) -> Data
     """Return how many keys arrived first in each bucket, and the sum of when they did."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    rows = [(extent.run.number, extent.end - extent.start) for extent in extents]
-    runs = table.sparkSession.createDataFrame(rows, "run int, end_of_run double")
+    end = value_of_run([extent.end - extent.start for extent in extents], "double")
     known = table.where("first_arrival is not null")  # not those of which all was rejected
-    timed = known.join(F.broadcast(runs), "run").where("end_of_run > 0")
+    timed = known.withColumn("end_of_run", end).where("end_of_run > 0")
     bucket = F.least(_bucket_of("first_arrival", buckets), F.lit(buckets - 1))
     return timed.groupBy("run", bucket.alias("bucket")).agg(
         F.count("*").alias("keys"), F.sum("first_arrival").alias("first_arrivals")

@@ -1,12 +1,12 @@
 """Runs side by side: means over seeds with their intervals, and ratios paired by seed.
 
-Runs are compared that have the same setting. The mean over seeds has an interval of Student's t
-distribution. What is better is told by pairs: runs with the same seed had the same arrivals, so the
-ratio of their staleness varies much less than either; its interval is that of the mean logarithm,
-again of Student's t. With one seed there are values and ratios, and no intervals.
+Runs with the same setting are compared. The mean over seeds has an interval from Student's t
+distribution. Ratios come from pairs: runs with the same seed had the same arrivals, so the ratio of
+their staleness varies much less than either value. Its interval is that of the mean logarithm. With
+one seed there are values and ratios but no intervals.
 
-Runs without a seed are not independent: two lives of a service's queue are no two draws. So they
-have no interval, however many there are, and a ratio only where there is one run of either name.
+Runs without a seed are not independent: two lives of a service's queue are not two draws. So they
+have no interval, and a ratio only if there is one run of each name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import Final
 
 from ..errors import BadOptionError
 from .log_format import STALENESS
-from .student import quantile
 
 CONFIDENCE: Final = 0.95
 PREFERRED: Final = "in-place"
@@ -131,3 +130,46 @@ def interval(values: Sequence[float]) -> Interval:
         return Interval(mean, None, None, runs)
     half = quantile(CONFIDENCE, runs - 1) * stdev(values) / math.sqrt(runs)
     return Interval(mean, mean - half, mean + half, runs)
+
+
+def central_probability(t: float, degrees: int) -> float:
+    """Return the probability that such a variable is between -t and t.
+
+    >>> round(central_probability(12.7062, 1), 6)
+    0.95
+    """
+    angle = math.atan2(t, math.sqrt(degrees))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    if degrees % 2 == 0:
+        return sine * _series(cosine * cosine, 1, degrees // 2)
+    rest = sine * cosine * _series(cosine * cosine, 2, degrees // 2) if degrees > 1 else 0.0
+    return 2.0 / math.pi * (angle + rest)
+
+
+def quantile(probability: float, degrees: int) -> float:
+    """Return the t for which that is the probability of being between -t and t.
+
+    >>> round(quantile(0.95, 4), 4)
+    2.7764
+    """
+    assert 0 <= probability < 1
+    assert degrees >= 1
+    low, high = 0.0, 1.0
+    while central_probability(high, degrees) < probability:
+        low, high = high, 2.0 * high
+    while (middle := (low + high) / 2.0) not in (low, high):
+        if central_probability(middle, degrees) < probability:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _series(square: float, first: int, terms: int) -> float:
+    """Return 1 + f/(f+1) s + f (f+2)/((f+1)(f+3)) s^2 + …, that many terms."""
+    term = total = 1.0
+    for place in range(1, terms):
+        step = first + 2 * place
+        term *= square * (step - 2) / (step - 1)
+        total += term
+    return total

@@ -59,10 +59,10 @@ def read_description(path: Path) -> Description:
         raise BadFileError(path, f"is not JSON: {error}", line=line) from error
     members = _Members(path, given)
     if members.text("format", "") != FORMAT:
-        raise BadFileError(path, f"`format` is not {FORMAT!r}: this describes something else")
+        raise BadFileError(path, f"`format` is not {FORMAT!r}, so this is not an event log")
     version = members.count("version")
     if version != VERSION:
-        reason = f"is of version {version} of the format, and version {VERSION} can be read"
+        reason = f"format version {version} is not supported; expected {VERSION}"
         raise BadFileError(path, reason)
     policy = members.text("policy", path.parent.name)
     not_told = members.below("not_told")

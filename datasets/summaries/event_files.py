@@ -38,6 +38,7 @@ def read_events(session: SparkSession, runs: Iterable[Run]) -> DataFrame:
 def _read(
     session: SparkSession, suffix: str, names: tuple[str, ...], run_of: dict[Path, int]
 ) -> DataFrame:
+    import pyarrow as pa
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     paths = [path_to_read(path) for path in run_of]
@@ -49,7 +50,11 @@ def _read(
         frame = session.read.schema(_schema(tuple(COLUMNS))).parquet(*paths)
     own = [path.replace("file:///", "file:/", 1) for path in frame.inputFiles()]  # as in rows
     rows = [(path, run_of[Path(unquote(path.removeprefix("file:")))]) for path in own]
-    runs = F.broadcast(session.createDataFrame(rows, "path string, run int"))
+    numbers = pa.array([number for _, number in rows], pa.int32())
+    # As Arrow data: Spark starts Python workers, which takes a second, to read a list.
+    runs = F.broadcast(
+        session.createDataFrame(pa.table({"path": [path for path, _ in rows], "run": numbers}))
+    )
     events = frame.select(*COLUMNS, F.col("_metadata.file_path").alias("path"))
     return events.join(runs, "path").select(*COLUMNS, "run")
 

@@ -52,17 +52,17 @@ def _reason(cells: Cells, *, event: int, time: float) -> str | None:
     """Return what is wrong with a row after the one with this event and time; None if nothing."""
     for name in ("event", "number"):
         if not _is_integer(cells[name]):
-            return f"the {name} is no integer: {_shown(cells[name])}"
+            return f"the {name} is not an integer: {_shown(cells[name])}"
     if not _is_finite(cells["time"]):
-        return f"the time is no finite number: {_shown(cells['time'])}"
+        return f"the time is not a finite number: {_shown(cells['time'])}"
     if cells["kind"] not in KINDS:
-        return f"there is no kind {_shown(cells['kind'])}; kinds are {', '.join(KINDS)}"
+        return f"unknown kind {_shown(cells['kind'])}; kinds are {', '.join(KINDS)}"
     if cells["key"] is None or cells["key"] == "":
         return "there is no key"
     found = int(str(cells["event"]))
     if found != event + 1:
-        missing = "this is a part of a log" if event < 0 else "rows are missing, or out of order"
-        return f"event {found} where {event + 1} should be: {missing}"
+        missing = "this is only part of a log" if event < 0 else "rows are missing, or out of order"
+        return f"found event {found} instead of {event + 1}: {missing}"
     if float(str(cells["time"])) < time:
         return f"the time {cells['time']} is before that of the row before it, {time!r}"
     return None

@@ -5,6 +5,7 @@ All of it is worked out of the table by key, and a few rows for each run come ba
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,7 @@ from .by_key import COUNTERS
 from .log_format import STALENESS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Row
 
 POINTS: Final = 100
 """Into how many parts the keys are divided, for their distribution."""
@@ -51,10 +52,10 @@ class Figures:
     """How many updates were accepted, and of how many keys just so many were."""
 
 
-def figures(table: DataFrame, *, worst: int) -> dict[int, Figures]:
-    """Return the figures of each run, by its number; `worst` keys of each. O(runs) here.
+def figure_frames(table: DataFrame, *, worst: int) -> dict[str, DataFrame]:
+    """Return the small frames that the figures of each run, and its `worst` keys, come from.
 
-    But for the rates: at most about the root of twice the number of events.
+    They have O(runs) rows, but for the rates: at most about the root of twice the number of events.
     """
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
@@ -69,10 +70,19 @@ def figures(table: DataFrame, *, worst: int) -> dict[int, Figures]:
         (F.sum(F.col("latency_mean") * delivered) / F.sum(delivered)).alias("latency_mean"),
         F.min("odd").alias("odd"),
     )
+    rates = known.groupBy("run", "accepted").agg(F.count("*").alias("keys"))
+    return {"runs": of_runs, "rates": rates, "worst": _worst(known, worst)}
+
+
+def figures(found: Mapping[str, Sequence[Row]]) -> dict[int, Figures]:
+    """Return the figures of each run, by its number, from the rows of these frames."""
     rates: dict[int, list[tuple[int, int]]] = {}
-    for row in known.groupBy("run", "accepted").count().orderBy("run", "accepted").collect():
-        rates.setdefault(row["run"], []).append((row["accepted"], row["count"]))
-    stalest = _worst(known, worst)
+    for row in sorted(found["rates"], key=lambda row: row["accepted"]):
+        rates.setdefault(row["run"], []).append((row["accepted"], row["keys"]))
+    worst: dict[int, list[WorstKey]] = {}
+    for row in sorted(found["worst"], key=lambda row: row["rank"]):
+        key = WorstKey(**{name: row[name] for name in WorstKey.__slots__})
+        worst.setdefault(row["run"], []).append(key)
     return {
         row["run"]: Figures(
             keys=row["keys"],
@@ -81,10 +91,10 @@ def figures(table: DataFrame, *, worst: int) -> dict[int, Figures]:
             counters={name: row[name] for name in ("accepted", "superseded", *COUNTERS)},
             latency_mean=row["latency_mean"],
             odd=row["odd"],
-            worst=tuple(stalest.get(row["run"], ())),
+            worst=tuple(worst.get(row["run"], ())),
             rates=tuple(rates.get(row["run"], ())),
         )
-        for row in of_runs.collect()
+        for row in found["runs"]
     }
 
 
@@ -97,22 +107,11 @@ def lower_bound(found: Figures, *, seconds: float, cost: float, of: str) -> floa
     return staleness_lower_bound(rates, cost, of=of)
 
 
-def _worst(known: DataFrame, most: int) -> dict[int, list[WorstKey]]:
+def _worst(known: DataFrame, most: int) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     staleness = F.coalesce("queue_staleness", "application_staleness")
     stalest_first = Window.partitionBy("run").orderBy(F.desc_nulls_last(staleness), "key")
     ranked = known.withColumn("rank", F.row_number().over(stalest_first))
-    found: dict[int, list[WorstKey]] = {}
-    for row in ranked.where(F.col("rank") <= most).orderBy("run", "rank").collect():
-        found.setdefault(row["run"], []).append(
-            WorstKey(
-                key=row["key"],
-                queue_staleness=row["queue_staleness"],
-                application_staleness=row["application_staleness"],
-                accepted=row["accepted"],
-                superseded=row["superseded"],
-            )
-        )
-    return found
+    return ranked.where(F.col("rank") <= most).select("run", "rank", *WorstKey.__slots__)

@@ -1,19 +1,15 @@
 """A first look at the events of all runs: how many there are, of which kind, from when to when.
 
-It finds what cannot be summarised: rows that do not parse, kinds that nobody knows, events that are
-missing or there twice, times that go backwards. Rows are compared with their neighbours where they
-stand, in Arrow batches, which gives one row for each stretch of events without a fault; stretches
-are then compared with one another. Only where there is a fault `first_fault` looks for it, row by
-row.
+It finds what cannot be summarised: rows that do not parse, unknown kinds, events that are missing
+or there twice, times that go backwards. Each event is compared with the one before it, in chunks
+of consecutive events, so that no task sorts a whole run; then each chunk is compared with the one
+before it. Only where there is a fault does `first_fault` look for it, row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Final
 
 from ..errors import BadFileError
 from .description import Integrated
@@ -23,11 +19,10 @@ from .log_format import DESCRIPTION, KINDS
 from .runs import Run
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import Column, DataFrame, Row, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
-_STRETCH: Final = "run int, first_event long, last_event long, first_time double, last_time double"
-_SCHEMA: Final = f"{_STRETCH}, is_bad boolean, counts array<long>"
+_CHUNK_BITS: Final = 16
+"""A chunk has two to this power of consecutive events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +54,13 @@ class Extent:
 
 def look_over(session: SparkSession, runs: list[Run]) -> list[Extent]:
     """Return how far each run goes; BadFileError names the first fault of the first bad one."""
-    stretches = _coded(read_events(session, runs)).mapInArrow(_stretches, _SCHEMA)
-    found = {row["run"]: row for row in _by_run(stretches).collect()}
+    chunks = _chunks(_coded(read_events(session, runs)))
+    found = {row["run"]: row for row in _by_run(chunks).collect()}
     return [_extent(run, found.get(run.number)) for run in runs]
 
 
 def _coded(frame: DataFrame) -> DataFrame:
-    """Return what is needed of each event, as numbers."""
+    """Return what is needed of each event, as numbers; the code of a bad event is negative."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     is_finite = F.abs("time") < float("inf")
@@ -80,59 +75,42 @@ def _coded(frame: DataFrame) -> DataFrame:
     )
 
 
-def _stretches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield a row for each stretch of events that follow one another as they should."""
-    import pyarrow as pa
-
-    for batch in batches:
-        if batch.num_rows == 0:
-            continue
-        run, event, time, code = (column.to_numpy() for column in batch.columns)
-        follows = (np.diff(event) == 1) & (np.diff(time) >= 0) & (np.diff(run) == 0)
-        firsts = np.concatenate(([0], np.flatnonzero(~follows) + 1))
-        lasts = np.concatenate((firsts[1:], [len(event)])) - 1
-        pairs = list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
-        yield pa.record_batch(
-            {
-                "run": run[firsts],
-                "first_event": event[firsts],
-                "last_event": event[lasts],
-                "first_time": time[firsts],
-                "last_time": time[lasts],
-                "is_bad": np.minimum.reduceat(code, firsts) < 0,
-                "counts": pa.array(
-                    [_counts(code[first:last]) for first, last in pairs], pa.list_(pa.int64())
-                ),
-            }
-        )
-
-
-def _counts(codes: np.ndarray[Any, np.dtype[np.int32]]) -> list[int]:
-    counted: list[int] = np.bincount(codes + 1, minlength=len(KINDS) + 1)[1:].tolist()
-    return counted
-
-
-def _by_run(stretches: DataFrame) -> DataFrame:
+def _chunks(events: DataFrame) -> DataFrame:
+    """Return a row for each chunk of consecutive events: its ends, its kinds, whether it is bad."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    before = Window.partitionBy("run").orderBy("first_event", "last_event")
+    chunk = F.shiftright("event", _CHUNK_BITS).alias("chunk")
+    before = Window.partitionBy("run", "chunk").orderBy("event")
+    is_gap = F.col("event") != F.lag("event").over(before) + 1
+    is_backwards = F.col("time") < F.lag("time").over(before)
+    is_fault = F.coalesce(is_gap | is_backwards, F.lit(False)) | (F.col("code") < 0)
+    checked = events.select("*", chunk).select("*", is_fault.alias("is_fault"))
+    return checked.groupBy("run", "chunk").agg(
+        F.min("event").alias("first_event"),
+        F.max("event").alias("last_event"),
+        F.min_by("time", "event").alias("first_time"),
+        F.max_by("time", "event").alias("last_time"),
+        F.max("is_fault").alias("is_bad"),
+        *(F.count_if(F.col("code") == code).alias(kind) for code, kind in enumerate(KINDS)),
+    )
+
+
+def _by_run(chunks: DataFrame) -> DataFrame:
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    before = Window.partitionBy("run").orderBy("chunk")
     expected = F.coalesce(F.lag("last_event").over(before), F.lit(-1)) + 1
     is_gap = F.col("first_event") != expected
     is_backwards = F.coalesce(F.lag("last_time").over(before) > F.col("first_time"), F.lit(False))
-    faulty = stretches.withColumn("is_bad", F.col("is_bad") | is_gap | is_backwards)
+    faulty = chunks.withColumn("is_bad", F.col("is_bad") | is_gap | is_backwards)
     return faulty.groupBy("run").agg(
         F.max("is_bad").alias("is_bad"),
         F.min("first_time").alias("start"),
         F.max("last_time").alias("end"),
-        *(_count_of(place).alias(kind) for place, kind in enumerate(KINDS)),
+        *(F.sum(f"`{kind}`").alias(kind) for kind in KINDS),
     )
-
-
-def _count_of(place: int) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    return F.sum(F.col("counts")[place])
 
 
 def _extent(run: Run, row: Row | None) -> Extent:
@@ -152,8 +130,8 @@ def _extent(run: Run, row: Row | None) -> Extent:
         start = described.start
     is_as_described = described.events in (None, events)
     if described.is_finished and not is_as_described:
-        reason = f"it has {events:,} events, and its {DESCRIPTION} says {described.events:,}"
-        raise BadFileError(run.folder, f"{reason}: files are missing, or of another run")
+        reason = f"it has {events:,} events, but its {DESCRIPTION} says {described.events:,}"
+        raise BadFileError(run.folder, f"{reason}: files are missing or from another run")
     if described.end is not None and is_as_described:
         if described.end < end:
             raise BadFileError(run.folder, f"the last event, at {end!r}, is after its end")

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import BadFileError, BadOptionError
 from .description import Description, read_description
 from .log_format import DESCRIPTION, FILES, SUFFIXES
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,9 @@ def find_runs(places: Sequence[Path], assumed: Assumed) -> list[Run]:
             raise BadFileError(place, "there is no such file or folder")
         runs = dict([(place, (place,))] if place.is_file() else _runs_below(place))
         if not runs and place.is_dir() and (place / DESCRIPTION).exists():
-            raise BadFileError(place, "the run has no events: there are no files of them")
+            raise BadFileError(place, "the run has no files of events")
         if not runs:
-            what = f"no event log: neither {DESCRIPTION} nor {FILES}{' or '.join(SUFFIXES)}"
+            what = f"not an event log: neither {DESCRIPTION} nor {FILES}{' or '.join(SUFFIXES)}"
             raise BadFileError(place, what)
         found |= {folder.resolve(): files for folder, files in runs.items()}
     runs_found = [
@@ -56,7 +60,7 @@ def find_runs(places: Sequence[Path], assumed: Assumed) -> list[Run]:
     ]
     if assumed != Assumed() and not any(run.described.is_assumed for run in runs_found):
         option, value = ("--policy", assumed.policy) if assumed.policy else ("--end", assumed.end)
-        raise BadOptionError(option, value, f"no such option, as every run has a {DESCRIPTION}")
+        raise BadOptionError(option, value, f"no such option, since every run has a {DESCRIPTION}")
     return runs_found
 
 
@@ -68,6 +72,16 @@ def empty_runs(places: Sequence[Path]) -> list[Path]:
         for folder in folders
         if (folder / DESCRIPTION).exists() and not any(_event_files(folder.iterdir()))
     ]
+
+
+def value_of_run(values: Sequence[object], kind: str) -> Column:
+    """Return for each row the value of its run, from one value of this type for each run.
+
+    The values go into the query itself: a join would be a stage more.
+    """
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    return F.get(F.array(*map(F.lit, values)).cast(f"array<{kind}>"), F.col("run"))
 
 
 def _runs_below(folder: Path) -> Iterator[tuple[Path, tuple[Path, ...]]]:
@@ -93,9 +107,9 @@ def _event_files(paths: Iterable[Path]) -> Iterator[Path]:
 def _run(number: int, folder: Path, files: tuple[Path, ...], assumed: Assumed) -> Run:
     suffixes = {path.suffix for path in files}
     if len(suffixes) > 1:
-        raise BadFileError(folder, "has events as CSV and as Parquet; which of them is the log?")
+        raise BadFileError(folder, "has events as both CSV and Parquet; keep one of them")
     if not suffixes <= set(SUFFIXES):
-        raise BadFileError(folder, f"is no file of events: expected {' or '.join(SUFFIXES)}")
+        raise BadFileError(folder, f"not a file of events: expected {' or '.join(SUFFIXES)}")
     path = folder / DESCRIPTION
     if folder.is_dir() and path.exists():
         return Run(number, folder, files, read_description(path))

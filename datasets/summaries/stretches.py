@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Final
 from .event_files import read_events
 from .log_format import STALENESS
 from .look import Extent
+from .runs import value_of_run
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -49,11 +50,10 @@ def measured_events(session: SparkSession, extents: list[Extent]) -> DataFrame:
     """
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    rows = [(each.run.number, each.start, each.end - each.start) for each in extents]
-    runs = session.createDataFrame(rows, "run int, start double, end_of_run double")
+    start = value_of_run([each.start for each in extents], "double")
+    end = value_of_run([each.end - each.start for each in extents], "double")
     events = read_events(session, [extent.run for extent in extents])
-    events = events.join(F.broadcast(runs), "run")
-    events = events.withColumn("time", F.col("time") - F.col("start")).drop("start")
+    events = events.withColumns({"time": F.col("time") - start, "end_of_run": end})
     return _with_stretches(_with_ends(events))
 
 

@@ -11,14 +11,15 @@ from upstream.staleness import against_bound
 
 from ..errors import BadFileError
 from ..spark.paths import path_to_read
+from ..spark.together import collect_together
 from .by_key import by_key, odd_event
-from .by_time import Bucket, by_time
+from .by_time import Bucket, by_time, time_frames
 from .comparison import Comparison, Sample, compare
 from .costs import measured_costs
-from .figures import Figures, figures, lower_bound
+from .figures import Figures, figure_frames, figures, lower_bound
 from .log_format import STALENESS
 from .look import Extent, look_over
-from .runs import Run
+from .runs import Run, value_of_run
 from .stretches import measured_events
 
 if TYPE_CHECKING:
@@ -134,13 +135,15 @@ def summarize(session: SparkSession, runs: list[Run], folder: Path, asked: Asked
     extents = look_over(session, runs)
     events = measured_events(session, extents).persist()
     table = _write_by_key(by_key(events, extents), extents, folder / "by_key")
-    found = figures(table, worst=asked.worst)
+    frames = figure_frames(table, worst=asked.worst)
+    rows = collect_together(frames | time_frames(events, table, extents, asked.buckets))
+    events.unpersist()
+    found = figures(rows)
     for run in runs:
         odd = found[run.number].odd
         if odd is not None:
             raise odd_event(run, odd)
-    buckets = by_time(events, table, extents, asked.buckets)
-    events.unpersist()
+    buckets = by_time(rows, extents, asked.buckets)
     untold = [run for run in runs if run.described.processing_cost is None]
     costs = measured_costs(session, untold)
     summaries = [_summary(extent, found[extent.run.number], costs) for extent in extents]
@@ -162,23 +165,23 @@ def _check_once(runs: Sequence[Run]) -> None:
 
 def _write_by_key(table: DataFrame, extents: list[Extent], folder: Path) -> DataFrame:
     """Write the table by key, with the names of runs for whoever reads it; return it as read."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    session = table.sparkSession
-    rows = [
-        (each.run.number, described.name, described.policy, described.seed)
-        for each in extents
-        for described in (each.run.described,)
-    ]
-    names = session.createDataFrame(rows, "run int, name string, policy string, seed long")
-    named = table.join(F.broadcast(names), "run")
+    described = [each.run.described for each in extents]
+    named = table.withColumns(
+        {
+            "name": value_of_run([each.name for each in described], "string"),
+            "policy": value_of_run([each.policy for each in described], "string"),
+            "seed": value_of_run([each.seed for each in described], "long"),
+        }
+    )
     first = ("run", "name", "policy", "seed", "key")
     rest = [column for column in table.columns if column not in first]
     named.select(*first, *rest).write.parquet(str(folder))
     for path in folder.iterdir():  # Spark's checksums, and its note that it was done
         if path.name.startswith((".", "_")):
             path.unlink()
-    return session.read.parquet(path_to_read(folder))
+    return table.sparkSession.read.schema(named.select(*first, *rest).schema).parquet(
+        path_to_read(folder)
+    )
 
 
 def _summary(extent: Extent, found: Figures, costs: dict[int, float]) -> RunSummary:

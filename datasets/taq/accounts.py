@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from .lines import PLACE
 from .sources import Source
-from .staging import BAD, BLANK, HEADER, TRAILER
+from .staging import BAD, BLANK, HEADER, PLACE, TRAILER
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import BadFileError
-from ..spark.broken_gzip import gzip_fault
+from ..spark.failure import gzip_fault
 
 BEGINNING_BYTES: Final = 1 << 16
 
@@ -48,12 +48,12 @@ def beginning(path: Path) -> list[str]:
     text = _uncompressed_beginning(path) if is_compressed else _read(path, BEGINNING_BYTES)
     text = text.removeprefix(codecs.BOM_UTF8)
     if not text.strip():
-        raise BadFileError(path, "there is nothing but blanks in it" if text else "it is empty")
+        raise BadFileError(path, "the file has only blanks" if text else "it is empty")
     lines = text.decode("utf-8", errors="replace").split("\n")
     if len(text) >= BEGINNING_BYTES - len(codecs.BOM_UTF8):
         lines.pop()  # it may go on
     if not lines:
-        raise BadFileError(path, "the first line does not end; this is no text", line=1)
+        raise BadFileError(path, "the first line does not end; this is not a text file", line=1)
     return [line.rstrip("\r") for line in lines]
 
 
@@ -64,9 +64,9 @@ def _first_bytes(path: Path) -> bytes:
 def _read(path: Path, size: int) -> bytes:
     try:
         if path.is_dir():
-            raise BadFileError(path, "this is a folder; name the files in it")
+            raise BadFileError(path, "this is a folder; give the files in it")
         if path.exists() and not path.is_file():  # a named pipe would be waited for, without end
-            raise BadFileError(path, "it is not a regular file; copy what it gives into one")
+            raise BadFileError(path, "not a regular file; copy its contents into one")
         with path.open("rb") as file:
             return file.read(size)
     except FileNotFoundError:

@@ -10,8 +10,8 @@ from typing import Final
 
 from ..errors import BadFileError
 from .accounts import Account, Place
-from .dates import parsed_date
 from .staging import BAD, BLANK, HEADER, TRAILER
+from .times import parsed_date
 
 _TRAILER: Final = re.compile(r"END\|([0-9]{8})\|\s*([0-9]+)\s*(?:\|.*)?")
 _EMPTY: Final = "the line is empty"
@@ -53,7 +53,7 @@ def check(accounts: Sequence[Account], allowance: Allowance) -> Findings:
 def _check_header(account: Account) -> None:
     header = account.sorts.get(HEADER)
     if header is not None and header.count > 1:
-        reason = "this is the header again; are there several files in this one?"
+        reason = "this is the header again; was this file joined from several?"
         raise _error(account, reason, header.last)
 
 
@@ -92,27 +92,27 @@ def _stated_date(account: Account, allowance: Allowance) -> date | None:
         if not allowance.is_trailer_needed:
             return None
         reason = (
-            "the file ends here, without a trailer END|date|rows, so it may not be whole; "
-            "--no-trailer takes it all the same"
+            "the file ends without a trailer END|date|rows and may be incomplete; "
+            "--no-trailer accepts it"
         )
         raise BadFileError(
             source.path, reason, line=account.line_number(account.last_line(but=BLANK))
         )
     if trailer.count > 1 or account.last_line(but=TRAILER) > trailer.first:
         place = account.first_after(trailer.first)
-        raise _error(account, "there is something after the trailer", place)
+        raise _error(account, "there is text after the trailer", place)
     text = trailer.text or ""
     found = _TRAILER.fullmatch(text)
     stated = parsed_date(found[1]) if found else None
     if found is None or stated is None:
-        raise _error(account, f"this is no trailer END|date|rows: {text[:40]!r}", trailer.first)
+        raise _error(account, f"not a trailer END|date|rows: {text[:40]!r}", trailer.first)
     _check_rows(account, int(found[2]), "the trailer", account.line_number(trailer.first))
     return stated
 
 
 def _check_rows(account: Account, stated: int | None, where: str, line: int) -> None:
     if stated is not None and stated != account.rows:
-        reason = f"{where} says that there are {stated:,} rows, and there are {account.rows:,}"
+        reason = f"{where} says {stated:,} rows, but there are {account.rows:,}"
         raise BadFileError(account.source.path, reason, line=line)
 
 
@@ -121,11 +121,11 @@ def _date_of(account: Account, stated: date | None, given: date | None) -> date 
     if source.format.is_monthly:
         return None
     if stated is not None and given is not None and stated != given:
-        reason = f"this is of {stated}, and --date says {given}; leave --date out"
+        reason = f"the file is of {stated}, but --date is {given}; omit --date"
         raise BadFileError(source.path, reason)
     found = stated or given or source.name_date
     if found is None:
-        reason = "neither the file nor its name says of which day it is; say so by --date"
+        reason = "neither the file nor its name has its date; give it with --date"
         raise BadFileError(source.path, reason)
     return found
 

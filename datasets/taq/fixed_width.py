@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from .dates import parsed_date
 from .formats import Format, Kind
+from .times import parsed_date
 
 WIDTHS: Final[Mapping[Kind, Mapping[str, int]]] = {
     Kind.TRADES: {

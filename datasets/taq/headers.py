@@ -66,7 +66,7 @@ def _complete(line: str, format_: Format) -> Header:
     for field, aliases in format_.value.columns.items():
         found = [place for place, name in enumerate(names) if name in aliases]
         if len(found) > 1:
-            raise BadHeaderError(f"the header has two columns {names[found[0]]!r}")
+            raise BadHeaderError(f"the header has two columns called {names[found[0]]!r}")
         if found:
             places[field] = found[0]
         elif field not in OPTIONAL:

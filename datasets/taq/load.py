@@ -18,10 +18,9 @@ from .accounts import KEPT, Account, account_for, dropped_by_reason
 from .checks import Allowance, Findings, check
 from .filters import Filters
 from .formats import Kind
-from .lines import PLACE
 from .rows import VALUES
 from .sources import Source, kind_of
-from .staging import stage
+from .staging import PLACE, stage
 from .times import seconds_of, utc_nanoseconds
 
 if TYPE_CHECKING:
@@ -69,8 +68,8 @@ def load(
         findings = check(accounts, wanted.allowance)
     kept = sum(account.count(KEPT) for account in accounts)
     if kept == 0:
-        reason = f"none of the {sum(each.rows for each in accounts):,} rows is wanted"
-        raise BadFileError(_files(sources), f"{reason}; look at the filters")
+        reason = f"none of the {sum(each.rows for each in accounts):,} rows pass the filters"
+        raise BadFileError(_files(sources), f"{reason}; check the filter options")
     with job_progress(session, f"Sorting {kept:,} {kind_of(sources).value}"):
         write_trace(in_order(staged, sources, findings.dates, kept), folder)
     shutil.rmtree(work)

@@ -9,9 +9,9 @@ from typing import Final
 
 from ..errors import BadOptionError
 from .conditions import chosen_conditions, parsed_conditions
-from .dates import parsed_date
 from .filters import USUAL_CORRECTIONS, Filters
 from .formats import FORMATS, Format, Kind
+from .times import parsed_date
 
 ALL: Final = "all"
 
@@ -39,7 +39,7 @@ def date_of(text: str | None, formats: Iterable[Format]) -> date | None:
     if found is None:
         raise BadOptionError("--date", repr(text), "a day such as 20140106")
     if all(each.is_monthly for each in formats):
-        expected = "no such option with monthly files, in which each row has its date"
+        expected = "no --date with monthly files, where each row has its date"
         raise BadOptionError("--date", repr(text), expected)
     return found
 
@@ -54,7 +54,9 @@ def symbols_of(text: str | None) -> tuple[str, ...] | None:
         return None
     symbols = tuple(dict.fromkeys(each.strip() for each in text.split(",")))
     if not all(symbols):
-        raise BadOptionError("--symbols", repr(text), "symbols with commas between, as IBM,BRK B")
+        raise BadOptionError(
+            "--symbols", repr(text), "symbols separated by commas, such as IBM,BRK B"
+        )
     return symbols
 
 
@@ -111,10 +113,10 @@ def filters_of(
     }
     for option, value in for_trades.items():
         if kind is not Kind.TRADES and value is not None:
-            raise BadOptionError(option, value, "no such option with quotes; it is for trades")
+            raise BadOptionError(option, value, "trades; quotes do not have this option")
     if all_conditions and (conditions is not None or drop_conditions is not None):
         raise BadOptionError(
-            "--all-conditions", True, "no --conditions or --drop-conditions together with it"
+            "--all-conditions", True, "neither --conditions nor --drop-conditions with it"
         )
     from_second, to_second = second_of("--from", from_time), second_of("--to", to_time)
     if from_second is not None and to_second is not None and from_second > to_second:

@@ -10,10 +10,10 @@ from typing import Final
 
 from ..errors import BadFileError
 from .bytes_of_files import beginning, is_gzip
-from .dates import date_in_name
 from .fixed_width import read_fixed
 from .formats import FORMATS, Format, Kind
 from .headers import BadHeaderError, read_header
+from .times import date_in_name
 
 SHOWN: Final = 40
 """How much of a line is shown in an error."""
@@ -96,9 +96,9 @@ def _recognised(path: Path, named: Format | None) -> Source:
         return source
     shown = repr(lines[0][:SHOWN])
     if named is not None:
-        raise BadFileError(path, f"{shown} is no header of {named}", line=1)
+        raise BadFileError(path, f"{shown} is not a header of {named}", line=1)
     names = ", ".join(FORMATS)
-    reason = f"{shown} begins no TAQ file that is known; if it is one, say --format ({names})"
+    reason = f"{shown} is not the start of a known TAQ format; choose one with --format ({names})"
     raise BadFileError(path, reason, line=1)
 
 

@@ -1,8 +1,10 @@
-"""Every line of every file as a row of a Parquet table, with what it is and where it was.
+"""Read every line of every file into a Parquet table, with what the line is and where it was.
 
-So the files, which may be compressed and then cannot be split, are read and parsed once. All that
-is asked later (counts, trailers, the number of a line, and the sorting itself) is asked here. What
-is dropped takes hardly any room, as its values are null.
+So the files are read and parsed once; compressed files cannot be split. Counts, trailers, line
+numbers and the sort all use this table. Dropped rows take hardly any room, since their values are
+null.
+
+Spark reads the files through links with names of its own, so that any file name works.
 """
 
 from __future__ import annotations
@@ -14,16 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..errors import BadFileError, JobFailedError
-from ..spark.broken_gzip import gzip_fault
-from ..spark.failure import failures_named
+from ..spark.failure import failures_named, gzip_fault
 from ..spark.paths import path_to_read
 from .filters import Filters
-from .lines import PLACE, link_files, read_lines
 from .rows import VALUES, with_values
 from .sources import Source, kind_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+
 
 HEADER: Final = "header"
 TRAILER: Final = "trailer"
@@ -128,7 +129,39 @@ def _broken_files_named(sources: Sequence[Source]) -> Iterator[None]:
     except JobFailedError:
         for source in sources:
             if not source.path.exists():
-                raise BadFileError(source.path, "the file has gone away") from None
+                raise BadFileError(source.path, "the file has been removed") from None
             if source.is_gzip and (fault := gzip_fault(source.path)) is not None:
                 raise fault from None
         raise
+
+
+PLACE: Final = ("file", "at", "row")
+"""Columns whose order is that of the lines, file after file."""
+
+
+def link_files(sources: Sequence[Source], folder: Path) -> list[Path]:
+    """Make a link to each file in a folder, named by its number and what it is."""
+    folder.mkdir()
+    links = []
+    for number, source in enumerate(sources):
+        link = folder / f"{number:06d}.txt{'.gz' if source.is_gzip else ''}"
+        link.symlink_to(source.path.absolute())
+        links.append(link)
+    return links
+
+
+def read_lines(session: SparkSession, links: Sequence[Path]) -> DataFrame:
+    r"""Return a frame `file, at, row, line` of linked files, as they are but for ends of lines.
+
+    Only `\n` ends a line: one that ends in `\r\n` loses the `\r` here. Spark drops the byte order
+    mark at the beginning of a file, and keeps bytes that are no UTF-8.
+    """
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    text = session.read.option("lineSep", "\n").text([path_to_read(link) for link in links])
+    return text.select(
+        F.substring("_metadata.file_name", 1, 6).cast("int").alias("file"),
+        F.col("_metadata.file_block_start").alias("at"),
+        F.monotonically_increasing_id().alias("row"),
+        F.rtrim("value", F.lit("\r")).alias("line"),
+    )

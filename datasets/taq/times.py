@@ -1,16 +1,19 @@
-"""Times of day and dates in New York, as the formats write them, and what they are in UTC.
+"""Dates and times of day in New York, as the formats write them, and what they are in UTC.
 
-All in Spark expressions on whole nanoseconds and days. The zone's rules are Java's, so the days on
-which the clocks change are right: an hour that comes twice is taken as the first, and one that does
-not come as if the clocks had not been changed yet.
+All in Spark expressions on whole nanoseconds and days. Java's rules for the time zone apply, so the
+days on which the clocks change are right. An hour that occurs twice is taken as the first one. An
+hour that does not occur is computed as if the clocks had not changed yet.
 """
 
 from __future__ import annotations
 
+import re
+from datetime import date
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
+
 
 ZONE: Final = "America/New_York"
 SECOND: Final = 1_000_000_000
@@ -87,3 +90,39 @@ def _number(text: Column, start: int, length: int) -> Column:
 
 def _clock(hours: Column, minutes: Column, seconds: Column) -> Column:
     return ((hours * 60 + minutes) * 60 + seconds) * SECOND
+
+
+FIRST_YEAR: Final = 1990
+LAST_YEAR: Final = 2099
+
+
+def parsed_date(text: str) -> date | None:
+    """Return the date that eight digits are, year or month first; None if they are none.
+
+    Years tell the two ways apart, as no month is 19 or 20.
+
+    >>> parsed_date("20140106"), parsed_date("01062014"), parsed_date("20141306")
+    (datetime.date(2014, 1, 6), datetime.date(2014, 1, 6), None)
+    """
+    if not re.fullmatch(r"[0-9]{8}", text):
+        return None
+    year_first = int(text[:4]), int(text[4:6]), int(text[6:])
+    month_first = int(text[4:]), int(text[:2]), int(text[2:4])
+    for year, month, day in (year_first, month_first):
+        if FIRST_YEAR <= year <= LAST_YEAR:
+            try:
+                return date(year, month, day)
+            except ValueError:
+                return None
+    return None
+
+
+def date_in_name(name: str) -> date | None:
+    """Return the date that is in the name of a file, if there is one, and only one.
+
+    >>> date_in_name("taqtrade20140106.gz")
+    datetime.date(2014, 1, 6)
+    """
+    words = re.findall(r"(?<![0-9])[0-9]{8}(?![0-9])", name)
+    dates = {found for word in words if (found := parsed_date(word)) is not None}
+    return dates.pop() if len(dates) == 1 else None

@@ -39,7 +39,7 @@ def test_each_message_is_one_line_that_says_what_it_is_about() -> None:
         "a.txt, line 7: no trailer",
         "a.txt: no trailer",
         "--theta -1: expected zero or more",
-        "day exists already; choose another folder, or remove it first",
+        "day already exists; choose another folder or remove it first",
     ]
     assert "(PATH: none)" in str(ERRORS[4])
     assert "needs pyspark" in str(ERRORS[5])
@@ -48,5 +48,5 @@ def test_each_message_is_one_line_that_says_what_it_is_about() -> None:
 
 
 def test_an_existing_folder_is_an_existing_file_to_who_knows_python_only() -> None:
-    with pytest.raises(FileExistsError, match="exists already"):
+    with pytest.raises(FileExistsError, match="already exists"):
         raise FolderExistsError(Path("day"))

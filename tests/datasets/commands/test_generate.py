@@ -157,6 +157,6 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
     result = invoke("zipf", "--out", tmp_path / "x")
     assert result.exit_code == 1
-    assert result.output.startswith(f"Error: {tmp_path / 'x'} exists already; choose another")
+    assert result.output.startswith(f"Error: {tmp_path / 'x'} already exists; choose another")
     assert list(tmp_path.iterdir()) == [tmp_path / "x"]
     assert list((tmp_path / "x").iterdir()) == []

@@ -13,8 +13,7 @@ import typer
 from datasets.commands.generated import Generated, write_generated
 from datasets.commands.job import usage_errors
 from datasets.errors import BadFileError, BadOptionError
-from datasets.generators.arrivals import PoissonArrivals, Span
-from datasets.generators.blocks import Cut
+from datasets.generators.arrivals import Cut, PoissonArrivals, Span
 from datasets.generators.key_shares import ZipfShares
 from datasets.generators.update_stream import UpdateStream
 from datasets.generators.value_columns import parse_values

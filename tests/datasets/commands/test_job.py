@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from datasets.commands.job import errors_shown, job, show_card
+from datasets.commands.job import command_line, errors_shown, job, show_card
 from datasets.errors import BadFileError
 from datasets.output.card import Column, DataCard, Skew
 
@@ -115,6 +115,20 @@ def test_a_command_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> 
     run.send_signal(signal.SIGTERM)
     _, error = run.communicate(timeout=30)
     assert run.returncode == 128 + signal.SIGTERM
-    assert error == "Error: told to end by SIGTERM\n"
+    assert error == "Starting Spark …\nError: stopped by SIGTERM\n"
     assert not place.exists()
     assert list(temporary.glob("upstream-spark-*")) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["taq", "a b.txt", "--out", "/x/y"], "python -m datasets taq 'a b.txt' --out DIR"),
+        (["taq", "--out=/x/y", "a.txt"], "python -m datasets taq --out=DIR a.txt"),
+    ],
+)
+def test_the_card_tells_the_command_but_not_where_its_output_went(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], told: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["datasets", *words])
+    assert command_line() == told

@@ -63,6 +63,6 @@ def test_a_folder_that_exists_is_refused_before_spark_starts(tmp_path: Path, tak
     run = CliRunner().invoke(app, [*SHORT, *words])
     assert run.exit_code == 1
     assert run.stderr == (
-        f"Error: {places[taken]} exists already; choose another folder, or remove it first\n"
+        f"Error: {places[taken]} already exists; choose another folder or remove it first\n"
     )
     assert list(tmp_path.iterdir()) == [places[taken]]

@@ -55,7 +55,7 @@ def test_what_cannot_be_read_is_refused_in_one_line(tmp_path: Path) -> None:
     folder = write_log(tmp_path / "log", RETURNED)
     assert_refused(invoke(str(folder), "--end", "nan"), "--end nan: expected a finite time")
     out.mkdir()
-    assert_refused(invoke(str(folder), "--out", str(out)), "exists already")
+    assert_refused(invoke(str(folder), "--out", str(out)), "already exists")
     assert not list(out.iterdir())
 
 

@@ -114,7 +114,7 @@ def test_options_that_make_no_sense_are_usage_errors(
 def test_a_day_is_refused_with_files_in_which_each_row_has_its_own(tmp_path: Path) -> None:
     path = write(tmp_path / "m", f"{MONTHLY_QUOTES_HEADER}\nA,20080307,9:30:00,1,2,3,4,12,N\n")
     out = tmp_path / "out"
-    words = ("--date '20080307'", "no such option with monthly files")
+    words = ("--date '20080307'", "no --date with monthly files")
     assert_refused(invoke(path, "--out", out, "--date", "20080307"), *words, out=out, exit_code=2)
 
 
@@ -124,7 +124,7 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
     out.mkdir()
     result = invoke(path, "--out", out)
     assert result.exit_code == 1
-    assert "exists already" in result.stderr
+    assert "already exists" in result.stderr
     assert list(out.iterdir()) == []
 
 

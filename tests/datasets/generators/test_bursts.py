@@ -11,8 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from datasets.errors import BadOptionError
-from datasets.generators.arrivals import Span
-from datasets.generators.blocks import Cut
+from datasets.generators.arrivals import Cut, Span
 from datasets.generators.bursts import BurstArrivals
 from datasets.generators.key_shares import ZipfShares
 from simulator.workloads import bursts as simulated

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from datasets.errors import BadOptionError
-from datasets.generators.arrivals import FixedInterval, PoissonArrivals, Span
-from datasets.generators.blocks import Cut
+from datasets.generators.arrivals import Cut, FixedInterval, PoissonArrivals, Span
 from datasets.generators.bursts import BurstArrivals
 from datasets.generators.key_shares import EvenShares, TwoClassShares, ZipfShares
 from datasets.generators.update_stream import UpdateStream

@@ -85,7 +85,7 @@ def test_spaces_and_capitals_in_types_do_not_matter() -> None:
         ("a:int:int", "one of the types"),
         ("time:double", "--value time: expected another name"),
         ("Key:int", "--value Key: expected another name"),
-        ("a:int,A:double", "--value A: expected a name of its own"),
+        ("a:int,A:double", "--value A: expected a different name"),
         (",".join(f"v{n}:int" for n in range(251)), "at most 250"),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from datasets.linear_road.generate import generate
+from datasets.linear_road.generate import generate, toll_history, write_history
 from datasets.linear_road.tuples import NAMES, Columns
 from datasets.output.trace import write_trace
 
@@ -59,3 +59,21 @@ def test_the_rows_are_those_that_were_driven_in_order_of_time(folders: dict[int,
 def test_the_partitions_have_about_as_many_rows_each(folders: dict[int, Path]) -> None:
     rows = [pq.read_metadata(path).num_rows for path in folders[7].glob("*.parquet")]
     assert max(rows) < 1.6 * sum(rows) / 7
+
+
+def test_every_car_has_a_toll_for_each_of_69_days(spark: SparkSession, tmp_path: Path) -> None:
+    cars = spark.range(0, 300, 3).withColumnRenamed("id", "key")
+    (tmp_path / "tolls").mkdir()
+    write_history(toll_history(cars.repartition(2), SMALL), tmp_path / "tolls")
+    assert {path.suffix for path in (tmp_path / "tolls").iterdir()} == {".parquet"}
+    table = pq.read_table(tmp_path / "tolls")
+    assert table.column_names == ["car", "day", "expressway", "toll"]
+    car, day, expressway, toll = (column.to_numpy() for column in table.columns)
+    assert list(zip(car.tolist(), day.tolist(), strict=True)) == [
+        (car, day) for car in range(0, 300, 3) for day in range(1, 70)
+    ]
+    assert set(expressway.tolist()) == {0, 1}
+    counts = np.bincount(toll, minlength=100)
+    assert len(counts) == 100
+    # Chi-square with 99 degrees of freedom: above 150 once in a thousand; the seed is fixed.
+    assert ((counts - 69) ** 2 / 69).sum() < 150

@@ -61,7 +61,7 @@ def test_what_is_there_already_is_refused_and_kept(tmp_path: Path, kind: str) ->
         target.write_text("mine")
     else:
         target.symlink_to("nowhere")
-    with pytest.raises(FolderExistsError, match="day exists already"), output_folder(target):
+    with pytest.raises(FolderExistsError, match="day already exists"), output_folder(target):
         raise AssertionError("the body must not run")
     assert entries(tmp_path) == ["day"]
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from datasets.profile.source import Source
+from datasets.profile.source import Source, StreamRows
 from datasets.profile.times import TimeColumn
 
 from .drawn import draw, write_files
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +26,8 @@ def stream() -> pd.DataFrame:
 @pytest.fixture(scope="session")
 def rows(
     spark: SparkSession, stream: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[DataFrame]:
+) -> Iterator[StreamRows]:
     folder: Path = tmp_path_factory.mktemp("profile") / "stream"
     write_files(stream, folder)
-    with Source.find(folder, time=TimeColumn(), key="key").read(spark) as frame:
-        yield frame
+    with Source.find(folder, time=TimeColumn(), key="key").read(spark) as read:
+        yield read

@@ -7,25 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from datasets.profile.arrivals import (
     BUCKETS,
     ArrivalProfile,
-    count_falls,
+    _falls,
     default_interval,
     profile_arrivals,
 )
-from datasets.profile.source import Source
+from datasets.profile.source import Source, StreamRows
 from datasets.profile.times import TimeColumn
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
-def found(rows: DataFrame) -> ArrivalProfile:
+def found(rows: StreamRows) -> ArrivalProfile:
     profile = profile_arrivals(rows, interval=2.0)
     assert profile is not None
     return profile
@@ -79,7 +78,7 @@ def test_a_fall_between_two_blocks_of_a_file_is_seen(spark: SparkSession, tmp_pa
     spark.conf.set("spark.sql.files.maxPartitionBytes", "10000")
     try:
         with Source.find(path, time=TimeColumn(), key="key").read(spark) as rows:
-            assert rows.rdd.getNumPartitions() > 3
+            assert rows.frame.rdd.getNumPartitions() > 3
             found = profile_arrivals(rows)
     finally:
         spark.conf.set("spark.sql.files.maxPartitionBytes", before)
@@ -87,28 +86,25 @@ def test_a_fall_between_two_blocks_of_a_file_is_seen(spark: SparkSession, tmp_pa
     assert found.out_of_order == int((np.diff(times) < 0).sum())
 
 
-def test_falls_are_counted_within_runs_only() -> None:
-    batch = pa.RecordBatch.from_pydict(
-        {"time": [3.0, 2.0, 1.0, 5.0, 4.0], "file": [1, 1, 2, 2, 2], "block": [0, 0, 0, 0, 7]}
-    )
-    (runs,) = count_falls(iter([batch, batch.slice(0, 0)]))
-    assert runs.to_pydict() == {
-        "file": [1, 2, 2],
-        "block": [0, 0, 7],
-        "falls": [1, 0, 0],
-        "first": [3.0, 1.0, 4.0],
-        "last": [2.0, 5.0, 4.0],
-    }
+def test_a_fall_between_two_runs_of_rows_is_seen(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("datasets.profile.arrivals._RUN_BITS", 1)
+    times = {(1, 0): [3.0, 2.0, 1.0], (1, 7): [0.5, 5.0], (2, 0): [4.0, 4.0, 3.0, 9.0, 8.0]}
+    data = [(time, *place) for place, of_place in times.items() for time in of_place]
+    rows = spark.createDataFrame(data, "time double, file long, block long").coalesce(1)
+    assert [row["falls"] for row in _falls(rows).collect()] == [3 + 2]
 
 
-def test_an_instant_has_no_rate_and_nothing_no_profile(rows: DataFrame) -> None:
+def test_an_instant_has_no_rate_and_nothing_no_profile(rows: StreamRows) -> None:
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    found = profile_arrivals(rows.limit(3).withColumn("time", F.lit(5.0)))
+    instant = rows.frame.limit(3).withColumn("time", F.lit(5.0))
+    found = profile_arrivals(StreamRows.of(instant))
     assert found is not None
     assert (found.mean_rate, found.dispersion, found.gap_variation) == (None, None, None)
     assert (found.updates, found.seconds, found.buckets) == (3, 0, ())
-    assert profile_arrivals(rows.where("false")) is None
+    assert profile_arrivals(StreamRows.of(rows.frame.where("false"))) is None
 
 
 def test_the_interval_is_a_second_or_a_hundredth_of_what_is_short() -> None:

@@ -33,7 +33,7 @@ def test_bytes_that_are_no_text_are_named_by_their_line(tmp_path: Path) -> None:
     fault = encoding_fault(path)
     assert fault is not None
     assert (fault.path, fault.line) == (path, 5_002)
-    assert "0xe9 is no UTF-8; convert the file" in fault.reason
+    assert "0xe9 is not UTF-8; convert the file" in fault.reason
     assert line_with(path, "time", "1") == 2
     with pytest.raises(BadFileError, match="line 5002: the byte 0xe9"):
         line_with(path, "time", "3")

@@ -9,14 +9,15 @@ import pandas as pd
 import pytest
 
 from datasets.profile.keys import PERCENTS, KeyProfile, key_table, profile_keys
+from datasets.profile.source import StreamRows
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
-def found(rows: DataFrame) -> KeyProfile:
-    table = key_table(rows).cache()
+def found(rows: StreamRows) -> KeyProfile:
+    table = key_table(rows.frame).cache()
     profile = profile_keys(table)
     table.unpersist()
     return profile

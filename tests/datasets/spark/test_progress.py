@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def test_a_log_gets_one_line(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     with job_progress(spark, "Reading [1/2] files"):
         pass
-    assert capsys.readouterr() == ("", "Reading [1/2] files …\n")
+    with job_progress(None, "Starting Spark"):
+        assert capsys.readouterr() == ("", "Reading [1/2] files …\nStarting Spark …\n")
 
 
 @pytest.fixture
@@ -45,6 +46,14 @@ def test_the_watcher_ends_with_the_body_even_if_it_fails(
     with pytest.raises(ValueError, match="no"):
         fail()
     assert (watching, watchers()) == ([1], [])
+
+
+def test_a_terminal_shows_what_is_waited_for_before_there_is_a_session(
+    as_terminal: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with job_progress(None, "Starting Spark"):
+        assert watchers() == []
+    assert "Starting Spark" in capsys.readouterr().err
 
 
 def test_a_terminal_shows_how_many_tasks_are_done(

@@ -24,7 +24,10 @@ ALONE = """
 import os, pathlib
 before = dict(os.environ)
 from datasets.spark.session import spark_session
-with spark_session(cores=1, memory="512m", settings={"spark.sql.shuffle.partitions": "3"}) as one:
+settings = {"spark.sql.shuffle.partitions": "3"}
+with spark_session(cores=1, memory="512m", settings=settings, input_bytes=10) as one:
+    assert one.conf.get("spark.sql.adaptive.enabled") == "false"
+    assert "TieredStopAtLevel=1" in one.conf.get("spark.driver.extraJavaOptions")
     assert one.sparkContext.master == "local[1]", one.sparkContext.master
     assert one.conf.get("spark.sql.shuffle.partitions") == "3"
     assert one.sparkContext._jvm.Runtime.getRuntime().maxMemory() <= 512 << 20
@@ -90,7 +93,9 @@ def test_a_session_leaves_no_trace_and_one_whose_java_dies_says_so_in_one_line(
         command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
     )
     assert run.stderr == (
-        "Error: counting: Spark says: its Java process has ended, "
-        "which happens where memory is short\n"
+        "Starting Spark …\n"
+        "Starting Spark …\n"
+        "Error: counting: Spark says: its Java process has ended; "
+        "a frequent reason is too little memory\n"
     )
     assert run.returncode == 1

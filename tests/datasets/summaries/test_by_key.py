@@ -62,6 +62,6 @@ def test_an_event_that_cannot_be_is_named_with_its_file_and_line(tmp_path: Path)
     folder = write_log(tmp_path / "log", rows, file_format="csv", per_file=2)
     [run] = find_runs([folder], Assumed())
     unheard, again = str(odd_event(run, 1)), str(odd_event(run, 2))
-    assert "events-000000.csv, line 3: delivery of update 6 of key 'k', which has not" in unheard
+    assert "events-000000.csv, line 3: delivery of update 6 of key 'k', which never" in unheard
     assert "events-000002.csv, line 2: arrival of update 4" in again
     assert "not above" in again

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pytest
 
 from datasets.errors import BadFileError
 from datasets.summaries.log_format import KINDS
-from datasets.summaries.look import _stretches, look_over
+from datasets.summaries.look import _by_run, _chunks, look_over
 from datasets.summaries.runs import Assumed, find_runs
 
 from . import hand_written as by_hand
@@ -23,29 +22,32 @@ if TYPE_CHECKING:
 GOOD = [(0.0, "arrival", "k", 0), (1.0, "dequeue", "k", 0)]
 
 
-def stretches(*events: tuple[int, float, int]) -> list[tuple[int, int, bool]]:
-    """Return first and last event of each stretch of one run, and whether it is bad."""
-    numbers, times, codes = zip(*events, strict=True)
-    batch = pa.record_batch(
-        {
-            "run": pa.array([0] * len(events), pa.int32()),
-            "event": pa.array(numbers, pa.int64()),
-            "time": pa.array(times, pa.float64()),
-            "code": pa.array(codes, pa.int32()),
-        }
-    )
-    return [
-        (row["first_event"], row["last_event"], row["is_bad"])
-        for found in _stretches([batch])
-        for row in found.to_pylist()
-    ]
-
-
-def test_a_stretch_ends_where_events_do_not_follow_one_another() -> None:
-    assert stretches((0, 1.0, 0), (1, 1.0, 4), (2, 2.0, 5)) == [(0, 2, False)]
-    assert stretches((0, 1.0, 0), (2, 1.0, 4), (3, 2.0, 5)) == [(0, 0, False), (2, 3, False)]
-    assert stretches((0, 1.0, 0), (1, 0.5, 4)) == [(0, 0, False), (1, 1, False)]
-    assert stretches((0, 1.0, 0), (1, 1.0, -1)) == [(0, 1, True)]
+@pytest.mark.parametrize(
+    ("events", "is_bad"),
+    [
+        pytest.param([(0, 1.0, 0), (1, 1.0, 4), (2, 2.0, 5), (3, 2.0, 5)], False, id="good"),
+        pytest.param([(1, 1.0, 0), (2, 1.0, 4)], True, id="from-1"),
+        pytest.param([(0, 1.0, 0), (2, 1.0, 4), (3, 2.0, 5)], True, id="gap-between-chunks"),
+        pytest.param([(0, 1.0, 0), (1, 1.0, 0), (3, 2.0, 5)], True, id="gap-at-an-end"),
+        pytest.param([(0, 1.0, 0), (1, 1.0, 0), (1, 1.0, 0)], True, id="twice"),
+        pytest.param([(0, 1.0, 0), (1, 0.5, 4)], True, id="backwards"),
+        pytest.param([(0, 1.0, 0), (1, 1.0, 4), (2, 0.5, 5)], True, id="backwards-between-chunks"),
+        pytest.param([(0, 1.0, 0), (1, 1.0, -1)], True, id="bad-event"),
+    ],
+)
+def test_events_that_do_not_follow_one_another_are_bad(
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    events: list[tuple[int, float, int]],
+    is_bad: bool,
+) -> None:
+    monkeypatch.setattr("datasets.summaries.look._CHUNK_BITS", 1)
+    columns = "run int, event long, time double, code int"
+    frame = spark.createDataFrame([(0, *event) for event in reversed(events)], columns)
+    [row] = _by_run(_chunks(frame)).collect()
+    assert row["is_bad"] is is_bad
+    if not is_bad:
+        assert (row["start"], row["end"]) == (events[0][1], events[-1][1])
 
 
 def test_the_extent_of_a_run_is_that_of_its_events_or_what_is_said_of_it(
@@ -72,9 +74,9 @@ def test_what_is_given_back_where_many_may_wait_cannot_be_recomputed(
     ("rows", "described", "reason"),
     [
         ([*GOOD, (0.5, "delivery", "k", 0)], {}, "row 1: the time 0.5 is before"),
-        ([*GOOD, (2.0, "arival", "k", 0)], {}, "row 1: there is no kind 'arival'"),
+        ([*GOOD, (2.0, "arival", "k", 0)], {}, "row 1: unknown kind 'arival'"),
         ([(1.0, "late", "k", 0)], {}, "nothing arrived"),
-        (GOOD, {"events": 3, "end": 2.0}, "it has 2 events, and its run.json says 3"),
+        (GOOD, {"events": 3, "end": 2.0}, "it has 2 events, but its run.json says 3"),
         (GOOD, {"end": 0.5}, "the last event, at 1.0, is after its end"),
         (GOOD, {"start": 0.5}, "the first event, at 0.0, is before its `start`"),
     ],
@@ -99,6 +101,6 @@ def test_a_log_without_events_or_with_some_twice_is_refused(
     write_rows(tmp_path / "empty" / "events-0.parquet", [])
     twice = write_log(tmp_path / "twice", GOOD)
     (twice / "events-9.parquet").write_bytes((twice / "events-000000.parquet").read_bytes())
-    for name, reason in (("empty", "there are no events"), ("twice", "event 0 where 2 should be")):
+    for name, reason in (("empty", "there are no events"), ("twice", "found event 0 instead of 2")):
         with pytest.raises(BadFileError, match=reason):
             look_over(spark, find_runs([tmp_path / name], Assumed()))

@@ -66,11 +66,11 @@ def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     both = write_log(tmp_path / "both", ROWS)
     (both / "events-1.csv").write_text("event,time,kind,key,number\n")
     for name, reason in {
-        "empty": "no event log",
+        "empty": "not an event log",
         "missing": "no such file or folder",
-        "notes.txt": "is no file of events",
-        "described": "has no events",
-        "both": "as CSV and as Parquet",
+        "notes.txt": "not a file of events",
+        "described": "has no files of events",
+        "both": "as both CSV and Parquet",
     }.items():
         with pytest.raises(BadFileError, match=reason) as error:
             find_runs([tmp_path / name], Assumed())

@@ -102,7 +102,7 @@ def test_the_same_run_twice_is_refused_before_anything_is_read(tmp_path: Path) -
 def test_a_delivery_of_what_never_arrived_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     rows = [(0.0, "arrival", "k", 0), (1.0, "delivery", "k", 1)]
     runs = find_runs([write_log(tmp_path / "log", rows)], Assumed())
-    with pytest.raises(BadFileError, match="row 2: delivery of update 1 of key 'k', which has not"):
+    with pytest.raises(BadFileError, match="row 2: delivery of update 1 of key 'k', which never"):
         summarize(spark, runs, tmp_path / "out", ASKED)
 
 

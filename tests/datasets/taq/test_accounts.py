@@ -12,7 +12,7 @@ from datasets.taq.sources import recognise
 from datasets.taq.staging import BAD, BLANK, HEADER, TRAILER, stage
 
 from .daily_files import daily, trade, write
-from .test_lines import splits_of
+from .test_staging import splits_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

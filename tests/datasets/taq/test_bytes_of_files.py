@@ -52,7 +52,7 @@ def test_compression_is_told_by_the_bytes_and_not_by_the_name(tmp_path: Path) ->
     [
         pytest.param(b"", "the file is empty", id="nothing"),
         pytest.param(gzip.compress(b""), "it is empty", id="nothing, packed"),
-        pytest.param(b" \r\n\n", "nothing but blanks", id="blanks"),
+        pytest.param(b" \r\n\n", "the file has only blanks", id="blanks"),
         pytest.param(b"PK\x03\x04...", "a zip archive", id="zip"),
         pytest.param("Time|".encode("utf-16"), "in UTF-16", id="UTF-16"),
         pytest.param(b"PAR1....", "a Parquet file", id="Parquet"),

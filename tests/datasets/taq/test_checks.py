@@ -73,14 +73,14 @@ def found_in(account: Account, allowance: Allowance | None = None) -> Findings:
         ("bad-row", 4, "there are 1 fields, and 15 columns in the header (2 rows are bad, and "),
         ("blank-among", 3, "the line is empty (2 rows are bad"),
         ("header-again", 3, "this is the header again"),
-        ("no-trailer", 3, "the file ends here, without a trailer END|date|rows"),
-        ("after-trailer", 6, "there is something after the trailer"),
-        ("two-trailers", 6, "there is something after the trailer"),
-        ("trailer-disagrees", 5, "the trailer says that there are 4 rows, and there are 3"),
-        ("trailer-of-no-day", 3, "this is no trailer END|date|rows: 'END|20181302|1|||'"),
-        ("trailer-cut", 3, "this is no trailer END|date|rows: 'END|2018'"),
-        ("fixed-disagrees", 1, "the header says that there are 4 rows, and there are 3"),
-        ("fixed-no-day", None, "neither the file nor its name says of which day it is"),
+        ("no-trailer", 3, "the file ends without a trailer END|date|rows"),
+        ("after-trailer", 6, "there is text after the trailer"),
+        ("two-trailers", 6, "there is text after the trailer"),
+        ("trailer-disagrees", 5, "the trailer says 4 rows, but there are 3"),
+        ("trailer-of-no-day", 3, "not a trailer END|date|rows: 'END|20181302|1|||'"),
+        ("trailer-cut", 3, "not a trailer END|date|rows: 'END|2018'"),
+        ("fixed-disagrees", 1, "the header says 4 rows, but there are 3"),
+        ("fixed-no-day", None, "neither the file nor its name has its date"),
     ],
 )
 def test_what_is_not_in_order_is_named_with_its_line(
@@ -120,14 +120,14 @@ def test_a_file_without_a_trailer_may_be_taken_if_its_day_is_known(
     assert found_in(accounts["no-trailer"], anyhow).dates == (day,)
     by_name = Allowance(is_trailer_needed=False)
     assert found_in(accounts["no-trailer-20180103"], by_name).dates == (date(2018, 1, 3),)
-    with pytest.raises(BadFileError, match="say so by --date"):
+    with pytest.raises(BadFileError, match="give it with --date"):
         found_in(accounts["no-trailer"], by_name)
 
 
 def test_a_trailer_that_is_there_must_be_right_also_if_none_is_needed(
     accounts: dict[str, Account],
 ) -> None:
-    with pytest.raises(BadFileError, match="says that there are 4 rows"):
+    with pytest.raises(BadFileError, match="says 4 rows"):
         found_in(accounts["trailer-disagrees"], Allowance(is_trailer_needed=False))
 
 
@@ -135,7 +135,7 @@ def test_a_date_that_is_given_is_that_of_files_that_say_none(accounts: dict[str,
     day = date(2014, 1, 8)
     assert found_in(accounts["fixed-no-day"], Allowance(date=day)).dates == (day,)
     assert found_in(accounts["taqtrade20140107"], Allowance(date=day)).dates == (day,)
-    with pytest.raises(BadFileError, match="this is of 2014-01-06, and --date says 2014-01-08"):
+    with pytest.raises(BadFileError, match="the file is of 2014-01-06, but --date is 2014-01-08"):
         found_in(accounts["fixed"], Allowance(date=day))
 
 

@@ -59,7 +59,7 @@ def test_a_missing_column_is_named() -> None:
 
 
 def test_a_column_that_is_there_twice_is_named() -> None:
-    with pytest.raises(BadHeaderError, match="two columns 'tradeprice'"):
+    with pytest.raises(BadHeaderError, match="two columns called 'tradeprice'"):
         read_header(TRADES_HEADER + "|trade_price", ALL)
 
 

@@ -26,7 +26,7 @@ from datasets.taq.sources import recognise
 from simulator.workloads.trace_file import read_trace
 
 from .daily_files import MONTHLY_TRADES_HEADER, daily, fixed, fixed_trade, trade, write
-from .test_lines import splits_of
+from .test_staging import splits_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -244,5 +244,5 @@ def test_a_load_in_which_nothing_is_wanted_says_so(spark: SparkSession, tmp_path
     folder = tmp_path / "out"
     folder.mkdir()
     wanted = Wanted(Filters(symbols=("IBM X",)), Allowance(bad_rows=1))
-    with pytest.raises(BadFileError, match=f"^{path}: none of the 2 rows is wanted"):
+    with pytest.raises(BadFileError, match=f"^{path}: none of the 2 rows pass the filters"):
         load(spark, recognise([path]), folder, wanted, "")

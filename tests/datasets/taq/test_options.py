@@ -82,7 +82,7 @@ def test_what_makes_no_sense_is_refused(option: str, arguments: dict[str, str]) 
 
 @pytest.mark.parametrize("arguments", [{"corrections": "0"}, {"any_price": True}])
 def test_quotes_have_no_options_of_trades(arguments: dict[str, str]) -> None:
-    with pytest.raises(BadOptionError, match="it is for trades"):
+    with pytest.raises(BadOptionError, match="expected trades; quotes do not have"):
         filters_of(Kind.QUOTES, **arguments)  # type: ignore[arg-type] # a flag among texts
 
 

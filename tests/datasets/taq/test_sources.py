@@ -64,7 +64,9 @@ def test_files_of_one_layout_can_be_read_together(tmp_path: Path) -> None:
 
 def test_what_is_no_taq_is_refused_with_the_names_of_the_formats(tmp_path: Path) -> None:
     path = write(tmp_path / "x", "time,key,value\n1,a,2\n")
-    assert refusal(path).startswith(f"{path}, line 1: 'time,key,value' begins no TAQ file")
+    assert refusal(path).startswith(
+        f"{path}, line 1: 'time,key,value' is not the start of a known TAQ"
+    )
     assert "monthly-quotes" in refusal(path)
 
 
@@ -84,7 +86,7 @@ def test_a_format_that_is_named_must_be_that_of_the_file(tmp_path: Path) -> None
     path = write(tmp_path / "x", DAILY)
     [source] = recognise([path], Format.DAILY_TRADES)
     assert source.format is Format.DAILY_TRADES
-    assert "is no header of monthly-trades" in refusal(path, named=Format.MONTHLY_TRADES)
+    assert "is not a header of monthly-trades" in refusal(path, named=Format.MONTHLY_TRADES)
     quotes = refusal(path, named=Format.DAILY_QUOTES)
     assert "lacks 'bidprice'" in quotes
 
