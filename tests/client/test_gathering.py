@@ -20,7 +20,7 @@ from upstream.client import (
     ServiceUnavailableError,
     ServiceUnreachableError,
 )
-from upstream.client.batches import BODY_BYTES
+from upstream.client.bodies import BODY_BYTES
 from upstream.client.exchange import Request
 from upstream.client.gathering import Gathering, check_batch_seconds
 

@@ -22,7 +22,7 @@ from upstream.client import (
     ServiceUnreachableError,
     WatchMessage,
 )
-from upstream.client.watching import Watching, WatchOptions
+from upstream.client.watching import OnLost, Watching, WatchOptions
 from upstream.push_limits import MOST_WINDOW
 
 UPDATE = b'{"key":"a","value":1,"time":2}'
@@ -34,13 +34,17 @@ def watching(
     retries: int = 2,
     reconnects: int | None = None,
     clock: ManualClock | None = None,
+    on_lost: OnLost | None = None,
 ) -> Watching:
     return Watching(
         "http://a:1",
         "q",
         options or WatchOptions(),
+        headers={"X": "y"},
+        timeout=3.0,
         policy=RetryPolicy(retries, first_delay=1.0, longest_delay=8.0),
         reconnects=reconnects,
+        on_lost=on_lost,
         random=Random(1),
         now=(clock or ManualClock()).now,
     )

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from upstream.client import Client, ServiceUnreachableError
-from upstream.client.arrow_bodies import arrow_bodies
+from upstream.client.bodies import arrow_bodies
 from upstream.spark.source.errors import QueueUnfitError, StreamMissingError
 from upstream.spark.source.raw_updates import raw_updates
 from upstream.spark.source.service import ServiceQueue, check_stream, put_arrow, snapshot

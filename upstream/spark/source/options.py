@@ -23,9 +23,9 @@ from difflib import get_close_matches
 from typing import Final
 
 from upstream.client import Client
-from upstream.client.arrow_bodies import ROWS_AT_ONCE
+from upstream.client.bodies import ROWS_AT_ONCE
+from upstream.client.connection import TIMEOUT_SECONDS
 from upstream.client.retries import RETRIES
-from upstream.client.sending import TIMEOUT_SECONDS
 from upstream.errors import ParameterError
 
 from .errors import OptionError

@@ -14,8 +14,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from upstream.client import Client, Counts
-from upstream.client.arrow_bodies import arrow_bodies
-from upstream.client.batches import BODY_BYTES
+from upstream.client.bodies import BODY_BYTES, arrow_bodies
 
 from .service import put_arrow
 
