@@ -42,10 +42,36 @@ class Consumer:
         return self.take(cost, **seconds)
 
 
-def test_the_first_batch_is_one_update_and_batches_grow_fourfold() -> None:
+def test_the_first_batch_is_one_update() -> None:
+    for cost in (0.0, 0.02, 30.0):
+        assert Consumer().take(cost) == 1
+
+
+def test_batches_grow_fourfold_unless_they_are_quick() -> None:
     consumer = Consumer()
-    consumer.settle(0.0)
-    assert consumer.sizes[:6] == [1, 4, 16, 64, MOST, MOST]
+    consumer.settle(0.003, request=0.05)
+    assert consumer.sizes[:5] == [1, 4, 16, 64, 83]
+    quick = Consumer()
+    quick.settle(0.00005)
+    assert quick.sizes[:2] == [1, MOST]
+
+
+def test_a_consumer_that_costs_nothing_needs_one_more_request_than_with_large_batches() -> None:
+    for requests in (10, 100):
+        consumer = Consumer()
+        while sum(consumer.sizes) < requests * MOST:
+            consumer.take(0.0)
+        assert len(consumer.sizes) <= requests + 1
+
+
+@pytest.mark.parametrize(("cost", "part"), [(0.02, 0.02), (0.001, 0.25), (0.0, 1.0)])
+def test_updates_are_younger_when_the_consumer_gets_them(cost: float, part: float) -> None:
+    def mean_age(consumer: Consumer) -> float:
+        consumer.settle(cost)
+        return REQUEST + cost * (consumer.sizes[-1] - 1) / 2
+
+    fixed, paced = mean_age(Consumer(limit=MOST)), mean_age(Consumer())
+    assert paced <= max(part * fixed, REQUEST)
 
 
 @pytest.mark.parametrize(("cost", "size"), [(0.02, 1), (0.001, 20), (0.0001, MOST), (1.0, 1)])
@@ -124,7 +150,7 @@ def test_an_answer_without_updates_changes_nothing_that_is_known() -> None:
     consumer.pace.received(0)
     consumer.pace.used()
     sizes = [consumer.take(0.001, deliver=REQUEST) for _ in range(4)]
-    assert sizes[0] == 1
+    assert sizes[0] <= 10
     assert sizes[-1] == pytest.approx(before, abs=1)
 
 

@@ -64,8 +64,8 @@ class AnswerNotUnderstoodError(ServiceError):
         self.status = status
         self.reason = reason
         super().__init__(
-            f"{url} answered {status} with a body that cannot be parsed ({reason}); check that this "
-            "is the address of the service"
+            f"{url} answered {status} with a body that cannot be parsed ({reason}); check that "
+            "this is the address of the service"
         )
 
 

@@ -21,10 +21,14 @@ ROUND_TRIPS: Final = 10
 LONGEST_SECONDS: Final = 0.25
 """How long a batch should take to process, at most, unless requests take longer than that."""
 GROWTH: Final = 4
-"""How many times larger than the last batch the next one may be."""
+"""How many times larger than the last batch the next one may be, unless it is quick."""
+QUICK_SECONDS: Final = 0.01
+"""A batch that takes no longer than this to process may be of any size."""
 SMOOTHING: Final = 0.5
 """The weight of the last batch in the estimated cost of an update."""
-FORGETTING: Final = 1.1
+SHORTEST_COST: Final = 1e-9
+"""An update is taken to need at least this many seconds; clocks may show none."""
+FORGETTING: Final = 1.5
 """How many times longer a request is taken to need with each batch, until one shows otherwise."""
 
 
@@ -90,11 +94,10 @@ class Pace:
             self._cost = known + SMOOTHING * (cost - known)
 
     def _chosen(self) -> int:
-        most = min(MOST, max(1, GROWTH * self._last))
         if self._cost is None:
             return 1
-        if self._cost <= 0 or self._request_seconds == math.inf:
-            return most
         requests = self._request_seconds + self._deliver_seconds
         seconds = max(requests, min(ROUND_TRIPS * requests, LONGEST_SECONDS))
-        return max(1, min(most, int(seconds / self._cost)))
+        cost = max(self._cost, SHORTEST_COST)
+        most = min(MOST, max(GROWTH * self._last, QUICK_SECONDS / cost))
+        return max(1, int(min(most, seconds / cost)))
