@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import shlex
 import socket
 
 import pytest
+
+from upstream.cli.command_line import HELP, app, create, remove
+from upstream.client import Client
 
 from .console import UNREACHABLE, USAGE_ERROR, invoke
 
@@ -31,6 +37,8 @@ COMMANDS: dict[str, list[str]] = {
     "rm key": ["STREAM", "KEY", "--json-key", "--json"],
 }
 
+EXAMPLE = re.compile(r"(?:`|^    )(upstream [a-z][^`\n]+)", re.MULTILINE)
+
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_lists_every_command_and_its_options(command: str) -> None:
@@ -41,11 +49,39 @@ def test_help_lists_every_command_and_its_options(command: str) -> None:
         assert option in output
 
 
+def examples() -> list[str]:
+    """Return the command lines in the help of all commands, in the order of the commands."""
+    found = EXAMPLE.findall(HELP)
+    for each in [
+        *app.registered_commands,
+        *create.registered_commands,
+        *remove.registered_commands,
+    ]:
+        found += EXAMPLE.findall(" ".join((inspect.getdoc(each.callback) or "").split()))
+    return found
+
+
+def test_the_examples_in_the_help_work(service_url: str, client: Client) -> None:
+    lines = [each for each in examples() if "|" not in each and "QUEUE" not in each]
+    assert len(lines) >= 25
+    for line in lines:
+        for name in ("prices", "temperatures"):
+            client.create_queue(name)
+            client.put(name, "IBM", 24.5)
+        words = shlex.split(line)[1:]
+        endless = {"watch", "tail", "top"} & {words[0]}
+        few = ["--updates", "100"] if words[0] == "bench" else []
+        result = invoke(*words, *few, *(["--count", "1"] if endless else []), url=service_url)
+        assert result.exit_code == 0, (line, result.output)
+    for name in ("prices", "temperatures", "sensors"):
+        client.drop_stream(name)
+
+
 def test_no_command_shows_the_help_which_explains_the_exit_codes() -> None:
     for arguments in ([], ["--help"]):
         output = " ".join(invoke(*arguments).output.split())
         assert "upstream create queue prices" in output
-        for meaning in ("0 all went well", "3 the service cannot be reached", "130 interrupted"):
+        for meaning in ("0 success", "3 the service cannot be reached", "130 interrupted"):
             assert meaning in output
 
 

@@ -48,7 +48,9 @@ def test_what_is_neither_yes_nor_no_is_asked_about_again() -> None:
     with terminal() as keyboard, redirect_stderr(StringIO()) as written:
         os.write(keyboard, b"perhaps\ny\n")
         assert is_agreed("Remove it?")
-    assert written.getvalue() == ("Remove it? [y/N]: Error: answer y or n\nRemove it? [y/N]: ")
+    assert written.getvalue() == (
+        "Remove it? [y/N]: Error: please answer y or n\nRemove it? [y/N]: "
+    )
 
 
 def test_the_end_of_the_input_is_no_answer() -> None:
