@@ -67,7 +67,7 @@ def test_the_examples_in_the_help_work(service_url: str, client: Client) -> None
     for line in lines:
         for name in ("prices", "temperatures"):
             client.create_queue(name)
-            client.put(name, "IBM", 24.5)
+            client.put_many(name, [("IBM", 24.5), ("GOOG", 1.5)])
         words = shlex.split(line)[1:]
         endless = {"watch", "tail", "top"} & {words[0]}
         few = ["--updates", "100"] if words[0] == "bench" else []

@@ -57,7 +57,9 @@ def bench(
     fills the queue again a few times. Latencies are those of whole batches. The results include
     the time that this client needs.
 
-    Example: `upstream bench --updates 50000 --connections 4`.
+    For example:
+
+    - `upstream bench --updates 50000 --connections 4`
     """
     service = service_of(context)
     settings = BenchSettings(updates, batch, keys, connections, seed)

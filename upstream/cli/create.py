@@ -228,7 +228,9 @@ def create_stream(
 
     Repeating the same definition changes nothing. A different one is refused (exit code 1).
 
-    Example: `upstream create stream sensors --forget-after 3600`.
+    For example:
+
+    - `upstream create stream sensors --forget-after 3600`
     """
     if takes_any_time and most_ahead is not None:
         raise typer.BadParameter("--any-time and --most-ahead exclude each other; give one of them")
@@ -278,9 +280,11 @@ def create_queue(
 
     Repeating the same definition changes nothing. A different one is refused (exit code 1).
 
-    Examples: `upstream create queue prices`,
-    `upstream create queue slow --stream prices --lease 30`,
-    `upstream create queue peaks --stream prices --window-size 60 --aggregate max`.
+    For example:
+
+    - `upstream create queue prices`
+    - `upstream create queue slow --stream prices --lease 30`
+    - `upstream create queue peaks --stream prices --window-size 60 --aggregate max`
     """
     window = {
         "size": size,

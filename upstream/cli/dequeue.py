@@ -51,7 +51,9 @@ def dequeue_updates(
     If the command is interrupted, updates that it took are lost, unless the queue grants leases.
     After --no-deliver, report the processed updates with `upstream deliver QUEUE LEASE...`.
 
-    Example: `upstream dequeue prices --limit 10 --wait 5`.
+    For example:
+
+    - `upstream dequeue prices --limit 10 --wait 5`
     """
     with connected(context) as client:
         updates = client.dequeue(queue, limit=limit, wait=wait)
@@ -71,7 +73,9 @@ def deliver_leases(
 
     An update that is not delivered in time waits again, and its lease is then unknown.
 
-    Example: `upstream deliver QUEUE LEASE...`, with a lease from each line of `upstream dequeue`.
+    For example:
+
+    - `upstream deliver QUEUE LEASE...`
     """
     with connected(context) as client:
         delivered = client.deliver(queue, leases=leases)

@@ -68,8 +68,11 @@ def put_updates(
     The command prints what happened to the updates, and lists those that the service rejected. If
     it ends early, it says how many were not confirmed. The exit code is 1 if any was rejected.
 
-    Examples: `upstream put prices IBM 24.5`, `upstream put temperatures Oslo -5`,
-    `upstream tail prices | upstream put copy`.
+    For example:
+
+    - `upstream put prices IBM 24.5`
+    - `upstream put temperatures Oslo -5`
+    - `upstream tail prices | upstream put copy`
     """
     if key in (None, "-") and value is None:
         if time is not None or is_raw or is_json_key:

@@ -29,7 +29,9 @@ def remove_stream(
 
     With --json, the output has the final counters of the queues.
 
-    Example: `upstream rm stream prices --yes`.
+    For example:
+
+    - `upstream rm stream prices --yes`
     """
     _make_sure(f"Remove stream {name}, its queues and their updates?", is_sure=is_sure)
     with connected(context) as client:
@@ -47,7 +49,9 @@ def remove_queue(
 
     With --json, the output has the final counters of the queue.
 
-    Example: `upstream rm queue prices --yes`.
+    For example:
+
+    - `upstream rm queue prices --yes`
     """
     _make_sure(f"Remove queue {name} and its waiting updates?", is_sure=is_sure)
     with connected(context) as client:
@@ -68,7 +72,9 @@ def remove_key(
 ) -> None:
     """Delete a key: each queue hands out the deletion, then the key is forgotten.
 
-    Example: `upstream rm key prices IBM`.
+    For example:
+
+    - `upstream rm key prices IBM`
     """
     with connected(context) as client:
         counts = client.delete(stream, key_of(key, is_json=is_json_key))
@@ -91,7 +97,9 @@ def reset_key(
     Use it after an update with a time far in the future, which makes all later updates of the key
     late. Waiting updates of the key are dropped. Consumers keep their value until the next update.
 
-    Example: `upstream reset prices IBM`.
+    For example:
+
+    - `upstream reset prices IBM`
     """
     with connected(context) as client:
         was_known = client.reset_key(stream, key_of(key, is_json=is_json_key))

@@ -39,7 +39,9 @@ def list_names(context: typer.Context, *, is_json: Json = False) -> None:
     Late updates were older than the newest update of their key, and were dropped. Updates in
     process were dequeued, but not delivered yet.
 
-    Example: `upstream ls`.
+    For example:
+
+    - `upstream ls`
     """
     with connected(context) as client:
         streams, queues = client.streams(), client.queues()
@@ -96,7 +98,10 @@ def get_values(
     With --json, the output has the key, the value and the time. The exit code is 1 if the stream or
     the key does not exist.
 
-    Examples: `upstream get prices IBM`, `upstream get prices`.
+    For example:
+
+    - `upstream get prices IBM`
+    - `upstream get prices`
     """
     with connected(context) as client:
         if key is None:
@@ -127,7 +132,9 @@ def show_staleness(
     arrivals. It is shown once the consumer's cost per update is known, either given or measured
     from its deliveries. The ratio to the bound is shown after a warm-up ten times that long.
 
-    Example: `upstream staleness prices --stalest 5`.
+    For example:
+
+    - `upstream staleness prices --stalest 5`
     """
     with connected(context) as client:
         found = client.staleness(queue, stalest=stalest)

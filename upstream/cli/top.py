@@ -69,7 +69,9 @@ def top(
     A terminal shows one table, which is updated in place, with as many queues as fit. Other outputs
     get a table each time, or with --json a line with the list of queues.
 
-    Example: `upstream top --interval 1`.
+    For example:
+
+    - `upstream top --interval 1`
     """
     with connected(context) as client:
         found = looks(client, SystemClock(), interval)

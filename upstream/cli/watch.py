@@ -75,7 +75,10 @@ def watch_queue(
     update of each key is kept. The title of the table, or a line at the end, says how many updates
     were left out.
 
-    Examples: `upstream watch prices`, `upstream watch prices --keys 'GO*' --max-rate 10`.
+    For example:
+
+    - `upstream watch prices`
+    - `upstream watch prices --keys 'GO*' --max-rate 10`
     """
     with (
         connected(context) as client,
@@ -125,7 +128,9 @@ def tail_queue(
     update of each key is kept. A line at the end says how many updates were left out; --messages
     shows it as it happens.
 
-    Example: `upstream tail prices --no-snapshot`.
+    For example:
+
+    - `upstream tail prices --messages`
     """
     with (
         connected(context) as client,
