@@ -18,6 +18,8 @@ from .output import say, write_json
 
 WINDOWS = "Windows (for queues of the kind window)"
 
+WINDOW_MEMBERS = ("size", "slide", "tick", "buffer", "aggregate", "of")
+
 
 class Kind(StrEnum):
     """Which updates wait in a queue."""
@@ -286,14 +288,7 @@ def create_queue(
     - `upstream create queue slow --stream prices --lease 30`
     - `upstream create queue peaks --stream prices --window-size 60 --aggregate max`
     """
-    window = {
-        "size": size,
-        "slide": slide,
-        "tick": tick,
-        "buffer": buffer,
-        "aggregate": aggregate,
-        "of": of,
-    }
+    window = zip(WINDOW_MEMBERS, (size, slide, tick, buffer, aggregate, of), strict=True)
     given = {
         "stream": stream,
         "kind": kind or (Kind.WINDOW if size is not None else None),
@@ -301,7 +296,7 @@ def create_queue(
         "weights": _numbers_by_pattern(weights or ()),
         "longest_wait": longest_wait,
         "processing_cost": processing_cost,
-        "window": _given(window),
+        "window": _given(dict(window)),
         "capacity": capacity,
         "shedding": shedding,
         "time_to_live": time_to_live,
