@@ -115,7 +115,7 @@ def test_no_command_shows_the_help_which_explains_the_exit_codes() -> None:
         (["bench", "--updates", "0"], "--updates"),
     ],
 )
-def test_what_makes_no_sense_is_named_and_nothing_is_asked(
+def test_an_invalid_command_line_names_the_fault_and_sends_nothing(
     arguments: list[str], named: str
 ) -> None:
     result = invoke(*arguments)
@@ -131,7 +131,7 @@ def unused_url() -> str:
         return f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
-def test_a_service_that_is_not_there_is_told_apart(unused_url: str) -> None:
+def test_an_unreachable_service_has_an_exit_code_of_its_own(unused_url: str) -> None:
     result = invoke("ls", url=unused_url)
     assert result.exit_code == UNREACHABLE
     assert unused_url in result.stderr

@@ -71,15 +71,15 @@ def test_a_signal_that_interrupts_no_system_call_ends_the_wait() -> None:
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
     with terminal() as keyboard:
-        give_up = threading.Timer(PATIENCE_SECONDS, os.write, (keyboard, b"y\n"))
+        deadline = threading.Timer(PATIENCE_SECONDS, os.write, (keyboard, b"y\n"))
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        give_up.start()
+        deadline.start()
         try:
             with pytest.raises(KeyboardInterrupt), once_asked(keyboard, press):
                 is_agreed("Remove it?")
         finally:
-            is_in_time = give_up.is_alive()
-            give_up.cancel()
+            is_in_time = deadline.is_alive()
+            deadline.cancel()
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
     assert is_in_time
 

@@ -119,7 +119,7 @@ def test_a_queue_without_keys_has_nothing_to_show(
     assert len(lines) == 5
 
 
-def test_a_queue_that_only_connections_use_is_said_to_stay_empty(
+def test_a_note_explains_a_queue_that_only_connections_use(
     service_url: str, queue: str, client: Client
 ) -> None:
     note = "stays empty until a consumer dequeues from it"

@@ -30,7 +30,7 @@ def test_updates_may_be_json(service_url: str, queue: str) -> None:
     assert {"key": "a", "value": {"x": 1}, "time": 1.0} in lines
 
 
-def test_a_deletion_is_told_from_a_value() -> None:
+def test_a_deletion_is_shown_as_one() -> None:
     deleted = {"key": "a", "value": None, "time": 2.0, "deleted": True}
     with scripted_socket(Script([message("a"), {"updates": [deleted]}])) as server:
         text = output_of("watch", "q", "-n", "2", url=server.url)
@@ -65,7 +65,7 @@ LEFT_OUT = {"updates": [{"key": "a", "value": 1, "time": 2.0}], "superseded": 1_
 
 
 @pytest.mark.parametrize("command", ["watch", "tail", "tail --messages"])
-def test_it_is_said_how_many_updates_were_left_out(command: str) -> None:
+def test_the_number_of_updates_left_out_is_reported(command: str) -> None:
     words = command.split()
     with scripted_socket(Script([LEFT_OUT, message("b")])) as server:
         result = invoke(*words[:1], "q", "-n", "2", *words[1:], url=server.url)

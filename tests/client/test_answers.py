@@ -37,7 +37,7 @@ def test_keys_come_back_as_they_can_be_sent() -> None:
         assert msgspec.json.decode(body, type=ReceivedUpdate).key == key
 
 
-def test_a_deletion_is_told_from_a_null() -> None:
+def test_a_deletion_differs_from_a_null() -> None:
     assert received('{"key":"a","value":null,"time":1,"deleted":true}').is_deleted
     assert not received('{"key":"a","value":null,"time":1}').is_deleted
 

@@ -120,7 +120,7 @@ def test_batches_with_dictionaries_of_their_own_go_together() -> None:
     assert read(body)["key"].to_pylist() == ["k0", "k1", "k2", "k0"]
 
 
-def test_a_batch_and_a_reader_are_as_good() -> None:
+def test_a_record_batch_and_a_reader_are_accepted() -> None:
     batch = table_of(3).to_batches()[0]
     assert values(list(arrow_bodies(batch, 100))) == [[0, 1, 2]]
     reader = pa.RecordBatchReader.from_batches(batch.schema, [batch, batch.slice(1)])
@@ -163,6 +163,6 @@ def test_of_a_long_dictionary_only_what_is_used_goes(*, is_ordered: bool) -> Non
 
 
 @pytest.mark.parametrize("other", [[1], {"key": ["a"]}, None])
-def test_what_is_not_arrows_is_refused(other: object) -> None:
+def test_anything_but_arrow_data_is_refused(other: object) -> None:
     with pytest.raises(ColumnTypeError, match="Arrow"):
         list(arrow_bodies(other, 100))

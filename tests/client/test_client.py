@@ -64,7 +64,7 @@ def updates(*keys: str, lease: bool = False) -> httpx2.Response:
         lambda client: client.delete("s", "a"),
     ],
 )
-def test_what_was_lost_is_sent_again_as_the_same_request(
+def test_a_lost_request_is_sent_again_with_its_key(
     connect: Connect, failure: Exception, call: Callable[[Client], object]
 ) -> None:
     service = ScriptedService(failure, failure, COUNTS)
@@ -76,7 +76,7 @@ def test_what_was_lost_is_sent_again_as_the_same_request(
     assert len(service.delays) == 2
 
 
-def test_calls_that_look_alike_are_told_apart(connect: Connect) -> None:
+def test_equal_calls_have_different_idempotency_keys(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
     with service.client(connect) as client:
         client.put("s", "a", 1)
@@ -84,7 +84,7 @@ def test_calls_that_look_alike_are_told_apart(connect: Connect) -> None:
     assert len(set(service.keys)) == 2
 
 
-def test_a_service_that_is_not_there_is_given_up(connect: Connect) -> None:
+def test_an_unreachable_service_is_raised_after_the_last_retry(connect: Connect) -> None:
     service = ScriptedService(httpx2.ConnectError("refused"))
     with (
         service.client(connect, retries=2) as client,
@@ -103,21 +103,21 @@ def test_without_retries_nothing_is_sent_again(connect: Connect) -> None:
     assert service.delays == []
 
 
-def test_a_service_that_asks_for_time_gets_it(connect: Connect) -> None:
+def test_a_retry_waits_as_long_as_the_service_asks(connect: Connect) -> None:
     service = ScriptedService(httpx2.Response(503, headers={"Retry-After": "9"}), COUNTS)
     with service.client(connect) as client:
         client.put("s", "a", 1)
     assert service.delays == [9.0]
 
 
-def test_a_service_that_failed_at_a_request_gets_it_once(connect: Connect) -> None:
+def test_a_request_that_the_service_failed_at_is_not_retried(connect: Connect) -> None:
     service = ScriptedService(problem(500, "Our fault"))
     with service.client(connect) as client, pytest.raises(ServiceFailedError):
         client.put("s", "a", 1)
     assert len(service.requests) == 1
 
 
-def test_what_is_refused_is_raised_with_what_the_service_says(connect: Connect) -> None:
+def test_a_refusal_is_raised_with_the_detail_of_the_service(connect: Connect) -> None:
     service = ScriptedService(GONE)
     with (
         service.client(connect) as client,
@@ -126,7 +126,7 @@ def test_what_is_refused_is_raised_with_what_the_service_says(connect: Connect) 
         client.statistics("q")
 
 
-def test_an_answer_of_somebody_else_is_not_understood(connect: Connect) -> None:
+def test_an_answer_that_is_not_from_the_service_is_refused(connect: Connect) -> None:
     service = ScriptedService(httpx2.Response(200, content=b"<html>Welcome</html>"))
     with service.client(connect) as client, pytest.raises(AnswerNotUnderstoodError, match=URL):
         client.streams()
@@ -182,7 +182,7 @@ def test_the_librarys_updates_and_columns_can_be_sent(connect: Connect) -> None:
     assert service.bodies == [[["a", 2.0, 1.5]], [["a", 0.5, 1], ["b", 1.5, 2]]]
 
 
-def test_nothing_is_sent_of_nothing(connect: Connect) -> None:
+def test_without_updates_nothing_is_sent(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
     with service.client(connect) as client:
         assert client.put_many("s", []) == Counts()
@@ -211,7 +211,7 @@ def test_tables_go_as_arrow(connect: Connect) -> None:
     assert sizes == [2, 1]
 
 
-def test_all_or_none_is_refused_as_a_whole(connect: Connect) -> None:
+def test_an_atomic_body_is_refused_as_a_whole(connect: Connect) -> None:
     service = ScriptedService(problem(422, "Bad updates", rejected=1, rejections=[]))
     with service.client(connect) as client, pytest.raises(InvalidRequestError) as caught:
         client.put_body("s", b"[]", "application/json", is_atomic=True)
@@ -247,7 +247,7 @@ def test_consuming_delivers_each_batch_when_all_of_it_was_used(connect: Connect)
     ]
 
 
-def test_what_a_consumer_leaves_early_is_not_delivered(connect: Connect) -> None:
+def test_a_batch_that_the_caller_leaves_early_is_not_delivered(connect: Connect) -> None:
     service = ScriptedService(updates("a", "b", lease=True))
     with service.client(connect) as client:
         for _ in client.consume("q"):
@@ -256,13 +256,13 @@ def test_what_a_consumer_leaves_early_is_not_delivered(connect: Connect) -> None
 
 
 @pytest.mark.parametrize("failure", LOST, ids=lambda failure: type(failure).__name__)
-def test_what_a_retry_does_not_find_was_not_there(connect: Connect, failure: Exception) -> None:
+def test_a_retry_that_finds_nothing_raises_not_found(connect: Connect, failure: Exception) -> None:
     service = ScriptedService(failure, GONE)
     with service.client(connect) as client, pytest.raises(NotFoundError):
         client.drop_queue("typo")
 
 
-def test_a_batch_may_be_asked_for_again_under_a_key_of_ones_own(connect: Connect) -> None:
+def test_a_batch_can_be_requested_again_with_a_chosen_key(connect: Connect) -> None:
     service = ScriptedService(updates("a", lease=True))
     with service.client(connect) as client:
         client.dequeue("q", idempotency_key="batch 7")
@@ -334,7 +334,7 @@ def test_a_closed_client_says_so() -> None:
         client.put("s", "a", 1)
 
 
-def test_an_address_that_is_none_is_refused_at_once(connect: Connect) -> None:
+def test_an_invalid_address_is_refused_at_once(connect: Connect) -> None:
     with pytest.raises(ParameterError, match="url"):
         connect("localhost:8000")
 
@@ -346,7 +346,7 @@ def test_retries_are_a_number_or_a_policy(connect: Connect) -> None:
         assert client is not None
 
 
-def test_a_request_of_ones_own_is_sent_as_others_are(connect: Connect) -> None:
+def test_a_request_of_the_caller_is_sent_like_any_other(connect: Connect) -> None:
     service = ScriptedService(httpx2.ReadError("reset"), COUNTS)
     request = requests.put_body("s", b"[]", "application/json")
     with service.client(connect) as client:

@@ -30,7 +30,7 @@ from .scripted_service import COUNTS, Reply, ScriptedService, problem
 
 PATIENCE_SECONDS = 30.0
 
-CLOCK = SystemClock()  # of those whose batches grow old
+CLOCK = SystemClock()  # for feeds whose batches are sent in time
 GONE = problem(404, "Unknown name")
 BUSY = problem(503, "Overloaded")
 LOST = httpx2.ReadError("reset")
@@ -225,7 +225,7 @@ def test_what_is_refused_is_raised_and_not_sent_again(connect: Connect) -> None:
     assert service.bodies == [[["a", None, 1]], [["b", None, 2]]]
 
 
-def test_a_refusal_that_nobody_waited_for_is_raised_by_the_next_call(connect: Connect) -> None:
+def test_a_refusal_in_the_background_is_raised_by_the_next_call(connect: Connect) -> None:
     service = ScriptedService(GONE, COUNTS)
     with (
         service.client(connect, clock=CLOCK) as client,
@@ -239,7 +239,7 @@ def test_a_refusal_that_nobody_waited_for_is_raised_by_the_next_call(connect: Co
     assert feed.counts.waiting == 1
 
 
-def test_a_refusal_that_nobody_waited_for_is_raised_at_the_end_once_the_rest_was_sent(
+def test_a_refusal_in_the_background_is_raised_at_the_end_once_the_rest_was_sent(
     connect: Connect,
 ) -> None:
     service = ScriptedService(GONE, COUNTS)
@@ -248,7 +248,7 @@ def test_a_refusal_that_nobody_waited_for_is_raised_at_the_end_once_the_rest_was
     assert len(service.requests) == 1
 
 
-def test_a_loss_that_nobody_noticed_is_made_up_for_at_the_end(connect: Connect) -> None:
+def test_a_batch_lost_in_the_background_is_sent_again_at_the_end(connect: Connect) -> None:
     service = ScriptedService(LOST, COUNTS)
     with (
         service.client(connect, retries=0, clock=CLOCK) as client,

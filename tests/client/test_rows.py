@@ -52,7 +52,7 @@ def test_keys_may_be_lists_or_numbers_of_numpy_as_in_a_single_update() -> None:
         *({"a": 1, "b": 2}, {"key": "a"}, {"key": "a", "value": 1, "lease": "x"}, {}),
     ],
 )
-def test_what_is_no_update_is_refused(update: tuple[object, ...]) -> None:
+def test_anything_but_an_update_is_refused(update: tuple[object, ...]) -> None:
     with pytest.raises(ParameterError):
         list(rows_of([update]))
 
@@ -65,7 +65,7 @@ def test_a_mapping_of_keys_to_values_is_refused_with_what_to_call() -> None:
 
 
 @pytest.mark.parametrize("updates", ["ab", b"ab", 7, None])
-def test_what_is_no_list_of_updates_is_refused(updates: object) -> None:
+def test_anything_but_a_list_of_updates_is_refused(updates: object) -> None:
     with pytest.raises(ParameterError, match="updates"):
         rows_of(updates)  # type: ignore[arg-type]
 
@@ -136,6 +136,6 @@ NAIVE = dt.datetime(2024, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
 
 
 @pytest.mark.parametrize("moment", ["now", NAIVE, NAIVE.date()])
-def test_what_is_no_time_or_of_no_zone_is_refused(moment: object) -> None:
+def test_a_time_without_a_zone_and_anything_else_is_refused(moment: object) -> None:
     with pytest.raises(ParameterError, match="a datetime with a time zone"):
         seconds_of(moment)

@@ -23,7 +23,7 @@ from upstream.client import (
 from upstream.client.watch import sleep_unless
 
 from .both_clients import Connect
-from .scripted_socket import Script, ScriptedSocket, cut, goodbye, message, scripted_socket
+from .scripted_socket import Script, ScriptedSocket, closed_with, cut, message, scripted_socket
 
 PATIENCE_SECONDS = 30.0
 CREDIT = {"credit": 1}
@@ -50,7 +50,7 @@ def test_updates_come_as_they_are_pushed(connect: Connect) -> None:
     assert server.paths == ["/v1/queues/q/socket?window=3"]
 
 
-def test_a_loop_that_was_left_is_gone_on_with(connect: Connect) -> None:
+def test_a_new_loop_continues_where_the_last_one_stopped(connect: Connect) -> None:
     with (
         scripted_socket(Script([message("a", "b", "c"), message("d")])) as server,
         client_of(connect, server.url) as client,
@@ -106,7 +106,7 @@ def test_closing_it_ends_a_loop_that_waits_to_connect_again(connect: Connect) ->
 
 def test_a_queue_that_is_deleted_ends_it(connect: Connect) -> None:
     with (
-        scripted_socket(Script([], goodbye(1001, "the queue was deleted"))) as server,
+        scripted_socket(Script([], closed_with(1001, "the queue was deleted"))) as server,
         client_of(connect, server.url) as client,
         client.watch("q") as watch,
         pytest.raises(NotFoundError, match="the queue was deleted"),
@@ -141,7 +141,9 @@ def test_messages_tell_when_a_new_picture_begins(connect: Connect) -> None:
         assert [next(messages).is_reset for _ in range(2)] == [True, False]
 
 
-@pytest.mark.parametrize("end", [cut, goodbye(1001), goodbye(1012)], ids=["cut", "1001", "1012"])
+@pytest.mark.parametrize(
+    "end", [cut, closed_with(1001), closed_with(1012)], ids=["cut", "1001", "1012"]
+)
 def test_a_lost_connection_is_made_again_from_where_it_was(
     connect: Connect, end: Callable[..., None]
 ) -> None:
@@ -167,7 +169,9 @@ def test_a_lost_connection_is_made_again_from_where_it_was(
 
 def test_a_connection_that_the_service_ends_on_purpose_stays_so(connect: Connect) -> None:
     with (
-        scripted_socket(Script([message("a")], goodbye(1008, "the queue was removed"))) as server,
+        scripted_socket(
+            Script([message("a")], closed_with(1008, "the queue was removed"))
+        ) as server,
         client_of(connect, server.url) as client,
         client.watch("q") as watch,
     ):
@@ -178,7 +182,7 @@ def test_a_connection_that_the_service_ends_on_purpose_stays_so(connect: Connect
     assert len(server.paths) == 1
 
 
-def test_a_service_that_is_not_there_is_given_up(connect: Connect) -> None:
+def test_an_unreachable_service_is_raised_after_the_last_retry(connect: Connect) -> None:
     delays: list[float] = []
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and does not listen

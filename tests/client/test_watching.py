@@ -175,7 +175,7 @@ def test_credit_is_owed_once_for_each_message() -> None:
     assert not one.takes_credit()
 
 
-def test_a_message_of_somebody_else_is_not_understood() -> None:
+def test_a_message_that_cannot_be_parsed_is_refused() -> None:
     with pytest.raises(AnswerNotUnderstoodError):
         watching().received("hello")
 
@@ -243,7 +243,7 @@ def test_a_connection_that_broke_is_made_again() -> None:
     assert delay(watching(), TimeoutError()) > 0
 
 
-def test_a_queue_that_is_not_there_is_said_at_once() -> None:
+def test_a_missing_queue_is_raised_at_once() -> None:
     with pytest.raises(NotFoundError, match="no such queue"):
         watching().after_loss(refused(404, b'{"title":"Unknown name","detail":"no such queue"}'))
 
