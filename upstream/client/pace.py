@@ -2,10 +2,9 @@
 
 Updates that were taken are no longer replaced by newer ones, so they age while the consumer works
 on those before them. A small batch keeps them fresh, and a large batch saves requests. So a batch
-is as large as the consumer can process in `ROUND_TRIPS` times the duration of the requests that it
-takes. Requests then use at most about a tenth of the consumer's time. The bounds in seconds matter
-when requests are slow: up to `LONGEST_SECONDS`, the age of the data comes first; beyond that, a
-batch takes as long to process as to request.
+should take `ROUND_TRIPS` times as long to process as to request and deliver, and requests then use
+about a tenth of the consumer's time. Three bounds come first: a batch has at most `MOST` updates,
+it takes at most `LONGEST_SECONDS` to process, and it takes no less time than its requests.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ QUICK_SECONDS: Final = 0.01
 SMOOTHING: Final = 0.5
 """The weight of the last batch in the estimated cost of an update."""
 SHORTEST_COST: Final = 1e-9
-"""An update is taken to need at least this many seconds; clocks may show none."""
+"""The least cost of an update in seconds; the clock may show no time at all."""
 FORGETTING: Final = 1.5
-"""How many times longer a request is taken to need with each batch, until one shows otherwise."""
+"""By how much the estimated time of a request may grow with each batch."""
 
 
 class Pace:
