@@ -11,8 +11,7 @@ from typer.models import OptionInfo
 from api.push.selection import Selection, UnknownParameterError
 from api.settings import Settings
 from tests.api.serving import serving
-from upstream.cli.tail_queue import tail_queue
-from upstream.cli.watch_queue import watch_queue
+from upstream.cli.watch import tail_queue, watch_queue
 from upstream.client import AsyncClient, Client
 from upstream.client.watching import WatchOptions
 from upstream.push_limits import DEFAULT_WINDOW, MOST_APPENDED, MOST_WINDOW

@@ -1,3 +1,3 @@
-"""Which version of UpStream this is; packages are built with the version that stands here."""
+"""The version of UpStream, also used to build packages."""
 
 __version__ = "0.1.0"

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import shlex
 import socket
 
 import pytest
+
+from upstream.cli.command_line import HELP, app, create, remove
+from upstream.client import Client
 
 from .console import UNREACHABLE, USAGE_ERROR, invoke
 
@@ -31,6 +37,8 @@ COMMANDS: dict[str, list[str]] = {
     "rm key": ["STREAM", "KEY", "--json-key", "--json"],
 }
 
+EXAMPLE = re.compile(r"(?:`|^    )(upstream [a-z][^`\n]+)", re.MULTILINE)
+
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_lists_every_command_and_its_options(command: str) -> None:
@@ -41,11 +49,39 @@ def test_help_lists_every_command_and_its_options(command: str) -> None:
         assert option in output
 
 
+def examples() -> list[str]:
+    """Return the command lines in the help of all commands, in the order of the commands."""
+    found = EXAMPLE.findall(HELP)
+    for each in [
+        *app.registered_commands,
+        *create.registered_commands,
+        *remove.registered_commands,
+    ]:
+        found += EXAMPLE.findall(" ".join((inspect.getdoc(each.callback) or "").split()))
+    return found
+
+
+def test_the_examples_in_the_help_work(service_url: str, client: Client) -> None:
+    lines = [each for each in examples() if "|" not in each and "QUEUE" not in each]
+    assert len(lines) >= 25
+    for line in lines:
+        for name in ("prices", "temperatures"):
+            client.create_queue(name)
+            client.put_many(name, [("IBM", 24.5), ("GOOG", 1.5)])
+        words = shlex.split(line)[1:]
+        endless = {"watch", "tail", "top"} & {words[0]}
+        few = ["--updates", "100"] if words[0] == "bench" else []
+        result = invoke(*words, *few, *(["--count", "1"] if endless else []), url=service_url)
+        assert result.exit_code == 0, (line, result.output)
+    for name in ("prices", "temperatures", "sensors"):
+        client.drop_stream(name)
+
+
 def test_no_command_shows_the_help_which_explains_the_exit_codes() -> None:
     for arguments in ([], ["--help"]):
         output = " ".join(invoke(*arguments).output.split())
         assert "upstream create queue prices" in output
-        for meaning in ("0 all went well", "3 the service cannot be reached", "130 interrupted"):
+        for meaning in ("0 success", "3 the service cannot be reached", "130 interrupted"):
             assert meaning in output
 
 
@@ -79,7 +115,7 @@ def test_no_command_shows_the_help_which_explains_the_exit_codes() -> None:
         (["bench", "--updates", "0"], "--updates"),
     ],
 )
-def test_what_makes_no_sense_is_named_and_nothing_is_asked(
+def test_an_invalid_command_line_names_the_fault_and_sends_nothing(
     arguments: list[str], named: str
 ) -> None:
     result = invoke(*arguments)
@@ -95,7 +131,7 @@ def unused_url() -> str:
         return f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
-def test_a_service_that_is_not_there_is_told_apart(unused_url: str) -> None:
+def test_an_unreachable_service_has_an_exit_code_of_its_own(unused_url: str) -> None:
     result = invoke("ls", url=unused_url)
     assert result.exit_code == UNREACHABLE
     assert unused_url in result.stderr

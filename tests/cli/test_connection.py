@@ -42,7 +42,7 @@ def test_errors_are_a_line_and_an_exit_code(
     assert captured.err == f"Error: {error}\n"
 
 
-def test_what_makes_no_sense_is_a_usage_error() -> None:
+def test_an_invalid_parameter_is_a_usage_error() -> None:
     with pytest.raises(typer.BadParameter, match="limit must be"), exit_codes():
         raise ParameterError("limit", -1, "above zero")
 

@@ -173,7 +173,7 @@ def test_a_pipe_that_stays_open_is_sent_in_time(
     assert output == b"1 waiting, 0 superseded\n"
 
 
-def test_what_is_in_is_told_though_the_service_goes_away(name: str) -> None:
+def test_the_updates_that_were_sent_are_reported_though_the_service_ends(name: str) -> None:
     with running_service() as service, Client(service.url) as client:
         client.create_queue(name)
         command = [*PROGRAM, "--server", service.url, "put", name]
@@ -193,7 +193,7 @@ def test_what_is_in_is_told_though_the_service_goes_away(name: str) -> None:
     assert errors.startswith(b"1 update not confirmed\nError: the service at")
 
 
-def test_ctrl_c_sends_what_was_read_and_tells_it(
+def test_ctrl_c_sends_the_lines_read_so_far_and_reports_them(
     service_url: str, queue: str, client: Client
 ) -> None:
     command = [*PROGRAM, "--server", service_url, "put", queue]
@@ -209,7 +209,7 @@ def test_ctrl_c_sends_what_was_read_and_tells_it(
         assert popen.wait(PATIENCE_SECONDS) == INTERRUPTED
 
 
-def test_a_full_disk_is_said(service_url: str, queue: str) -> None:
+def test_a_full_disk_is_reported(service_url: str, queue: str) -> None:
     for arguments in (["ls"], ["get", queue], ["get", queue, "a"]):
         with open("/dev/full", "w") as full:  # noqa: PTH123
             run = subprocess.run(
@@ -237,7 +237,7 @@ def test_standard_files_may_be_closed(service_url: str, queue: str, client: Clie
         assert "Traceback" not in run.stderr
 
 
-def test_a_bench_that_is_told_to_end_leaves_nothing(service_url: str, client: Client) -> None:
+def test_a_bench_that_is_terminated_removes_its_stream(service_url: str, client: Client) -> None:
     with piped(service_url, "bench", "--updates", "1000000", "--keys", "10") as process:
         while not any(each.name.startswith("bench-") for each in client.streams()):
             assert process.popen.poll() is None

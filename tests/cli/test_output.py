@@ -68,7 +68,7 @@ def test_json_holds_nothing_that_a_terminal_would_act_upon(capsys: Captured) -> 
     assert msgspec.json.decode(text) == msgspec.json.decode(pretty) == value
 
 
-def test_a_pipe_stays_one_though_somebody_wants_colours(
+def test_a_pipe_gets_no_colours_even_if_they_are_forced(
     capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")

@@ -48,7 +48,9 @@ def test_what_is_neither_yes_nor_no_is_asked_about_again() -> None:
     with terminal() as keyboard, redirect_stderr(StringIO()) as written:
         os.write(keyboard, b"perhaps\ny\n")
         assert is_agreed("Remove it?")
-    assert written.getvalue() == ("Remove it? [y/N]: Error: answer y or n\nRemove it? [y/N]: ")
+    assert written.getvalue() == (
+        "Remove it? [y/N]: Error: please answer y or n\nRemove it? [y/N]: "
+    )
 
 
 def test_the_end_of_the_input_is_no_answer() -> None:
@@ -69,15 +71,15 @@ def test_a_signal_that_interrupts_no_system_call_ends_the_wait() -> None:
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
     with terminal() as keyboard:
-        give_up = threading.Timer(PATIENCE_SECONDS, os.write, (keyboard, b"y\n"))
+        deadline = threading.Timer(PATIENCE_SECONDS, os.write, (keyboard, b"y\n"))
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        give_up.start()
+        deadline.start()
         try:
             with pytest.raises(KeyboardInterrupt), once_asked(keyboard, press):
                 is_agreed("Remove it?")
         finally:
-            is_in_time = give_up.is_alive()
-            give_up.cancel()
+            is_in_time = deadline.is_alive()
+            deadline.cancel()
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
     assert is_in_time
 

@@ -41,7 +41,7 @@ def test_what_dequeue_and_tail_print_are_updates() -> None:
     ) == [("a", b"1", 2.0), ("b", b"2", 3.0), ("c", b"3", None)]
 
 
-def test_a_deletion_is_told_apart() -> None:
+def test_a_deletion_differs_from_an_update() -> None:
     [update] = UpdateLines([b'{"key":"a","value":null,"time":2.0,"deleted":true}'])
     assert (update.key, update.is_deleted) == ("a", True)
 

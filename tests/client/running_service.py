@@ -43,7 +43,7 @@ def running_service(*, port: int = 0) -> Iterator[RunningService]:
         try:
             url = _address(process, said)
             stopper.cancel()
-            # What nobody reads would fill the pipe and stop the service.
+            # Unread output would fill the pipe and stop the service.
             reader = threading.Thread(target=_read, args=(process, said))
             reader.start()
             yield RunningService(process, url, int(url.rpartition(":")[2]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from random import Random
 from typing import TypeAlias
 
 import httpx2
@@ -11,6 +10,8 @@ import msgspec
 
 from upstream import Clock, ManualClock
 from upstream.client import AsyncClient, Client, RetryPolicy
+
+from .both_clients import Connect
 
 URL = "http://service.test"
 
@@ -25,34 +26,32 @@ class ScriptedService:
         self._replies = list(replies)
         self.requests: list[httpx2.Request] = []
         self.delays: list[float] = []
+        self.before_reply: Callable[[httpx2.Request], None] = lambda _: None
+        """Called with each request, before it is answered."""
 
     def replies(self, *replies: Reply) -> None:
         """Give these replies from now on."""
         self._replies = list(replies)
 
-    def client(self, *, retries: int | RetryPolicy = 3, clock: Clock | None = None) -> Client:
+    def client(
+        self,
+        connect: Connect = Client,
+        *,
+        retries: int | RetryPolicy = 3,
+        clock: Clock | None = None,
+    ) -> Client:
         """Return a client that never sleeps, and whose clock stands still unless one is given."""
-        return Client(
+        return connect(
             URL,
             retries=retries,
             transport=httpx2.MockTransport(self.reply),
             sleep=self.delays.append,
             clock=clock or ManualClock(),
-            random=Random(1),
         )
 
-    def async_client(
-        self, *, retries: int | RetryPolicy = 3, clock: Clock | None = None
-    ) -> AsyncClient:
-        """Return as `client`, for asyncio."""
-        return AsyncClient(
-            URL,
-            retries=retries,
-            transport=httpx2.MockTransport(self.reply),
-            sleep=self._sleep,
-            clock=clock or ManualClock(),
-            random=Random(1),
-        )
+    def async_client(self, *, clock: Clock) -> AsyncClient:
+        """Return a client to await."""
+        return AsyncClient(URL, transport=httpx2.MockTransport(self.reply), clock=clock)
 
     @property
     def last(self) -> httpx2.Request:
@@ -69,12 +68,10 @@ class ScriptedService:
         """Return the idempotency keys of the requests."""
         return [each.headers["Idempotency-Key"] for each in self.requests]
 
-    async def _sleep(self, seconds: float) -> None:
-        self.delays.append(seconds)
-
     def reply(self, request: httpx2.Request) -> httpx2.Response:
         """Return the next reply, or raise it."""
         self.requests.append(request)
+        self.before_reply(request)
         reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
         if isinstance(reply, Exception):
             raise reply

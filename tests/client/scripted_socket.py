@@ -50,11 +50,11 @@ class ScriptedSocket:
 
 
 def cut(connection: ServerConnection) -> None:
-    """End the connection without a goodbye."""
+    """End the connection without a closing handshake."""
     connection.close_socket()
 
 
-def goodbye(code: int, why: str = "") -> Callable[[ServerConnection], None]:
+def closed_with(code: int, why: str = "") -> Callable[[ServerConnection], None]:
     """Return what ends the connection with a reason."""
     return lambda connection: connection.close(code, why)
 

@@ -32,12 +32,12 @@ def test_an_address_loses_its_last_slash(given: str, url: str) -> None:
         "http://" + "a" * 70_000,
     ],
 )
-def test_what_is_no_address_is_refused(given: str) -> None:
+def test_an_invalid_address_is_refused(given: str) -> None:
     with pytest.raises(ParameterError, match=r"such as http://127\.0\.0\.1:8000"):
         service_url(given)
 
 
-def test_something_that_is_no_text_is_refused() -> None:
+def test_an_address_that_is_not_text_is_refused() -> None:
     with pytest.raises(ParameterError):
         service_url(None)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""The client that blocks, against a service that answers what it is told to."""
+"""Both clients, against a service that answers what it is told to."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from upstream.client import (
     requests,
 )
 
+from .both_clients import Connect
 from .scripted_service import COUNTS, URL, ScriptedService, answer, problem, targets
 
 PATIENCE_SECONDS = 30.0
@@ -63,11 +64,11 @@ def updates(*keys: str, lease: bool = False) -> httpx2.Response:
         lambda client: client.delete("s", "a"),
     ],
 )
-def test_what_was_lost_is_sent_again_as_the_same_request(
-    failure: Exception, call: Callable[[Client], object]
+def test_a_lost_request_is_sent_again_with_its_key(
+    connect: Connect, failure: Exception, call: Callable[[Client], object]
 ) -> None:
     service = ScriptedService(failure, failure, COUNTS)
-    with service.client() as client:
+    with service.client(connect) as client:
         call(client)
     assert len(service.requests) == 3
     assert len(set(service.keys)) == 1
@@ -75,59 +76,65 @@ def test_what_was_lost_is_sent_again_as_the_same_request(
     assert len(service.delays) == 2
 
 
-def test_calls_that_look_alike_are_told_apart() -> None:
+def test_equal_calls_have_different_idempotency_keys(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client() as client:
+    with service.client(connect) as client:
         client.put("s", "a", 1)
         client.put("s", "a", 1)
     assert len(set(service.keys)) == 2
 
 
-def test_a_service_that_is_not_there_is_given_up() -> None:
+def test_an_unreachable_service_is_raised_after_the_last_retry(connect: Connect) -> None:
     service = ScriptedService(httpx2.ConnectError("refused"))
-    with service.client(retries=2) as client, pytest.raises(ServiceUnreachableError) as caught:
+    with (
+        service.client(connect, retries=2) as client,
+        pytest.raises(ServiceUnreachableError) as caught,
+    ):
         client.streams()
     assert (caught.value.url, caught.value.attempts) == (URL, 3)
     assert len(service.requests) == 3
 
 
-def test_without_retries_nothing_is_sent_again() -> None:
+def test_without_retries_nothing_is_sent_again(connect: Connect) -> None:
     service = ScriptedService(problem(503, "Busy"))
-    with service.client(retries=0) as client, pytest.raises(ServiceUnavailableError):
+    with service.client(connect, retries=0) as client, pytest.raises(ServiceUnavailableError):
         client.streams()
     assert len(service.requests) == 1
     assert service.delays == []
 
 
-def test_a_service_that_asks_for_time_gets_it() -> None:
+def test_a_retry_waits_as_long_as_the_service_asks(connect: Connect) -> None:
     service = ScriptedService(httpx2.Response(503, headers={"Retry-After": "9"}), COUNTS)
-    with service.client() as client:
+    with service.client(connect) as client:
         client.put("s", "a", 1)
     assert service.delays == [9.0]
 
 
-def test_a_service_that_failed_at_a_request_gets_it_once() -> None:
+def test_a_request_that_the_service_failed_at_is_not_retried(connect: Connect) -> None:
     service = ScriptedService(problem(500, "Our fault"))
-    with service.client() as client, pytest.raises(ServiceFailedError):
+    with service.client(connect) as client, pytest.raises(ServiceFailedError):
         client.put("s", "a", 1)
     assert len(service.requests) == 1
 
 
-def test_what_is_refused_is_raised_with_what_the_service_says() -> None:
+def test_a_refusal_is_raised_with_the_detail_of_the_service(connect: Connect) -> None:
     service = ScriptedService(GONE)
-    with service.client() as client, pytest.raises(NotFoundError, match="no queue of that name"):
+    with (
+        service.client(connect) as client,
+        pytest.raises(NotFoundError, match="no queue of that name"),
+    ):
         client.statistics("q")
 
 
-def test_an_answer_of_somebody_else_is_not_understood() -> None:
+def test_an_answer_that_is_not_from_the_service_is_refused(connect: Connect) -> None:
     service = ScriptedService(httpx2.Response(200, content=b"<html>Welcome</html>"))
-    with service.client() as client, pytest.raises(AnswerNotUnderstoodError, match=URL):
+    with service.client(connect) as client, pytest.raises(AnswerNotUnderstoodError, match=URL):
         client.streams()
 
 
-def test_definitions_are_sent_as_given() -> None:
+def test_definitions_are_sent_as_given(connect: Connect) -> None:
     service = ScriptedService(answer({"name": "q", "stream": "s"}))
-    with service.client() as client:
+    with service.client(connect) as client:
         client.create_stream("s", retain=False)
         view = client.create_queue("q", stream="s", weights={"a": 2.0})
     assert view.stream == "s"
@@ -135,13 +142,13 @@ def test_definitions_are_sent_as_given() -> None:
     assert service.bodies == [{"retain": False}, {"stream": "s", "weights": {"a": 2.0}}]
 
 
-def test_many_updates_go_in_batches() -> None:
+def test_many_updates_go_in_batches(connect: Connect) -> None:
     service = ScriptedService(
         answer({"waiting": 2, "rejected": 0}),
         answer({"waiting": 1, "rejected": 1, "rejections": [{"index": 1, "reason": "x"}]}),
         answer({"superseded": 1}),
     )
-    with service.client() as client:
+    with service.client(connect) as client:
         counts = client.put_many("s", (("k", number) for number in range(5)), batch_size=2)
     assert service.bodies == [
         [["k", None, 0], ["k", None, 1]],
@@ -152,48 +159,50 @@ def test_many_updates_go_in_batches() -> None:
     assert counts.rejections[0].index == 3
 
 
-def test_batches_that_are_refused_whole_are_counted_and_the_rest_goes_in() -> None:
+def test_batches_that_are_refused_whole_are_counted_and_the_rest_goes_in(connect: Connect) -> None:
     refused = problem(422, "Bad updates", rejected=1, rejections=[{"index": 0, "reason": "x"}])
     service = ScriptedService(COUNTS, refused, COUNTS)
-    with service.client() as client:
+    with service.client(connect) as client:
         counts = client.put_many("s", [("k", 0), ("k", 1), ("k", 2)], batch_size=1)
     assert (counts.waiting, counts.rejected) == (2, 1)
     assert [each.index for each in counts.rejections] == [1]
 
 
-def test_one_update_that_is_refused_is_raised() -> None:
+def test_one_update_that_is_refused_is_raised(connect: Connect) -> None:
     service = ScriptedService(problem(422, "Bad update", "the key is too long"))
-    with service.client() as client, pytest.raises(InvalidRequestError, match="too long"):
+    with service.client(connect) as client, pytest.raises(InvalidRequestError, match="too long"):
         client.put("s", "k" * 5_000, 1)
 
 
-def test_the_librarys_updates_and_columns_can_be_sent() -> None:
+def test_the_librarys_updates_and_columns_can_be_sent(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client() as client:
+    with service.client(connect) as client:
         client.put_many("s", [Update("a", 1.5, 2.0)])
         client.put_columns("s", ["a", "b"], np.array([1, 2]), [0.5, 1.5])  # type: ignore[arg-type]
     assert service.bodies == [[["a", 2.0, 1.5]], [["a", 0.5, 1], ["b", 1.5, 2]]]
 
 
-def test_nothing_is_sent_of_nothing() -> None:
+def test_without_updates_nothing_is_sent(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client() as client:
+    with service.client(connect) as client:
         assert client.put_many("s", []) == Counts()
         assert client.deliver("q") == Delivered()
     assert service.requests == []
 
 
-def test_a_value_that_cannot_be_sent_is_refused_before_anything_of_its_batch_is() -> None:
+def test_a_value_that_cannot_be_sent_is_refused_before_anything_of_its_batch_is(
+    connect: Connect,
+) -> None:
     service = ScriptedService(COUNTS)
-    with service.client() as client, pytest.raises(ValueNotEncodableError):
+    with service.client(connect) as client, pytest.raises(ValueNotEncodableError):
         client.put_many("s", [("a", 1), ("b", float("nan"))])
     assert service.requests == []
 
 
-def test_tables_go_as_arrow() -> None:
+def test_tables_go_as_arrow(connect: Connect) -> None:
     service = ScriptedService(answer({"waiting": 2}))
     table = pa.table({"key": ["a", "b", "c"], "value": [1, 2, 3]})
-    with service.client() as client:
+    with service.client(connect) as client:
         counts = client.put_table("s", table, batch_size=2)
     assert counts.waiting == 4
     types = {each.headers["Content-Type"] for each in service.requests}
@@ -202,28 +211,28 @@ def test_tables_go_as_arrow() -> None:
     assert sizes == [2, 1]
 
 
-def test_all_or_none_is_refused_as_a_whole() -> None:
+def test_an_atomic_body_is_refused_as_a_whole(connect: Connect) -> None:
     service = ScriptedService(problem(422, "Bad updates", rejected=1, rejections=[]))
-    with service.client() as client, pytest.raises(InvalidRequestError) as caught:
+    with service.client(connect) as client, pytest.raises(InvalidRequestError) as caught:
         client.put_body("s", b"[]", "application/json", is_atomic=True)
     assert caught.value.members["rejected"] == 1
 
 
-def test_dequeued_updates_are_read() -> None:
+def test_dequeued_updates_are_read(connect: Connect) -> None:
     service = ScriptedService(updates("a", lease=True))
-    with service.client() as client:
+    with service.client(connect) as client:
         assert client.dequeue("q", limit=3, wait=1.5) == [ReceivedUpdate("a", 1, 2.0, "r-a")]
     assert targets(service.requests) == [
         ("POST", "/v1/queues/q/dequeue?limit=3&wait=1.5&expire=true")
     ]
 
 
-def test_consuming_delivers_each_batch_when_all_of_it_was_used() -> None:
+def test_consuming_delivers_each_batch_when_all_of_it_was_used(connect: Connect) -> None:
     service = ScriptedService(
         updates("a", "b", lease=True), answer({"delivered": 2}), updates("c"), updates()
     )
-    with service.client() as client:
-        consumed = client.consume("q", until_empty=True)
+    with service.client(connect) as client:
+        consumed = client.consume("q", limit=100, until_empty=True)
         assert next(consumed).key == "a"
         assert next(consumed).key == "b"
         assert len(service.requests) == 1
@@ -238,58 +247,58 @@ def test_consuming_delivers_each_batch_when_all_of_it_was_used() -> None:
     ]
 
 
-def test_what_a_consumer_leaves_early_is_not_delivered() -> None:
+def test_a_batch_that_the_caller_leaves_early_is_not_delivered(connect: Connect) -> None:
     service = ScriptedService(updates("a", "b", lease=True))
-    with service.client() as client:
+    with service.client(connect) as client:
         for _ in client.consume("q"):
             break
     assert len(service.requests) == 1
 
 
 @pytest.mark.parametrize("failure", LOST, ids=lambda failure: type(failure).__name__)
-def test_what_a_retry_does_not_find_was_not_there(failure: Exception) -> None:
+def test_a_retry_that_finds_nothing_raises_not_found(connect: Connect, failure: Exception) -> None:
     service = ScriptedService(failure, GONE)
-    with service.client() as client, pytest.raises(NotFoundError):
+    with service.client(connect) as client, pytest.raises(NotFoundError):
         client.drop_queue("typo")
 
 
-def test_a_batch_may_be_asked_for_again_under_a_key_of_ones_own() -> None:
+def test_a_batch_can_be_requested_again_with_a_chosen_key(connect: Connect) -> None:
     service = ScriptedService(updates("a", lease=True))
-    with service.client() as client:
+    with service.client(connect) as client:
         client.dequeue("q", idempotency_key="batch 7")
     assert service.keys == ["batch 7"]
     assert targets(service.requests) == [("POST", "/v1/queues/q/dequeue?limit=100")]
 
 
-def test_an_answer_that_is_no_longer_kept_is_a_conflict() -> None:
+def test_an_answer_that_is_no_longer_kept_is_a_conflict(connect: Connect) -> None:
     service = ScriptedService(httpx2.ReadError("reset"), problem(409, "Answer not kept", "done"))
-    with service.client() as client, pytest.raises(ConflictError, match="Answer not kept"):
+    with service.client(connect) as client, pytest.raises(ConflictError, match="Answer not kept"):
         client.dequeue("q")
 
 
-def test_one_stream_or_queue_can_be_looked_at() -> None:
+def test_one_stream_or_queue_can_be_looked_at(connect: Connect) -> None:
     with ScriptedService(answer({"name": "s", "keys": 3})).client() as client:
         assert client.stream("s").keys == 3
     with ScriptedService(answer({"name": "q", "stream": "s", "waiting": 3})).client() as client:
         assert client.queue("q").waiting == 3
 
 
-def test_many_long_updates_go_in_bodies_that_the_service_takes() -> None:
+def test_many_long_updates_go_in_bodies_that_the_service_takes(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client() as client:
+    with service.client(connect) as client:
         client.put_many("s", [(f"k{number}", "x" * 1_000_000) for number in range(20)])
     assert len(service.requests) == 3
     assert max(len(request.content) for request in service.requests) <= 8_000_000
 
 
-def test_a_call_that_waits_for_its_retry_ends_with_the_client() -> None:
+def test_a_call_that_waits_for_its_retry_ends_with_the_client(connect: Connect) -> None:
     waits = threading.Event()
 
     def refuse(request: httpx2.Request) -> httpx2.Response:
         waits.set()
         raise httpx2.ConnectError("refused", request=request)
 
-    client = Client(
+    client = connect(
         URL, retries=RetryPolicy(first_delay=1_000.0), transport=httpx2.MockTransport(refuse)
     )
     raised: list[Exception] = []
@@ -305,9 +314,7 @@ def test_a_call_that_waits_for_its_retry_ends_with_the_client() -> None:
     assert waits.wait(PATIENCE_SECONDS)
     client.close()
     thread.join(PATIENCE_SECONDS)
-    assert [str(error) for error in raised] == [
-        "this client is closed and sends nothing; make a new one"
-    ]
+    assert [str(error) for error in raised] == ["this client is closed; create a new one"]
 
 
 def test_a_call_that_breaks_as_the_client_is_closed_says_so() -> None:
@@ -327,21 +334,21 @@ def test_a_closed_client_says_so() -> None:
         client.put("s", "a", 1)
 
 
-def test_an_address_that_is_none_is_refused_at_once() -> None:
+def test_an_invalid_address_is_refused_at_once(connect: Connect) -> None:
     with pytest.raises(ParameterError, match="url"):
-        Client("localhost:8000")
+        connect("localhost:8000")
 
 
-def test_retries_are_a_number_or_a_policy() -> None:
+def test_retries_are_a_number_or_a_policy(connect: Connect) -> None:
     with pytest.raises(ParameterError, match="retries"):
-        Client(URL, retries=-1)
-    with Client(URL, retries=RetryPolicy(0)) as client:
+        connect(URL, retries=-1)
+    with connect(URL, retries=RetryPolicy(0)) as client:
         assert client is not None
 
 
-def test_a_request_of_ones_own_is_sent_as_others_are() -> None:
+def test_a_request_of_the_caller_is_sent_like_any_other(connect: Connect) -> None:
     service = ScriptedService(httpx2.ReadError("reset"), COUNTS)
     request = requests.put_body("s", b"[]", "application/json")
-    with service.client() as client:
+    with service.client(connect) as client:
         assert client.call(replace(request, idempotency_key="mine")).waiting == 1
     assert service.keys == ["mine", "mine"]

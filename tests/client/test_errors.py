@@ -72,7 +72,7 @@ def test_a_refusal_by_something_else_is_one_too(body: bytes) -> None:
     assert str(error) == "the request was refused (404)"
 
 
-def test_when_to_come_back_is_told() -> None:
+def test_an_unavailable_service_says_when_to_retry() -> None:
     error = refusal(Answer(503, b"", retry_after=7.0))
     assert isinstance(error, ServiceUnavailableError)
     assert error.retry_after == 7.0
@@ -87,7 +87,7 @@ def test_exceptions_are_pythons_where_it_has_a_fitting_one() -> None:
     assert issubclass(InvalidRequestError, ValueError)
 
 
-def test_who_could_not_be_reached_and_why_is_said() -> None:
+def test_an_unreachable_service_is_named_with_the_reason() -> None:
     error = ServiceUnreachableError("http://a:1", "refused", 3)
     assert str(error).startswith("the service at http://a:1 could not be reached (refused; ")
     assert "tried 3 times" in str(error)

@@ -1,10 +1,12 @@
-"""One call over its retries, without any network."""
+"""One call over its retries, and calls of several requests, without any network."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from random import Random
 
+import httpx2
 import msgspec
 import pytest
 
@@ -19,7 +21,7 @@ from upstream.client import (
     ServiceUnreachableError,
 )
 from upstream.client.answers import Answer, Delivered
-from upstream.client.exchange import Exchange, Request, reader_of
+from upstream.client.exchange import Call, Exchange, Request, reader_of, run, run_async
 
 READ = reader_of(Delivered)
 OK = Answer(200, b'{"delivered":3,"unknown":0}')
@@ -147,3 +149,69 @@ def test_a_request_has_only_the_headers_that_it_needs() -> None:
         "Content-Type": "text/plain",
         "Idempotency-Key": "k",
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (httpx2.PoolTimeout(""), "all connections of this client were busy for too long"),
+        (httpx2.ReadTimeout(""), "ReadTimeout"),
+        (httpx2.ConnectError("no route"), "no route"),
+    ],
+    ids=["pool", "read", "connect"],
+)
+def test_an_error_of_the_network_has_a_reason_and_tells_whether_anything_was_sent(
+    error: httpx2.RequestError, reason: str
+) -> None:
+    with pytest.raises(ServiceUnreachableError) as caught:
+        exchange(retries=0).after_error(error)
+    assert caught.value.reason == reason
+    assert caught.value.may_have_arrived is isinstance(error, httpx2.ReadTimeout)
+
+
+def test_an_error_that_is_not_of_the_network_is_raised() -> None:
+    with pytest.raises(RuntimeError, match="ours"):
+        exchange().after_error(RuntimeError("ours"))
+
+
+def of_two(seen: list[object]) -> Call[Delivered, int]:
+    """Deliver twice, although the first may be refused."""
+    try:
+        seen.append((yield POST))
+    except NotFoundError as error:
+        seen.append(error.status)
+    seen.append((yield replace(POST, path="/y")))
+    return len(seen)
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["run", "run_async"])
+@pytest.mark.parametrize("first", [Delivered(1), NotFoundError(404, "Unknown name")], ids=repr)
+def test_a_call_gets_the_result_or_the_error_of_each_request(
+    first: Delivered | NotFoundError, *, is_async: bool
+) -> None:
+    seen: list[object] = []
+    paths: list[str] = []
+
+    def send(request: Request[Delivered]) -> Delivered:
+        paths.append(request.path)
+        if request is POST and isinstance(first, NotFoundError):
+            raise first
+        return first if isinstance(first, Delivered) and request is POST else Delivered(2)
+
+    async def send_async(request: Request[Delivered]) -> Delivered:
+        return send(request)
+
+    if is_async:
+        assert asyncio.run(run_async(of_two(seen), send_async)) == 2
+    else:
+        assert run(of_two(seen), send) == 2
+    assert seen == [404 if isinstance(first, NotFoundError) else first, Delivered(2)]
+    assert paths == ["/x", "/y"]
+
+
+def test_an_error_that_a_call_does_not_handle_is_raised() -> None:
+    def send(_: Request[Delivered]) -> Delivered:
+        raise ConflictError(409, "Taken")
+
+    with pytest.raises(ConflictError):
+        run(of_two([]), send)

@@ -1,16 +1,20 @@
-"""A feed that blocks."""
+"""Both kinds of feed."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
+from random import Random
 
 import httpx2
 import pytest
 
 from upstream import ClosedError, ManualClock, SystemClock
 from upstream.client import (
+    AsyncFeed,
     Client,
+    Counts,
     Feed,
     NotFoundError,
     OutcomeUnknownError,
@@ -18,12 +22,15 @@ from upstream.client import (
     ServiceUnavailableError,
     ServiceUnreachableError,
 )
+from upstream.client.exchange import Request
+from upstream.client.gathering import Gathering
 
+from .both_clients import Connect
 from .scripted_service import COUNTS, Reply, ScriptedService, problem
 
 PATIENCE_SECONDS = 30.0
 
-CLOCK = SystemClock()  # of those whose batches grow old
+CLOCK = SystemClock()  # for feeds whose batches are sent in time
 GONE = problem(404, "Unknown name")
 BUSY = problem(503, "Overloaded")
 LOST = httpx2.ReadError("reset")
@@ -55,9 +62,12 @@ def _put_and_fail(client: Client) -> None:
         raise ZeroDivisionError
 
 
-def test_full_batches_are_sent_at_once_and_the_rest_at_the_end() -> None:
+def test_full_batches_are_sent_at_once_and_the_rest_at_the_end(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client() as client, client.feed("s", batch_size=2, batch_seconds=None) as feed:
+    with (
+        service.client(connect) as client,
+        client.feed("s", batch_size=2, batch_seconds=None) as feed,
+    ):
         feed.put("a", 1)
         assert service.requests == []
         feed.put("b", 2, 1.5)
@@ -67,9 +77,12 @@ def test_full_batches_are_sent_at_once_and_the_rest_at_the_end() -> None:
     assert feed.counts.waiting == 2
 
 
-def test_a_batch_that_is_not_full_is_sent_in_time() -> None:
+def test_a_batch_that_is_not_full_is_sent_in_time(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client(clock=CLOCK) as client, client.feed("s", batch_seconds=0.01) as feed:
+    with (
+        service.client(connect, clock=CLOCK) as client,
+        client.feed("s", batch_seconds=0.01) as feed,
+    ):
         feed.put("a", 1)
         await_requests(service, 1)
         feed.put("b", 2)
@@ -77,19 +90,19 @@ def test_a_batch_that_is_not_full_is_sent_in_time() -> None:
     assert service.bodies == [[["a", None, 1]], [["b", None, 2]]]
 
 
-def test_flushing_sends_what_there_is() -> None:
+def test_flushing_sends_what_there_is(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client() as client, client.feed("s", batch_seconds=None) as feed:
+    with service.client(connect) as client, client.feed("s", batch_seconds=None) as feed:
         feed.put("a", 1)
         assert feed.flush().waiting == 1
         assert feed.flush().waiting == 1
     assert len(service.requests) == 1
 
 
-def test_what_was_lost_is_sent_again_with_its_key_before_what_came_later() -> None:
+def test_what_was_lost_is_sent_again_with_its_key_before_what_came_later(connect: Connect) -> None:
     service = ScriptedService(LOST, COUNTS)
     with (
-        service.client(retries=0) as client,
+        service.client(connect, retries=0) as client,
         client.feed("s", batch_size=1, batch_seconds=None) as feed,
     ):
         with pytest.raises(ServiceUnreachableError):
@@ -100,10 +113,10 @@ def test_what_was_lost_is_sent_again_with_its_key_before_what_came_later() -> No
     assert first == again != other
 
 
-def test_what_the_service_was_too_busy_for_is_sent_again_with_its_key() -> None:
+def test_what_the_service_was_too_busy_for_is_sent_again_with_its_key(connect: Connect) -> None:
     service = ScriptedService(BUSY, COUNTS)
     with (
-        service.client(retries=0) as client,
+        service.client(connect, retries=0) as client,
         client.feed("s", batch_size=1, batch_seconds=None) as feed,
     ):
         with pytest.raises(ServiceUnavailableError):
@@ -114,10 +127,10 @@ def test_what_the_service_was_too_busy_for_is_sent_again_with_its_key() -> None:
     assert feed.unconfirmed == 0
 
 
-def test_the_update_of_a_put_that_raises_is_kept() -> None:
+def test_the_update_of_a_put_that_raises_is_kept(connect: Connect) -> None:
     service = ScriptedService(LOST)
     with (
-        service.client(retries=0, clock=CLOCK) as client,
+        service.client(connect, retries=0, clock=CLOCK) as client,
         client.feed("s", batch_seconds=0.01) as feed,
     ):
         feed.put("a", 1)
@@ -139,11 +152,13 @@ def _put_until_it_raises(feed: Feed) -> None:
 
 
 @pytest.mark.parametrize("failure", [LOST, BUSY], ids=["lost", "busy"])
-def test_what_failed_in_the_background_is_sent_though_nothing_more_is_put(failure: Reply) -> None:
+def test_what_failed_in_the_background_is_sent_though_nothing_more_is_put(
+    connect: Connect, failure: Reply
+) -> None:
     service = ScriptedService(failure, failure, COUNTS)
     policy = RetryPolicy(0, first_delay=0.01)
     with (
-        service.client(retries=policy, clock=CLOCK) as client,
+        service.client(connect, retries=policy, clock=CLOCK) as client,
         client.feed("s", batch_seconds=0.01) as feed,
     ):
         feed.put("a", 1)
@@ -152,11 +167,11 @@ def test_what_failed_in_the_background_is_sent_though_nothing_more_is_put(failur
     assert len(set(service.keys[:3])) == 1
 
 
-def test_what_failed_as_it_was_put_is_sent_in_the_background() -> None:
+def test_what_failed_as_it_was_put_is_sent_in_the_background(connect: Connect) -> None:
     service = ScriptedService(LOST, COUNTS)
     policy = RetryPolicy(0, first_delay=0.01)
     with (
-        service.client(retries=policy, clock=CLOCK) as client,
+        service.client(connect, retries=policy, clock=CLOCK) as client,
         client.feed("s", batch_size=1, batch_seconds=0.01) as feed,
     ):
         with pytest.raises(ServiceUnreachableError):
@@ -164,11 +179,11 @@ def test_what_failed_as_it_was_put_is_sent_in_the_background() -> None:
         _await(lambda: feed.unconfirmed == 0)
 
 
-def test_a_batch_that_may_have_been_applied_long_ago_is_not_sent_again() -> None:
+def test_a_batch_that_may_have_been_applied_long_ago_is_not_sent_again(connect: Connect) -> None:
     clock = ManualClock()
     service = ScriptedService(LOST, COUNTS)
     with (
-        service.client(retries=0, clock=clock) as client,
+        service.client(connect, retries=0, clock=clock) as client,
         client.feed("s", batch_size=1, batch_seconds=None) as feed,
     ):
         with pytest.raises(ServiceUnreachableError):
@@ -198,18 +213,24 @@ def test_a_feed_whose_client_is_closed_says_so_and_its_thread_ends() -> None:
     assert service.requests == []
 
 
-def test_what_is_refused_is_raised_and_not_sent_again() -> None:
+def test_what_is_refused_is_raised_and_not_sent_again(connect: Connect) -> None:
     service = ScriptedService(GONE, COUNTS)
-    with service.client() as client, client.feed("s", batch_size=1, batch_seconds=None) as feed:
+    with (
+        service.client(connect) as client,
+        client.feed("s", batch_size=1, batch_seconds=None) as feed,
+    ):
         with pytest.raises(NotFoundError):
             feed.put("a", 1)
         feed.put("b", 2)
     assert service.bodies == [[["a", None, 1]], [["b", None, 2]]]
 
 
-def test_a_refusal_that_nobody_waited_for_is_raised_by_the_next_call() -> None:
+def test_a_refusal_in_the_background_is_raised_by_the_next_call(connect: Connect) -> None:
     service = ScriptedService(GONE, COUNTS)
-    with service.client(clock=CLOCK) as client, client.feed("s", batch_seconds=0.01) as feed:
+    with (
+        service.client(connect, clock=CLOCK) as client,
+        client.feed("s", batch_seconds=0.01) as feed,
+    ):
         feed.put("a", 1)
         with pytest.raises(NotFoundError):
             _await(lambda: feed.flush().waiting > 0)
@@ -218,17 +239,19 @@ def test_a_refusal_that_nobody_waited_for_is_raised_by_the_next_call() -> None:
     assert feed.counts.waiting == 1
 
 
-def test_a_refusal_that_nobody_waited_for_is_raised_at_the_end_once_the_rest_was_sent() -> None:
+def test_a_refusal_in_the_background_is_raised_at_the_end_once_the_rest_was_sent(
+    connect: Connect,
+) -> None:
     service = ScriptedService(GONE, COUNTS)
-    with service.client(clock=CLOCK) as client, pytest.raises(NotFoundError):
+    with service.client(connect, clock=CLOCK) as client, pytest.raises(NotFoundError):
         _put_and_await(client, service)
     assert len(service.requests) == 1
 
 
-def test_a_loss_that_nobody_noticed_is_made_up_for_at_the_end() -> None:
+def test_a_batch_lost_in_the_background_is_sent_again_at_the_end(connect: Connect) -> None:
     service = ScriptedService(LOST, COUNTS)
     with (
-        service.client(retries=0, clock=CLOCK) as client,
+        service.client(connect, retries=0, clock=CLOCK) as client,
         client.feed("s", batch_seconds=0.01) as feed,
     ):
         feed.put("a", 1)
@@ -238,16 +261,16 @@ def test_a_loss_that_nobody_noticed_is_made_up_for_at_the_end() -> None:
     assert feed.counts.waiting == 1
 
 
-def test_what_was_put_is_sent_even_if_the_caller_fails() -> None:
+def test_what_was_put_is_sent_even_if_the_caller_fails(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client() as client, pytest.raises(ZeroDivisionError):
+    with service.client(connect) as client, pytest.raises(ZeroDivisionError):
         _put_and_fail(client)
     assert len(service.requests) == 1
 
 
-def test_a_feed_is_used_in_its_block_only() -> None:
+def test_a_feed_is_used_in_its_block_only(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client() as client:
+    with service.client(connect) as client:
         feed = client.feed("s")
         with pytest.raises(ClosedError, match="feed"):
             feed.put("a", 1)
@@ -271,9 +294,9 @@ def _put_hundred(feed: Feed, key: str) -> None:
         feed.put(key, number)
 
 
-def test_several_threads_may_feed_one_feed() -> None:
+def test_several_threads_may_feed_one_feed(connect: Connect) -> None:
     service = ScriptedService(COUNTS)
-    with service.client() as client, client.feed("s", batch_size=7) as feed:
+    with service.client(connect) as client, client.feed("s", batch_size=7) as feed:
         threads = [
             threading.Thread(target=_put_hundred, args=(feed, str(name))) for name in range(4)
         ]
@@ -285,3 +308,58 @@ def test_several_threads_may_feed_one_feed() -> None:
     assert sorted((row[0], row[2]) for row in rows) == sorted(
         (str(name), number) for name in range(4) for number in range(100)
     )
+
+
+# With asyncio only
+
+
+def test_a_put_that_was_cancelled_loses_nothing() -> None:
+    bodies: list[bytes] = []
+
+    async def send(request: Request[Counts]) -> Counts:
+        bodies.append(request.body)
+        if len(bodies) == 1:
+            await asyncio.Event().wait()
+        return Counts(waiting=1)
+
+    async def run() -> AsyncFeed:
+        gathering = Gathering(
+            "s", size=1, clock=ManualClock(), policy=RetryPolicy(), random=Random(1)
+        )
+        async with AsyncFeed(send, gathering, batch_seconds=None) as feed:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(feed.put("a", 1), 0.001)
+        return feed
+
+    assert asyncio.run(run()).unconfirmed == 0
+    assert bodies == [b'[["a",null,1]]'] * 2
+
+
+def test_a_feed_whose_client_is_closed_says_so_and_its_task_ends() -> None:
+    service = ScriptedService(COUNTS)
+
+    async def run() -> None:
+        client = service.async_client(clock=CLOCK)
+        async with client.feed("s", batch_seconds=0.001) as feed:
+            await client.close()
+            await feed.put("a", 1)
+            while len(asyncio.all_tasks()) > 1:
+                await asyncio.sleep(0.001)
+            with pytest.raises(ClosedError, match="client"):
+                await feed.put("b", 2)
+
+    with pytest.raises(ClosedError, match="client"):
+        asyncio.run(run())
+
+
+def test_the_task_ends_with_the_block() -> None:
+    service = ScriptedService(COUNTS)
+
+    async def run() -> None:
+        async with service.async_client(clock=CLOCK) as client:
+            async with client.feed("s", batch_seconds=1_000.0) as feed:
+                await feed.put("a", 1)
+                assert len(asyncio.all_tasks()) == 2
+            assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(run())

@@ -20,7 +20,7 @@ from upstream.client import (
     ServiceUnavailableError,
     ServiceUnreachableError,
 )
-from upstream.client.batches import BODY_BYTES
+from upstream.client.bodies import BODY_BYTES
 from upstream.client.exchange import Request
 from upstream.client.gathering import Gathering, check_batch_seconds
 
@@ -126,7 +126,7 @@ def test_the_retries_of_a_later_attempt_end_with_those_of_the_first() -> None:
         clock.advance(100.0)
 
 
-def test_a_batch_that_is_refused_is_given_up() -> None:
+def test_a_batch_that_is_refused_is_dropped() -> None:
     one = gathering()
     one.add("a", 1, None)
     one.next_request()
@@ -135,7 +135,7 @@ def test_a_batch_that_is_refused_is_given_up() -> None:
     assert one.due_in(1.0) is None
 
 
-def test_a_batch_that_the_service_may_have_forgotten_is_given_up_and_that_is_raised() -> None:
+def test_a_batch_that_the_service_may_have_forgotten_is_dropped_and_that_is_raised() -> None:
     clock = ManualClock()
     one = gathering(clock=clock, size=2)
     one.add("a", 1, None)
@@ -169,13 +169,13 @@ def test_a_batch_whose_sending_was_cut_short_may_have_arrived() -> None:
     clock = ManualClock()
     one = gathering(clock=clock)
     one.add("a", 1, None)
-    one.next_request()  # and nobody says what became of it
+    one.next_request()  # its outcome is never reported
     clock.advance(301.0)
     with pytest.raises(OutcomeUnknownError):
         one.next_request()
 
 
-def test_a_failure_that_nobody_waited_for_is_raised_once() -> None:
+def test_a_failure_in_the_background_is_raised_once() -> None:
     one = gathering()
     one.note(LOST)
     with pytest.raises(ServiceUnreachableError):
@@ -183,7 +183,7 @@ def test_a_failure_that_nobody_waited_for_is_raised_once() -> None:
     one.raise_failure()
 
 
-def test_what_passed_is_forgotten_when_it_was_made_up_for() -> None:
+def test_a_failure_that_passed_is_forgotten_once_its_batch_was_sent() -> None:
     one = gathering()
     one.add("a", 1, None)
     one.next_request()
@@ -238,7 +238,7 @@ def test_what_was_sent_is_counted_and_rejections_keep_their_places() -> None:
     )
 
 
-def test_what_is_given_up_keeps_its_places() -> None:
+def test_a_dropped_batch_keeps_its_places_among_the_updates() -> None:
     one = gathering()
     one.add("a", 1, None)
     one.next_request()

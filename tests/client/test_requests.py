@@ -79,7 +79,7 @@ def test_each_call_has_its_route(
 
 
 @pytest.mark.parametrize("make", [make for make, _, _ in TARGETS])
-def test_whatever_changes_something_can_be_told_from_its_retries(
+def test_every_request_that_changes_something_has_an_idempotency_key(
     make: Callable[[], Request[object]],
 ) -> None:
     # To define something twice is to define it once, so that needs no key.
@@ -125,7 +125,7 @@ def test_a_dequeue_that_waits_has_so_much_more_time() -> None:
     assert requests.dequeue("q", limit=1, wait=1e300).patience == requests.LONGEST_PATIENCE
 
 
-def test_leases_run_out_unless_somebody_else_may_ask_for_them_again() -> None:
+def test_leases_do_not_expire_if_the_caller_chose_the_idempotency_key() -> None:
     again = [requests.dequeue("q", limit=1, wait=0.0, idempotency_key="batch 7") for _ in "ab"]
     assert {(each.path, each.idempotency_key) for each in again} == {
         ("/v1/queues/q/dequeue?limit=1", "batch 7")

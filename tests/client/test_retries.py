@@ -35,7 +35,7 @@ def test_what_is_asked_for_is_the_least_delay() -> None:
 
 
 @pytest.mark.parametrize("seconds", [60.1, math.inf])
-def test_what_is_asked_for_is_given_up_if_it_is_too_long(seconds: float) -> None:
+def test_a_delay_that_is_too_long_is_not_waited_for(seconds: float) -> None:
     assert RetryPolicy(longest_wait=60.0).delay_asked_for(seconds, 1, Random(1)) is None
 
 

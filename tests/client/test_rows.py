@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pytest
 from upstream import ColumnLengthError, ParameterError, TimeNotFiniteError, Update
 from upstream.client import Key
 from upstream.client.encoding import Row
-from upstream.client.rows import GivenUpdate, rows_of, rows_of_columns
+from upstream.client.rows import GivenUpdate, rows_of, rows_of_columns, seconds_of
 
 DAY = 1_704_067_200.0
 """2024 began then."""
@@ -51,7 +52,7 @@ def test_keys_may_be_lists_or_numbers_of_numpy_as_in_a_single_update() -> None:
         *({"a": 1, "b": 2}, {"key": "a"}, {"key": "a", "value": 1, "lease": "x"}, {}),
     ],
 )
-def test_what_is_no_update_is_refused(update: tuple[object, ...]) -> None:
+def test_anything_but_an_update_is_refused(update: tuple[object, ...]) -> None:
     with pytest.raises(ParameterError):
         list(rows_of([update]))
 
@@ -64,7 +65,7 @@ def test_a_mapping_of_keys_to_values_is_refused_with_what_to_call() -> None:
 
 
 @pytest.mark.parametrize("updates", ["ab", b"ab", 7, None])
-def test_what_is_no_list_of_updates_is_refused(updates: object) -> None:
+def test_anything_but_a_list_of_updates_is_refused(updates: object) -> None:
     with pytest.raises(ParameterError, match="updates"):
         rows_of(updates)  # type: ignore[arg-type]
 
@@ -103,3 +104,38 @@ def test_columns_of_different_lengths_are_refused(
 ) -> None:
     with pytest.raises(ColumnLengthError):
         rows_of_columns(*columns)
+
+
+@pytest.mark.parametrize(
+    ("moment", "seconds"),
+    [
+        (None, None),
+        (1_700_000_000, 1_700_000_000),
+        (1.5, 1.5),
+        (np.float32(0.5), 0.5),
+        (np.int64(7), 7.0),
+        (dt.datetime(1970, 1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=1))), 0.0),
+        (np.datetime64("1970-01-01T00:00:01.5"), 1.5),
+    ],
+)
+def test_times_are_seconds_or_moments(moment: object, seconds: float | None) -> None:
+    found = seconds_of(moment)
+    assert found == seconds
+    assert type(found) in {int, float, type(None)}
+
+
+@pytest.mark.parametrize(
+    "moment", [math.nan, math.inf, np.float64("nan"), np.datetime64("NaT", "s")]
+)
+def test_what_is_not_finite_is_refused(moment: object) -> None:
+    with pytest.raises(TimeNotFiniteError):
+        seconds_of(moment)
+
+
+NAIVE = dt.datetime(2024, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
+
+
+@pytest.mark.parametrize("moment", ["now", NAIVE, NAIVE.date()])
+def test_a_time_without_a_zone_and_anything_else_is_refused(moment: object) -> None:
+    with pytest.raises(ParameterError, match="a datetime with a time zone"):
+        seconds_of(moment)

@@ -1,22 +1,29 @@
-"""A watch that blocks, against a server on the loopback that follows a script."""
+"""Both kinds of watch, against a server on the loopback that follows a script."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from collections.abc import Callable
 
+import msgspec
 import pytest
+from websockets.sync.server import ServerConnection
 
+from upstream import ParameterError
 from upstream.client import (
+    AsyncClient,
     Client,
     NotFoundError,
     RequestRefusedError,
     RetryPolicy,
     ServiceUnreachableError,
 )
+from upstream.client.watch import sleep_unless
 
-from .scripted_socket import Script, cut, goodbye, message, scripted_socket
+from .both_clients import Connect
+from .scripted_socket import Script, ScriptedSocket, closed_with, cut, message, scripted_socket
 
 PATIENCE_SECONDS = 30.0
 CREDIT = {"credit": 1}
@@ -27,15 +34,15 @@ def no_sleep(seconds: float) -> None:
 
 
 def client_of(
-    url: str, *, retries: int = 3, sleep: Callable[[float], None] | None = None
+    connect: Connect, url: str, *, retries: int = 3, sleep: Callable[[float], None] | None = None
 ) -> Client:
-    return Client(url, retries=retries, timeout=10.0, sleep=sleep or no_sleep)
+    return connect(url, retries=retries, timeout=10.0, sleep=sleep or no_sleep)
 
 
-def test_updates_come_as_they_are_pushed() -> None:
+def test_updates_come_as_they_are_pushed(connect: Connect) -> None:
     with (
         scripted_socket(Script([message("a", "b"), message("c")])) as server,
-        client_of(server.url) as client,
+        client_of(connect, server.url) as client,
         client.watch("q", window=3) as watch,
     ):
         updates = iter(watch)
@@ -43,10 +50,10 @@ def test_updates_come_as_they_are_pushed() -> None:
     assert server.paths == ["/v1/queues/q/socket?window=3"]
 
 
-def test_a_loop_that_was_left_is_gone_on_with() -> None:
+def test_a_new_loop_continues_where_the_last_one_stopped(connect: Connect) -> None:
     with (
         scripted_socket(Script([message("a", "b", "c"), message("d")])) as server,
-        client_of(server.url) as client,
+        client_of(connect, server.url) as client,
         client.watch("q") as watch,
     ):
         keys = []
@@ -59,8 +66,11 @@ def test_a_loop_that_was_left_is_gone_on_with() -> None:
     assert keys == ["a", "b", "c", "d"]
 
 
-def test_closing_it_ends_the_loop_of_another_thread() -> None:
-    with scripted_socket(Script([message("a")])) as server, client_of(server.url) as client:
+def test_closing_it_ends_the_loop_of_another_thread(connect: Connect) -> None:
+    with (
+        scripted_socket(Script([message("a")])) as server,
+        client_of(connect, server.url) as client,
+    ):
         watch = client.watch("q")
         keys: list[object] = []
         seen = threading.Event()
@@ -79,11 +89,11 @@ def test_closing_it_ends_the_loop_of_another_thread() -> None:
     assert keys == ["a"]
 
 
-def test_closing_it_ends_a_loop_that_waits_to_connect_again() -> None:
+def test_closing_it_ends_a_loop_that_waits_to_connect_again(connect: Connect) -> None:
     lost = threading.Event()
     with (
         scripted_socket(Script([message("a")], cut)) as server,
-        Client(server.url, retries=RetryPolicy(first_delay=1_000.0, longest_delay=1e6)) as client,
+        connect(server.url, retries=RetryPolicy(first_delay=1_000.0, longest_delay=1e6)) as client,
     ):
         watch = client.watch("q", on_lost=lambda *_: lost.set())
         thread = threading.Thread(target=lambda: list(watch))
@@ -94,20 +104,22 @@ def test_closing_it_ends_a_loop_that_waits_to_connect_again() -> None:
         assert not thread.is_alive()
 
 
-def test_a_queue_that_is_deleted_ends_it() -> None:
+def test_a_queue_that_is_deleted_ends_it(connect: Connect) -> None:
     with (
-        scripted_socket(Script([], goodbye(1001, "the queue was deleted"))) as server,
-        client_of(server.url) as client,
+        scripted_socket(Script([], closed_with(1001, "the queue was deleted"))) as server,
+        client_of(connect, server.url) as client,
         client.watch("q") as watch,
         pytest.raises(NotFoundError, match="the queue was deleted"),
     ):
         next(iter(watch))
 
 
-def test_credit_is_given_for_a_message_once_it_was_consumed_and_not_before() -> None:
+def test_credit_is_given_for_a_message_once_it_was_consumed_and_not_before(
+    connect: Connect,
+) -> None:
     with (
         scripted_socket(Script([message("a", "b"), message("c")])) as server,
-        client_of(server.url) as client,
+        client_of(connect, server.url) as client,
         client.watch("q") as watch,
     ):
         updates = iter(watch)
@@ -119,25 +131,29 @@ def test_credit_is_given_for_a_message_once_it_was_consumed_and_not_before() -> 
         assert server.credits.empty()
 
 
-def test_messages_tell_when_a_new_picture_begins() -> None:
+def test_messages_tell_when_a_new_picture_begins(connect: Connect) -> None:
     with (
         scripted_socket(Script([message("a", reset=True), message("b")])) as server,
-        client_of(server.url) as client,
+        client_of(connect, server.url) as client,
         client.watch("q") as watch,
     ):
         messages = watch.messages()
         assert [next(messages).is_reset for _ in range(2)] == [True, False]
 
 
-@pytest.mark.parametrize("end", [cut, goodbye(1001), goodbye(1012)], ids=["cut", "1001", "1012"])
-def test_a_lost_connection_is_made_again_from_where_it_was(end: Callable[..., None]) -> None:
+@pytest.mark.parametrize(
+    "end", [cut, closed_with(1001), closed_with(1012)], ids=["cut", "1001", "1012"]
+)
+def test_a_lost_connection_is_made_again_from_where_it_was(
+    connect: Connect, end: Callable[..., None]
+) -> None:
     delays: list[float] = []
     lost: list[tuple[Exception, float]] = []
     with (
         scripted_socket(
             Script([message("a", id="r-1"), message("b", id="r-2")], end), Script([message("c")])
         ) as server,
-        client_of(server.url, sleep=delays.append) as client,
+        client_of(connect, server.url, sleep=delays.append) as client,
         client.watch("q", on_lost=lambda error, delay: lost.append((error, delay))) as watch,
     ):
         keys = []
@@ -151,10 +167,12 @@ def test_a_lost_connection_is_made_again_from_where_it_was(end: Callable[..., No
     assert server.paths[1].endswith("?last_event_id=r-2")
 
 
-def test_a_connection_that_the_service_ends_on_purpose_stays_so() -> None:
+def test_a_connection_that_the_service_ends_on_purpose_stays_so(connect: Connect) -> None:
     with (
-        scripted_socket(Script([message("a")], goodbye(1008, "the queue was removed"))) as server,
-        client_of(server.url) as client,
+        scripted_socket(
+            Script([message("a")], closed_with(1008, "the queue was removed"))
+        ) as server,
+        client_of(connect, server.url) as client,
         client.watch("q") as watch,
     ):
         updates = iter(watch)
@@ -164,13 +182,13 @@ def test_a_connection_that_the_service_ends_on_purpose_stays_so() -> None:
     assert len(server.paths) == 1
 
 
-def test_a_service_that_is_not_there_is_given_up() -> None:
+def test_an_unreachable_service_is_raised_after_the_last_retry(connect: Connect) -> None:
     delays: list[float] = []
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and does not listen
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         with (
-            client_of(url, retries=2, sleep=delays.append) as client,
+            client_of(connect, url, retries=2, sleep=delays.append) as client,
             pytest.raises(ServiceUnreachableError),
             client.watch("q"),
         ):
@@ -178,16 +196,19 @@ def test_a_service_that_is_not_there_is_given_up() -> None:
     assert len(delays) == 2
 
 
-def test_a_watch_that_is_left_leaves_the_service() -> None:
-    with scripted_socket(Script([message("a")])) as server, client_of(server.url) as client:
+def test_a_watch_that_is_left_leaves_the_service(connect: Connect) -> None:
+    with (
+        scripted_socket(Script([message("a")])) as server,
+        client_of(connect, server.url) as client,
+    ):
         with client.watch("q") as watch:
             next(iter(watch))
         server.await_close()
         assert list(watch) == []
 
 
-def test_a_watch_connects_as_it_is_entered() -> None:
-    with scripted_socket(Script([])) as server, client_of(server.url) as client:
+def test_a_watch_connects_as_it_is_entered(connect: Connect) -> None:
+    with scripted_socket(Script([])) as server, client_of(connect, server.url) as client:
         watch = client.watch("q")
         assert server.paths == []
         with watch:
@@ -196,15 +217,18 @@ def test_a_watch_connects_as_it_is_entered() -> None:
         assert len(server.paths) == 1
 
 
-def test_a_watch_that_is_not_entered_connects_as_it_is_used() -> None:
-    with scripted_socket(Script([message("a")])) as server, client_of(server.url) as client:
+def test_a_watch_that_is_not_entered_connects_as_it_is_used(connect: Connect) -> None:
+    with (
+        scripted_socket(Script([message("a")])) as server,
+        client_of(connect, server.url) as client,
+    ):
         watch = client.watch("q")
         assert next(iter(watch)).key == "a"
         watch.close()
         server.await_close()
 
 
-def test_the_headers_of_the_client_go_with_a_watch() -> None:
+def test_the_headers_of_the_client_go_with_a_watch(connect: Connect) -> None:
     seen = []
 
     def note(connection: object) -> None:
@@ -212,10 +236,74 @@ def test_the_headers_of_the_client_go_with_a_watch() -> None:
 
     with (
         scripted_socket(Script([message("a")], note)) as server,
-        Client(server.url, headers={"Authorization": "Bearer t"}) as client,
+        connect(server.url, headers={"Authorization": "Bearer t"}) as client,
         client.watch("q") as watch,
     ):
         next(iter(watch))
         watch.close()
         server.await_close()
     assert seen == ["Bearer t"]
+
+
+def test_an_invalid_name_is_refused_at_once(connect: Connect) -> None:
+    with client_of(connect, "http://a") as client, pytest.raises(ParameterError, match="name"):
+        client.watch("../x")
+
+
+# With asyncio only
+
+
+def test_a_wait_that_was_cancelled_loses_nothing() -> None:
+    async def watch(server: ScriptedSocket, release: threading.Event) -> list[object]:
+        async with AsyncClient(server.url) as client, client.watch("q") as watch:
+            updates, messages = aiter(watch), watch.messages()
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(updates), 0.02)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(messages), 0.02)
+            release.set()
+            keys: list[object] = [(await anext(updates)).key]
+            async for update in watch:
+                keys.append(update.key)
+                break
+            return keys + [update.key for update in (await anext(messages)).updates]
+
+    release = threading.Event()
+
+    def later(connection: ServerConnection) -> None:
+        release.wait(PATIENCE_SECONDS)
+        connection.send(msgspec.json.encode(message("a", "b", "c")).decode())
+
+    with scripted_socket(Script([], later)) as server:
+        assert asyncio.run(watch(server, release)) == ["a", "b", "c"]
+    assert len(server.paths) == 1
+
+
+def test_a_wait_that_was_cancelled_before_there_was_a_connection_loses_nothing() -> None:
+    async def watch(server: ScriptedSocket) -> object:
+        async with AsyncClient(server.url) as client:
+            watch = client.watch("q")
+            task = asyncio.ensure_future(anext(watch))
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            found = (await anext(watch)).key
+            await watch.close()
+            return found
+
+    with scripted_socket(Script([message("a")])) as server:
+        assert asyncio.run(watch(server)) == "a"
+
+
+def test_a_sleep_lasts_for_its_time_or_until_the_event() -> None:
+    async def run() -> None:
+        closed = asyncio.Event()
+        await sleep_unless(closed, 0.001)
+        sleeping = asyncio.create_task(sleep_unless(closed, 1_000.0))
+        await asyncio.sleep(0)
+        closed.set()
+        await asyncio.wait_for(sleeping, 30.0)
+        await sleep_unless(closed, 1_000.0)
+
+    asyncio.run(run())

@@ -22,7 +22,7 @@ from upstream.client import (
     ServiceUnreachableError,
     WatchMessage,
 )
-from upstream.client.watching import Watching, WatchOptions
+from upstream.client.watching import OnLost, Watching, WatchOptions
 from upstream.push_limits import MOST_WINDOW
 
 UPDATE = b'{"key":"a","value":1,"time":2}'
@@ -34,13 +34,17 @@ def watching(
     retries: int = 2,
     reconnects: int | None = None,
     clock: ManualClock | None = None,
+    on_lost: OnLost | None = None,
 ) -> Watching:
     return Watching(
         "http://a:1",
         "q",
         options or WatchOptions(),
+        headers={"X": "y"},
+        timeout=3.0,
         policy=RetryPolicy(retries, first_delay=1.0, longest_delay=8.0),
         reconnects=reconnects,
+        on_lost=on_lost,
         random=Random(1),
         now=(clock or ManualClock()).now,
     )
@@ -171,7 +175,7 @@ def test_credit_is_owed_once_for_each_message() -> None:
     assert not one.takes_credit()
 
 
-def test_a_message_of_somebody_else_is_not_understood() -> None:
+def test_a_message_that_cannot_be_parsed_is_refused() -> None:
     with pytest.raises(AnswerNotUnderstoodError):
         watching().received("hello")
 
@@ -239,7 +243,7 @@ def test_a_connection_that_broke_is_made_again() -> None:
     assert delay(watching(), TimeoutError()) > 0
 
 
-def test_a_queue_that_is_not_there_is_said_at_once() -> None:
+def test_a_missing_queue_is_raised_at_once() -> None:
     with pytest.raises(NotFoundError, match="no such queue"):
         watching().after_loss(refused(404, b'{"title":"Unknown name","detail":"no such queue"}'))
 

@@ -255,7 +255,7 @@ def test_a_lease_lasts_as_long_as_it_says(client: Client, name: str) -> None:
     assert (again.key, again.lease == first.lease) == ("a", False)
 
 
-def test_a_batch_of_ones_own_key_may_be_asked_for_again(
+def test_a_batch_with_a_chosen_key_can_be_requested_again(
     client: Client, service_url: str, name: str
 ) -> None:
     client.create_queue(name, lease_seconds=0.1)

@@ -50,7 +50,7 @@ def test_it_prints_a_line_for_each_trigger_and_ends(
     [
         (["--keys", "0"], "0 is not a number above 0"),
         (["--policy", "append"], "invalid choice: 'append'"),
-        (["--budget", "1"], "--budget has to be at least --partitions"),
+        (["--budget", "1"], "--budget must be at least --partitions"),
         (["--budget", "some"], "some is not a number above 0"),
     ],
 )

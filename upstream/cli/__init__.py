@@ -1,4 +1,4 @@
-"""The console command `upstream`: look at a service, feed it, and read from it."""
+"""The console command `upstream`: inspect a service, send updates to it, and read from it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from upstream.extras import imports_of_command
 
 
 def main() -> None:
-    """Run the command line; say what to install if its extra is missing."""
-    _open_what_is_closed()
+    """Run the command line; if its extra is missing, say how to install it."""
+    _open_closed_files()
     try:
         with imports_of_command("upstream", "client"):
             from .command_line import app
@@ -23,25 +23,25 @@ def main() -> None:
         sys.stderr.write(f"Error: {error}\n")
         sys.exit(1)
     finally:
-        _give_up_what_cannot_be_written()
+        _silence_failed_output()
 
 
-def _open_what_is_closed() -> None:
-    """Put nothing in the place of standard files that are closed, for all that comes to use them.
+def _open_closed_files() -> None:
+    """Open the null device in place of standard files that are closed.
 
-    A connection would take their place otherwise.
+    Otherwise a connection could get the file descriptor of the standard output.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            nothing = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 (stays open)
-            setattr(sys, name, nothing)
+            null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 (stays open)
+            setattr(sys, name, null)
 
 
-def _give_up_what_cannot_be_written() -> None:
-    """Drop output for which there is no room; Python would try again at the end, and complain."""
+def _silence_failed_output() -> None:
+    """Redirect output that cannot be written, or Python reports it again when it exits."""
     try:
         sys.stdout.flush()
     except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)

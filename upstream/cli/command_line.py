@@ -1,4 +1,4 @@
-"""The commands and what they have in common; each lives in a module of its own."""
+"""The command line: its commands, and the options that all of them share."""
 
 from __future__ import annotations
 
@@ -6,31 +6,24 @@ from typing import Annotated
 
 import typer
 
-from .arguments import waitable
+from .arguments import NegativeNumbersCommand, waitable
 from .bench import bench
 from .connection import DEFAULT_URL, Service
-from .create_queue import create_queue
-from .create_stream import create_stream
-from .deliver_leases import deliver_leases
-from .dequeue_updates import dequeue_updates
-from .get_values import get_values
-from .list_names import list_names
-from .negative_numbers import NegativeNumbersCommand
+from .create import create_queue, create_stream
+from .dequeue import deliver_leases, dequeue_updates
 from .put_updates import put_updates
-from .remove import remove_key, remove_queue, remove_stream
-from .reset_key import reset_key
-from .show_staleness import show_staleness
-from .tail_queue import tail_queue
+from .remove import remove_key, remove_queue, remove_stream, reset_key
+from .show import get_values, list_names, show_staleness
 from .top import top
 from .version_option import Version
-from .watch_queue import watch_queue
+from .watch import tail_queue, watch_queue
 
-HELP = """Look at an UpStream service, feed it, and read from it.
+HELP = """Inspect an UpStream service, send updates to it, and read from it.
 
-An update stream takes in updates of keys and holds the newest value of each. Queues on it hand the
-keys out one by one, newest values only, in the order that keeps them fresh.
+A stream accepts updates of keys and keeps the newest value of each key. The queues of a stream hand
+out those values, one key at a time, in the order that keeps them fresh.
 
-A first walk:
+First steps:
 
     upstream create queue prices
 
@@ -42,15 +35,15 @@ A first walk:
 
     upstream watch prices
 
-Data goes to the standard output, messages and progress to the error output. Exit codes: 0 all went
-well, 1 the service refused something, 2 the command line makes no sense, 3 the service cannot be
+Data goes to the standard output; messages and progress go to the error output. Exit codes: 0
+success, 1 the service refused something, 2 the command line is invalid, 3 the service cannot be
 reached or cannot answer now, 130 interrupted.
 """
 
 Server = Annotated[
     str,
     typer.Option(
-        "--server", "-s", envvar="UPSTREAM_URL", metavar="URL", help="Where the service is."
+        "--server", "-s", envvar="UPSTREAM_URL", metavar="URL", help="The address of the service."
     ),
 ]
 Timeout = Annotated[
@@ -58,7 +51,7 @@ Timeout = Annotated[
     typer.Option(
         callback=waitable,
         metavar="SECONDS",
-        help="How long each step of a call may take; waiting for updates does not count.",
+        help="How long each step of a request may take, not counting waits for updates.",
     ),
 ]
 
@@ -81,7 +74,7 @@ def choose_service(
     timeout: Timeout = 30.0,
     _version: Version = False,
 ) -> None:
-    """Note where the service is."""
+    """Remember the options that all commands share."""
     context.obj = Service(server, timeout)
 
 

@@ -1,4 +1,4 @@
-"""How the commands reach the service, and what the shell is told when something goes wrong."""
+"""How the commands connect to the service, and the exit codes for errors."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from upstream.client import (
 from .output import say
 
 REFUSED: Final = 1
-"""The service, or who was asked, refused something or some of it."""
+"""The service refused something, or the user answered no."""
 USAGE: Final = 2
-"""The command line makes no sense."""
+"""The command line is invalid."""
 UNREACHABLE: Final = 3
-"""There is no service at that address, or it cannot answer now."""
+"""The service cannot be reached, or cannot answer now."""
 INTERRUPTED: Final = 130
-"""Somebody pressed Ctrl-C."""
+"""The user pressed Ctrl-C."""
 TERMINATED: Final = 143
-"""The command was told to end (SIGTERM)."""
+"""The command was terminated (SIGTERM)."""
 
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Where the service is, as the command line says."""
+    """The address of the service and the timeout, from the command line."""
 
     url: str = DEFAULT_URL
     timeout: float = 30.0
 
 
 def service_of(context: typer.Context) -> Service:
-    """Return the service that a command is to talk to."""
+    """Return the service that the command line names."""
     service = context.obj
     assert isinstance(service, Service)
     return service
@@ -51,7 +51,7 @@ def service_of(context: typer.Context) -> Service:
 
 @contextmanager
 def connected(context: typer.Context) -> Iterator[Client]:
-    """Yield a client of the service; what it raises ends the command with the right exit code."""
+    """Yield a client of the service; its errors end the command with an exit code."""
     service = service_of(context)
     with exit_codes(), Client(service.url, timeout=service.timeout) as client:
         yield client
@@ -71,7 +71,7 @@ def exit_codes() -> Iterator[None]:
     except UpStreamError as error:
         raise typer.BadParameter(str(error)) from error
     except BrokenPipeError:
-        raise  # whoever read the output has seen enough; typer ends quietly
+        raise  # the reader of the output has closed it; typer ends quietly
     except OSError as error:
         say(f"Error: {error}")
         raise typer.Exit(REFUSED) from error

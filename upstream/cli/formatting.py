@@ -1,4 +1,4 @@
-"""Numbers, keys and values as people read them."""
+"""Numbers, keys and values as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ UNKNOWN = "-"
 
 
 def duration(seconds: float | None) -> str:
-    """Write a duration in the unit that suits it.
+    """Write a duration in a suitable unit.
 
     >>> duration(0.0375), duration(5.94), duration(0.000045), duration(None)
     ('37.5 ms', '5.94 s', '45 us', '-')
@@ -29,7 +29,7 @@ def duration(seconds: float | None) -> str:
 
 
 def rate(per_second: float | None) -> str:
-    """Write how often something happens in a second.
+    """Write a rate per second.
 
     >>> rate(12_345.6), rate(0.25), rate(0.0), rate(None)
     ('12,346', '0.25', '0', '-')
@@ -40,7 +40,7 @@ def rate(per_second: float | None) -> str:
 
 
 def times(ratio: float | None, *, is_warming_up: bool = False) -> str:
-    """Write how many times the lower bound something is.
+    """Write a ratio to the lower bound.
 
     >>> times(1.0345), times(158.4), times(1e9), times(None), times(None, is_warming_up=True)
     ('1.03x', '158x', '>1000x', '-', 'warming up')
@@ -50,12 +50,12 @@ def times(ratio: float | None, *, is_warming_up: bool = False) -> str:
     if ratio is None:
         return UNKNOWN
     if ratio > 1_000:
-        return ">1000x"  # of next to nothing, so that it says nothing more
+        return ">1000x"  # the bound is almost zero, so the number says nothing more
     return f"{ratio:.2f}x" if ratio < 9.995 else f"{ratio:.0f}x"
 
 
 def count(number: int, noun: str) -> str:
-    """Write a number of things.
+    """Write a number with its noun.
 
     >>> count(1, "key"), count(1_000, "key")
     ('1 key', '1,000 keys')
@@ -64,7 +64,7 @@ def count(number: int, noun: str) -> str:
 
 
 def key_text(key: Key | None) -> str:
-    """Write a key: a string as it is unless it could be mistaken for something else, else as JSON.
+    """Write a key: a string without quotes if that is unambiguous, anything else as JSON.
 
     >>> key_text("IBM"), key_text(7), key_text("7"), key_text(("NYSE", 7))
     ('IBM', '7', '"7"', '["NYSE",7]')
@@ -77,12 +77,12 @@ def key_text(key: Key | None) -> str:
 
 
 def value_text(value: object) -> str:
-    """Write a value as JSON in one line, with nothing in it that a terminal would act upon."""
+    """Write a value as one line of JSON, without control characters."""
     return printable(msgspec.json.encode(value).decode())
 
 
 def printable(line: str) -> str:
-    r"""Return JSON that means the same, with nothing in it that a terminal would act upon.
+    r"""Return JSON with the same meaning, without control characters for terminals.
 
     >>> print(printable('"a\u009b31m\u202e"'))
     "a\u009b31m\u202e"

@@ -1,7 +1,7 @@
-"""Data on the standard output, messages on the error output; colours in terminals only.
+"""Data goes to the standard output, messages to the error output; only terminals get colours.
 
-Everything written is flushed at once: who reads a pipe wants what there is, and a reader that has
-gone is noticed while it can still be handled.
+Everything is flushed at once, so that the reader of a pipe gets it without delay, and a closed pipe
+is noticed while it can still be handled.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from rich.text import Text
 from .formatting import printable
 
 WIDE_ENOUGH = 100_000
-"""Columns of tables that are written once: nothing there is cut off or wrapped."""
+"""The width of tables that are written once, in characters; nothing is cut off or wrapped."""
 GAP = 2
-"""Columns between the columns of a table."""
+"""Spaces between the columns of a table."""
 LEAST_WIDTH = 8
-"""How many characters of a value are shown at least."""
+"""The least number of characters of a value that are shown."""
 
 
 def write_line(line: str) -> None:
@@ -33,7 +33,7 @@ def write_line(line: str) -> None:
 
 
 def write_json(value: object) -> None:
-    """Write a value as JSON for programs, and so that people can read it."""
+    """Write a value as indented JSON."""
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     write_line("\n".join(map(printable, text.split("\n"))))
 
@@ -46,7 +46,7 @@ def write_json_lines(values: Iterable[object]) -> None:
 
 
 def write_table(table: Table) -> None:
-    """Write a table, in lines as long as they need to be: nothing of it is left out."""
+    """Write a whole table, in lines as long as necessary."""
     wide = console(width=WIDE_ENOUGH)
     with wide.capture() as captured:
         wide.print(table)
@@ -55,26 +55,25 @@ def write_table(table: Table) -> None:
 
 
 def is_terminal() -> bool:
-    """Whether the standard output is a terminal, whatever colours somebody asks for."""
+    """Whether the standard output is a terminal, whatever the settings for colours."""
     return sys.stdout.isatty()
 
 
 def console(*, width: int | None = None) -> Console:
     """Return a console on the standard output."""
-    is_plain = not is_terminal()
     return Console(
         width=width,
-        force_terminal=not is_plain,
-        color_system=None if is_plain else "auto",
+        force_terminal=is_terminal(),
+        color_system="auto" if is_terminal() else None,
         highlight=False,
     )
 
 
 def fit(table: Table, width: int, *, elastic: int | None = None) -> Table:
-    """Make a table that is redrawn in its place no wider than the terminal.
+    """Make a table no wider than `width`.
 
-    The column with the index `elastic` is cut short first. Then whole columns are left out, from
-    the right, since a part of a number says nothing.
+    First the column with the index `elastic` is shortened. Then whole columns are removed from the
+    right, because a part of a number says nothing.
     """
     widths = [_width_of(column) for column in table.columns]
     if elastic is not None:
@@ -94,7 +93,7 @@ def _width_of(column: Column) -> int:
 
 
 def table_with(*columns: str, right: Iterable[str] = ()) -> Table:
-    """Return an empty table; the columns named in `right` are aligned there, as numbers are."""
+    """Return an empty table; the columns named in `right` are right-aligned, for numbers."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in columns:
         table.add_column(name, justify="right" if name in set(right) else "left", no_wrap=True)
@@ -102,18 +101,18 @@ def table_with(*columns: str, right: Iterable[str] = ()) -> Table:
 
 
 def add_row(table: Table, *cells: str) -> None:
-    """Add a row of cells that mean what they say, brackets and all."""
+    """Add a row; brackets in cells are not markup."""
     table.add_row(*(Text(cell) for cell in cells))
 
 
 def say(message: str) -> None:
-    """Write a message, which may quote what the service says."""
+    """Write a message, without the control characters that a service may have sent."""
     sys.stderr.write("\n".join(map(printable, message.split("\n"))) + "\n")
     sys.stderr.flush()
 
 
 def progress(*columns: ProgressColumn) -> Progress:
-    """Return progress bars on the error output, shown in terminals only."""
+    """Return progress bars on the error output, which only terminals show."""
     is_shown = sys.stderr.isatty()
     return Progress(
         TextColumn("{task.description}"),
@@ -122,6 +121,6 @@ def progress(*columns: ProgressColumn) -> Progress:
         TimeElapsedColumn(),
         console=Console(stderr=True, force_terminal=is_shown),
         transient=True,
-        redirect_stdout=False,  # it would send data that is piped away to the terminal
+        redirect_stdout=False,  # or piped data would go to the terminal
         disable=not is_shown,
     )

@@ -1,4 +1,4 @@
-"""What `watch` and `tail` have in common: which updates are pushed, and how fast."""
+"""The options of `upstream watch` and `upstream tail`: which updates are pushed, and how fast."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .output import say
 Keys: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--keys", "-k", metavar="PATTERN", help="Only keys like this, such as GO*; may be repeated."
+        "--keys", "-k", metavar="PATTERN", help="Only keys that match, such as GO*. Repeatable."
     ),
 ]
 MaxRate: TypeAlias = Annotated[
@@ -29,7 +29,7 @@ MaxRate: TypeAlias = Annotated[
         "--max-rate",
         callback=positive,
         metavar="RATE",
-        help="Updates per second, of all keys; a message may hold many.",
+        help="Updates per second over all keys. A message may hold many updates.",
     ),
 ]
 MaxRatePerKey: TypeAlias = Annotated[
@@ -37,7 +37,7 @@ MaxRatePerKey: TypeAlias = Annotated[
     typer.Option(
         "--max-rate-per-key",
         metavar="[PATTERN:]RATE",
-        help="Updates per second of each key: 1, GOOG:1 or GM:1/3600; may be repeated.",
+        help="Updates per second of each key, such as 1, GOOG:1 or GM:1/3600. Repeatable.",
     ),
 ]
 Window: TypeAlias = Annotated[
@@ -45,16 +45,18 @@ Window: TypeAlias = Annotated[
     typer.Option(
         min=1,
         max=MOST_WINDOW,
-        help="Messages that the service may be ahead of the reader; "
-        f"{DEFAULT_WINDOW} unless the service is set up otherwise.",
+        help="How many messages the service may send ahead of the reader. "
+        f"[default: {DEFAULT_WINDOW}, or as the service is configured]",
     ),
 ]
 Count: TypeAlias = Annotated[
-    int | None, typer.Option("--count", "-n", min=1, help="Stop after so many updates.")
+    int | None, typer.Option("--count", "-n", min=1, help="Stop after this many updates.")
 ]
 Snapshot: TypeAlias = Annotated[
     bool,
-    typer.Option("--snapshot/--no-snapshot", help="Whether to begin with the newest values."),
+    typer.Option(
+        "--snapshot/--no-snapshot", help="Begin with the newest values, or only with what changes."
+    ),
 ]
 
 
@@ -68,7 +70,7 @@ def watch(
     window: int | None,
     snapshot: bool,
 ) -> Watch:
-    """Return the watch that the options ask for; it says when there is no connection."""
+    """Return a watch with these options, which reports lost connections."""
     return client.watch(
         queue,
         keys=keys or (),
@@ -81,7 +83,7 @@ def watch(
 
 
 def at_most(messages: Iterator[WatchMessage], count: int | None) -> Iterator[WatchMessage]:
-    """Yield messages until there were `count` updates; the last message is cut there."""
+    """Yield messages until they have `count` updates; the last message is shortened to fit."""
     left = count
     for message in messages:
         yield replace(message, updates=message.updates[:left])
@@ -92,14 +94,14 @@ def at_most(messages: Iterator[WatchMessage], count: int | None) -> Iterator[Wat
 
 
 def say_superseded(watched: Watch) -> None:
-    """Say how many updates were left out, if there were any."""
+    """Report how many updates were left out, if any."""
     if watched.superseded:
         left_out = counted(watched.superseded, "update")
-        say(f"Left out {left_out} for which this reader was too slow; newer ones replaced them.")
+        say(f"Left out {left_out}: this reader was too slow, and newer updates replaced them.")
 
 
 def rates_by_pattern(options: Sequence[str]) -> dict[str, float]:
-    """Return the rates by pattern; a bare rate is that of every key.
+    """Return the rates by pattern; a rate without a pattern is for every key.
 
     >>> rates_by_pattern(["GOOG:1", "GM:1/3600", "5"])
     {'GOOG': 1.0, 'GM': 0.0002777777777777778, '*': 5.0}
@@ -127,4 +129,4 @@ def _rate(text: str, option: str) -> float:
 
 def _say_no_connection(error: Exception, delay: float) -> None:
     reason = str(error) or type(error).__name__
-    say(f"There is no connection ({reason}); trying again in {duration(delay)}.")
+    say(f"The connection was lost ({reason}); trying again in {duration(delay)}.")

@@ -1,4 +1,4 @@
-"""`upstream put`: send one update, or what comes in line by line."""
+"""`upstream put`: send one update, or updates from the standard input."""
 
 from __future__ import annotations
 
@@ -19,25 +19,30 @@ from .update_lines import LineError, UpdateLines
 
 KeyArgument: TypeAlias = Annotated[
     str | None,
-    typer.Argument(metavar="KEY", help="A string; `-` or none: read lines.", show_default=False),
+    typer.Argument(
+        metavar="KEY",
+        help="A string. `-`, or no KEY: read lines from the input.",
+        show_default=False,
+    ),
 ]
 ValueArgument: TypeAlias = Annotated[
     str | None,
-    typer.Argument(metavar="VALUE", help="JSON; what is not JSON is a string.", show_default=False),
+    typer.Argument(metavar="VALUE", help="JSON. Anything else is a string.", show_default=False),
 ]
 Time: TypeAlias = Annotated[
     float | None,
-    typer.Option(
-        metavar="SECONDS", help="When it happened at its source. [default: when it arrives]"
-    ),
+    typer.Option(metavar="SECONDS", help="The time at the source. [default: the time of arrival]"),
 ]
-Raw: TypeAlias = Annotated[bool, typer.Option("--raw", help="VALUE is a string, as it is.")]
+Raw: TypeAlias = Annotated[
+    bool, typer.Option("--raw", help="Send VALUE as a string, even if it is JSON.")
+]
 BatchSize: TypeAlias = Annotated[
-    int, typer.Option("--batch", min=1, metavar="N", help="Send at most so many lines at once.")
+    int,
+    typer.Option("--batch", min=1, metavar="N", help="Send at most this many lines in a request."),
 ]
 
 BATCH_SECONDS = 0.1
-"""How old a line may become before it is sent, so that a slow pipe is not a stale one."""
+"""How many seconds a line waits for others, at most; so a slow pipe is not stale."""
 
 
 def put_updates(
@@ -52,19 +57,22 @@ def put_updates(
     batch_size: BatchSize = 1_000,
     is_json: Json = False,
 ) -> None:
-    """Send an update: KEY is VALUE now. Without them, send updates that come in line by line.
+    """Send one update with KEY and VALUE, or updates from the standard input, one per line.
 
-    A line is JSON: `{"key": "IBM", "value": 24.5, "time": 1700000000}`, whose time may be missing,
-    or shorter `["IBM", null, 24.5]`. Lines are sent in batches, at the latest after 0.1 seconds, so
-    that `tail -f prices.ndjson | upstream put prices` works as well. A line that is no update ends
-    it; those that the service rejects are listed. What `dequeue` and `tail` print can be put, too:
-    `"deleted": true` deletes the key.
+    A line is JSON: `{"key": "IBM", "value": 24.5, "time": 1700000000}`, where the time is optional,
+    or in short `["IBM", null, 24.5]`. Lines are sent in batches, each line after 0.1 seconds at
+    most, so `tail -f prices.ndjson | upstream put prices` works too. The lines that `dequeue` and
+    `tail` print are also accepted; `"deleted": true` deletes the key. The first line that is not an
+    update ends the command.
 
-    Prints what became of the updates, and how many were not confirmed if it ends early. Exit code 1
-    if any was rejected.
+    The command prints what happened to the updates, and lists those that the service rejected. If
+    it ends early, it says how many were not confirmed. The exit code is 1 if any was rejected.
 
-    Examples: `upstream put prices IBM 24.5`, `upstream put temperatures Oslo -5`,
-    `upstream tail prices | upstream put copy`.
+    For example:
+
+    - `upstream put prices IBM 24.5`
+    - `upstream put temperatures Oslo -5`
+    - `upstream tail prices | upstream put copy`
     """
     if key in (None, "-") and value is None:
         if time is not None or is_raw or is_json_key:
@@ -72,7 +80,7 @@ def put_updates(
         _put_lines(context, stream, batch_size, is_json=is_json)
         return
     if key is None or value is None:
-        raise typer.BadParameter("give both KEY and VALUE, or none to read lines")
+        raise typer.BadParameter("give both KEY and VALUE, or neither of them to read lines")
     with connected(context) as client:
         counts = client.put(
             stream, key_of(key, is_json=is_json_key), value_of(value, is_raw=is_raw), time
@@ -92,7 +100,7 @@ def _put_lines(context: typer.Context, stream: str, batch_size: int, *, is_json:
         except LineError as error:
             say(f"Error: {error}")
             raise typer.Exit(REFUSED) from error
-        finally:  # what is in is told, whatever it was that ended it
+        finally:  # the report covers what was sent, whatever ended it
             _report(sent.counts, lines, is_json=is_json)
             if feed.unconfirmed:
                 say(f"{count(feed.unconfirmed, 'update')} not confirmed")
@@ -102,7 +110,7 @@ def _put_lines(context: typer.Context, stream: str, batch_size: int, *, is_json:
 
 @dataclass(slots=True)
 class _Sent:
-    """What was sent: updates by a feed, and deletions one by one."""
+    """The counts so far: of updates in a feed, and of deletions, which are sent one by one."""
 
     feed: Feed
     deletions: Counts = field(default_factory=Counts)
@@ -117,7 +125,7 @@ def _send_lines(client: Client, stream: str, lines: UpdateLines, sent: _Sent) ->
         task = bar.add_task("updates read", total=None)
         for update in lines:
             if update.is_deleted:
-                feed.flush()  # since it comes after the updates before it
+                feed.flush()  # the deletion must come after the updates before it
                 sent.deletions = sent.deletions.plus(_delete(client, stream, update.key), sent=0)
             else:
                 feed.put(update.key, update.value, update.time)
@@ -125,7 +133,7 @@ def _send_lines(client: Client, stream: str, lines: UpdateLines, sent: _Sent) ->
 
 
 def _delete(client: Client, stream: str, key: Key) -> Counts:
-    """Delete a key; if there is none, that is as good, unless there is no such stream at all."""
+    """Delete a key. A missing key is fine; a missing stream raises NotFoundError."""
     try:
         return client.delete(stream, key)
     except NotFoundError:
@@ -146,7 +154,7 @@ def _report(counts: Counts, lines: UpdateLines | None, *, is_json: bool) -> None
 
 
 def _sentence(counts: Counts) -> str:
-    """Say what became of updates: all of what is usual, and the rest where there is any."""
+    """Say what happened to the updates; unusual counts are shown if they are not zero."""
     usual = f"{counts.waiting:,} waiting, {counts.superseded:,} superseded"
     others = {"late": counts.late, "rejected": counts.rejected, "outside": counts.outside}
     return usual + "".join(f", {number:,} {name}" for name, number in others.items() if number)

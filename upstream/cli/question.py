@@ -1,8 +1,8 @@
-"""Ask a yes-or-no question in the terminal; Ctrl-C ends it at any moment.
+"""A yes-or-no question in the terminal that Ctrl-C ends at any moment.
 
 `input()` does some work between its prompt and the system call that waits for a line. A signal that
-comes in between does not end the wait: Python handles it after the next line. So we wait for the
-terminal and for the file that Python writes each signal to, both at once, and read afterwards.
+arrives in between does not end the wait, because Python handles it only after the next line. So
+this waits for the terminal and for Python's signal wakeup file at once, and reads afterwards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
 
 
 def is_agreed(question: str) -> bool:
-    """Ask until the answer is yes or no, which it is by default.
+    """Ask until the answer is yes or no; an empty answer means no.
 
     Raises KeyboardInterrupt on Ctrl-C, and EOFError when the input ends.
     """
@@ -32,13 +32,13 @@ def is_agreed(question: str) -> bool:
         answer = ANSWERS.get(line.strip().lower())
         if answer is not None:
             return answer
-        say("Error: answer y or n")
+        say("Error: please answer y or n")
 
 
 def _wait_for_line() -> None:
-    """Wait until a line can be read without blocking; signal handlers run meanwhile."""
+    """Wait until a line can be read; signal handlers run meanwhile."""
     if sys.platform == "win32":
-        return  # select() takes sockets only there; reading from the console is ended by Ctrl-C
+        return  # select() takes only sockets there, and Ctrl-C ends a read from the console
     signals, written = os.pipe()
     os.set_blocking(written, False)
     before = signal.set_wakeup_fd(written)

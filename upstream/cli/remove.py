@@ -1,4 +1,4 @@
-"""`upstream rm`: remove a stream, a queue, or a key."""
+"""`upstream rm` and `upstream reset`: remove a stream, a queue or a key, or forget a key."""
 
 from __future__ import annotations
 
@@ -14,51 +14,101 @@ from .output import say, write_json
 from .question import is_agreed
 
 Yes: TypeAlias = Annotated[
-    bool, typer.Option("--yes", "-y", help="Do not ask, which is done in terminals only.")
+    bool,
+    typer.Option(
+        "--yes", "-y", help="Skip the confirmation prompt, which is shown in terminals only."
+    ),
 ]
+KeyArgument: TypeAlias = Annotated[str, typer.Argument(metavar="KEY", help="A string.")]
 
 
 def remove_stream(
     context: typer.Context, *, name: StreamName, is_sure: Yes = False, is_json: Json = False
 ) -> None:
-    """Remove a stream and its queues, discarding waiting updates. --json: final counters."""
-    _make_sure(f"Remove stream {name}, its queues, and all that they hold?", is_sure=is_sure)
+    """Remove a stream and its queues, and drop all waiting updates.
+
+    With --json, the output has the final counters of the queues.
+
+    For example:
+
+    - `upstream rm stream prices --yes`
+    """
+    _make_sure(f"Remove stream {name}, its queues and their updates?", is_sure=is_sure)
     with connected(context) as client:
         dropped = client.drop_stream(name)
     if is_json:
         write_json(dropped)
     else:
-        say(f"Stream {name} is gone, and {count(len(dropped.queues), 'queue')} with it.")
+        say(f"Removed stream {name} and {count(len(dropped.queues), 'queue')}.")
 
 
 def remove_queue(
     context: typer.Context, *, name: QueueName, is_sure: Yes = False, is_json: Json = False
 ) -> None:
-    """Remove a queue, discard its waiting updates, and keep its stream. --json: final counters."""
-    _make_sure(f"Remove queue {name}, and all that waits there?", is_sure=is_sure)
+    """Remove a queue, drop its waiting updates, and keep its stream.
+
+    With --json, the output has the final counters of the queue.
+
+    For example:
+
+    - `upstream rm queue prices --yes`
+    """
+    _make_sure(f"Remove queue {name} and its waiting updates?", is_sure=is_sure)
     with connected(context) as client:
         dropped = client.drop_queue(name)
     if is_json:
         write_json(dropped)
     else:
-        say(f"Queue {name} is gone.")
+        say(f"Removed queue {name}.")
 
 
 def remove_key(
     context: typer.Context,
     *,
     stream: StreamName,
-    key: Annotated[str, typer.Argument(metavar="KEY")],
+    key: KeyArgument,
     is_json_key: JsonKey = False,
     is_json: Json = False,
 ) -> None:
-    """Delete a key: each queue hands out the deletion, then the key is forgotten."""
+    """Delete a key: each queue hands out the deletion, then the key is forgotten.
+
+    For example:
+
+    - `upstream rm key prices IBM`
+    """
     with connected(context) as client:
         counts = client.delete(stream, key_of(key, is_json=is_json_key))
     if is_json:
         write_json(counts)
     else:
-        say(f"Key {key_text(key)} is deleted.")
+        say(f"Deleted key {key_text(key)}.")
+
+
+def reset_key(
+    context: typer.Context,
+    *,
+    stream: StreamName,
+    key: KeyArgument,
+    is_json_key: JsonKey = False,
+    is_json: Json = False,
+) -> None:
+    """Forget the newest value and time of a key, so that its next update is accepted.
+
+    Use it after an update with a time far in the future, which makes all later updates of the key
+    late. Waiting updates of the key are dropped. Consumers keep their value until the next update.
+
+    For example:
+
+    - `upstream reset prices IBM`
+    """
+    with connected(context) as client:
+        was_known = client.reset_key(stream, key_of(key, is_json=is_json_key))
+    if is_json:
+        write_json({"reset": was_known})
+    elif was_known:
+        say(f"Reset key {key_text(key)}.")
+    else:
+        say(f"Key {key_text(key)} is unknown; there is nothing to reset.")
 
 
 def _make_sure(question: str, *, is_sure: bool) -> None:

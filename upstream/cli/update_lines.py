@@ -1,8 +1,9 @@
-"""Updates as lines of JSON, read without touching their values.
+"""Updates as lines of JSON.
 
-A line is an object with `key`, `value` and perhaps `time`, or a row `[key, time, value]` whose time
-may be null; empty lines are skipped. Values go on as the very bytes that came. What `dequeue` and
-`tail` print is taken as well: leases are left out, and `{"updates": [...]}` is several updates.
+A line is an object with `key`, `value` and optionally `time`, or a row `[key, time, value]` whose
+time may be null. Empty lines are skipped. Values are sent on as the same bytes. The lines that
+`dequeue` and `tail` print are accepted as well: leases are ignored, and `{"updates": [...]}` is
+several updates.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class LineOfUpdate:
-    """One update, or the news that its key was deleted."""
+    """One update, or the deletion of its key."""
 
     key: Key
     value: object
@@ -61,11 +62,11 @@ _decode_message = msgspec.json.Decoder(_Message).decode
 
 
 class UpdateLines:
-    """Iterate over the updates in lines of text, and remember in which line each was."""
+    """An iterator over the updates in lines of text, which knows the line of each update."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self._lines = lines
-        # From which update on lines are counted from which line, and whether all are in that one.
+        # (first update, its line, whether the updates that follow are all in that line)
         self._marks: list[tuple[int, int, bool]] = [(0, 1, False)]
 
     def __iter__(self) -> Iterator[LineOfUpdate]:
@@ -79,7 +80,7 @@ class UpdateLines:
             yield from found
 
     def line_of(self, index: int) -> int:
-        """Return the line, from 1, of an update; deletions have no index. O(log n)."""
+        """Return the line of an update, from 1; deletions have no index. O(log n)."""
         at = bisect_right(self._marks, index, key=lambda mark: mark[0]) - 1
         first, line, is_one_line = self._marks[at]
         return line if is_one_line else line + index - first

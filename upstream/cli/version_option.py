@@ -10,7 +10,7 @@ from upstream.version import __version__
 
 
 def show_version(is_asked: bool) -> None:
-    """Print the version and exit, if that is asked for."""
+    """Print the name and the version, and exit, if the option is given."""
     if is_asked:
         typer.echo(f"UpStream {__version__}")
         raise typer.Exit
@@ -19,6 +19,6 @@ def show_version(is_asked: bool) -> None:
 Version: TypeAlias = Annotated[
     bool,
     typer.Option(
-        "--version", callback=show_version, is_eager=True, help="Print the version, and exit."
+        "--version", callback=show_version, is_eager=True, help="Print the version and exit."
     ),
 ]

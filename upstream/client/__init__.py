@@ -1,4 +1,4 @@
-"""The client of the service: put updates in, take them out, watch them, from anywhere.
+"""The client of the service: put updates in, take them out, and watch them.
 
     with Client("http://127.0.0.1:8000") as client:
         client.create_queue("prices")
@@ -6,25 +6,31 @@
         for update in client.dequeue("prices"):
             print(update.key, update.value)
 
-It needs the extra `client`; `upstream` itself does not import it.
+`AsyncClient` is the same for asyncio. This package needs the extra `client`, and `import upstream`
+does not import it.
 """
 
 from upstream.extras import missing_extra
 
 try:
     from .answers import (
+        ArrivalRates,
+        Counters,
         Counts,
         Delivered,
+        DroppedQueue,
+        DroppedStream,
         Key,
+        KeyStaleness,
         QueueView,
+        RankStaleness,
         ReceivedUpdate,
         Rejection,
+        Staleness,
         StreamView,
         WatchMessage,
     )
     from .async_client import AsyncClient
-    from .async_feed import AsyncFeed
-    from .async_watch import AsyncWatch
     from .client import Client
     from .errors import (
         AnswerNotUnderstoodError,
@@ -40,19 +46,10 @@ try:
         ServiceUnreachableError,
         TooLargeError,
     )
-    from .feed import Feed
-    from .measurements import (
-        ArrivalRates,
-        Counters,
-        DroppedQueue,
-        DroppedStream,
-        KeyStaleness,
-        RankStaleness,
-        Staleness,
-    )
+    from .feed import AsyncFeed, Feed
     from .requests import QueueOptions, StreamOptions
     from .retries import RetryPolicy
-    from .watch import Watch
+    from .watch import AsyncWatch, Watch
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] == "upstream":
         raise

@@ -1,4 +1,4 @@
-"""Addresses of the service: what the user gives, and what is made of it."""
+"""Addresses of the service: checked, as websocket addresses, and as shown in messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from upstream.errors import ParameterError
 
 
 def service_url(url: str) -> str:
-    """Return the address of a service without a slash at its end; ParameterError if it is none.
+    """Return the address of a service without a trailing slash; ParameterError if it is invalid.
 
     >>> service_url("http://127.0.0.1:8000/")
     'http://127.0.0.1:8000'
@@ -30,7 +30,7 @@ def service_url(url: str) -> str:
 
 
 def web_socket_url(url: str) -> str:
-    """Return the address under which the same service is reached by websocket.
+    """Return the websocket address of the same service.
 
     >>> web_socket_url("https://example.org/upstream")
     'wss://example.org/upstream'
@@ -39,7 +39,7 @@ def web_socket_url(url: str) -> str:
 
 
 def without_password(url: object) -> object:
-    """Return what was given as an address, as it may be shown.
+    """Return an address with its password masked, for messages.
 
     >>> without_password("http://me:secret@example.org")
     'http://me:***@example.org'
@@ -50,9 +50,9 @@ def without_password(url: object) -> object:
 
 
 def _is_address(url: str) -> bool:
-    if not url.isprintable() or " " in url:  # urlsplit would leave some of these out in silence
+    if not url.isprintable() or " " in url:  # urlsplit silently removes some of these
         return False
-    httpx2.URL(url).raw_host.decode("ascii").encode("idna")  # as the resolver of names does it
+    httpx2.URL(url).raw_host.decode("ascii").encode("idna")  # as the name resolver does it
     parts = urlsplit(url)
     is_address = parts.scheme in {"http", "https"} and bool(parts.hostname)
     return is_address and parts.port != 0 and not (parts.query or parts.fragment)

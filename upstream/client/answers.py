@@ -1,6 +1,6 @@
-"""What the service answers, as values.
+"""The service's answers as values.
 
-Members that a newer service adds are left out, and those that an older one does not have yet take
+Members that a newer service adds are ignored. Members that an older service does not send take
 their defaults.
 """
 
@@ -13,21 +13,24 @@ from typing import TypeAlias
 import msgspec
 
 Key: TypeAlias = str | int | tuple[str | int, ...]
-"""What an update is about, as the service takes it."""
+"""An update key as the service takes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for one request, before it is understood."""
+    """The answer to one request, before it is parsed."""
 
     status: int
     body: bytes
     retry_after: float | None = None
-    """Seconds after which to try again, if the answer says so."""
+    """Seconds after which the service asks the client to try again."""
 
 
 class ReceivedUpdate(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An update as the service handed it out.
+    """An update that the service handed out.
+
+    `lease` names the delivery if the queue grants leases. `is_deleted` is true if this update says
+    that the key was deleted; its value is then None.
 
     >>> import msgspec
     >>> msgspec.json.decode(b'{"key": ["NYSE", 7], "value": 24.0, "time": 1}', type=ReceivedUpdate)
@@ -38,40 +41,41 @@ class ReceivedUpdate(msgspec.Struct, frozen=True, omit_defaults=True):
     value: object
     time: float
     lease: str | None = None
-    """By what it is delivered, if the queue has leases."""
     is_deleted: bool = msgspec.field(default=False, name="deleted")
-    """Whether this is the news that the key was deleted."""
 
 
 class WatchMessage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the service pushed at once."""
+    """One message that the service pushed.
+
+    `id` is the position from which the watch can be resumed after this message. If `is_reset` is
+    true, forget everything received before: these updates begin a new picture. `superseded` counts
+    the updates that newer ones replaced since the previous message. It is counted over all keys,
+    for the queues that would keep every update (`append`, `adaptive`).
+    """
 
     updates: list[ReceivedUpdate]
     id: str = ""
-    """Where to go on from, after this."""
     is_reset: bool = msgspec.field(default=False, name="reset")
-    """Whether to forget all that was received before: these updates begin a new picture."""
     superseded: int = 0
-    """How many updates were left out since the message before, as newer ones replaced them.
-
-    Counted for queues that would keep every update (`append`, `adaptive`), over all of their keys.
-    """
 
 
 class Rejection(msgspec.Struct, frozen=True):
-    """Why one update of a batch was not taken."""
+    """Why one update of a batch was rejected; `index` is its place in the batch, from 0."""
 
     index: int
-    """Its place in what was sent, from 0."""
     reason: str
 
 
 MOST_REJECTIONS = 100
-"""How many rejections are listed; all are counted."""
+"""How many rejections are listed. All of them are counted."""
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """What became of the updates that were sent.
+    """What happened to the updates that were sent.
+
+    `waiting` updates were accepted; `superseded` ones replaced a value that was still waiting;
+    `late` ones were older than the newest of their key; `rejected` ones were invalid; `outside`
+    ones belonged to no open window. `rejections` lists the first 100 rejected updates.
 
     >>> Counts(waiting=2).plus(Counts(rejected=1, rejections=[Rejection(0, "too long")]), sent=3)
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -84,12 +88,10 @@ class Counts(msgspec.Struct, frozen=True):
     late: int = 0
     rejected: int = 0
     outside: int = 0
-    """In no open window of a queue of windows."""
     rejections: list[Rejection] = []
-    """The first of those rejected, with their reasons."""
 
     def plus(self, later: Counts, *, sent: int) -> Counts:
-        """Return the sum of this and of what was sent after it; `sent` is how many went before."""
+        """Add the counts of a later batch, before which `sent` updates were sent."""
         moved = [Rejection(each.index + sent, each.reason) for each in later.rejections]
         return Counts(
             waiting=self.waiting + later.waiting,
@@ -102,18 +104,23 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 class Delivered(msgspec.Struct, frozen=True):
-    """How many updates were delivered, and how many the queue did not know to be in process."""
+    """How many updates were delivered, and how many were not in process in the queue."""
 
     delivered: int = 0
     unknown: int = 0
 
     def plus(self, other: Delivered) -> Delivered:
-        """Return the sum of both."""
+        """Add two results."""
         return Delivered(self.delivered + other.delivered, self.unknown + other.unknown)
 
 
 class StreamView(msgspec.Struct, frozen=True):
-    """A stream: how it was defined, and what it has counted."""
+    """A stream: its definition (see `StreamOptions`) and its counters.
+
+    `too_far_ahead` counts the updates that were rejected because their times were further ahead of
+    the service's clock than `most_ahead` allows. `run` changes when the stream is created again,
+    for example after a restart of the service.
+    """
 
     name: str
     retain: bool = True
@@ -125,15 +132,17 @@ class StreamView(msgspec.Struct, frozen=True):
     late: int = 0
     rejected: int = 0
     too_far_ahead: int = 0
-    """Updates rejected since their times were too far ahead of the service's clock."""
     queues: list[str] = []
     subscribers: int = 0
     run: str = ""
-    """Identifies this life of the stream: another after a restart of the service."""
 
 
 class QueueView(msgspec.Struct, frozen=True):
-    """A queue: how it was defined, and what waits in it."""
+    """A queue: its definition (see `QueueOptions`) and how many updates it holds.
+
+    `serves` is `push` while only push connections use the queue. It then holds no updates itself,
+    because every connection has a queue of its own with this definition.
+    """
 
     name: str
     stream: str
@@ -153,4 +162,104 @@ class QueueView(msgspec.Struct, frozen=True):
     in_process: int = 0
     subscribers: int = 0
     serves: str = "dequeue"
-    """`push` while it holds nothing, since it is only what the queues of connections are like."""
+
+
+class Counters(msgspec.Struct, frozen=True):
+    """The exact counters of a queue at one moment.
+
+    `arrived + returned` equals `dequeued + superseded + late + expired + shed + rejected +
+    waiting`. A window queue counts in `windows` and `tuples` instead.
+    """
+
+    arrived: int = 0
+    returned: int = 0
+    dequeued: int = 0
+    superseded: int = 0
+    late: int = 0
+    expired: int = 0
+    shed: int = 0
+    rejected: int = 0
+    waiting: int = 0
+    delivered: int = 0
+    taken_as_delivered: int = 0
+    in_process: int = 0
+    keys: int = 0
+    forgotten: int = 0
+    switches: int = 0
+    windows: Mapping[str, int] | None = None
+    tuples: Mapping[str, int] | None = None
+
+
+class KeyStaleness(msgspec.Struct, frozen=True):
+    """The staleness of one key.
+
+    `queue_staleness` and `application_staleness` are averages since the key first arrived.
+    `waiting_seconds` and `stale_seconds` are the same two measures at this moment.
+    """
+
+    key: Key
+    queue_staleness: float | None = None
+    application_staleness: float | None = None
+    waiting_seconds: float | None = None
+    stale_seconds: float | None = None
+    rate: float | None = None
+
+
+class RankStaleness(msgspec.Struct, frozen=True):
+    """The staleness of the key with this rank; rank 1 has the most updates per second."""
+
+    rank: int
+    rate: float | None = None
+    queue_staleness: float | None = None
+    application_staleness: float | None = None
+
+
+class ArrivalRates(msgspec.Struct, frozen=True):
+    """How many updates arrive per second over all keys, and how many keys there are."""
+
+    arrival: float | None = None
+    keys: int = 0
+
+
+class Staleness(msgspec.Struct, frozen=True):
+    """The staleness of a queue, beside a lower bound that assumes Poisson arrivals.
+
+    Staleness is in seconds, averaged over time and then over keys; names with `present` are the
+    values at this moment. `ratio` is `queue_staleness` divided by `lower_bound`. Both are None
+    until the processing cost and the rates are known. `ratio` is also None while `is_warming_up`,
+    which means that the queue has not been measured for long enough. The names that begin with
+    `application` are the same for application staleness.
+    """
+
+    queue_staleness: float | None = None
+    application_staleness: float | None = None
+    worst_key: Key | None = None
+    percentiles: Mapping[str, float | None] = {}
+    application_percentiles: Mapping[str, float | None] = {}
+    stalest_keys: list[KeyStaleness] = []
+    ranks: list[RankStaleness] = []
+    present_queue_staleness: float | None = None
+    present_application_staleness: float | None = None
+    rates: ArrivalRates = ArrivalRates()
+    cost: float | None = None
+    lower_bound: float | None = None
+    ratio: float | None = None
+    application_lower_bound: float | None = None
+    application_ratio: float | None = None
+    is_warming_up: bool = False
+    application_is_warming_up: bool = False
+    bound: str = "memoryless"
+
+
+class DroppedStream(msgspec.Struct, frozen=True):
+    """The final counters of the queues of a dropped stream, by queue name."""
+
+    name: str
+    queues: Mapping[str, Counters] = {}
+
+
+class DroppedQueue(msgspec.Struct, frozen=True):
+    """The final counters of a dropped queue."""
+
+    name: str
+    statistics: Counters = Counters()

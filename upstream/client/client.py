@@ -1,4 +1,4 @@
-"""The client that blocks: each call returns when the service has answered, or raises."""
+"""The blocking client: each call returns when the service has answered, or raises."""
 
 from __future__ import annotations
 
@@ -13,46 +13,50 @@ from upstream.clock import Clock
 
 from . import requests
 from .answers import (
+    Counters,
     Counts,
     Delivered,
+    DroppedQueue,
+    DroppedStream,
     Key,
     QueueView,
     ReceivedUpdate,
+    Staleness,
     StreamView,
 )
-from .arrow_bodies import ROWS_AT_ONCE, arrow_bodies
-from .batches import BATCH_SIZE, bodies
-from .encoding import ARROW, JSON, Row
+from .bodies import BATCH_SIZE, ROWS_AT_ONCE, arrow_bodies, bodies
+from .connection import LIMITS, TIMEOUT_SECONDS, Connection
+from .encoding import ARROW, JSON
 from .errors import ClientClosedError
-from .exchange import Request
+from .exchange import BROKEN, Request, run
 from .feed import Feed
 from .gathering import BATCH_SECONDS
-from .measurements import Counters, DroppedQueue, DroppedStream, Staleness
-from .moments import Moment
 from .requests import QueueOptions, StreamOptions
 from .retries import RETRIES, RetryPolicy
-from .rows import GivenUpdate, rows_of, rows_of_columns
-from .sending import FAILURES, LIMITS, NOT_SENT, TIMEOUT_SECONDS, Connection, reason
+from .rows import GivenUpdate, Moment, rows_of, rows_of_columns
 from .watch import Watch
 from .watching import OnLost, WatchOptions
 
 if TYPE_CHECKING:
-    from .arrow_bodies import ArrowUpdates
+    from .bodies import ArrowUpdates
 
 T = TypeVar("T")
 
 
 class Client:
-    """Talk to a service; may be shared by threads.
+    """A client of the service that blocks. Threads may share it. `AsyncClient` is for asyncio.
 
-    What the network loses is sent again, and is not applied or handed out twice as long as the
-    service remembers the request: 600 seconds by default, and not over a restart. What the service
-    refuses is raised: `NotFoundError`, `ConflictError` and so on, all of them children of
-    `ServiceError`, as is `ServiceUnreachableError`.
+    A request that fails on the network is retried. It is not applied twice, and no update is handed
+    out twice, as long as the service remembers the request: 600 seconds by default, but not across
+    a restart. If the service refuses a request, an exception is raised: `NotFoundError`,
+    `ConflictError` and so on, all children of `ServiceError`, like `ServiceUnreachableError`.
 
-    `timeout` are the seconds that each step of a call may take, in which waiting for updates does
-    not count. `retries` is how often a request is sent again, or a `RetryPolicy`. `headers` go
-    with every request. `transport`, `sleep`, `clock` and `random` are for tests.
+    - `url`: the address of the service, such as http://127.0.0.1:8000.
+    - `timeout`: how many seconds each step of a call may take. The time that the service was asked
+      to wait for updates does not count.
+    - `retries`: how often a request is retried, or a `RetryPolicy`.
+    - `headers`: sent with every request.
+    - `transport`, `sleep`, `clock` and `random`: for tests.
     """
 
     def __init__(
@@ -72,18 +76,24 @@ class Client:
         )
         self._closed = threading.Event()
         self._given_sleep = sleep
-        # It ends when the client is closed.
+        # The wait ends early when the client is closed.
         self._sleep = sleep or self._closed.wait
         self._http = httpx2.Client(transport=transport, limits=LIMITS)
 
     # Definitions
 
     def create_stream(self, name: str, **options: Unpack[StreamOptions]) -> StreamView:
-        """Define a stream; the same again is fine, and ConflictError if it is another."""
+        """Define a stream, and return it; `StreamOptions` explains the options.
+
+        Repeating the same definition changes nothing. A different one raises ConflictError.
+        """
         return self._call(requests.create_stream(name, options))
 
     def create_queue(self, name: str, **options: Unpack[QueueOptions]) -> QueueView:
-        """Define a queue, and its stream if there is none; as `create_stream`."""
+        """Define a queue, and its stream if it does not exist; `QueueOptions` has the options.
+
+        Repeating the same definition changes nothing. A different one raises ConflictError.
+        """
         return self._call(requests.create_queue(name, options))
 
     def streams(self) -> list[StreamView]:
@@ -91,11 +101,11 @@ class Client:
         return self._call(requests.streams())
 
     def stream(self, name: str) -> StreamView:
-        """Return a stream; NotFoundError if there is none of this name."""
+        """Return a stream; raises NotFoundError if it does not exist."""
         return self._call(requests.stream(name))
 
     def queue(self, name: str) -> QueueView:
-        """Return a queue; NotFoundError if there is none of this name."""
+        """Return a queue; raises NotFoundError if it does not exist."""
         return self._call(requests.queue(name))
 
     def queues(self) -> list[QueueView]:
@@ -113,7 +123,7 @@ class Client:
     # Updates in
 
     def put(self, stream: str, key: Key, value: object, time: Moment | None = None) -> Counts:
-        """Send one update; its time is that of its arrival unless given."""
+        """Send one update; its time is the time of its arrival unless `time` is given."""
         return self._call(requests.put(stream, key, value, time))
 
     def put_many(
@@ -123,13 +133,15 @@ class Client:
         *,
         batch_size: int = BATCH_SIZE,
     ) -> Counts:
-        """Send updates, each a (key, value), a (key, value, time) or an `Update`, in batches.
+        """Send updates in batches, and return what happened to them.
 
-        `{"key": ..., "value": ..., "time": ...}` is taken, too. A batch is sent before it has
-        `batch_size` updates if it has 8 MB. Those that the service does not take are counted as
-        rejected, with reasons. If an error is raised, the batches before it are in.
+        Each of `updates` is (key, value), (key, value, time), an `Update`, or a mapping
+        `{"key": ..., "value": ..., "time": ...}`. A batch has at most `batch_size` updates and at
+        most 8 MB. Invalid updates are counted as rejected, with reasons. If an error is raised, the
+        batches before it were applied.
         """
-        return self._put_rows(stream, rows_of(updates), batch_size)
+        rows = bodies(rows_of(updates), batch_size)
+        return run(requests.put_bodies(stream, rows, JSON), self._call)
 
     def put_columns(
         self,
@@ -140,29 +152,32 @@ class Client:
         *,
         batch_size: int = BATCH_SIZE,
     ) -> Counts:
-        """Send updates given as columns, which may be NumPy arrays; as `put_many`.
+        """Send updates given as columns, such as lists or NumPy arrays. See `put_many`.
 
-        Times are seconds, datetimes with a time zone, or NumPy's, which are taken as UTC.
+        `times` are seconds, datetimes with a time zone, or NumPy datetimes, which count as UTC.
         """
-        return self._put_rows(stream, rows_of_columns(keys, values, times), batch_size)
+        rows = bodies(rows_of_columns(keys, values, times), batch_size)
+        return run(requests.put_bodies(stream, rows, JSON), self._call)
 
     def put_table(
         self, stream: str, table: ArrowUpdates, *, batch_size: int = ROWS_AT_ONCE
     ) -> Counts:
         """Send an Arrow table, record batch or reader with columns `key`, `value` and `time`.
 
-        It goes as Arrow, so that dictionary-encoded keys stay codes: by far the fastest way.
+        This is by far the fastest way, because the data stays in Arrow's format, with
+        dictionary-encoded keys. `batch_size` is the number of rows in a request. See `put_many`.
         """
-        counts, sent = Counts(), 0
-        for rows, body in arrow_bodies(table, batch_size):
-            added = self._call(requests.put_body(stream, body, ARROW))
-            counts, sent = counts.plus(added, sent=sent), sent + rows
-        return counts
+        tables = arrow_bodies(table, batch_size)
+        return run(requests.put_bodies(stream, tables, ARROW), self._call)
 
     def put_body(
         self, stream: str, body: bytes, content_type: str, *, is_atomic: bool = False
     ) -> Counts:
-        """Send a body as it is; atomic, it is taken as a whole or raises InvalidRequestError."""
+        """Send an encoded body as it is.
+
+        If `is_atomic` is true and any update is invalid, nothing is applied and
+        InvalidRequestError is raised.
+        """
         return self._call(requests.put_body(stream, body, content_type, is_atomic=is_atomic))
 
     def feed(
@@ -172,7 +187,10 @@ class Client:
         batch_size: int = BATCH_SIZE,
         batch_seconds: float | None = BATCH_SECONDS,
     ) -> Feed:
-        """Return what gathers updates and sends them when they are enough, or the first is so old.
+        """Return a feed, which gathers updates and sends them in batches.
+
+        A batch is sent when it has `batch_size` updates, or when its first update has waited
+        `batch_seconds` (None: no limit).
 
         Use it as `with client.feed("trades") as feed: feed.put("IBM", 24.0)`.
         """
@@ -180,21 +198,21 @@ class Client:
         return Feed(self._call, gathering, batch_seconds=batch_seconds)
 
     def delete(self, stream: str, key: Key) -> Counts:
-        """Delete a key: its queues hand out the news, then it is forgotten."""
+        """Delete a key. Every queue hands out the deletion, then the key is forgotten."""
         return self._call(requests.delete(stream, key))
 
     def reset_key(self, stream: str, key: Key) -> bool:
-        """Forget all that is known of a key, and return whether there was anything.
+        """Forget a key, and return whether it was known.
 
-        Use it after an update with a time far ahead, which makes later ones late. The next update
-        is accepted whatever its time; what waits of the key is dropped.
+        Use it after an update with a time far in the future, which makes all later ones late. The
+        next update of the key is accepted whatever its time. Waiting updates of it are dropped.
         """
         return self._call(requests.reset_key(stream, key))
 
     # Updates out
 
     def get(self, stream: str, key: Key) -> ReceivedUpdate:
-        """Return the newest update of a key; NotFoundError if there is none."""
+        """Return the newest update of a key; raises NotFoundError if there is none."""
         return self._call(requests.get(stream, key))
 
     def snapshot(self, stream: str) -> list[ReceivedUpdate]:
@@ -202,7 +220,7 @@ class Client:
         return self._call(requests.snapshot(stream))
 
     def read(self, queue: str, key: Key) -> ReceivedUpdate:
-        """Return the update that waits for a key, and leave it there; NotFoundError if none."""
+        """Return the waiting update of a key without dequeuing it; NotFoundError if none waits."""
         return self._call(requests.read(queue, key))
 
     def dequeue(
@@ -213,15 +231,16 @@ class Client:
         wait: float = 0.0,
         idempotency_key: str | None = None,
     ) -> list[ReceivedUpdate]:
-        """Take the next updates, at most `limit`; none if none comes within `wait` seconds.
+        """Take the next updates, at most `limit`; wait up to `wait` seconds if none is waiting.
 
-        By default the service takes a `limit` of 10,000 at most, and a `wait` of 60 seconds. What
-        is lost on the way is asked for again. But what was answered to a call that was cancelled
-        or abandoned is gone, unless the queue has leases: then it waits again as these run out.
+        The service accepts a `limit` of up to 10,000 and a `wait` of up to 60 seconds by default.
+        The list is empty if no update came in time. An answer that is lost on the network is
+        requested again. If the call is interrupted, its updates are lost, unless the queue grants
+        leases: then they wait again when their leases expire.
 
-        With an `idempotency_key` of your own, the same batch may be asked for again, even by
-        another process. Its leases then do not run out: they last until the batch is delivered, or
-        until the service forgets the key (after 600 seconds by default).
+        With an `idempotency_key` of your own, the same batch can be requested again, also by
+        another process. Its leases then do not expire: they last until the batch is delivered, or
+        until the service forgets the idempotency key (after 600 seconds by default).
         """
         request = requests.dequeue(queue, limit=limit, wait=wait, idempotency_key=idempotency_key)
         return self._call(request)
@@ -234,23 +253,33 @@ class Client:
         keys: Iterable[Key] = (),
         leases: Iterable[str] = (),
     ) -> Delivered:
-        """Tell that updates have been used, by what was dequeued, by lease or by key."""
-        total = Delivered()
-        for request in requests.deliveries(queue, updates, keys, leases):
-            total = total.plus(self._call(request))
-        return total
+        """Report updates as processed: those dequeued before, or by their keys or leases."""
+        return run(requests.deliver(queue, updates, keys, leases), self._call)
 
     def consume(
-        self, queue: str, *, limit: int = 100, wait: float = 20.0, until_empty: bool = False
+        self,
+        queue: str,
+        *,
+        limit: int | None = None,
+        wait: float = 20.0,
+        until_empty: bool = False,
     ) -> Iterator[ReceivedUpdate]:
-        """Yield updates as they come, and deliver each batch when all of it was used.
+        """Yield updates as they come; deliver each batch once the caller has processed it.
 
-        What a loop leaves early is handed out again when its lease runs out. With `until_empty` it
-        ends when nothing came within `wait` seconds.
+        Updates that were taken are no longer replaced by newer ones. So by default a batch has as
+        many updates as the caller processes in a short time, measured as it goes: 1 at first, and
+        at most 100. `limit` sets a fixed size instead.
+
+        Each request waits up to `wait` seconds for an update. With `until_empty`, the iteration
+        ends when none came in that time. If the caller stops early, the rest of the batch is handed
+        out again when its leases expire.
         """
+        pace = self._connection.pace(limit)
         while True:
-            updates = self.dequeue(queue, limit=limit, wait=wait)
+            updates = self.dequeue(queue, limit=pace.next_limit(), wait=wait)
+            pace.received(len(updates))
             yield from updates
+            pace.used()
             leases = [each.lease for each in updates if each.lease is not None]
             self.deliver(queue, leases=leases)
             if until_empty and not updates:
@@ -268,28 +297,29 @@ class Client:
         reconnects: int | None = None,
         on_lost: OnLost | None = None,
     ) -> Watch:
-        """Return an iterator of newest updates, pushed as they come; the queue keeps them all.
+        """Return an iterator over newest updates, pushed as they come; the queue is not changed.
 
-        A slow reader gets fewer updates, not older ones: the service runs at most `window` messages
-        ahead, 8 unless it is set up otherwise. Of a queue that would keep every update, 10,000 may
-        wait for a reader before only the newest of each key are kept, and `WatchMessage.superseded`
-        counts those left out. `max_rate` is updates per second in all, not messages, each of which
-        may hold many; `max_rate_per_key` are those of each key, one number or numbers by pattern
-        (`{"GOOG": 1, "G*": 0.1}`); `keys` are patterns, too.
+        A slow reader gets fewer updates, not older ones. Of a queue that keeps every update, up to
+        10,000 may wait for a reader; after that only the newest of each key are kept, and
+        `WatchMessage.superseded` counts those that were replaced.
 
-        It begins with a `snapshot` of the newest values, if the stream retains any. A lost
-        connection is made again, `reconnects` times in a row or for ever; `on_lost` hears of it.
-        What was missed meanwhile comes then, and something may come twice: all newest values do if
-        there was no message yet, even without `snapshot`. A queue that is not there when it comes
-        back may be made again; only one that is deleted while it is watched ends the watch.
+        - `window`: how many messages the service may send ahead of the reader (8 by default).
+        - `max_rate`: updates per second over all keys, not messages, each of which may hold many.
+        - `max_rate_per_key`: updates per second of each key; a number, or numbers by pattern, such
+          as `{"GOOG": 1, "G*": 0.1}`.
+        - `keys`: patterns; only keys that match one of them are sent.
+        - `snapshot`: begin with the newest values, if the stream retains them.
+        - `reconnects`: how often in a row a lost connection is opened again; None for no limit.
+        - `on_lost`: called with the error and the seconds until the next attempt.
+
+        After a lost connection, no newest value is missed, and an update may come twice. If no
+        message had come yet, all newest values are sent, even without `snapshot`. If the queue is
+        not found after a reconnection, it may be created again, so the watch waits for it. Deleting
+        the queue ends the watch.
         """
         options = WatchOptions(window, max_rate, max_rate_per_key, keys, snapshot)
-        return Watch(
-            self._connection.watching(queue, options, reconnects),
-            self._connection,
-            sleep=self._given_sleep,
-            on_lost=on_lost,
-        )
+        watching = self._connection.watching(queue, options, reconnects=reconnects, on_lost=on_lost)
+        return Watch(watching, sleep=self._given_sleep)
 
     # Measurements
 
@@ -298,17 +328,17 @@ class Client:
         return self._call(requests.statistics(queue))
 
     def staleness(self, queue: str, *, stalest: int = 10) -> Staleness:
-        """Return how stale a queue is, beside the least possible, and so many stalest keys."""
+        """Return the staleness of a queue, its lower bound, and its `stalest` stalest keys."""
         return self._call(requests.staleness(queue, stalest=stalest))
 
-    # What they are made of
+    # For all of them
 
     def call(self, request: Request[T]) -> T:
-        """Send a request of `upstream.client.requests`, or one like them; return what it means."""
+        """Send a request made by `upstream.client.requests`, and return its result."""
         return self._call(request)
 
     def close(self) -> None:
-        """Close the connections; calls that are under way raise ClosedError as they end."""
+        """Close the connections; calls in progress raise ClosedError."""
         self._closed.set()
         self._http.close()
 
@@ -318,24 +348,16 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _put_rows(self, stream: str, rows: Iterable[Row], batch_size: int) -> Counts:
-        counts, sent = Counts(), 0
-        for updates, body in bodies(rows, batch_size):
-            added = self._call(requests.put_body(stream, body, JSON))
-            counts, sent = counts.plus(added, sent=sent), sent + updates
-        return counts
-
     def _call(self, request: Request[T]) -> T:
         exchange = self._connection.exchange(request)
         while True:
-            if self._closed.is_set():
-                raise ClientClosedError("client")
+            self._check_open()
             delay: float | None
             try:
-                response = self._send(request)
-            except FAILURES as error:
-                may_have_arrived = not isinstance(error, NOT_SENT)
-                delay = exchange.after_failure(reason(error), may_have_arrived=may_have_arrived)
+                response = self._http.send(self._connection.message(request))
+            except BROKEN as error:
+                self._check_open()  # closing breaks a request in progress in several ways
+                delay = exchange.after_error(error)
             else:
                 answer = self._connection.answer(response)
                 delay = exchange.after_answer(answer)
@@ -343,10 +365,6 @@ class Client:
                     return exchange.result(answer)
             self._sleep(delay)
 
-    def _send(self, request: Request[T]) -> httpx2.Response:
-        try:
-            return self._http.send(self._connection.message(request))
-        except (httpx2.RequestError, RuntimeError) as error:
-            if self._closed.is_set():  # which breaks what is under way in many ways
-                raise ClientClosedError("client") from error
-            raise
+    def _check_open(self) -> None:
+        if self._closed.is_set():
+            raise ClientClosedError("client")

@@ -1,8 +1,8 @@
-"""Updates as bodies, and keys and names as parts of paths.
+"""Updates as JSON, and keys and names as parts of paths.
 
-A batch is a JSON array of rows `[key, time, value]`. What Python has and JSON has not goes as
-msgspec writes it (dates as ISO 8601, bytes as base64, dataclasses as objects, tuples as arrays),
-except that it would write NaN and infinities as `null`: these are refused.
+A batch is a JSON array of rows `[key, time, value]`. Python objects that JSON lacks are written as
+msgspec does it: dates as ISO 8601, bytes as base64, dataclasses as objects, tuples as arrays. NaN
+and infinities, which msgspec would write as `null`, are refused.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ NDJSON: Final = "application/x-ndjson"
 ARROW: Final = "application/vnd.apache.arrow.stream"
 
 Row: TypeAlias = tuple[Key, float | None, object]
-"""An update on its way: key, time (None is the time of arrival) and value."""
+"""An update to send: key, time (None means the time of arrival) and value."""
 
 
 def encode_rows(rows: Sequence[Row]) -> bytes:
-    """Return updates as a body; ValueNotEncodableError names the row that JSON cannot say."""
+    """Return updates as a JSON body; ValueNotEncodableError names the row that cannot be sent."""
     try:
         if all(_is_finite(value) and (time is None or _is_finite(time)) for _, time, value in rows):
             return _encoder.encode(rows)
     except _REFUSALS:
-        pass  # the row at fault is looked for below
+        pass  # the search for the row is below
     raise _first_fault(rows)
 
 
 def encode_row(key: Key, time: float | None, value: object) -> bytes:
-    """Return an update as an element of a body; ValueNotEncodableError if JSON cannot say it."""
+    """Return an update as an element of a JSON body; ValueNotEncodableError if JSON cannot."""
     row = (key, time, value)
     try:
         if _is_finite(value) and (time is None or _is_finite(time)):
@@ -49,7 +49,7 @@ def encode_row(key: Key, time: float | None, value: object) -> bytes:
 
 
 def encode_update(key: Key, value: object, time: float | None) -> bytes:
-    """Return one update as a body; ValueNotEncodableError if JSON cannot say it."""
+    """Return one update as a JSON body; ValueNotEncodableError if JSON cannot express it."""
     update = {"key": key, "value": value} | ({} if time is None else {"time": time})
     reason = _fault(update)
     if reason is not None:
@@ -58,18 +58,19 @@ def encode_update(key: Key, value: object, time: float | None) -> bytes:
 
 
 def encode_json(members: object) -> bytes:
-    """Return a definition or a list as a body; ParameterError if JSON cannot say it."""
+    """Return a definition or a list as a JSON body; ParameterError if JSON cannot express it."""
     reason = _fault(members)
     if reason is not None:
-        raise ParameterError("the request", members, f"something that JSON can say ({reason})")
+        raise ParameterError(
+            "the request", members, f"something that can be written as JSON ({reason})"
+        )
     return _encoder.encode(members)
 
 
 def path_of_name(name: str) -> str:
     """Return the name of a stream or queue as a part of a path.
 
-    Whether such a name is allowed, the service decides; but one that would name another path is
-    none.
+    The service decides which names are allowed. A name that would change the path is refused here.
     """
     if not isinstance(name, str) or not name.strip(".") or "/" in name:
         raise ParameterError("name", name, "letters, digits and any of . _ -")
@@ -77,12 +78,12 @@ def path_of_name(name: str) -> str:
 
 
 def path_of_key(key: Key) -> str:
-    """Return the part of a path that names a key, and `?json=1` unless it is a plain string.
+    """Return the part of a path that names a key, with `?json=1` if it is written as JSON.
 
     >>> path_of_key("GM/A"), path_of_key(7), path_of_key(("NYSE", 7))
     ('GM%2FA', '7?json=1', '%5B%22NYSE%22%2C7%5D?json=1')
     """
-    if isinstance(key, str) and key.strip("."):  # "." and ".." are not keys to what is in between
+    if isinstance(key, str) and key.strip("."):  # proxies resolve "." and ".."
         return _quoted(key)
     try:
         return quote(_encoder.encode(key).decode(), safe="") + "?json=1"
@@ -100,16 +101,16 @@ def _quoted(text: str) -> str:
 _REFUSALS = (TypeError, ValueError, RecursionError)
 
 
-def _plain(value: object) -> object:
-    """Return a number of NumPy's as Python's; asked for what msgspec does not know."""
-    if isinstance(value, np.generic) and isinstance(plain := value.item(), bool | int | str):
-        return plain
-    if isinstance(value, np.floating) and math.isfinite(plain := float(value)):
-        return plain
+def _from_numpy(value: object) -> object:
+    """Return a NumPy number as a Python number; msgspec calls this for unknown types."""
+    if isinstance(value, np.generic) and isinstance(item := value.item(), bool | int | str):
+        return item
+    if isinstance(value, np.floating) and math.isfinite(item := float(value)):
+        return item
     raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
 
 
-_encoder = msgspec.json.Encoder(enc_hook=_plain)
+_encoder = msgspec.json.Encoder(enc_hook=_from_numpy)
 
 
 def _is_finite(value: object) -> bool:
@@ -126,8 +127,7 @@ def _is_finite(value: object) -> bool:
         return math.isfinite(value)
     if isinstance(value, msgspec.Raw):
         return True
-    plain = msgspec.to_builtins(value, enc_hook=_plain)  # dataclasses and the like become mappings
-    return _is_finite(plain)
+    return _is_finite(msgspec.to_builtins(value, enc_hook=_from_numpy))  # dataclasses and such
 
 
 def _first_fault(rows: Sequence[Row]) -> ValueNotEncodableError:
@@ -139,10 +139,10 @@ def _first_fault(rows: Sequence[Row]) -> ValueNotEncodableError:
 
 
 def _fault(value: object) -> str | None:
-    """Return why JSON cannot say `value`, None if it can."""
+    """Return why `value` cannot be written as JSON; None if it can."""
     try:
         if not _is_finite(value):
-            return "JSON has no NaN and no infinities; send null, or leave it out"
+            return "JSON has no NaN and no infinities; send null, or leave the value out"
         _encoder.encode(value)
     except _REFUSALS as error:
         return str(error)

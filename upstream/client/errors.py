@@ -1,7 +1,8 @@
-"""What can go wrong between a client and the service, each as an exception of its own.
+"""The exceptions that calls to the service raise.
 
-All of them are children of :class:`ServiceError`. A refusal carries what the service said about it
-(RFC 9457, `application/problem+json`): a title, a detail, and members with the data.
+All of them are children of :class:`ServiceError`, except `ClientClosedError`. A refusal carries the
+problem that the service sent (RFC 9457, `application/problem+json`): a title, a detail, and members
+with data.
 """
 
 from __future__ import annotations
@@ -17,21 +18,25 @@ from .answers import Answer
 
 
 class ServiceError(UpStreamError):
-    """The parent of every exception that a call to the service raises."""
+    """The parent of the exceptions that calls to the service raise."""
 
     is_passing: ClassVar[bool] = False
-    """Whether the same request may succeed later."""
+    """Whether the same request may succeed if it is sent again later."""
 
 
 class ClientClosedError(ClosedError):
-    """A client or feed was used after it was closed, or closed while it was used."""
+    """A client or feed was used after it was closed, or was closed during a call."""
 
     def __init__(self, what: str) -> None:
-        UpStreamError.__init__(self, f"this {what} is closed and sends nothing; make a new one")
+        UpStreamError.__init__(self, f"this {what} is closed; create a new one")
 
 
 class ServiceUnreachableError(ServiceError, ConnectionError):
-    """The service could not be reached, or the connection broke, as often as it was tried."""
+    """The service could not be reached, or the connection broke, at every attempt.
+
+    `may_have_arrived` is true if the service may have acted on the request, although it did not
+    answer.
+    """
 
     is_passing = True
 
@@ -42,16 +47,15 @@ class ServiceUnreachableError(ServiceError, ConnectionError):
         self.reason = reason
         self.attempts = attempts
         self.may_have_arrived = may_have_arrived
-        """Whether the service may have carried the request out, though no answer came."""
         tried = "once" if attempts == 1 else f"{attempts} times"
         super().__init__(
             f"the service at {url} could not be reached ({reason}; tried {tried}); check the "
-            "address and whether the service runs"
+            "address and that the service is running"
         )
 
 
 class AnswerNotUnderstoodError(ServiceError):
-    """What answered is not the service, or speaks another version of it."""
+    """The answer cannot be parsed: it is not from the service, or from another version of it."""
 
     is_passing = True
 
@@ -60,26 +64,30 @@ class AnswerNotUnderstoodError(ServiceError):
         self.status = status
         self.reason = reason
         super().__init__(
-            f"{url} answered {status} with something that this client does not understand "
-            f"({reason}); check that the address is that of the service"
+            f"{url} answered {status} with a body that cannot be parsed ({reason}); check that "
+            "this is the address of the service"
         )
 
 
 class OutcomeUnknownError(ServiceError):
-    """A batch was given up after so long that the service may not know any more if it had it."""
+    """A batch failed for so long that the service may not recognise another retry of it."""
 
     def __init__(self, updates: int, seconds: float) -> None:
         self.updates = updates
         self.seconds = seconds
         super().__init__(
-            f"{updates} updates were sent {seconds:.0f} seconds ago and no answer came since; they "
-            "may or may not have been applied, and were given up, as the service may not remember "
-            "them and would apply them twice"
+            f"{updates} updates were sent {seconds:.0f} seconds ago and were never answered; they "
+            "may or may not have been applied. They are not sent again, because the service may no "
+            "longer recognise them and would apply them twice"
         )
 
 
 class RequestRefusedError(ServiceError):
-    """The service refused a request; a child class says why, if it is a common reason."""
+    """The service refused a request; common reasons have child classes.
+
+    `status`, `title` and `detail` say why, `problem` is the type of the problem (a URI reference),
+    and `members` holds the other data that the service sent.
+    """
 
     def __init__(
         self,
@@ -93,43 +101,41 @@ class RequestRefusedError(ServiceError):
         self.title = title
         self.detail = detail
         self.problem = problem
-        """The type of the problem, a reference to what it means."""
         self.members = dict(members or {})
-        """What else the service said about it, by name."""
         super().__init__(f"{title} ({status}): {detail}" if detail else f"{title} ({status})")
 
 
 class NotFoundError(RequestRefusedError, LookupError):
-    """There is no such stream, queue, or key."""
+    """The stream, queue or key does not exist."""
 
 
 class ConflictError(RequestRefusedError):
-    """The name is taken by something that was defined differently.
+    """The name is in use with another definition.
 
-    Or a retry came for a request that was carried out, but whose answer is no longer kept.
+    It is also raised if a request was carried out, but its answer is no longer kept for a retry.
     """
 
 
 class TooLargeError(RequestRefusedError, ValueError):
-    """The body is larger than the service takes; send smaller batches."""
+    """The body is larger than the service accepts; send smaller batches."""
 
 
 class InvalidRequestError(RequestRefusedError, ValueError):
-    """What was sent is not what it may be: a parameter, or the keys, values or times of updates."""
+    """A parameter is invalid, or a key, value or time of an update."""
 
 
 class ServiceFailedError(RequestRefusedError):
-    """The service failed at the request, which says nothing about the request."""
+    """The service failed, which says nothing about the request."""
 
     is_passing = True
 
 
 class ServiceUnavailableError(ServiceFailedError):
-    """The service, or what stands before it, asks to come back later (502, 503 or 504)."""
+    """The service, or a proxy before it, is unavailable for now (502, 503 or 504)."""
 
     @property
     def retry_after(self) -> float | None:
-        """Return the seconds after which to try again, if the service said so."""
+        """Seconds after which the service asks the client to try again; None if it does not say."""
         seconds = self.members.get("retry_after")
         return seconds if isinstance(seconds, float) else None
 
@@ -143,13 +149,13 @@ REFUSALS: Final[dict[int, type[RequestRefusedError]]] = {
     503: ServiceUnavailableError,
     504: ServiceUnavailableError,
 }
-"""The exceptions of the statuses that have their own."""
+"""The exceptions for particular statuses."""
 
 _KNOWN_MEMBERS = {"type", "title", "status", "detail"}
 
 
 def refusal(answer: Answer) -> RequestRefusedError:
-    """Return the exception that an answer means, which need not come from the service itself."""
+    """Return the exception for an answer, which may come from a proxy instead of the service."""
     problem = _problem(answer.body)
     members = {name: value for name, value in problem.items() if name not in _KNOWN_MEMBERS}
     if answer.retry_after is not None:

@@ -1,17 +1,20 @@
-"""One call to the service, without the sending: what to send, how often, and what it came to.
+"""One call to the service, without the I/O: what to send, when to retry, and the result.
 
-A :class:`Request` is a value; an :class:`Exchange` follows one request over its retries. Both
-clients do nothing but send what they are told to and report what happened.
+A :class:`Request` is a value. An :class:`Exchange` is the state of one request over its retries.
+A `Call` makes several requests, one after the other. The clients only send bytes and wait.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from random import Random
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
+import httpx2
 import msgspec
+
+from upstream.errors import UpStreamError
 
 from .answers import Answer
 from .errors import (
@@ -22,32 +25,38 @@ from .errors import (
 )
 from .retries import WORTH_A_RETRY, RetryPolicy
 
+R = TypeVar("R")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+
+BROKEN: Final = (httpx2.RequestError, RuntimeError)
+"""What the HTTP library raises when no answer comes, or an incomplete one."""
+NOT_SENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+"""Failures raised before anything was sent. After others, the service may have acted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request(Generic[T_co]):
-    """What to send, and how to read the answer."""
+    """What to send, and how to parse the answer."""
 
     method: str
     path: str
-    """From the root of the service on, encoded, with the query."""
+    """The path below the address of the service, encoded, with the query."""
     read: Callable[[bytes], T_co]
-    """Makes a value of the body of an answer; msgspec.DecodeError if it is another body."""
+    """Parses the body of an answer; raises msgspec.DecodeError if it cannot."""
     body: bytes = b""
     content_type: str = ""
     idempotency_key: str = ""
-    """What the service tells a retry by."""
+    """The service recognises a retry by this key."""
     patience: float = 0.0
-    """Seconds that the service was asked to wait for something before it answers."""
+    """For how many seconds the service was asked to wait before it answers."""
     began_at: float | None = None
-    """When it was sent first, if that was by an earlier call; retries end so long after that."""
+    """When an earlier call sent it first. The time limit for retries counts from then."""
     if_refused: Callable[[RequestRefusedError], T_co | None] | None = None
-    """Makes a value of a refusal that is an answer for all that; None if it is not."""
+    """Returns the result that a refusal stands for, or None to raise the refusal."""
 
     def headers(self) -> dict[str, str]:
-        """Return the headers that go with it."""
+        """Return the HTTP headers of the request."""
         headers = {"Accept": "application/json"}
         if self.content_type:
             headers["Content-Type"] = self.content_type
@@ -57,7 +66,7 @@ class Request(Generic[T_co]):
 
 
 class Exchange(Generic[T]):
-    """One request from its first sending to its result; `url` is the service's, for messages."""
+    """The state of one request, from the first attempt to its result; `url` is for messages."""
 
     __slots__ = (
         "_began_at",
@@ -88,8 +97,14 @@ class Exchange(Generic[T]):
         self._retries = 0
         self._may_have_arrived = False
 
+    def after_error(self, error: Exception) -> float:
+        """Return the seconds to wait before the retry after an error of the HTTP library."""
+        if not isinstance(error, httpx2.RequestError):
+            raise error
+        return self.after_failure(_reason(error), may_have_arrived=not isinstance(error, NOT_SENT))
+
     def after_failure(self, reason: str, *, may_have_arrived: bool = True) -> float:
-        """Return the seconds to wait before it is sent again; ServiceUnreachableError if never."""
+        """Return the seconds to wait before the retry; ServiceUnreachableError after the last."""
         self._may_have_arrived |= may_have_arrived
         if not self._may_retry():
             raise ServiceUnreachableError(
@@ -99,7 +114,7 @@ class Exchange(Generic[T]):
         return self._policy.delay(self._retries, self._random)
 
     def after_answer(self, answer: Answer) -> float | None:
-        """Return the seconds to wait before it is sent again; None if the answer is final."""
+        """Return the seconds to wait before the retry; None if the answer is final."""
         if answer.status not in WORTH_A_RETRY or not self._may_retry():
             return None
         delay = self._policy.delay_asked_for(answer.retry_after, self._retries + 1, self._random)
@@ -109,7 +124,7 @@ class Exchange(Generic[T]):
         return delay
 
     def result(self, answer: Answer) -> T:
-        """Return what a final answer says; an error named after the condition if it refuses."""
+        """Return the value of a final answer, or raise the exception for its refusal."""
         request = self._request
         if 200 <= answer.status < 300:
             return self._read(answer)
@@ -129,6 +144,48 @@ class Exchange(Generic[T]):
             raise AnswerNotUnderstoodError(self._url, answer.status, str(error)) from error
 
 
+Call: TypeAlias = Generator[Request[R], R, T]
+"""A call that needs several requests: yields each request, is sent its result, returns a value."""
+
+
+def run(call: Call[R, T], send: Callable[[Request[R]], R]) -> T:
+    """Return the value of a call; `send` exchanges each request for its result."""
+    try:
+        request = next(call)
+        while True:
+            try:
+                result = send(request)
+            except UpStreamError as error:  # the call decides whether it goes on
+                request = call.throw(error)
+            else:
+                request = call.send(result)
+    except StopIteration as end:
+        value: T = end.value
+        return value
+
+
+async def run_async(call: Call[R, T], send: Callable[[Request[R]], Awaitable[R]]) -> T:
+    """Return the value of a call; awaits `send` for each request. See `run`."""
+    try:
+        request = next(call)
+        while True:
+            try:
+                result = await send(request)
+            except UpStreamError as error:  # the call decides whether it goes on
+                request = call.throw(error)
+            else:
+                request = call.send(result)
+    except StopIteration as end:
+        value: T = end.value
+        return value
+
+
 def reader_of(kind: type[T]) -> Callable[[bytes], T]:
-    """Return what reads JSON into values of `kind`."""
+    """Return a function that parses JSON as `kind`."""
     return msgspec.json.Decoder(kind).decode
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, httpx2.PoolTimeout):
+        return "all connections of this client were busy for too long"
+    return str(error) or type(error).__name__

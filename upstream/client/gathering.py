@@ -1,8 +1,8 @@
-"""Updates gathered into batches, without the sending: what both kinds of feed have in common.
+"""The state of a feed, without the I/O: updates are gathered into batches, and batches retried.
 
-A batch that could not be sent stays here with its idempotency key, so that the next attempt cannot
-apply it twice, as long as the service remembers the key (600 seconds by default). One that the
-service may have had for longer than a retry may take is given up, and that is raised.
+A batch that failed keeps its idempotency key, so the next attempt cannot apply it twice as long as
+the service remembers the key (600 seconds by default). A batch that the service may have received
+longer ago than retries are allowed to take is not sent again; OutcomeUnknownError says so.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from upstream.errors import ParameterError, UpStreamError
 
 from . import requests
 from .answers import Counts, Key
-from .batches import BODY_BYTES, check_batch_size, next_body
+from .bodies import BODY_BYTES, check_batch_size, next_body
 from .encoding import JSON, encode_row
 from .errors import OutcomeUnknownError, ServiceError, ServiceUnreachableError
-from .exchange import Request
-from .moments import Moment, seconds_of
+from .exchange import Call, Request
 from .retries import RetryPolicy, is_wait
+from .rows import Moment, seconds_of
 
 BATCH_SECONDS: Final = 0.1
-"""How old an update may become in a feed unless told otherwise."""
+"""How many seconds an update may wait in a feed by default."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """Updates on their way, until it is known what became of them."""
+    """Updates that are being sent, until their outcome is known."""
 
     updates: int
     request: Request[Counts]
     attempts: int = 0
     retry_at: float = -math.inf
     arrived_at: float | None = None
-    """When the service may have had it first; None if it never did for sure."""
+    """When the service may have received it first; None if it certainly never did."""
     arrived_before: float | None = None
-    """The same before the present attempt."""
+    """The value of `arrived_at` before the current attempt."""
 
     def attempt(self, now: float) -> Request[Counts]:
-        """Return what to send; from now on the service may have it."""
+        """Return the request; from now on the service may have received it."""
         self.attempts += 1
         self.arrived_before = self.arrived_at
         if self.arrived_at is None:
@@ -52,7 +52,7 @@ class Batch:
 
 
 class Gathering:
-    """The updates that wait to be sent, and the batch that is being sent."""
+    """The updates that wait to be sent, the batch that is being sent, and the counts so far."""
 
     __slots__ = (
         "_added",
@@ -87,10 +87,10 @@ class Gathering:
         self._failure: UpStreamError | None = None
         self._added = self._passed = self._confirmed = 0
         self.counts = Counts()
-        """What became of all that was sent so far."""
+        """What happened to the updates sent so far."""
 
     def add(self, key: Key, value: object, time: Moment | None) -> int:
-        """Add an update, and return how many wait now; ValueNotEncodableError if it is refused."""
+        """Add an update; return how many wait. ValueNotEncodableError if it cannot be sent."""
         row = encode_row(key, seconds_of(time), value)
         if not self._rows:
             self._began_at = self._clock.now()
@@ -101,25 +101,25 @@ class Gathering:
 
     @property
     def is_full(self) -> bool:
-        """Whether there are enough updates to be sent."""
+        """Whether there are enough updates for a batch."""
         return len(self._rows) >= self._size or self._bytes >= BODY_BYTES
 
     @property
     def unconfirmed(self) -> int:
-        """Return how many updates were added of which it is not known what became of them."""
+        """How many updates were added whose outcome is not known."""
         return self._added - self._confirmed
 
     def due_in(self, seconds: float) -> float | None:
-        """Return when something is to be sent if no update may wait longer; None if nothing is."""
+        """Return in how many seconds to send, if updates may wait for `seconds`; None if empty."""
         now = self._clock.now()
         if self._unsent is not None:
             return max(0.0, self._unsent.retry_at - now)
         return max(0.0, self._began_at + seconds - now) if self._rows else None
 
     def next_request(self) -> Request[Counts] | None:
-        """Return what to send next, which is what failed if something did; None if nothing.
+        """Return the next request, which repeats the batch that failed, if any; None if empty.
 
-        OutcomeUnknownError if what failed is given up, as it might be applied twice.
+        Raises OutcomeUnknownError for a failed batch that might be applied twice, and drops it.
         """
         now = self._clock.now()
         batch = self._unsent
@@ -136,15 +136,25 @@ class Gathering:
                 raise OutcomeUnknownError(batch.updates, age)
         return batch.attempt(now)
 
+    def batches(self) -> Call[Counts, None]:
+        """Send everything, in batches. A batch that fails is kept or dropped; see `failed`."""
+        while (request := self.next_request()) is not None:
+            try:
+                counts = yield request
+            except ServiceError as error:
+                self.failed(error)
+                raise
+            self.sent(counts)
+
     def sent(self, counts: Counts) -> None:
-        """Note what became of the last request, which makes up for what failed before it."""
+        """Note the result of the last request, which also settles a failure that passed."""
         self.counts = self.counts.plus(counts, sent=self._passed)
         self._confirmed += self._end_batch()
         if _is_passing(self._failure):
             self._failure = None
 
     def failed(self, error: ServiceError) -> None:
-        """Note that the last request failed: for good, or it comes again after a while."""
+        """Note that the last request failed. It is repeated later if the failure may pass."""
         batch = self._unsent
         assert batch is not None
         if not error.is_passing:
@@ -155,12 +165,12 @@ class Gathering:
         batch.retry_at = self._clock.now() + self._policy.delay(batch.attempts, self._random)
 
     def note(self, failure: UpStreamError) -> None:
-        """Remember what nobody waited for; what is lost for good is not forgotten for another."""
+        """Keep a failure in the background for the next call; one that cannot pass is kept."""
         if self._failure is None or _is_passing(self._failure):
             self._failure = failure
 
     def raise_failure(self, *, but_passing: bool = False) -> None:
-        """Raise what was noted, once; what is passing is forgotten if `but_passing`."""
+        """Raise the noted failure once; ignore it if `but_passing` and it may pass."""
         failure, self._failure = self._failure, None
         if failure is not None and not (but_passing and _is_passing(failure)):
             raise failure
@@ -173,7 +183,7 @@ class Gathering:
 
 
 def check_batch_seconds(seconds: float | None) -> None:
-    """Raise ParameterError unless `seconds` is a time to wait, or None."""
+    """Raise ParameterError unless `seconds` is a number of seconds to wait, or None."""
     if seconds is not None and not is_wait(seconds):
         raise ParameterError("batch_seconds", seconds, "a number of seconds above 0, or None")
 

@@ -1,6 +1,6 @@
-"""Every call that the service knows, as a request: what is sent, and what its answer means.
+"""Every operation of the service as a request: what is sent, and how the answer is parsed.
 
-Nothing here sends anything, so that the blocking and the asynchronous client share all of it.
+Nothing here does I/O, so the blocking and the asynchronous client share all of it.
 """
 
 from __future__ import annotations
@@ -15,81 +15,87 @@ import msgspec
 from upstream.errors import ParameterError
 
 from .answers import (
+    Counters,
     Counts,
     Delivered,
+    DroppedQueue,
+    DroppedStream,
     Key,
     QueueView,
     ReceivedUpdate,
+    Staleness,
     StreamView,
 )
-from .encoding import (
-    JSON,
-    encode_json,
-    encode_update,
-    path_of_key,
-    path_of_name,
-)
+from .encoding import JSON, encode_json, encode_update, path_of_key, path_of_name
 from .errors import InvalidRequestError, RequestRefusedError
-from .exchange import Request, reader_of
-from .measurements import Counters, DroppedQueue, DroppedStream, Staleness
-from .moments import Moment, seconds_of
+from .exchange import Call, Request, reader_of
+from .rows import Moment, seconds_of
 
 T = TypeVar("T")
 
 LONGEST_PATIENCE: Final = 86_400.0
-"""What is waited for at most, in seconds; a service that was asked for more says no at once."""
+"""The most seconds to wait for an answer; the service refuses longer waits at once."""
 LONGEST_KEY: Final = 255
-"""How many characters an idempotency key may have."""
+"""The longest idempotency key, in characters."""
 
 
 class StreamOptions(TypedDict, total=False):
-    """How a stream is defined; what is left out takes the service's default."""
+    """The definition of a stream. An option that is left out takes the service's default.
+
+    - `retain`: keep the newest value of every key, also after it was dequeued from all queues.
+    - `forget_after`: forget a key after this many seconds without an update.
+    - `pool_bytes`: the size of the page pool that holds the values; None for ordinary memory.
+    - `most_ahead`: reject an update whose time is more than this many seconds ahead of the
+      service's clock. `"auto"` means a day if the stream's times are near that clock, and None
+      means no limit.
+    """
 
     retain: bool
-    """Whether the newest value of a key is kept for ever."""
     forget_after: float | None
-    """Seconds without an update after which a key is forgotten."""
     pool_bytes: int | None
-    """How large its page pool is; None for plain memory."""
     most_ahead: float | Literal["auto"] | None
-    """How many seconds ahead of the service's clock times may be; None for any number."""
 
 
 class QueueOptions(TypedDict, total=False):
-    """How a queue is defined; what is left out takes the service's default."""
+    """The definition of a queue. An option that is left out takes the service's default.
+
+    - `stream`: the stream that feeds the queue. By default it has the queue's name.
+    - `kind`: `update`, `append`, `adaptive` or `window`.
+    - `scheduler`: `index`, `in-place`, `fifo` or `linecutting`.
+    - `weights`: how much the staleness of keys matters, by pattern, such as `{"GO*": 3}`.
+    - `longest_wait`: serve a key first once it has waited this many seconds.
+    - `processing_cost`: seconds that the consumer needs for one update. None: measure it from
+      dequeue to delivery.
+    - `window`: the windows of a queue of the kind `window`, such as
+      `{"size": 60, "slide": 10, "aggregate": "max", "of": "price"}`. `size` is the length of a
+      window in seconds. `slide` is the time from one window's start to the next. `tick` is the
+      time between updates, if it is constant. `buffer` is `lazy` or `eager`. `aggregate` is
+      `count`, `sum`, `min`, `max`, `mean`, `variance`, `first` or `last`. `of` names the member of
+      the values to aggregate.
+    - `capacity`: how many updates may wait; None for no limit.
+    - `shedding`: a full queue of the kind `append` drops a random update instead of the newest.
+    - `time_to_live`: drop an update that has waited this many seconds.
+    - `lease_seconds`: an update that was dequeued but not delivered within this time waits again.
+      None: the queue grants no leases.
+    - `snapshot`: begin with the newest value of every key of the stream.
+    - `keep_for_dequeue`: keep updates for a consumer that dequeues, although only push connections
+      used the queue so far. None: an update queue does not keep them; queues of other kinds keep
+      them if some wait when a connection opens.
+    """
 
     stream: str
-    """What feeds it; the stream of the queue's own name unless given."""
     kind: str
-    """`update`, `append`, `adaptive` or `window`."""
     scheduler: str
-    """`index`, `in-place`, `fifo` or `linecutting`."""
     weights: Mapping[str, float]
-    """How much the staleness of keys matters, by patterns such as `GO*`."""
     longest_wait: float | None
-    """Seconds after which a key is served before all others."""
     processing_cost: float | None
-    """Seconds that a consumer needs for an update; None: it is measured as updates are delivered.
-    """
     window: Mapping[str, object]
-    """Of the kind `window`: seconds as `size`, and perhaps `slide` (from one start to the next),
-    `tick` (how far apart times are, if that is known), `buffer` (`lazy` or `eager`), `aggregate`
-    (`count`, `sum`, `min`, `max`, `mean`, `variance`, `first` or `last`), and `of` (which member of
-    the values), such as `{"size": 60, "slide": 10, "aggregate": "max", "of": "price"}`."""
     capacity: int | None
-    """How much may wait at most; None is no limit."""
     shedding: bool
-    """Whether a queue of the kind `append` that is full drops at random, rather than the newest."""
     time_to_live: float | None
-    """Seconds after which what waits is dropped."""
     lease_seconds: float | None
-    """Seconds after which what was dequeued and not delivered waits again; None: never."""
     snapshot: bool
-    """Whether it begins with the newest values that its stream knows."""
     keep_for_dequeue: bool | None
-    """Whether updates wait for a consumer that dequeues although only connections were served.
-
-    None: an update queue does not keep them; other kinds do if some wait when one connects."""
 
 
 class _Streams(msgspec.Struct):
@@ -123,34 +129,34 @@ _read_dropped_queue = reader_of(DroppedQueue)
 
 
 def create_stream(name: str, options: StreamOptions) -> Request[StreamView]:
-    """Define a stream; the same definition again changes nothing."""
+    """Define a stream; repeating the same definition changes nothing."""
     _check_options(options, StreamOptions)
     return _put(f"/v1/streams/{path_of_name(name)}", options, _read_stream)
 
 
 def create_queue(name: str, options: QueueOptions) -> Request[QueueView]:
-    """Define a queue; the same definition again changes nothing."""
+    """Define a queue; repeating the same definition changes nothing."""
     _check_options(options, QueueOptions)
     return _put(f"/v1/queues/{path_of_name(name)}", options, _read_queue)
 
 
 def streams() -> Request[list[StreamView]]:
-    """Ask for all streams."""
+    """Request all streams."""
     return Request("GET", "/v1/streams", lambda body: _read_streams(body).streams)
 
 
 def stream(name: str) -> Request[StreamView]:
-    """Ask for a stream."""
+    """Request a stream."""
     return Request("GET", f"/v1/streams/{path_of_name(name)}", _read_stream)
 
 
 def queue(name: str) -> Request[QueueView]:
-    """Ask for a queue."""
+    """Request a queue."""
     return Request("GET", f"/v1/queues/{path_of_name(name)}", _read_queue)
 
 
 def queues() -> Request[list[QueueView]]:
-    """Ask for all queues."""
+    """Request all queues."""
     return Request("GET", "/v1/queues", lambda body: _read_queues(body).queues)
 
 
@@ -177,7 +183,7 @@ def put(stream: str, key: Key, value: object, time: Moment | None) -> Request[Co
 def put_body(
     stream: str, body: bytes, content_type: str, *, is_atomic: bool = False
 ) -> Request[Counts]:
-    """Send a body of updates; if all of them are refused, that is counted, unless all or none."""
+    """Send a body of updates. If all are rejected, they are counted, unless `is_atomic`."""
     path = _updates_path(stream) + ("?atomic=true" if is_atomic else "")
     if is_atomic:
         return _post(path, body, content_type, _read_counts)
@@ -185,7 +191,7 @@ def put_body(
 
 
 def counts_of_refused(refused: RequestRefusedError) -> Counts | None:
-    """Return the counts that go with the refusal of a whole batch; None if it was not that."""
+    """Return the counts in the refusal of a whole batch; None for any other refusal."""
     if not isinstance(refused, InvalidRequestError):
         return None
     try:
@@ -196,19 +202,19 @@ def counts_of_refused(refused: RequestRefusedError) -> Counts | None:
 
 
 def get(stream: str, key: Key) -> Request[ReceivedUpdate]:
-    """Ask for the newest update of a key."""
+    """Request the newest update of a key."""
     path = f"/v1/streams/{path_of_name(stream)}/keys/{path_of_key(key)}"
     return Request("GET", path, _read_update)
 
 
 def snapshot(stream: str) -> Request[list[ReceivedUpdate]]:
-    """Ask for the newest updates of all keys."""
+    """Request the newest update of every key."""
     path = f"/v1/streams/{path_of_name(stream)}/snapshot"
     return Request("GET", path, _updates_in)
 
 
 def reset_key(stream: str, key: Key) -> Request[bool]:
-    """Forget what is known of a key."""
+    """Forget a key."""
     path, mark, parameters = path_of_key(key).partition("?")
     path = f"/v1/streams/{path_of_name(stream)}/keys/{path}/reset{mark}{parameters}"
     return _post(path, b"", JSON, lambda body: _read_reset(body)["reset"])
@@ -225,10 +231,9 @@ def delete(stream: str, key: Key) -> Request[Counts]:
 def dequeue(
     queue: str, *, limit: int, wait: float, idempotency_key: str | None = None
 ) -> Request[list[ReceivedUpdate]]:
-    """Ask for the next updates, and to wait for the first of them if there are none.
+    """Request the next updates; wait for the first one if none is waiting.
 
-    Leases that are granted under a key of our own run out as others do, since nobody else can ask
-    for them again.
+    A generated idempotency key is unknown outside this request, so its leases may expire.
     """
     members: dict[str, object] = {"limit": limit} | ({"wait": wait} if wait else {})
     if idempotency_key is None:
@@ -250,7 +255,7 @@ def dequeue(
 def deliveries(
     queue: str, updates: Iterable[ReceivedUpdate], keys: Iterable[Key], leases: Iterable[str]
 ) -> Iterator[Request[Delivered]]:
-    """Say what was delivered: updates by their leases, and by key those that have none."""
+    """Deliver updates by their leases; those without a lease are delivered by key."""
     for name, several in (("keys", keys), ("leases", leases)):
         if isinstance(several, str):
             raise ParameterError(name, several, f"a list of {name}, not one string")
@@ -264,23 +269,50 @@ def deliveries(
 
 
 def read(queue: str, key: Key) -> Request[ReceivedUpdate]:
-    """Ask for the update that waits for a key."""
+    """Request the waiting update of a key."""
     path = f"/v1/queues/{path_of_name(queue)}/keys/{path_of_key(key)}"
     return Request("GET", path, _read_update)
 
 
 def statistics(queue: str) -> Request[Counters]:
-    """Ask for the exact counters."""
+    """Request the exact counters."""
     return Request("GET", f"/v1/queues/{path_of_name(queue)}/statistics", _read_counters)
 
 
 def staleness(queue: str, *, stalest: int) -> Request[Staleness]:
-    """Ask how stale a queue is, and for so many of its stalest keys."""
+    """Request the staleness of a queue, and of its `stalest` stalest keys."""
     query = urlencode({"stalest": stalest})
     return Request("GET", f"/v1/queues/{path_of_name(queue)}/staleness?{query}", _read_staleness)
 
 
-# What they are made of
+# Calls that need several requests
+
+
+def put_bodies(
+    stream: str, bodies: Iterable[tuple[int, bytes]], content_type: str
+) -> Call[Counts, Counts]:
+    """Send bodies of updates, each given with its number of updates, and add up their counts."""
+    counts, sent = Counts(), 0
+    for updates, body in bodies:
+        added = yield put_body(stream, body, content_type)
+        counts, sent = counts.plus(added, sent=sent), sent + updates
+    return counts
+
+
+def deliver(
+    queue: str,
+    updates: Iterable[ReceivedUpdate] = (),
+    keys: Iterable[Key] = (),
+    leases: Iterable[str] = (),
+) -> Call[Delivered, Delivered]:
+    """Deliver updates, and add up how many were delivered."""
+    total = Delivered()
+    for request in deliveries(queue, updates, keys, leases):
+        total = total.plus((yield request))
+    return total
+
+
+# Their parts
 
 
 def _updates_path(stream: str) -> str:
@@ -328,5 +360,5 @@ def _post(
 
 
 def _delete(path: str, read: Callable[[bytes], T]) -> Request[T]:
-    # A retry is answered what the first one was, so one that finds nothing had nothing to delete.
+    # A retry gets the answer of the first attempt, so a 404 means that there was nothing to delete.
     return Request("DELETE", path, read, idempotency_key=_unique_key())

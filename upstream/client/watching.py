@@ -1,11 +1,12 @@
-"""One watch of a queue over all of its connections, without the connecting.
+"""The state of a watch over all of its connections, without the I/O.
 
-Credit: the service sends at most a window of messages ahead of what was consumed. Resuming: a new
-connection names the last message, so that the service goes on from there, or sends a whole new
-picture and says so (`is_reset`). What was sent but not seen before a connection broke comes again
-in its newest form; so nothing is missed, and something may come twice. A connection that broke
-before its first message cannot be resumed, so the next one begins with a snapshot, even if none was
-wanted at first.
+Credit: the service sends messages at most a window ahead of those that were consumed.
+
+Resuming: a new connection names the last message. The service continues from there, or sends a
+whole new picture and says so (`is_reset`). An update that was lost with a connection is sent again
+in its newest form, so nothing is missed, and an update may arrive twice. A connection that broke
+before its first message cannot be resumed, so the next one begins with a snapshot, even if the
+caller did not want one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypedDict
 from urllib.parse import urlencode
 
 import msgspec
@@ -36,36 +37,43 @@ from .errors import (
 from .retries import WORTH_A_RETRY, RetryPolicy, retry_after_seconds
 
 CREDIT: Final = '{"credit":1}'
-"""What is sent for each message that was consumed."""
+"""Sent for each message that was consumed."""
 CLOSE_SECONDS: Final = 2.0
-"""How long leaving a watch waits for the service to say goodbye."""
+"""How long closing a watch waits for the closing handshake."""
 LOST: Final = (WebSocketException, OSError, TimeoutError)
-"""What a connection raises that cannot be made, or is no more."""
+"""What the websocket library raises if a connection cannot be opened, or breaks."""
 QUEUE_DELETED: Final = (1001, "the queue was deleted")
-"""How the service closes a watch of a queue that is gone, and not only out of reach."""
+"""How the service closes the watch of a queue that was deleted."""
 FINAL_CLOSE_CODES: Final = frozenset({1002, 1003, 1007, 1008, 1010})
-"""Reasons for which the service would close the next connection, too; so are 4000 to 4999."""
+"""Close codes that would also end the next connection, as would 4000 to 4999."""
 
 OnLost: TypeAlias = Callable[[Exception, float], None]
 """Called when a connection was lost, with the error and the seconds until the next attempt."""
+
+
+class ConnectOptions(TypedDict):
+    """How to open a connection: the parameters that both kinds of websocket take."""
+
+    additional_headers: Mapping[str, str]
+    compression: None
+    open_timeout: float
+    close_timeout: float
+    max_size: None
+    max_queue: int
+
 
 _read_message = msgspec.json.Decoder(WatchMessage).decode
 
 
 @dataclass(frozen=True, slots=True)
 class WatchOptions:
-    """What to be sent, and how fast."""
+    """Which updates to send, and how fast. The parameters are those of `Client.watch`."""
 
     window: int | None = None
-    """How many messages the service may be ahead; as many as it thinks fit if None."""
     max_rate: float | None = None
-    """Updates per second, of all keys; a message may hold many."""
     max_rate_per_key: Mapping[str, float] | float | None = None
-    """Updates per second of each key: one number, or numbers by pattern such as `GO*`."""
     keys: Iterable[str] = ()
-    """Patterns; only keys that fit one of them, if there are any."""
     snapshot: bool = True
-    """Whether to begin with the newest values of all keys, if the stream retains any."""
 
     def __post_init__(self) -> None:
         if self.window is not None and not 1 <= self.window <= MOST_WINDOW:
@@ -75,7 +83,7 @@ class WatchOptions:
         object.__setattr__(self, "keys", tuple(self.keys))
 
     def query(self, last_event_id: str, *, snapshot: bool) -> str:
-        """Return the query of a connection."""
+        """Return the query string of a connection."""
         pairs: list[tuple[str, str]] = []
         if self.window is not None:
             pairs.append(("window", str(self.window)))
@@ -95,20 +103,22 @@ class WatchOptions:
 
 
 class Watching:
-    """What a watch knows of its past: the last message, and how often it has failed since.
+    """The last message, the updates not consumed yet, and the failures since the last success.
 
-    The first connection is tried as often as any request, and later ones `reconnects` times in a
-    row, for ever if that is None. A message, or a connection that lasts, ends the row. Once there
-    was a connection, a queue that is not there counts as one that is not there yet, as its service
-    may have been restarted just now.
+    The first connection is attempted as often as any request. Later ones are attempted `reconnects`
+    times in a row, without limit if that is None. A message, or a connection that lasted, starts
+    the count again. After the first connection, a queue that is not found is waited for, because
+    the service may have been restarted.
     """
 
     __slots__ = (
         "_connected_at",
         "_failures",
         "_has_connected",
+        "_headers",
         "_last_id",
         "_now",
+        "_on_lost",
         "_options",
         "_owes_credit",
         "_pending",
@@ -116,6 +126,7 @@ class Watching:
         "_queue",
         "_random",
         "_reconnects",
+        "_timeout",
         "_url",
         "superseded",
     )
@@ -126,16 +137,22 @@ class Watching:
         queue: str,
         options: WatchOptions,
         *,
+        headers: Mapping[str, str],
+        timeout: float,
         policy: RetryPolicy,
         reconnects: int | None,
+        on_lost: OnLost | None,
         random: Random,
         now: Callable[[], float],
     ) -> None:
         self._url = url
         self._queue = path_of_name(queue)
         self._options = options
+        self._headers = headers
+        self._timeout = timeout
         self._policy = policy
         self._reconnects = reconnects
+        self._on_lost = on_lost
         self._random = random
         self._now = now
         self._last_id = ""
@@ -145,21 +162,32 @@ class Watching:
         self._owes_credit = False
         self._pending: deque[ReceivedUpdate] = deque()
         self.superseded = 0
-        """How many updates were left out in all."""
+        """How many updates newer ones replaced before they were sent, in all."""
 
     def address(self) -> str:
-        """Return where to connect to, now."""
+        """Return the address of the next connection."""
         query = self._options.query(self._last_id, snapshot=self._wants_snapshot())
         return f"{web_socket_url(self._url)}/v1/queues/{self._queue}/socket?{query}"
 
+    def connect_options(self) -> ConnectOptions:
+        """Return how to open the next connection."""
+        return ConnectOptions(
+            additional_headers=self._headers,
+            compression=None,  # it would cost the service more memory than everything else
+            open_timeout=self._timeout,
+            close_timeout=CLOSE_SECONDS,
+            max_size=None,
+            max_queue=MOST_WINDOW + 1,
+        )
+
     def connected(self) -> None:
-        """Note that there is a connection."""
+        """Note that a connection is open."""
         self._has_connected = True
         self._connected_at = self._now()
         self._owes_credit = False
 
     def received(self, data: str | bytes) -> WatchMessage:
-        """Return what a message says, and remember how far it brought us."""
+        """Parse a message, and remember its position."""
         try:
             message = _read_message(data)
         except msgspec.DecodeError as error:
@@ -171,20 +199,20 @@ class Watching:
         return message
 
     def takes_credit(self) -> bool:
-        """Tell, once for each message, that it was consumed."""
+        """Return, once per message, whether to send credit for it."""
         owed, self._owes_credit = self._owes_credit, False
         return owed
 
     def keep(self, message: WatchMessage) -> None:
-        """Keep the updates of a message until they are asked for."""
+        """Keep the updates of a message for `next_update`."""
         self._pending.extend(message.updates)
 
     def next_update(self) -> ReceivedUpdate | None:
-        """Return the next update that was kept; None if there is none."""
+        """Remove and return the next kept update; None if there is none."""
         return self._pending.popleft() if self._pending else None
 
     def rest(self) -> WatchMessage | None:
-        """Return the updates that were kept, and keep them no longer; None if there are none."""
+        """Remove the kept updates and return them as a message; None if there are none."""
         if not self._pending:
             return None
         rest = WatchMessage(list(self._pending), self._last_id)
@@ -192,7 +220,7 @@ class Watching:
         return rest
 
     def after_loss(self, error: Exception) -> float:
-        """Return the seconds to wait before connecting again, or raise what makes it pointless."""
+        """Return the seconds to wait before the next connection; raise an error that is final."""
         asked_for = self._delay_asked_for(error)
         self._forget_old_failures()
         self._failures += 1
@@ -204,10 +232,12 @@ class Watching:
                 raise meaning from error
             url = str(without_password(self._url))
             raise ServiceUnreachableError(url, _reason(error), self._failures) from error
+        if self._on_lost is not None:
+            self._on_lost(self.meaning(error), delay)
         return delay
 
     def meaning(self, error: Exception) -> Exception:
-        """Return a loss as it is told: what the service said, if it was the one that answered."""
+        """Return the error to show: the refusal if the service answered, else the error itself."""
         if not isinstance(error, InvalidStatus):
             return error
         response = error.response
@@ -215,18 +245,18 @@ class Watching:
         return refusal(Answer(response.status_code, bytes(response.body or b""), after))
 
     def _wants_snapshot(self) -> bool:
-        """Tell whether to begin with the newest values, as what was missed cannot be told apart."""
-        is_unknown_where = self._has_connected and not self._last_id
-        return self._options.snapshot or is_unknown_where
+        """Tell whether to begin with a snapshot, because it is wanted or nothing can be resumed."""
+        cannot_resume = self._has_connected and not self._last_id
+        return self._options.snapshot or cannot_resume
 
     def _forget_old_failures(self) -> None:
-        """Begin to count again after a connection that lasted, though it may have been silent."""
+        """Start the count again after a connection that lasted, even without a message."""
         connected_at, self._connected_at = self._connected_at, None
         if connected_at is not None and self._now() - connected_at >= self._policy.longest_delay:
             self._failures = 0
 
     def _delay_asked_for(self, error: Exception) -> float | None:
-        """Return what the service asks for with a loss; raise what it refuses for good."""
+        """Return the delay that the service asks for; raise an error that is final."""
         meaning = self.meaning(error)
         if isinstance(meaning, RequestRefusedError):
             is_passing = meaning.status in WORTH_A_RETRY or (

@@ -1,6 +1,6 @@
 """UpStream on Spark: update semantics on a cluster, and the service as a data source.
 
-Needs the extra `spark`; nothing of Spark is imported before something here is used.
+It needs the extra `spark`. Spark itself is imported only when one of these functions is called.
 """
 
 from .conflation import ConflationMetrics, conflate

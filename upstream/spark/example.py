@@ -1,9 +1,9 @@
-"""A worked example: a million keys, and a consumer who can use a part of their updates.
+"""A worked example: a million keys, and a consumer that can use a part of their updates.
 
-Updates are made up by Spark, `--rate` of them in each trigger: keys of unequal rates, each update
-with a price. `conflate` keeps the newest of each key and lets `--budget` keys through per trigger;
-what is let through goes nowhere here, or as Parquet to `--out`. After each trigger its counters and
-its staleness are printed.
+Spark generates `--rate` updates in each trigger: keys with unequal rates, each update with a price.
+`conflate` keeps the newest update of each key and serves `--budget` keys per trigger. The served
+updates are written to `--out` as Parquet if that is given. After each trigger, its counters and its
+staleness are printed.
 
 On this machine, two partitions:
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 STATE_STORE: Final = {
     PROVIDER: ROCKSDB,
-    # What changed in a trigger is stored, rather than all of it.
+    # Store only the changes of a trigger.
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 HEADINGS: Final = (
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = _parser()
     given = parser.parse_args(arguments)
     if given.budget < given.partitions:
-        parser.error("--budget has to be at least --partitions: each has its share")
+        parser.error("--budget must be at least --partitions: every partition has a share")
     session = _session(given.partitions)
     session.sparkContext.setLogLevel("ERROR")
     try:
@@ -80,15 +80,15 @@ def run(session: SparkSession, given: argparse.Namespace) -> None:
         query = writer.trigger(processingTime=f"{given.interval} seconds").start()
         stack.callback(query.stop)
         _report(query, triggers=given.triggers)
-        session.sparkContext.setLogLevel("OFF")  # to stop amid a trigger is no error here
+        session.sparkContext.setLogLevel("OFF")  # stopping during a trigger is not an error here
 
 
 def made_up_prices(session: SparkSession, *, keys: int, rate: int) -> DataFrame:
     """Return a stream of `rate` updates in each trigger, `time`, `key` and `price`.
 
-    The key of rank r has its share in proportion to 1 / r, about.
+    The share of the key with rank r is about proportional to 1 / r.
     """
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+    from pyspark.sql import functions as F  # noqa: N812 - the usual name
 
     numbers = session.readStream.format("rate-micro-batch").option("rowsPerBatch", rate)
     numbers = numbers.option("numPartitions", session.sparkContext.defaultParallelism)
@@ -103,10 +103,10 @@ def made_up_prices(session: SparkSession, *, keys: int, rate: int) -> DataFrame:
 def _session(partitions: int) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # started by itself, and not by spark-submit
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # not started by spark-submit
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
-            sys.exit("Spark needs Java 17 or newer: install one, or name its folder in JAVA_HOME")
+            sys.exit("Spark needs Java 17 or newer; install it, or set JAVA_HOME to its folder")
     builder = SparkSession.builder.appName("upstream conflate")
     for name, value in STATE_STORE.items():
         builder = builder.config(name, value)
@@ -115,17 +115,17 @@ def _session(partitions: int) -> SparkSession:
 
 
 def _report(query: StreamingQuery, *, triggers: int | None) -> None:
-    """Print a line for each trigger, until there were so many."""
+    """Print a line for each trigger, up to `triggers` lines."""
     print_line = sys.stdout.write
     print_line("  ".join(f"{heading:>13}" for heading in HEADINGS) + "\n")
-    told = -1
+    reported = -1
     printed = 0
     while not query.awaitTermination(1):
         for progress in query.recentProgress:
             metrics = ConflationMetrics.of(progress)
-            if progress.batchId <= told or metrics is None:
+            if progress.batchId <= reported or metrics is None:
                 continue
-            told = progress.batchId
+            reported = progress.batchId
             print_line(_line(progress, metrics) + "\n")
             sys.stdout.flush()
             printed += 1
@@ -150,19 +150,24 @@ def _line(progress: StreamingQueryProgress, metrics: ConflationMetrics) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m upstream.spark.example",
-        description="Conflate made-up prices on Spark, and print counters and staleness.",
+        description="Conflate generated prices on Spark, and print counters and staleness.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     add = parser.add_argument
-    add("--keys", type=_positive, default=1_000_000, help="how many keys there are")
-    add("--rate", type=_positive, default=200_000, help="updates in each trigger")
-    add("--budget", type=_positive, default=10_000, help="keys let through per trigger")
-    add("--policy", choices=POLICIES, default="index", help="which keys go first")
-    add("--partitions", type=_positive, default=2, help="of the state; fixed by a checkpoint")
+    add("--keys", type=_positive, default=1_000_000, help="number of keys")
+    add("--rate", type=_positive, default=200_000, help="updates per trigger")
+    add("--budget", type=_positive, default=10_000, help="keys served per trigger")
+    add("--policy", choices=POLICIES, default="index", help="which keys are served first")
+    add(
+        "--partitions",
+        type=_positive,
+        default=2,
+        help="partitions of the state; a checkpoint fixes them",
+    )
     add("--interval", type=float, default=1.0, help="seconds between triggers")
-    add("--triggers", type=_positive, help="how many, before it ends; for ever if not given")
-    add("--checkpoint", help="a folder to go on from; a temporary one if not given")
-    add("--out", help="a folder for what is let through, as Parquet")
+    add("--triggers", type=_positive, help="stop after this many triggers; by default never")
+    add("--checkpoint", help="checkpoint folder; by default a temporary one")
+    add("--out", help="folder for the served updates, as Parquet")
     return parser
 
 

@@ -1,9 +1,9 @@
-"""Registers `format("upstream")` with the active session, if there is one, as it is imported.
+"""Importing this module registers `format("upstream")` with the active session, if any.
 
     import upstream.spark.registered
 
-It is imported once, so it knows one session: call `upstream.spark.register` for any other, and for
-one that is not started yet.
+A module is imported only once, so this registers one session. Call `upstream.spark.register` for
+any other session, and for one that is started later.
 """
 
 from .source import register

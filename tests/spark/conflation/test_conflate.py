@@ -301,12 +301,15 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        (["'IBM' AS key", "1 AS upstream"], "called otherwise; rename it, not 'upstream'"),
+        (
+            ["'IBM' AS key", "1 AS upstream"],
+            "one whose name is not reserved; rename it",
+        ),
         (["'IBM' AS key", "1 AS __upstream_x"], "not '__upstream_x'"),
         (["'IBM' AS key", "2 AS KEY"], "must be distinct, .*, not 'key'"),
         (
             ["'IBM' AS key", "array(timestamp) AS times"],
-            "column 'times' must be a type with no timestamps",
+            "column 'times' must be a type that contains no timestamps",
         ),
     ],
 )

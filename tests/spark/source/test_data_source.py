@@ -39,7 +39,7 @@ def test_reading_writing_and_streaming_have_options_of_their_own(
         lambda: source.writer(schema, False),
         lambda: source.streamWriter(schema, False),
     ):
-        with pytest.raises(OptionError, match="`max_updates` is not known here"):
+        with pytest.raises(OptionError, match="`max_updates` is unknown"):
             use()
     with pytest.raises(OptionError, match="`queue` is missing"):
         source.streamReader(schema)
@@ -52,7 +52,7 @@ def test_a_stream_that_is_not_there_is_named(url: str, name: str) -> None:
 
 def test_what_python_says_is_in_what_spark_says(session: SparkSession, url: str) -> None:
     reader = session.read.format("upstream").option("url", url)
-    with pytest.raises(AnalysisException, match="option `strem` is not known here; did you mean"):
+    with pytest.raises(AnalysisException, match="option `strem` is unknown; did you mean"):
         reader.option("strem", "prices").load()
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from upstream.client import Client, ServiceUnreachableError
-from upstream.client.arrow_bodies import arrow_bodies
+from upstream.client.bodies import arrow_bodies
 from upstream.spark.source.errors import QueueUnfitError, StreamMissingError
 from upstream.spark.source.raw_updates import raw_updates
 from upstream.spark.source.service import ServiceQueue, check_stream, put_arrow, snapshot
@@ -45,12 +45,12 @@ def test_what_is_delivered_is_no_longer_in_process(queue: ServiceQueue) -> None:
 def test_updates_without_leases_are_never_taken_for_none(queue: ServiceQueue) -> None:
     queue.client.drop_queue(queue.name)
     queue.client.create_queue(queue.name, snapshot=True)
-    with pytest.raises(QueueUnfitError, match="was made again, without leases"):
+    with pytest.raises(QueueUnfitError, match="was created again without leases"):
         queue.take(2, f"{queue.name}-1")
 
 
 def test_a_limit_that_the_service_does_not_allow_is_explained(queue: ServiceQueue) -> None:
-    with pytest.raises(QueueUnfitError, match=r"limit.*set option `max_updates` to less"):
+    with pytest.raises(QueueUnfitError, match=r"limit.*set the option `max_updates` lower"):
         queue.take(10_001, f"{queue.name}-1")
 
 

@@ -273,7 +273,7 @@ def test_a_queue_without_leases_is_refused(client: Client, url: str, name: str) 
 
 def test_a_queue_of_another_stream_is_refused(client: Client, options: QueueOptions) -> None:
     other = QueueOptions(options.address, options.queue, stream="another")
-    with pytest.raises(QueueUnfitError, match="not of 'another'"):
+    with pytest.raises(QueueUnfitError, match="not to 'another'"):
         a_taker(client, other).stop_after_what_waits()
 
 

@@ -1,7 +1,7 @@
-"""Update semantics on Spark Structured Streaming: `conflate`, and what it is made of.
+"""Update semantics on Spark Structured Streaming: `conflate` and its parts.
 
 ```
- micro-batch ──▶ conflate_partition (Arrow, before the shuffle): a row per key, what was late
+ micro-batch ──▶ conflate_partition (Arrow, before the shuffle): a row per key, late updates
                    │  shuffle by bucket: one bucket per partition
                    ▼
  BucketQueue.take_in ──▶ KeyPages: the key's cell   ──▶ WaitingLines: it waits
@@ -10,8 +10,8 @@
                    └──▶ updates, and one row of counters per bucket (observed metrics)
 ```
 
-`BucketQueue` and what it stands on know nothing of Spark: they keep blocks of bytes in a
-`BlockStore`, which in Spark is a map in the state store, and in the tests a dict.
+`BucketQueue` and the modules below it do not depend on Spark. They keep blocks of bytes in a
+`BlockStore`, which is a map in the state store in Spark, and a dict in the tests.
 """
 
 from .conflate import conflate

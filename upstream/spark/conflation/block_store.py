@@ -1,4 +1,4 @@
-"""Where a bucket's state is kept: blocks of bytes, each by a line and a number."""
+"""The storage of a bucket's state: blocks of bytes, each with a line and a number."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Protocol
 
 
 class BlockStore(Protocol):
-    """A map of blocks, as the state store of a streaming query keeps it.
+    """A map of blocks, such as the state store of a streaming query.
 
-    A call crosses a socket and costs about as much for a hundred cells as for one, so what is kept
-    here are blocks of many cells, and not cells.
+    A call crosses a socket and costs about as much for a hundred cells as for one. So each block
+    holds many cells.
     """
 
     def get(self, line: int, number: int) -> bytes | None:
@@ -17,16 +17,16 @@ class BlockStore(Protocol):
         ...
 
     def put(self, line: int, number: int, block: bytes) -> None:
-        """Keep a block in the place of the one before."""
+        """Store a block, in place of the previous one."""
         ...
 
     def remove(self, line: int, number: int) -> None:
-        """Forget a block that there is."""
+        """Remove a block that exists."""
         ...
 
 
 class DictBlockStore:
-    """Blocks in memory: what a test looks into, and counts the calls of.
+    """Blocks in memory, with a count of the calls, for tests.
 
     >>> store = DictBlockStore()
     >>> store.put(0, 7, b"cells")
@@ -46,11 +46,11 @@ class DictBlockStore:
         return self.blocks.get((line, number))
 
     def put(self, line: int, number: int, block: bytes) -> None:
-        """Keep a block."""
+        """Store a block."""
         self.calls += 1
         self.blocks[line, number] = block
 
     def remove(self, line: int, number: int) -> None:
-        """Forget a block."""
+        """Remove a block."""
         self.calls += 1
         del self.blocks[line, number]

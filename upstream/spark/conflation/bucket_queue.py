@@ -1,9 +1,9 @@
-"""An update queue over the keys of one bucket, whose state lives in a store of blocks.
+"""An update queue over the keys of one bucket, with its state in a store of blocks.
 
-It means what `upstream.UpdateQueue` means, with the clock of the triggers: what comes in a
-micro-batch arrives at the moment of its trigger, and what is let through is delivered at that
-moment. So queue staleness and application staleness are the same. A trigger costs in proportion to
-the keys that changed and the keys that are let through, not to the keys that there are.
+It has the semantics of `upstream.UpdateQueue`, with triggers as its clock. Updates of a micro-batch
+arrive at the moment of its trigger, and served updates are delivered at that moment. So queue
+staleness and application staleness are the same. The cost of a trigger is proportional to the
+number of changed keys and served keys, not to the number of keys.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from .waiting_lines import Entry, WaitingLines, class_of
 
 POLICIES: Final = ("index", "in-place", "fifo")
 FORMAT: Final = 1
-"""The version of what is kept in the store."""
+"""The version of the format of the state."""
 POSITION_BITS: Final = 64
 MOST_OUT_OF_DATE: Final = 1_000
-"""Entries that may be out of date, beside as many as keys wait, before they are swept out."""
+"""How many outdated entries, beyond the number of waiting keys, are kept before a sweep."""
 
 
 class Served(NamedTuple):
-    """An update that is let through."""
+    """A served update."""
 
     payload: tuple[object, ...]
     since: int
-    """The trigger in which its key began to wait, in milliseconds."""
+    """The time of the trigger in which its key began to wait, in milliseconds."""
     superseded: int
     """How many values were replaced while it waited."""
     mean_staleness_seconds: float
@@ -43,7 +43,7 @@ class Served(NamedTuple):
 
 @dataclass(slots=True)
 class _Totals:
-    """What is counted; staleness and times in milliseconds, exactly."""
+    """The counters; staleness and times are whole milliseconds, so that sums are exact."""
 
     arrived: int = 0
     dequeued: int = 0
@@ -64,7 +64,7 @@ class _Totals:
 
 
 class BucketQueue:
-    """The keys of a bucket, of which some wait.
+    """The keys of a bucket, with the order of the waiting ones.
 
     >>> from .block_store import DictBlockStore
     >>> queue = BucketQueue(DictBlockStore(), policy="in-place")
@@ -92,7 +92,7 @@ class BucketQueue:
             self._totals = _Totals(*totals)
 
     def take_in(self, rows: Iterable[ConflatedRow], *, now: int) -> None:
-        """Let the rows of a micro-batch arrive, those of a key in the order of `rows`."""
+        """Accept the rows of a micro-batch; those of a key arrive in the order of `rows`."""
         totals = self._totals
         totals.triggers += 1
         by_page: dict[int, list[ConflatedRow]] = {}
@@ -115,7 +115,7 @@ class BucketQueue:
         self._pages.grow()
 
     def serve(self, most: int | None, *, now: int) -> Iterator[Served]:
-        """Let at most so many keys through, all that wait if None, in the policy's order."""
+        """Serve at most `most` keys in the policy's order; None means all that wait."""
         left = self._totals.waiting if most is None else min(most, self._totals.waiting)
         while left:
             taken = [self._lines.take(now) for _ in range(min(left, len(self._lines)))]
@@ -126,7 +126,7 @@ class BucketQueue:
             self._lines.sweep()
 
     def save(self) -> bytes:
-        """Write what was changed, and return what is needed to go on."""
+        """Write the changed blocks, and return the state for the next trigger."""
         self._lines.save()
         totals = self._totals
         counted = tuple(getattr(totals, name) for name in _Totals.__slots__)
@@ -162,7 +162,7 @@ class BucketQueue:
     def _accept(
         self, row: ConflatedRow, page: Page, now: int, entries: list[tuple[int | None, Entry]]
     ) -> None:
-        """Take in the updates of a row that are not older than what is known of the key."""
+        """Accept the updates of a row that are not older than the newest of the key."""
         totals = self._totals
         stored = page.get(row.key)
         times = row.times
@@ -200,7 +200,7 @@ class BucketQueue:
         return self._policy == "index"
 
     def _start(self, state: KeyState, now: int) -> None:
-        """Let the key wait."""
+        """Begin the wait of a key."""
         state.waiting_since = now
         state.version_before = state.version
         self._totals.waiting += 1
@@ -208,7 +208,7 @@ class BucketQueue:
         self._totals.waiting_since_squared += now * now
 
     def _end_waits(self, entries: Sequence[Entry], now: int) -> list[Served]:
-        """Serve the keys of entries, but for entries that are out of date."""
+        """Serve the keys of entries, and skip outdated entries."""
         by_page: dict[int, list[int]] = {}
         for index, entry in enumerate(entries):
             by_page.setdefault(self._pages.address(entry.key_hash), []).append(index)

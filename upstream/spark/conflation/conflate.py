@@ -1,4 +1,4 @@
-"""`conflate`: a stream of updates in, the newest of each key out, no more than can be used."""
+"""`conflate`: keeps the newest update of each key of a stream, and limits the served keys."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RESERVED: Final = "__upstream_"
 ROCKSDB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER: Final = "spark.sql.streaming.stateStore.providerClass"
 _TO_KEPT: Final = {"timestamp": "unix_micros", "date": "unix_date"}
-"""How times become numbers, which no time zone moves; and Python has no dates after 9999."""
+"""How times become numbers: independent of time zones, and also after the year 9999."""
 _FROM_KEPT: Final = {"timestamp": "timestamp_micros", "date": "date_from_unix_date"}
 _KEY_TYPES: Final = {
     *("string", "tinyint", "smallint", "int", "bigint", "boolean", "date"),
@@ -48,29 +48,33 @@ def conflate(
 ) -> DataFrame:
     """Keep the newest update of each key, and let at most `budget` keys through per trigger.
 
-    What is returned has the columns of `stream`, and a struct `upstream` of what is known of each
-    update: `waiting_since`, `served`, `staleness_seconds`, `superseded`, `mean_staleness_seconds`.
-    Write it with a trigger, such as `.trigger(processingTime="1 second")`: in each of them keys
-    that wait are served, whether something comes or not. (Of a query that goes on from a checkpoint
-    the first trigger may be the first one for which something comes.) So one with `availableNow`
-    never ends, unless `spark.sql.streaming.noDataMicroBatches.enabled` is false: then it ends when
-    all that is there has come, and what still waits is served when more comes.
+    The result has the columns of `stream`, and a struct `upstream` with `waiting_since`, `served`,
+    `staleness_seconds`, `superseded` and `mean_staleness_seconds` of each update. Write it with a
+    trigger, such as `.trigger(processingTime="1 second")`. Every trigger serves waiting keys, even
+    if no rows arrive. (If a query continues from a checkpoint, this may begin with the first
+    trigger in which rows arrive.) A query with `availableNow` therefore never ends, unless
+    `spark.sql.streaming.noDataMicroBatches.enabled` is false. Then it ends once all rows have
+    arrived, and the keys that still wait are served when more rows arrive.
 
-    `key` and `time` name columns; no key means one key for the whole stream, no time that a later
-    row is newer: later in its partition of the micro-batch, and of several the one with the higher
-    number. So it is with rows of equal times. Where the budget does not do for all keys that wait,
-    `policy` chooses: `index` those whose service lowers mean staleness most, `in-place` those that
-    wait longest, `fifo` those that were updated least recently. Keys are divided over `partitions`
-    by their hash, by default as many as `spark.sql.shuffle.partitions`, and so is the budget; each
-    partition chooses among its keys. A row for which the boolean column `deleted` is true is let
-    through like any other, and then its key is forgotten.
+    - `key`: the key column or columns; None means one key for the whole stream.
+    - `time`: the column with the time of an update; None means that a later row is newer. Later
+      means later in its partition of the micro-batch, or in a partition with a higher number. The
+      same rule decides between rows with equal times.
+    - `policy`: the order of keys if more wait than the budget allows. `index` serves the keys that
+      reduce mean staleness most, `in-place` those that have waited longest, and `fifo` those that
+      were updated least recently.
+    - `budget`: the most keys per trigger; None means no limit.
+    - `deleted`: a boolean column; if it is true, the row is served like any other, and then its
+      key is forgotten.
+    - `partitions`: how many partitions divide the keys, by hash, and the budget. Each partition
+      chooses among its own keys. The default is `spark.sql.shuffle.partitions`.
+    - `name`: the name of the observed metrics.
 
-    A key is known until its deletion is let through, so the state grows with the keys that there
-    are. In a trigger, a partition holds the rows of the keys that changed in Python's memory, about
-    2 kB each beside their values: take more partitions, or bound what comes in a trigger, if they
-    are too many.
+    A key is known until its deletion is served, so the state grows with the number of keys. In a
+    trigger, a partition holds the rows of its changed keys in Python's memory, about 2 kB each
+    beside their values. If that is too much, use more partitions or limit the rows in a trigger.
 
-    Counters and staleness are observed metrics, called `name`: see `ConflationMetrics.of`.
+    Counters and staleness are observed metrics; see `ConflationMetrics.of`.
     """
     if not stream.isStreaming:
         raise ParameterError("stream", "a table", "a streaming DataFrame, from spark.readStream")
@@ -92,7 +96,7 @@ def conflate(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The plan of a query, from the stream to what is let through."""
+    """The plan of a query, from the stream to the served updates."""
 
     stream: DataFrame
     keys: tuple[str, ...]
@@ -102,7 +106,7 @@ class _Plan:
     def build(
         self, buckets: Sequence[int], policy: str, budget: int | None, name: str
     ) -> DataFrame:
-        """Return what is let through; each of `buckets` goes to a partition of its own."""
+        """Return the served updates; each of `buckets` goes to a partition of its own."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         from .processor import BUCKET, COUNTS, BucketProcessor, turn_schema
@@ -133,7 +137,7 @@ class _Plan:
         )
 
     def _kept(self) -> StructType:
-        """Return the columns as they are kept; any of them may be null, as in rejected rows."""
+        """Return the columns as they are stored; all may be null, as in rejected rows."""
         from pyspark.sql.types import StructField, StructType
 
         converted = self.stream.select(*_converted(self.stream.schema, _TO_KEPT)).schema
@@ -172,7 +176,7 @@ class _Plan:
         kind = self.stream.schema[self.time].dataType.simpleString()
         if kind == "timestamp":
             return F.unix_micros(time) / 1e6
-        if kind == "timestamp_ntz":  # by its parts, which no time zone moves
+        if kind == "timestamp_ntz":  # from its parts, independent of time zones
             seconds = F.expr(f"extract(SECOND FROM {_quoted(self.time)})").cast("double")
             minutes = F.hour(time) * 60 + F.minute(time)
             return F.unix_date(F.to_date(time)) * 86_400.0 + minutes * 60.0 + seconds
@@ -188,7 +192,7 @@ class _Plan:
         return F.coalesce(_column(self.deleted), F.lit(False))
 
     def _as_given(self, served: DataFrame) -> DataFrame:
-        """Return the columns as they came, and what is known of each update."""
+        """Return the original columns, and the measures of each update."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         from .processor import SERVED
@@ -218,7 +222,7 @@ def _shares(buckets: Sequence[int], budget: int | None) -> dict[int, int | None]
 
 
 def _bucket_ids(session: SparkSession, partitions: int) -> list[int]:
-    """Return a number for each partition that Spark's hash sends there, so that each has one.
+    """Return a number for each partition that Spark's hash sends to that partition.
 
     The expression has no input, so it is computed without a job.
     """
@@ -235,19 +239,20 @@ def _bucket_ids(session: SparkSession, partitions: int) -> list[int]:
 def _check_columns(
     schema: StructType, keys: tuple[str, ...], time: str | None, deleted: str | None
 ) -> None:
-    """Raise ParameterError for columns that are missing, or of types that will not do."""
+    """Raise ParameterError for columns that are missing or have unsupported types."""
     from .processor import SERVED
 
     names = schema.names
     twice = [name for name in names if [each.lower() for each in names].count(name.lower()) > 1]
     if twice:
-        expected = "distinct, whatever their case"
+        expected = "distinct, ignoring case"
         raise ParameterError("the names of the stream's columns", twice[0], expected)
     for name in names:
         if name.lower() == SERVED or name.lower().startswith(RESERVED):
-            raise ParameterError("a column of the stream", name, "called otherwise; rename it")
+            expected = "one whose name is not reserved; rename it"
+            raise ParameterError("a column of the stream", name, expected)
         if _has_inner_timestamp(schema[name].dataType):
-            expected = "a type with no timestamps inside; make them columns of their own"
+            expected = "a type that contains no timestamps; put them in columns of their own"
             raise ParameterError(f"the column {name!r}", schema[name].dataType, expected)
     wanted = {
         "key": keys,
@@ -266,7 +271,7 @@ def _check_columns(
 
 
 def _has_inner_timestamp(kind: DataType, *, is_inner: bool = False) -> bool:
-    """Tell whether there are timestamps inside of a type."""
+    """Tell whether a type contains timestamps."""
     from pyspark.sql.types import ArrayType, MapType, StructType, TimestampType
 
     if isinstance(kind, StructType):
@@ -280,7 +285,7 @@ def _has_inner_timestamp(kind: DataType, *, is_inner: bool = False) -> bool:
 
 
 def _converted(schema: StructType, functions: Mapping[str, str]) -> list[Column]:
-    """Return the columns, those of some types through the function of the type."""
+    """Return the columns, with the conversion function of their type applied."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     columns = []

@@ -1,4 +1,4 @@
-"""What a micro-batch has of one key, as it comes to the bucket of the key."""
+"""The updates of one key in a part of a micro-batch, on their way to the key's bucket."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from upstream.updates import Key
 
 
 class ConflatedRow(NamedTuple):
-    """The updates of a key in a part of a micro-batch: the newest, and the times of those before.
+    """The updates of a key in a part of a micro-batch: the newest row, and the times of all.
 
-    Updates that are older than one before them in the part are late whatever is known of the key,
-    and only counted. Of the others, whose times ascend, some may be older than what is known.
+    Updates that are older than one before them in the part are certainly late, and are only
+    counted. The times of the others ascend; some may still be older than the newest known update.
     """
 
     key_hash: int
@@ -21,12 +21,12 @@ class ConflatedRow(NamedTuple):
     """The newest row."""
     times: Sequence[float]
     positions: Sequence[int]
-    """Where these updates are in their part of the micro-batch."""
+    """The positions of these updates in their part of the micro-batch."""
     partition: int = 0
-    """Which part that is."""
+    """The number of that part."""
     late: int = 0
     rejected: int = 0
-    """Rows with no key, or with no time; they have a row to themselves."""
+    """How many rows have no key or no time; they are in a row of their own."""
     is_deletion: bool = False
 
     @classmethod

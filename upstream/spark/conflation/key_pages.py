@@ -1,9 +1,9 @@
-"""The cells of a bucket's keys, in pages: as many more pages as there are keys.
+"""The cells of a bucket's keys, in pages; the number of pages grows with the number of keys.
 
-A page is read and written as one block, so an update costs a page, however many keys there are, and
-updates of keys in one page share that cost. Pages are addressed by linear hashing: when there are
-more than `KEYS_PER_PAGE` keys per page on average, the page whose turn it is is split in two, one
-page at a time, so no update ever pays for all of them.
+A page is read and written as one block, so an update costs one page, whatever the number of keys,
+and updates of keys in one page share that cost. Pages are addressed by linear hashing: when there
+are more than `KEYS_PER_PAGE` keys per page on average, the next page is split in two. Pages are
+split one at a time, so no update pays for all of them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .key_state import StoredKey, hash_of
 
 KEYS_PER_PAGE: Final = 64
 PAGES: Final = 0
-"""The line of the store that pages are in."""
+"""The line of the store that holds the pages."""
 
 Page = dict[Key, StoredKey]
 
 
 class KeyPages:
-    """The cells of keys, by key and a hash of the key; `keys` of them.
+    """The cells of `keys` keys, by key and hash of the key.
 
     >>> from .block_store import DictBlockStore
     >>> from .key_state import KeyState
@@ -59,7 +59,7 @@ class KeyPages:
         return page
 
     def save(self, address: int, page: Page, *, more_keys: int = 0) -> None:
-        """Write a page that has so many keys more than when it was read, or less."""
+        """Write a page that gained `more_keys` keys since it was read; it lost keys if negative."""
         self.keys += more_keys
         self._store.put(PAGES, address, pickle.dumps(page, pickle.HIGHEST_PROTOCOL))
 

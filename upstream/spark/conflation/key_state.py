@@ -1,4 +1,4 @@
-"""What is kept of a key: its newest update, since when it waits, and how often it updates."""
+"""The state of a key: its newest update, the start of its wait, and its update rate."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ class KeyState:
 
     key_hash: int = 0
     time: float = 0.0
-    """The source's time of the newest update."""
+    """The time of the newest update at its source."""
     payload: tuple[object, ...] | None = None
     """The row of the newest update while it waits."""
     is_deletion: bool = False
     version: int = 0
     """How many updates were accepted."""
     arrival: int = 0
-    """When the newest was accepted."""
+    """When the newest update was accepted."""
     first_arrival: int = 0
     waiting_since: int | None = None
     version_before: int = 0
-    """The version before this wait."""
+    """The version before the current wait."""
     place: int = 0
-    """Its entry in the waiting line; what stands there with another place is out of date."""
+    """The place of its entry in the waiting line; entries with other places are outdated."""
     doubled_staleness: int = 0
     """Twice the integral of its staleness over its waits that have ended."""
     interval: float = 0.0
-    """The mean time between arrivals, as of the last look: `seen_version` at `seen_arrival`."""
+    """The mean time between arrivals, estimated at `seen_arrival` with `seen_version`."""
     seen_version: int = 1
     seen_arrival: int = 0
 
@@ -44,9 +44,9 @@ class KeyState:
         return _FIELDS(self)
 
     def observe_rate(self) -> float | None:
-        """Fold the arrivals since the last look into the estimate, and return what to expect.
+        """Update the estimate with the arrivals since the last call, and return the rate.
 
-        As `upstream.statistics.EstimatedRates` does.
+        This is the estimate of `upstream.statistics.EstimatedRates`.
         """
         mean = self.interval
         intervals = self.version - self.seen_version
@@ -60,10 +60,7 @@ class KeyState:
         return expected_rate(mean, self.seen_version, DEFAULT_FORGETTING)
 
     def mean_staleness_seconds(self, now: int) -> float:
-        """Return the queue staleness averaged from the first arrival until `now`.
-
-        Of a key that does not wait.
-        """
+        """Return the mean queue staleness, since the first arrival, of a key that does not wait."""
         lifetime = now - self.first_arrival
         return self.doubled_staleness / (2000 * lifetime) if lifetime else 0.0
 
@@ -72,7 +69,7 @@ _FIELDS: Callable[[KeyState], StoredKey] = attrgetter(*(each.name for each in fi
 
 
 def restored(stored: StoredKey) -> KeyState:
-    """Return the state whose fields these are.
+    """Return the state with these fields.
 
     >>> state = KeyState(time=1.5, version=3)
     >>> restored(state.stored()) == state
@@ -82,7 +79,7 @@ def restored(stored: StoredKey) -> KeyState:
 
 
 def hash_of(stored: StoredKey) -> int:
-    """Return the hash of the key whose fields these are."""
+    """Return the hash of the key from the fields of its state."""
     key_hash = stored[0]
     assert isinstance(key_hash, int)
     return key_hash

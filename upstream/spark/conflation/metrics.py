@@ -1,4 +1,4 @@
-"""What `conflate` counts, as a streaming query reports it: exact counters, and staleness."""
+"""The observed metrics of `conflate`: exact counters, and staleness."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DEFAULT_NAME = "upstream"
 
 
 class _Progress(Protocol):
-    """A `StreamingQueryProgress`, or what else has the observed metrics of a trigger."""
+    """A `StreamingQueryProgress`, or any object with the observed metrics of a trigger."""
 
     @property
     def observedMetrics(self) -> Mapping[str, object]: ...  # noqa: N802 - as Spark calls it
@@ -26,54 +26,54 @@ class ConflationMetrics:
     arrived: int
     """Updates that reached the queue."""
     dequeued: int
-    """Updates let through."""
+    """Updates that were served."""
     superseded: int
     """Values that waited and were replaced by a newer one."""
     late: int
     """Updates older than the newest known for their key."""
     rejected: int
-    """Rows with no key, or with no time that is a finite number."""
+    """Rows without a key, or without a finite time."""
     waiting: int
     """Keys that wait."""
     keys: int
     """Keys that are known."""
     forgotten: int
-    """Keys whose deletion was let through."""
+    """Keys whose deletion was served."""
     staleness_key_seconds: float
-    """The staleness of all keys at this trigger, added up."""
+    """The sum of the staleness of all keys at this trigger."""
     staleness_integral: float
     """The integral over time of the staleness of all keys, in key times seconds squared."""
     lifetimes_seconds: float
-    """The time since its first arrival, of all keys together."""
+    """The sum over all keys of the time since their first arrival."""
     buckets: int
-    """Those that had a turn, one per partition; the sums are over these.
+    """How many buckets ran in this trigger, one per partition; the sums are over these.
 
-    All that have seen anything have one in each trigger, unless the clock of the machine was set
-    back: then some rest until it has caught up.
+    Every bucket that has received rows runs in every trigger. But if the machine's clock was set
+    back, some buckets pause until the clock has caught up.
     """
 
     @classmethod
     def of(cls, progress: _Progress, name: str = DEFAULT_NAME) -> ConflationMetrics | None:
-        """Return what a query's progress says, None if it does not yet.
+        """Return the metrics in a query's progress; None if it has none yet.
 
-        `name` is what `conflate` was given. Spark calls a `StreamingQueryListener` with each
-        progress, and keeps the last ones in `query.recentProgress`.
+        `name` is the name that `conflate` was given. Spark calls a `StreamingQueryListener` with
+        each progress, and keeps the last ones in `query.recentProgress`.
         """
         observed = progress.observedMetrics.get(name)
         if observed is None:
             return None
         counted = {name: getattr(observed, name) for name in cls.names()}
         if counted["arrived"] is None:
-            return None  # no bucket has seen anything yet
+            return None  # no bucket has received rows yet
         return cls(**counted)
 
     @classmethod
     def names(cls) -> list[str]:
-        """Return the names of what is counted, in order."""
+        """Return the names of the metrics, in order."""
         return [each.name for each in fields(cls)]
 
     def numbers(self) -> tuple[float, ...]:
-        """Return what is counted, in the order of the names."""
+        """Return the metrics, in the order of the names."""
         return astuple(self)
 
     @property
@@ -86,8 +86,8 @@ class ConflationMetrics:
     def staleness_seconds_mean(self) -> float:
         """The queue staleness, averaged over keys and the time since each first arrived.
 
-        Each key weighs as much as it is old, while `queue_staleness()` of the library's queues
-        gives all keys the same weight; for keys that are equally old the two are the same.
+        The weight of a key is its age, while `queue_staleness()` of the library's queues gives all
+        keys the same weight. For keys of the same age the two are equal.
         """
         return self.staleness_integral / self.lifetimes_seconds if self.lifetimes_seconds else 0.0
 

@@ -1,8 +1,8 @@
-"""Conflation before the shuffle: of each key of a partition, the newest row and what it replaced.
+"""Conflation before the shuffle: the newest row of each key of a partition, and counters.
 
-Runs on Arrow columns, inside `mapInArrow`: what leaves has one row per key for each million rows
-that come in. Spark's own aggregations cannot be used for it, as they keep state of their own in a
-stream; so this is vector operations of Arrow and NumPy, and no Python code per row.
+It runs on Arrow columns inside `mapInArrow`. For each million input rows, the output has one row
+per key. Spark's own aggregations keep state of their own in a stream, so this uses vector
+operations of Arrow and NumPy, with no Python code per row.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_AT_ONCE: Final = 1 << 20
-"""How many rows are conflated together, and held in memory meanwhile."""
+"""How many rows are conflated at once, and held in memory."""
 
 BYTES_AT_ONCE: Final = 128 << 20
-"""Arrow's text has room for 2 GB in a column."""
+"""The most bytes that are conflated at once; an Arrow text column holds up to 2 GB."""
 
 MOST_CODES: Final = 1 << 31
-"""With more, the numbers of keys of several columns are made to have no gaps."""
+"""Above this, the codes of keys of several columns are renumbered without gaps."""
 
 TIME: Final = "__upstream_time"
-"""The column that `PartitionConflation` finds the time in, in seconds."""
+"""The column with the time in seconds."""
 DELETED: Final = "__upstream_deleted"
 
 Integers = NDArray[np.int64]
@@ -40,25 +40,25 @@ Floats = NDArray[np.float64]
 class PartitionConflation:
     """Conflates the rows of a partition, a million at a time; a function for `mapInArrow`.
 
-    `columns` are those of a row, `keys` those of them that make its key. `TIME` and `DELETED` come
-    beside them. What leaves is the columns and `counted_schema`.
+    `columns` are the columns of a row, and `keys` those of its key. The input also has the columns
+    `TIME` and `DELETED`. The output has `columns` and the columns of `counted_schema`.
     """
 
     columns: tuple[str, ...]
     keys: tuple[str, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Conflate the batches of the partition that this runs in."""
+        """Conflate the batches of the current partition."""
         from pyspark import TaskContext
 
         context = TaskContext.get()
-        assert context is not None, "this runs in Spark's tasks"
+        assert context is not None, "this runs only in Spark's tasks"
         return self.conflate(batches, partition=context.partitionId())
 
     def conflate(
         self, batches: Iterable[pa.RecordBatch], *, partition: int
     ) -> Iterator[pa.RecordBatch]:
-        """Conflate batches; `partition` says where they come from."""
+        """Conflate batches; `partition` is the number of their partition."""
         import pyarrow as pa
 
         before = 0
@@ -115,7 +115,7 @@ class PartitionConflation:
         )
 
     def _codes(self, table: pa.Table, rows: Integers) -> tuple[Integers, int]:
-        """Return a number from 0 for the key of each of `rows`, and how many keys there are."""
+        """Return a code from 0 for the key of each of `rows`, and the number of keys."""
         codes = np.zeros(len(rows), dtype=np.int64)
         keys = 1
         for name in self.keys:
@@ -141,7 +141,7 @@ COUNTED: Final = (
 
 
 class _Counted:
-    """The columns that `COUNTED` names, of so many rows."""
+    """The columns that `COUNTED` names, for a number of rows."""
 
     __slots__ = ("edges", "late", "partition", "positions", "rejected", "times")
 
@@ -152,7 +152,7 @@ class _Counted:
         self.times: Floats = np.empty(0)
         self.positions: Integers = np.empty(0, dtype=np.int64)
         self.edges: Integers = np.zeros(rows + 1, dtype=np.int64)
-        """Where the accepted updates of each row begin, and the last ones end."""
+        """The first accepted update of each row, and the end of the last row."""
 
     def as_arrays(self, deleted: pa.Array) -> list[pa.Array]:
         import pyarrow as pa
@@ -168,13 +168,13 @@ class _Counted:
 
 
 def _renumbered(codes: Integers) -> tuple[Integers, int]:
-    """Return numbers without gaps, and how many there are."""
+    """Return codes without gaps, and how many there are."""
     distinct, renumbered = np.unique(codes, return_inverse=True)
     return renumbered.astype(np.int64), len(distinct)
 
 
 def _as_binary(numbers: Floats | Integers, edges: Integers) -> pa.Array:
-    """Return the bytes of the numbers between each two edges, without copying them one by one."""
+    """Return the numbers between consecutive edges as binary values, without a copy of each."""
     import pyarrow as pa
 
     offsets = (edges * 8).astype(np.int32)

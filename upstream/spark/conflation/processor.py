@@ -1,6 +1,6 @@
-"""The bucket queues as a stateful processor: state in Spark's state store, a turn per trigger.
+"""The bucket queues as a stateful processor, which runs each bucket once per trigger.
 
-Imported by `conflate` and by Spark's workers only, as it needs PySpark to be there.
+This module needs PySpark, so only `conflate` and Spark's workers import it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .partition_conflation import COUNTED, DELETED
 BUCKET: Final = "__upstream_bucket"
 HASH: Final = "__upstream_hash"
 SERVED: Final = "upstream"
-"""The column of what is known of an update that is let through."""
+"""The column with the measures of a served update."""
 COUNTS: Final = "__upstream_counts"
 
 _BLOCK_KEY: Final = StructType([StructField("line", LongType()), StructField("number", LongType())])
@@ -47,35 +47,35 @@ _BLOCK: Final = StructType([StructField("block", BinaryType())])
 
 
 class CheckpointMismatchError(UpStreamError, ValueError):
-    """Raised when a query goes on from the checkpoint of one that was made otherwise."""
+    """A query continues from the checkpoint of a query with another definition."""
 
     def __init__(self, what: str, before: object, now: object) -> None:
         self.what = what
         self.before = before
         self.now = now
         super().__init__(
-            f"the checkpoint is of a query with the {what} {before}, and this one has {now}; go on "
-            "with the former, or start with a new checkpoint"
+            f"the checkpoint is from a query with the {what} {before}, and this one has {now}; use "
+            f"{before} again, or start with a new checkpoint"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class BucketSettings:
-    """What all buckets of a query have in common."""
+    """The settings that all buckets of a query share."""
 
     policy: str
     columns: tuple[str, ...]
     """The columns of a row, by name and type."""
     names: tuple[str, ...]
     keys: tuple[int, ...]
-    """Which of them make the key."""
+    """The places of the key columns."""
     time: str | None
-    """Which of them is the time; None where the order of rows is."""
+    """The time column; None if the order of the rows decides which is newer."""
     shares: dict[int, int | None]
-    """How many keys each bucket may let through per trigger."""
+    """How many keys each bucket may serve per trigger."""
 
     def identity(self) -> dict[str, object]:
-        """Return what must not change while a checkpoint is in use."""
+        """Return the settings that must not change while a checkpoint is in use."""
         return {
             "format": FORMAT,
             "policy": self.policy,
@@ -94,7 +94,7 @@ def counted_schema(kept: StructType) -> StructType:
 
 
 def turn_schema(kept: StructType) -> StructType:
-    """Return the columns of what a turn lets through, and of the counters in its last row."""
+    """Return the columns of the output of a run: served updates, and counters in the last row."""
     whole, real = LongType(), DoubleType()
     served = {
         "waiting_since": whole,
@@ -113,7 +113,7 @@ def turn_schema(kept: StructType) -> StructType:
 
 
 class BucketProcessor(StatefulProcessor):
-    """Gives each bucket its turn in a trigger: with the rows that came, or without."""
+    """Runs each bucket once per trigger, with the rows that arrived or without rows."""
 
     def __init__(self, settings: BucketSettings) -> None:
         self._settings = settings
@@ -121,7 +121,7 @@ class BucketProcessor(StatefulProcessor):
         self._row = Row(*names)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """Name the state: blocks, and one small value from which they are found."""
+        """Declare the state: blocks, and one small value with the state of the bucket."""
         self._handle = handle
         self._blocks = _Blocks(handle.getMapState("blocks", _BLOCK_KEY, _BLOCK))
         self._summary = handle.getValueState("summary", _BLOCK)
@@ -132,7 +132,7 @@ class BucketProcessor(StatefulProcessor):
         rows: Iterator[object],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[Row]:
-        """Take the rows of a micro-batch in, and let the bucket's share through."""
+        """Accept the rows of a micro-batch, and serve the bucket's share."""
         yield from self._turn(
             key, cast("Iterator[Row]", rows), timerValues.getCurrentProcessingTimeInMs()
         )
@@ -143,7 +143,7 @@ class BucketProcessor(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
     ) -> Iterator[Row]:
-        """Let the share through of a bucket that got nothing in this trigger."""
+        """Serve the share of a bucket that got no rows in this trigger."""
         now = timerValues.getCurrentProcessingTimeInMs()
         yield from self._turn(key, (), now, fired=expiredTimerInfo.getExpiryTimeInMs())
 
@@ -153,14 +153,14 @@ class BucketProcessor(StatefulProcessor):
         bucket = cast("tuple[int]", key)[0]
         state, before, timer = self._restore()
         batch_time = now
-        now = max(now, before)  # the clock of the machine may have been set back
+        now = max(now, before)  # the machine's clock may have been set back
         queue = BucketQueue(self._blocks, policy=self._settings.policy, state=state)
         queue.take_in(self._conflated(rows), now=now)
         for served in queue.serve(self._settings.shares[bucket], now=now):
             yield self._row(*served.payload, _as_row(served, now), None)
         if timer is not None and timer != fired:
             self._handle.deleteTimer(timer)
-        # In each later trigger the bucket has its turn, whether something comes or not.
+        # The timer runs the bucket in the next trigger, even if no rows arrive.
         self._handle.registerTimer(batch_time + 1)
         stored = (self._settings.identity(), queue.save(), now, batch_time + 1)
         self._summary.update((pickle.dumps(stored, pickle.HIGHEST_PROTOCOL),))
@@ -178,7 +178,7 @@ class BucketProcessor(StatefulProcessor):
         return state, before, timer
 
     def _conflated(self, rows: Iterable[Row]) -> list[ConflatedRow]:
-        """Return the rows of a micro-batch by the partition that they come from."""
+        """Return the rows of a micro-batch, sorted by the partition that they come from."""
         keys = self._settings.keys
         found = [_as_conflated(row, keys) for row in rows]
         found.sort(key=_by_partition)
@@ -205,7 +205,7 @@ class _Blocks:
 
 
 _AHEAD: Final = 2 + len(COUNTED)
-"""Columns before those of the row itself: bucket, hash, and what is counted."""
+"""How many columns come before those of the row: bucket, hash, and counters."""
 
 
 def _as_conflated(row: Row, keys: tuple[int, ...]) -> ConflatedRow:

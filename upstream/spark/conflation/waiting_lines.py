@@ -1,15 +1,15 @@
 """The order in which a bucket's waiting keys are served: lines of entries, in segments.
 
-A policy is how keys are put into lines and which line's head goes first:
+A policy decides the line of a key, and which line's head is served first:
 
 - `in-place`: one line; a key is appended when it starts to wait.
-- `fifo`: one line; a key is appended at each update. What it left behind is out of date, and is
-  passed over by whoever takes it, or swept out when there is more of it than of the rest.
+- `fifo`: one line; a key is appended at each update. Its earlier entries are then outdated. They
+  are skipped when they are taken, or swept out when they are the majority.
 - `index`: a line for each class of update rates, as in `upstream.schedulers.staleness_index`; the
-  head with the largest index goes first.
+  head with the largest index is first.
 
-Segments are blocks of the state's store. Only those at the two ends of a line are read, so that
-appending and taking cost the same however many keys wait.
+Segments are blocks of the store. Only those at the two ends of a line are read, so the cost of
+appending and taking does not depend on the number of waiting keys.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ class Entry(NamedTuple):
     key_hash: int
     key: Key
     since: int
-    """The trigger in which it began to wait, in milliseconds."""
+    """The time of the trigger in which it began to wait, in milliseconds."""
     interval: float
-    """The mean time between its updates, in seconds, as expected when it began to wait."""
+    """The expected time between its updates in seconds, from when it began to wait."""
 
 
 @dataclass(slots=True)
 class Line:
-    """A line; its segments are numbered from `first` to `last`, and read as they are needed."""
+    """A line; its segments are numbered from `first` to `last`, and read when needed."""
 
     number: int
     first: int = 0
     last: int = 0
     taken: int = 0
-    """Entries of the first segment that are gone already."""
+    """How many entries of the first segment were taken."""
     entries: int = 0
-    """How many are left."""
+    """How many entries remain."""
     read: dict[int, list[Entry]] = field(default_factory=dict)
     changed: set[int] = field(default_factory=set)
     unsaved: set[int] = field(default_factory=set)
-    """The segments that the store has not seen yet."""
+    """The segments that are not written to the store yet."""
 
 
 LineState = tuple[int | None, int, int, int, int, int]
@@ -80,11 +80,11 @@ class WaitingLines:
         self._next_number = 1
 
     def __len__(self) -> int:
-        """Return how many entries there are, those that are out of date included."""
+        """Return the number of entries, including outdated ones."""
         return sum(line.entries for line in self._lines.values())
 
     def state(self) -> tuple[int, list[LineState]]:
-        """Return what `restore` needs."""
+        """Return the state for `restore`."""
         lines = [
             (name, line.number, line.first, line.last, line.taken, line.entries)
             for name, line in self._lines.items()
@@ -92,13 +92,13 @@ class WaitingLines:
         return self._next_number, lines
 
     def restore(self, state: tuple[int, list[LineState]]) -> None:
-        """Be as when `state` was called."""
+        """Restore the lines as they were when `state` was called."""
         self._next_number, lines = state
         for name, number, first, last, taken, entries in lines:
             self._lines[name] = Line(number, first, last, taken, entries)
 
     def append(self, name: int | None, entry: Entry) -> None:
-        """Put an entry at the end of a line."""
+        """Append an entry to a line."""
         line = self._lines.get(name)
         if line is None:
             line = self._lines[name] = Line(self._next_number)
@@ -114,17 +114,17 @@ class WaitingLines:
         line.entries += 1
 
     def take(self, now: int) -> Entry:
-        """Take the entry out that goes first at `now`, a time in milliseconds. O(lines)."""
+        """Remove and return the first entry at `now`, a time in milliseconds. O(lines)."""
         name = self._best(now) if len(self._lines) > 1 else next(iter(self._lines))
         return self._take_from(name)
 
     def longest_wait(self, now: int) -> int:
-        """Return for how long the longest waiting key waits, where no entry is out of date."""
+        """Return how long the longest waiting key has waited, if no entry is outdated."""
         heads = (self._head(line).since for line in self._lines.values())
         return max((now - since for since in heads), default=0)
 
     def sweep(self) -> None:
-        """Drop the entries that are out of date: all but the last of each key. O(entries)."""
+        """Remove outdated entries: all but the last of each key. O(entries)."""
         for name, line in list(self._lines.items()):
             kept: dict[Key, Entry] = {}
             for entry in self._all_of(line):
@@ -136,7 +136,7 @@ class WaitingLines:
                 self.append(name, entry)
 
     def save(self) -> None:
-        """Write the segments that were changed."""
+        """Write the changed segments."""
         for line in self._lines.values():
             for number in sorted(line.changed):
                 block = pickle.dumps([tuple(entry) for entry in line.read[number]], protocol=5)
@@ -190,7 +190,7 @@ class WaitingLines:
         segment = line.read.get(number)
         if segment is None:
             block = self._store.get(line.number, number)
-            assert block is not None, "a segment that is gone"
+            assert block is not None, "a missing segment"
             stored = pickle.loads(block)  # noqa: S301 - our own, out of the query's checkpoint
             segment = line.read[number] = [Entry(*fields) for fields in stored]
         return segment

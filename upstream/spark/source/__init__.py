@@ -7,18 +7,18 @@
 
 `import upstream.spark.registered` does the first two lines, for the active session.
 
-- `spark.readStream` with option `queue` takes the newest update of each key out of a queue, batch
-  by batch; the queue must have leases (`lease_seconds`).
-- `spark.read` with option `stream` is a table of the newest values.
-- `df.write` (append) and `df.writeStream` (append or complete) with option `stream` send rows. For
-  what is in mode update, which Spark does not let sinks in Python have, write within
-  `foreachBatch`: a batch that is repeated counts once there, too.
+- `spark.readStream` with option `queue` takes the newest update of each key from a queue, in
+  batches. The queue must grant leases (`lease_seconds`).
+- `spark.read` with option `stream` reads the newest values as a table.
+- `df.write` (append) and `df.writeStream` (append or complete) with option `stream` send rows.
+  Spark does not support Python sinks in mode update; use `foreachBatch` for that. A batch that is
+  repeated counts once there, too.
 
-Columns are `key`, `time` (seconds, or a timestamp) and the members of the values, or one `value`
-for the whole of each; what is read of a queue may have `deleted`, which tells that a key is gone.
-The schema is inferred from what the stream holds now, unless it is given: a query that is to run
-for long should be given one. See `options` for the options, and `taking` for what holds when
-batches are repeated.
+The columns are `key`, `time` (seconds, or a timestamp), and either the members of the values or one
+column `value` with the whole value. A queue may also be read with a column `deleted`, which is true
+if the key was deleted. Unless a schema is given, it is inferred from the values that the stream
+holds now; a query that runs for a long time should be given one. The module `options` has the
+options, and `taking` explains what happens when batches are repeated.
 """
 
 from .registration import register

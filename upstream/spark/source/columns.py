@@ -1,8 +1,8 @@
 """Updates as the columns of a schema: JSON is parsed by Arrow, whole columns at once.
 
-Where Arrow's parser refuses (a number in a column of strings, or a value that does not fit at all),
-the values of that batch are fitted one by one, which takes any value into strings and otherwise
-finds the key and the column at fault.
+If Arrow's parser fails, the values of the batch are converted one by one. It fails for a number in
+a column of strings, for example. The conversion accepts any value for a string, and otherwise names
+the key and the column of the value that does not fit.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _read_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def record_batches(updates: Sequence[RawUpdate], layout: Layout) -> Iterator[pa.RecordBatch]:
-    """Yield updates in record batches of a schema; ValueMisfitError names what does not fit."""
+    """Yield updates in record batches of a schema; ValueMisfitError if a value does not fit."""
     for start in range(0, len(updates), ROWS_AT_ONCE):
         yield _record_batch(updates[start : start + ROWS_AT_ONCE], layout)
 
@@ -66,7 +66,7 @@ def _keys(updates: Sequence[RawUpdate], kind: pa.DataType) -> pa.Array:
 
 
 def key_text(key: object) -> str:
-    """Return a key as a string: itself if it is one, else its JSON.
+    """Return a key as a string: a string as it is, any other key as JSON.
 
     >>> key_text("IBM"), key_text(7), key_text(("NYSE", 7))
     ('IBM', '7', '["NYSE",7]')
@@ -97,7 +97,7 @@ def _value_columns(updates: Sequence[RawUpdate], layout: Layout) -> dict[str, pa
     fields = [layout.schema.field(name).with_nullable(True) for name in layout.values]
     kind = fields[0].type if layout.is_one_value else pa.struct(fields)
     if pa.types.is_string(kind):
-        return _fitted_columns(updates, layout)  # which takes the text as it is
+        return _fitted_columns(updates, layout)  # which keeps the text as it is
     try:
         column = _parsed(updates, kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -1,4 +1,4 @@
-"""`format("upstream")`, as Spark knows it: which class reads what, and which one writes."""
+"""`format("upstream")` as Spark sees it: the classes that read and write."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class UpstreamDataSource(DataSource):
-    """A data source that speaks to the service; see the package for what it can do."""
+    """The data source for the service; the package's docstring explains its use."""
 
     @classmethod
     def name(cls) -> str:
-        """Return what it is called in `format(...)`."""
+        """Return its name in `format(...)`."""
         return "upstream"
 
     def schema(self) -> StructType:
-        """Return the schema that the values of a stream have now."""
+        """Return the schema inferred from the current values of a stream."""
         if "queue" in self.options:
             return self._schema_of_queue()
         options = table_options(self.options)
@@ -37,21 +37,21 @@ class UpstreamDataSource(DataSource):
         return from_arrow_schema(inferred_schema(updates, may_be_deleted=False))
 
     def reader(self, schema: StructType) -> TableReader:
-        """Return what reads a table."""
+        """Return the reader of a table."""
         return TableReader(table_options(self.options), _layout(schema))
 
     def streamReader(self, schema: StructType) -> QueueReader:  # noqa: N802 - Spark's name
-        """Return what reads a queue."""
+        """Return the reader of a queue."""
         return QueueReader(queue_options(self.options), _layout(schema))
 
     def writer(self, schema: StructType, overwrite: bool) -> TableWriter:
-        """Return what writes a table."""
+        """Return the writer of a table."""
         return TableWriter(write_options(self.options), schema, overwrite=overwrite)
 
     def streamWriter(  # noqa: N802 - Spark's name
         self, schema: StructType, overwrite: bool
     ) -> StreamWriter:
-        """Return what writes a stream; one that is complete each time is written each time."""
+        """Return the writer of a stream; in mode complete, every batch is written in full."""
         return StreamWriter(write_options(self.options), schema)
 
     def _schema_of_queue(self) -> StructType:

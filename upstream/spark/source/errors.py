@@ -1,4 +1,4 @@
-"""What the data source refuses, each with an error that says which option, column or key it is."""
+"""The errors of the data source, each of which names the option, column or key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from upstream.errors import UpStreamError
 
 
 class OptionError(UpStreamError, ValueError):
-    """An option is missing, unknown, or has a value that makes no sense.
+    """An option is missing, unknown, or has an invalid value.
 
     >>> print(OptionError("partitions", "is 0: expected a whole number from 1 on"))
     option `partitions` is 0: expected a whole number from 1 on
@@ -22,7 +22,7 @@ class OptionError(UpStreamError, ValueError):
 
 
 class ColumnError(UpStreamError, TypeError):
-    """A column cannot be what updates have; the message says what it may be."""
+    """A column cannot be part of an update; the message says what is possible."""
 
     def __init__(self, column: str, fault: str) -> None:
         self.column = column
@@ -30,7 +30,7 @@ class ColumnError(UpStreamError, TypeError):
 
 
 class ValueMisfitError(UpStreamError, ValueError):
-    """A value does not fit the column that the schema has for it.
+    """A value does not fit its column in the schema.
 
     >>> print(ValueMisfitError("IBM", "price", "high", "double"))
     column `price` of key 'IBM': 'high' does not fit double; give another schema: a column of \
@@ -52,21 +52,21 @@ class QueueUnfitError(UpStreamError, ValueError):
 
 
 class BatchLostError(UpStreamError, RuntimeError):
-    """A batch is to be repeated, but the service does not keep the answers that it was."""
+    """A batch cannot be repeated, because the service did not keep its answers."""
 
     def __init__(self, url: str, queue: str, batch: int) -> None:
         self.batch = batch
         super().__init__(
             f"batch {batch} of queue {queue!r} at {without_password(url)} cannot be repeated: the "
-            "service did not keep its answers, as they were too large. What it had waits again "
-            "when the service has forgotten them (after 600 seconds by default): start the query "
+            "service did not keep its answers, which were too large. Its updates wait again "
+            "when the service has forgotten them (after 600 seconds by default). Start the query "
             "again then, with a smaller option `max_updates`, or a service with more "
             "UPSTREAM_IDEMPOTENCY_BYTES"
         )
 
 
 class OffsetError(UpStreamError, ValueError):
-    """The checkpoint of a query is not of this data source, or of a later version of it."""
+    """The checkpoint is from another data source, or from a later version of this one."""
 
     def __init__(self, offset: object) -> None:
         super().__init__(
@@ -76,7 +76,7 @@ class OffsetError(UpStreamError, ValueError):
 
 
 class RowsRejectedError(UpStreamError, ValueError):
-    """The service did not take some of the rows; all others are in."""
+    """The service rejected some of the rows; all others were applied."""
 
     def __init__(self, stream: str, sent: int, rejected: int, reasons: Sequence[str]) -> None:
         self.sent = sent
@@ -87,17 +87,17 @@ class RowsRejectedError(UpStreamError, ValueError):
 
 
 def rejection_text(stream: str, sent: int, rejected: int, reasons: Iterable[str]) -> str:
-    """Return how many rows were not taken, and why."""
+    """Say how many rows were rejected, and why."""
     why = "; ".join(reasons)
-    return f"stream {stream!r} rejected {rejected} of {sent} rows ({why}); the others are in"
+    return f"stream {stream!r} rejected {rejected} of {sent} rows ({why}); the others were applied"
 
 
 class StreamMissingError(UpStreamError, LookupError):
-    """There is no such stream."""
+    """The stream does not exist."""
 
     def __init__(self, url: str, stream: str) -> None:
         self.stream = stream
         super().__init__(
-            f"there is no stream {stream!r} at {without_password(url)}; make it, such as by "
+            f"there is no stream {stream!r} at {without_password(url)}; create it, such as with "
             f"Client(url).create_stream({stream!r})"
         )

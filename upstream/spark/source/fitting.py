@@ -1,7 +1,7 @@
-"""Fitting single values to the types of columns: where whole columns cannot be parsed at once.
+"""Conversion of single values to the types of columns, for columns that Arrow cannot parse at once.
 
-Slower than parsing natively, and more lenient: a column of strings takes any value, as its JSON.
-It is also what finds the value that does not fit.
+It is slower than Arrow's parser and more lenient: a column of strings takes any value as JSON. It
+also finds the value that does not fit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Fitted: TypeAlias = object
 
 
 class MisfitError(ValueError):
-    """A value does not fit; says which part of it, and what was expected."""
+    """A value does not fit; the message has the part that does not, and what was expected."""
 
     def __init__(self, value: object, expected: object) -> None:
         self.value = value
@@ -28,7 +28,7 @@ class MisfitError(ValueError):
 
 
 def fit(value: object, kind: pa.DataType) -> Fitted:
-    """Return a parsed JSON value as Arrow takes it for a type; MisfitError if it does not fit.
+    """Return a parsed JSON value in the form that Arrow takes for a type; MisfitError if none.
 
     >>> import pyarrow as pa
     >>> fit({"bid": 3}, pa.string()), fit(3, pa.float64()), fit(3.0, pa.int32())
@@ -54,7 +54,7 @@ def fit(value: object, kind: pa.DataType) -> Fitted:
 
 
 def fit_text(text: bytes, kind: pa.DataType) -> Fitted:
-    """Return what JSON says as Arrow takes it for a type; numbers stay as written in strings.
+    """Return JSON in the form that Arrow takes for a type; strings keep numbers as written.
 
     >>> import pyarrow as pa
     >>> fit_text(b"1.10", pa.string()), fit_text(b"1.10", pa.float64())

@@ -1,7 +1,7 @@
 """The schema of a stream, inferred from the values that it holds.
 
-Values that are all objects become a column for each member; any others become one column `value`.
-What is of several types becomes a string, which takes every value as its JSON.
+If all values are objects, each member becomes a column; otherwise there is one column `value`. A
+member with several types becomes a string, which takes every value as JSON.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_LOOKED_AT: Final = 100_000
-"""So many of the newest updates are looked at."""
+"""How many of the newest updates the schema is inferred from."""
 _GREATEST_INTEGER: Final = 2**63 - 1
 
 
 def inferred_schema(updates: Sequence[RawUpdate], *, may_be_deleted: bool) -> pa.Schema:
-    """Return a schema that fits these updates; of none: keys and values are strings."""
+    """Return a schema for these updates; without updates, keys and values are strings."""
     import pyarrow as pa
 
     looked_at = updates[-MOST_LOOKED_AT:]
@@ -74,7 +74,7 @@ def _type_of(value: object) -> pa.DataType:
 
 
 def _both(one: pa.DataType, other: pa.DataType) -> pa.DataType:
-    """Return the type that takes what either takes."""
+    """Return a type that takes the values of both types."""
     import pyarrow as pa
     from pyarrow import types
 
@@ -96,7 +96,7 @@ def _both(one: pa.DataType, other: pa.DataType) -> pa.DataType:
 
 
 def _known(kind: pa.DataType) -> pa.DataType:
-    """Return a type in which what was always null, or always empty, is a string."""
+    """Return the type with strings in place of types that were always null or empty."""
     import pyarrow as pa
     from pyarrow import types
 

@@ -1,6 +1,6 @@
-"""What the columns of a schema are: the key, the time, the deletion, and those of the values.
+"""The roles of the columns of a schema: key, time, deletion, and parts of the value.
 
-Schemas are Arrow's here, as Spark makes them of its own, so that nothing of this needs Spark.
+These are Arrow schemas, which Spark derives from its own, so this module does not need Spark.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ TIME: Final = "time"
 DELETED: Final = "deleted"
 VALUE: Final = "value"
 OF_UPDATES: Final = frozenset({KEY, TIME, DELETED})
-"""Columns that are an update's own, and not of its value."""
+"""Columns that belong to the update, and not to its value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A schema, and which of its columns have a part of the value."""
+    """A schema, and which of its columns hold parts of the value."""
 
     schema: pa.Schema
     values: tuple[str, ...]
-    """By name; what they hold is looked for in the value under this name."""
+    """The columns by name, which is also the name of the member of the value."""
 
     @property
     def is_one_value(self) -> bool:
-        """Whether there is a column `value` for the whole value, rather than for its members."""
+        """Whether one column `value` holds the whole value."""
         return self.values == (VALUE,)
 
 
 def readable_layout(schema: pa.Schema) -> Layout:
-    """Return what a schema that is read has; ColumnError if updates cannot be read into it."""
+    """Return the layout of a schema; ColumnError if updates cannot be read into it."""
     for field in schema:
         check, expected = _CHECKS.get(field.name, (_is_value, _VALUES))
         if not check(field.type):
@@ -77,7 +77,8 @@ def _is_value(kind: pa.DataType) -> bool:
 
 
 _VALUES: Final = (
-    "string, boolean, a number, date or timestamp, or arrays, structs or maps by strings of these"
+    "string, boolean, number, date or timestamp, or an array, struct or map (with strings as keys) "
+    "of these"
 )
 _CHECKS: Final = {
     KEY: (_is_key, "string or a whole number"),

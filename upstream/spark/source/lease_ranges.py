@@ -1,7 +1,7 @@
-"""Leases by the thousand in a few words, since they go into the offsets of a query.
+"""A short form for thousands of leases, because they are stored in the offsets of a query.
 
-The service numbers leases as it grants them, so those of one answer are a prefix and consecutive
-numbers. That is only used here, not relied upon: any other name stands for itself.
+The service numbers leases as it grants them, so the leases of one answer are a prefix with
+consecutive numbers. The short form is correct for other names too, only longer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _NUMBERED = re.compile(r"(.*\D)(0|[1-9]\d{0,17})", re.DOTALL)
 
 
 def to_ranges(leases: Iterable[str]) -> dict[str, int]:
-    """Return the first name of each run of consecutive ones, and how many there are in it.
+    """Return the first name of each consecutive run, and the length of the run.
 
     >>> to_ranges(["5f1c-8", "5f1c-9", "5f1c-10", "other"])
     {'5f1c-8': 3, 'other': 1}
@@ -33,7 +33,7 @@ def to_ranges(leases: Iterable[str]) -> dict[str, int]:
 
 
 def from_ranges(ranges: Mapping[str, int]) -> Iterator[str]:
-    """Yield the leases that ranges stand for.
+    """Yield the leases in the ranges.
 
     >>> list(from_ranges({"5f1c-8": 3, "other": 1}))
     ['5f1c-8', '5f1c-9', '5f1c-10', 'other']
@@ -46,6 +46,6 @@ def from_ranges(ranges: Mapping[str, int]) -> Iterator[str]:
 
 
 def _parts(lease: str) -> tuple[str, int]:
-    """Return what comes before the number of a name, and the number; -1 if it has none."""
+    """Return the prefix of a name and its number; the number is -1 if there is none."""
     found = _NUMBERED.fullmatch(lease)
     return ("", -1) if found is None else (found[1], int(found[2]))

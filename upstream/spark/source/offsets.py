@@ -1,7 +1,7 @@
-"""Where a query is in a queue: what Spark writes into its checkpoint before a batch runs.
+"""The position of a query in a queue, which Spark writes to the checkpoint before a batch runs.
 
-An offset is the end of one batch, and says all that is needed to repeat that batch and to deliver
-it, whichever process does so.
+An offset is the end of one batch. It has everything that any process needs to repeat the batch, and
+to deliver it.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ class Offset:
     """
 
     query: str
-    """What tells the query from all others; made when it starts for the first time."""
+    """Identifies the query; created when the query first starts."""
     batch: int = 0
-    """The number of the batch, from 1 on."""
+    """The number of the batch, from 1."""
     answers: int = 0
-    """How many answers of the service it is made of."""
+    """How many answers of the service the batch consists of."""
     limit: int = 0
-    """How many updates each of them was asked for."""
+    """How many updates were requested in each answer."""
     leases: Mapping[str, int] = field(default_factory=dict)
-    """The leases on its updates, as ranges."""
+    """The leases of its updates, as ranges."""
 
     @classmethod
     def of(cls, given: object) -> Offset:
-        """Return what a checkpoint has; OffsetError if that is none of ours."""
+        """Parse an offset from a checkpoint; OffsetError if another data source wrote it."""
         try:
             stored = msgspec.convert(given, _Stored)
         except msgspec.ValidationError as error:
@@ -48,7 +48,7 @@ class Offset:
         return cls(stored.query, stored.batch, stored.answers, stored.limit, stored.leases)
 
     def as_dict(self) -> dict[str, object]:
-        """Return it as Spark stores it: the same offset is the same text."""
+        """Return the offset as Spark stores it; equal offsets have equal texts."""
         return {
             "format": FORMAT,
             "query": self.query,
@@ -59,7 +59,7 @@ class Offset:
         }
 
     def retry_key(self, answer: int) -> str:
-        """Return the idempotency key under which one of its answers is asked for."""
+        """Return the idempotency key for requesting one of its answers."""
         return f"spark-{self.query}-{self.batch}-{self.limit}-{answer}"
 
 

@@ -1,17 +1,17 @@
-"""The options of `format("upstream")`, checked, and those that are not known refused.
+"""The options of `format("upstream")`. They are checked, and unknown options are refused.
 
-| option | of | what |
+| option | used by | meaning |
 | --- | --- | --- |
 | `url` | all | the address of the service, such as `http://127.0.0.1:8000` |
 | `queue` | `readStream` | the queue to take updates from |
-| `stream` | `read`, writing | the stream; for `readStream` it may say which one the queue is of |
+| `stream` | `read`, writing | the stream; for `readStream`, optionally the stream of the queue |
 | `max_updates` | `readStream` | the most updates in a batch, 10,000 by default |
-| `partitions` | `readStream` | in how many tasks at least a batch is read; 1 by default |
-| `batch_rows` | writing | the most rows that are sent at once, 100,000 by default |
-| `on_rejected` | writing | `fail` (default) or `warn`, where the service does not take rows |
+| `partitions` | `readStream` | the least number of tasks that read a batch, 1 by default |
+| `batch_rows` | writing | the most rows in a request, 100,000 by default |
+| `on_rejected` | writing | `fail` (default) or `warn`, if the service rejects rows |
 | `timeout` | all | seconds that each step of a request may take, 30 by default |
-| `retries` | all | how often a request is sent again, 4 by default |
-| `header.NAME` | all | a header to send along, such as `header.Authorization` |
+| `retries` | all | how often a request is retried, 4 by default |
+| `header.NAME` | all | a header for every request, such as `header.Authorization` |
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from difflib import get_close_matches
 from typing import Final
 
 from upstream.client import Client
-from upstream.client.arrow_bodies import ROWS_AT_ONCE
+from upstream.client.bodies import ROWS_AT_ONCE
+from upstream.client.connection import TIMEOUT_SECONDS
 from upstream.client.retries import RETRIES
-from upstream.client.sending import TIMEOUT_SECONDS
 from upstream.errors import ParameterError
 
 from .errors import OptionError
 
 MOST_UPDATES: Final = 1_000_000
-"""What a queue of the service lets be in process at most."""
+"""How many updates of a queue may be in process."""
 MOST_AT_ONCE: Final = 10_000
-"""How many updates a service hands out in one answer, by default."""
+"""The most updates in one answer of the service, by default."""
 MOST_ROWS: Final = 200_000
-"""How many rows a service takes in one body, by default."""
+"""The most rows in one body that the service accepts, by default."""
 HEADER: Final = "header."
 
 _CONNECTION: Final = ("url", "timeout", "retries")
 _STREAM: Final = "the stream to read as a table; readStream needs the option `queue`"
 _OF_SPARK: Final = frozenset({"checkpointlocation"})
-"""Options that Spark hands on, which are its own."""
+"""Options of Spark itself, which Spark passes to every data source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the service is, and how patient to be with it."""
+    """The address of the service, its headers, timeout and retries."""
 
     url: str
     timeout: float = TIMEOUT_SECONDS
@@ -54,7 +54,7 @@ class Address:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def client(self) -> Client:
-        """Return a client of the service, which its user closes."""
+        """Return a client of the service; the caller closes it."""
         return Client(
             self.url, timeout=self.timeout, retries=self.retries, headers=dict(self.headers)
         )
@@ -62,7 +62,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """What to read as a table."""
+    """The options for reading a table."""
 
     address: Address
     stream: str
@@ -70,7 +70,7 @@ class TableOptions:
 
 @dataclass(frozen=True, slots=True)
 class QueueOptions:
-    """What to read as a stream, and how much at once."""
+    """The options for reading a queue as a stream."""
 
     address: Address
     queue: str
@@ -80,39 +80,39 @@ class QueueOptions:
 
     @property
     def most_answers(self) -> int:
-        """Return how many answers of the service a batch may be made of."""
+        """Return the most answers of the service in a batch."""
         return min(
             max(self.partitions, math.ceil(self.max_updates / MOST_AT_ONCE)), self.max_updates
         )
 
     @property
     def answer_limit(self) -> int:
-        """Return how many updates to ask for at once."""
+        """Return how many updates to request at once."""
         return self.max_updates // self.most_answers
 
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """Where to write."""
+    """The options for writing."""
 
     address: Address
     stream: str
     batch_rows: int = ROWS_AT_ONCE
     does_fail: bool = True
-    """Whether rows that the service does not take are an error."""
+    """Whether rejected rows are an error."""
 
 
 def table_options(given: Mapping[str, str]) -> TableOptions:
-    """Return the options of `spark.read`; OptionError names the one that makes no sense."""
+    """Return the options of `spark.read`; OptionError names an invalid one."""
     options = _lowered(given)
     if "queue" in options:
-        raise OptionError("queue", "is for readStream; a table is read of the option `stream`")
+        raise OptionError("queue", "is for readStream; use the option `stream` to read a table")
     _check_known(options, ("stream",))
     return TableOptions(_address(options), _name(options, "stream", _STREAM))
 
 
 def queue_options(given: Mapping[str, str]) -> QueueOptions:
-    """Return the options of `spark.readStream`; OptionError names the one that makes no sense."""
+    """Return the options of `spark.readStream`; OptionError names an invalid one."""
     options = _lowered(given)
     _check_known(options, ("queue", "stream", "max_updates", "partitions"))
     return QueueOptions(
@@ -125,7 +125,7 @@ def queue_options(given: Mapping[str, str]) -> QueueOptions:
 
 
 def write_options(given: Mapping[str, str]) -> WriteOptions:
-    """Return the options of writing; OptionError names the one that makes no sense."""
+    """Return the options of writing; OptionError names an invalid one."""
     options = _lowered(given)
     _check_known(options, ("stream", "batch_rows", "on_rejected"))
     on_rejected = options.get("on_rejected", "fail")
@@ -149,8 +149,8 @@ def _check_known(options: Mapping[str, str], others: tuple[str, ...]) -> None:
         if name in known or name in _OF_SPARK or name.startswith(HEADER):
             continue
         nearest = get_close_matches(name, known, n=1)
-        hint = f"did you mean `{nearest[0]}`?" if nearest else f"there are {', '.join(known)}"
-        raise OptionError(name, f"is not known here; {hint}")
+        hint = f"did you mean `{nearest[0]}`?" if nearest else f"the options are {', '.join(known)}"
+        raise OptionError(name, f"is unknown; {hint}")
 
 
 def _address(options: Mapping[str, str]) -> Address:
@@ -205,5 +205,5 @@ def _seconds(options: Mapping[str, str], option: str, default: float) -> float:
     except ValueError:
         seconds = math.nan
     if not 0 < seconds <= 86_400:
-        raise OptionError(option, f"is {given!r}: expected seconds, more than 0 and at most 86,400")
+        raise OptionError(option, f"is {given!r}: expected seconds above 0, at most 86,400")
     return seconds

@@ -1,6 +1,6 @@
-"""Updates as the service answers them, with the values left as the JSON text that they are.
+"""Updates from the answers of the service, with their values still as JSON text.
 
-What a value is in Spark depends on the schema, so it is parsed once, by whoever knows that.
+The type of a value in Spark depends on the schema, so values are parsed later, once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from upstream.client import Key
 
 
 class RawUpdate(msgspec.Struct, frozen=True, gc=False):
-    """An update whose value is not parsed.
+    """An update with its value as JSON text.
 
     >>> raw_updates(b'{"updates": [{"key": "IBM", "time": 1, "value": {"price": 24.10}}]}')[0].text
     '{"price": 24.10}'
@@ -24,7 +24,7 @@ class RawUpdate(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def text(self) -> str:
-        """Return the value as JSON."""
+        """The value as JSON."""
         return bytes(self.value).decode()
 
 
@@ -45,7 +45,7 @@ _read_leases = msgspec.json.Decoder(_LeasedAnswer).decode
 
 
 def raw_updates(body: bytes) -> list[RawUpdate]:
-    """Return the updates in the answer to a dequeue or of a snapshot."""
+    """Return the updates in the answer to a dequeue or a snapshot."""
     return _read_updates(body).updates
 
 

@@ -1,7 +1,7 @@
-"""Making `format("upstream")` known to a session.
+"""Registers `format("upstream")` with a session.
 
 Spark finds data sources by itself only in top-level packages that are named `pyspark_…`, and this
-distribution installs nothing but `upstream`. So the session is told, which takes no job.
+distribution installs only `upstream`. So it is registered explicitly, which needs no Spark job.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def register(spark: SparkSession) -> None:
-    """Let a session read and write `format("upstream")`; to do so again changes nothing.
+    """Let a session read and write `format("upstream")`; calling it again changes nothing.
 
-    Spark takes it for the active session only, which a session of `newSession()` is not at first.
+    The session must be the active one. A session from `newSession()` is not active at first.
     """
     from .data_source import UpstreamDataSource
 

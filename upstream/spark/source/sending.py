@@ -1,9 +1,9 @@
-"""Sending rows to the service in Arrow bodies of bounded size, each under a key of its own.
+"""Rows are sent to the service in Arrow bodies of bounded size, each with an idempotency key.
 
-A body is known by what is written, by whom, and by what it holds: so a task that is run again, or a
-batch of a query that is started again, counts once as long as the service remembers the keys, even
-if its rows come in another order, and then are sent under other keys. Beyond that they are sent
-again, which changes no newest value but counts them twice.
+The key consists of the query, the task and a digest of the body. So a task or a batch that runs
+again counts once, as long as the service remembers the keys. If its rows come in another order, or
+the service has forgotten the keys, the rows are applied again. That changes no newest value, but
+the rows are counted twice.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from upstream.client import Client, Counts
-from upstream.client.arrow_bodies import arrow_bodies
-from upstream.client.batches import BODY_BYTES
+from upstream.client.bodies import BODY_BYTES, arrow_bodies
 
 from .service import put_arrow
 
@@ -27,18 +26,18 @@ MOST_REASONS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What became of the rows of one task."""
+    """What happened to the rows of one task."""
 
     rows: int
     counts: Counts
 
     def plus(self, later: Sent) -> Sent:
-        """Return the sum of both."""
+        """Add two results."""
         counts = self.counts.plus(later.counts, sent=self.rows)
         return Sent(self.rows + later.rows, counts)
 
     def reasons(self) -> list[str]:
-        """Return why rows were not taken, each reason once."""
+        """Return why rows were rejected, each reason once."""
         found = dict.fromkeys(rejection.reason for rejection in self.counts.rejections)
         return list(found)[:MOST_REASONS]
 
@@ -46,7 +45,7 @@ class Sent:
 def send_all(
     client: Client, stream: str, batches: Iterable[pa.RecordBatch], *, rows: int, identity: str
 ) -> Sent:
-    """Send record batches, at most so many rows at once; `identity` tells who writes what."""
+    """Send record batches in requests of limited size; `identity` names the query and the task."""
     sent = Sent(0, Counts())
     for number, (count, body) in enumerate(_bodies(batches, rows)):
         digest = blake2b(body, digest_size=12).hexdigest()
@@ -63,7 +62,7 @@ def _bodies(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[tuple[int,
 
 
 def _gathered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordBatch]]:
-    """Yield record batches that are about one body together, so that no more are held at once."""
+    """Yield groups of record batches for about one body each, so that memory is bounded."""
     gathered: list[pa.RecordBatch] = []
     count = size = 0
     for batch in batches:

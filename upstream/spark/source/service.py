@@ -1,4 +1,4 @@
-"""The service as the data source uses it: what is asked of queues and streams, and what is sent."""
+"""The operations of the service that the data source uses."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class ServiceQueue:
     name: str
 
     def look(self) -> QueueView:
-        """Return the queue as it is; QueueUnfitError if it is not there."""
+        """Return the queue; QueueUnfitError if it does not exist."""
         with self._named():
             return self.client.queue(self.name)
 
     def take(self, limit: int, retry_key: str) -> Taken:
-        """Dequeue, or return what was dequeued under the same key before."""
+        """Dequeue, or return the updates that the same key dequeued before."""
         asked = requests.dequeue(self.name, limit=limit, wait=0.0, idempotency_key=retry_key)
         request = Request("POST", asked.path, bytes, idempotency_key=asked.idempotency_key)
         with self._named():
@@ -51,13 +51,13 @@ class ServiceQueue:
         granted = tuple(lease for lease in leases if lease is not None)
         if len(granted) < len(leases):
             raise QueueUnfitError(
-                f"queue {self.name!r} at {without_password(self.url)} was made again, without "
-                "leases: make it with lease_seconds"
+                f"queue {self.name!r} at {without_password(self.url)} was created again without "
+                "leases; create it with lease_seconds"
             )
         return Taken(body, granted)
 
     def deliver(self, leases: Iterable[str]) -> None:
-        """Tell that updates were used; leases that have ended do not matter."""
+        """Deliver updates; leases that have ended are ignored."""
         remaining = iter(leases)
         while some := list(islice(remaining, LEASES_AT_ONCE)):
             with self._named():
@@ -65,24 +65,24 @@ class ServiceQueue:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Let refusals say of which queue they are, and what to do."""
+        """Add the name of the queue, and what to do, to refusals."""
         url = without_password(self.url)
         try:
             yield
         except NotFoundError as error:
             raise QueueUnfitError(
-                f"there is no queue {self.name!r} at {url}; make it, such as by "
+                f"there is no queue {self.name!r} at {url}; create it, such as with "
                 f"Client(url).create_queue({self.name!r}, stream=..., lease_seconds=60)"
             ) from error
         except InvalidRequestError as error:
             raise QueueUnfitError(
-                f"queue {self.name!r} at {url} cannot be asked for so much at once: {error}; set "
-                "option `max_updates` to less, or `partitions` to more"
+                f"queue {self.name!r} at {url} cannot hand out that many updates: {error}; set "
+                "the option `max_updates` lower, or `partitions` higher"
             ) from error
 
 
 def check_stream(client: Client, url: str, name: str) -> StreamView:
-    """Return a stream; StreamMissingError if it is not there."""
+    """Return a stream; StreamMissingError if it does not exist."""
     try:
         return client.stream(name)
     except NotFoundError as error:
@@ -90,7 +90,7 @@ def check_stream(client: Client, url: str, name: str) -> StreamView:
 
 
 def snapshot(client: Client, url: str, stream: str) -> list[RawUpdate]:
-    """Return the newest updates of a stream, the newest arrival last."""
+    """Return the newest update of every key of a stream, the newest arrival last."""
     asked = requests.snapshot(stream)
     try:
         return client.call(Request(asked.method, asked.path, raw_updates))
@@ -99,5 +99,5 @@ def snapshot(client: Client, url: str, stream: str) -> list[RawUpdate]:
 
 
 def put_arrow(client: Client, stream: str, body: bytes, retry_key: str) -> Counts:
-    """Send an Arrow body under a key: it counts once, however often it is sent."""
+    """Send an Arrow body with an idempotency key, so that it counts once if it is sent again."""
     return client.call(replace(requests.put_body(stream, body, ARROW), idempotency_key=retry_key))

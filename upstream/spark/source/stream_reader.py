@@ -1,8 +1,8 @@
-"""Reading a queue as a stream: batches are taken on the driver, and parsed by the tasks.
+"""Reads a queue as a stream: the driver takes batches, and tasks parse them.
 
-The service hands out updates from one thread, so nothing is gained by asking it from several
-places; parsing is what costs, and each answer of the service becomes a task of its own. A task that
-is repeated has its answer with it.
+The service hands out updates from one thread, so requests from several places would gain nothing.
+Parsing is the expensive part, so each answer of the service becomes a task. A repeated task still
+has its answer.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AnswerPartition(InputPartition):
 
 
 class QueueReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads a queue; see `taking` for what holds when batches are repeated."""
+    """Reads a queue; `taking` explains what happens when batches are repeated."""
 
     def __init__(self, options: QueueOptions, layout: Layout) -> None:
         self._options = options
@@ -52,15 +52,15 @@ class QueueReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._batches: BatchTaker | None = None
 
     def initialOffset(self) -> dict[str, object]:  # noqa: N802 - Spark's names, here and below
-        """Return where a query starts that has no checkpoint."""
+        """Return where a query without a checkpoint starts."""
         return self._taker().initial().as_dict()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """Return how many updates a batch has at most, unless the trigger wants all."""
+        """Return the most updates in a batch, unless the trigger wants all."""
         return ReadMaxRows(self._options.max_updates)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Let the query end when it has taken as many updates as wait now."""
+        """End the query once it has taken as many updates as wait now."""
         self._taker().stop_after_what_waits()
 
     def latestOffset(  # noqa: N802
@@ -73,7 +73,7 @@ class QueueReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(
         self, start: dict[str, object], end: dict[str, object]
     ) -> Sequence[InputPartition]:
-        """Return the answers that a batch is made of."""
+        """Return the answers in a batch."""
         if start == end:
             return []
         return [AnswerPartition(body) for body in self._taker().answers(Offset.of(end))]
@@ -89,7 +89,7 @@ class QueueReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._client.close()
 
     def _taker(self) -> BatchTaker:
-        """Return what takes batches; it stays in the one process that Spark asks for offsets."""
+        """Return the object that takes batches, in the process that Spark asks for offsets."""
         if self._batches is None:
             address = self._options.address
             self._client = address.client()

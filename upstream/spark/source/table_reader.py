@@ -1,4 +1,4 @@
-"""Reading the newest values of a stream as a table."""
+"""Reads the newest values of a stream as a table."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class TableReader(DataSourceReader):
-    """Reads a snapshot, in one task: the service answers it in one piece."""
+    """Reads a snapshot in one task, because the service sends it in one answer."""
 
     def __init__(self, options: TableOptions, layout: Layout) -> None:
         self._options = options
         self._layout = layout
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the newest updates as they are when the task runs."""
+        """Yield the newest updates at the moment when the task runs."""
         address = self._options.address
         with address.client() as client:
             updates = snapshot(client, address.url, self._options.stream)

@@ -1,24 +1,25 @@
-"""Taking batches out of a queue, so that a repeated one is the same and none is lost.
+"""Batches are taken from a queue so that a repeated batch is the same, and none is lost.
 
-Spark asks for the end of the next batch, writes that into the checkpoint, runs the batch, notes
-that it is done, and asks for the end of the next one; it may be killed anywhere in between. So:
+Spark asks for the end of the next batch, writes it to the checkpoint, runs the batch, notes that it
+is done, and asks for the next end. It may be killed at any point. So:
 
-- The updates of a batch are taken when Spark asks for its end, under idempotency keys made of the
-  query, the number of the batch and that of the answer. Who takes the same batch again, in any
-  process, gets the same updates, as long as the service remembers the keys (600 seconds by
+- The updates of a batch are taken when Spark asks for its end. Their idempotency keys consist of
+  the query, the number of the batch and the number of the answer. Any process that takes the same
+  batch again gets the same updates, as long as the service remembers the keys (600 seconds by
   default).
-- Leases granted under a key do not run out while it is remembered. Their names are in the offset.
-  As Spark asks for what follows a batch, that batch is done: its leases are delivered then, before
-  anything else, by this process or by the one that is started after a kill. Delivering names leases
-  and never takes anything, so it can be repeated.
-- A query that is killed after it took a batch and before Spark wrote that down asks for the same
-  batch when it is started again: its number is the same, and so are the keys, unless `max_updates`
-  or `partitions` were changed meanwhile.
+- Leases granted under a key do not expire while the service remembers the key. Their names are in
+  the offset. When Spark asks for the batch that follows, this batch is done: its leases are
+  delivered first, by this process or by the one that is started after a kill. A delivery can be
+  repeated, because it names leases and takes no updates.
+- A query may be killed after it took a batch and before Spark wrote that down. When it is started
+  again, it requests the same batch: the number and the keys are the same, unless `max_updates` or
+  `partitions` were changed.
 
-What is not delivered before the service forgets the keys waits again, as of its arrival, and comes
-once more: a batch that takes so long, triggers so far apart, a query that is started again so late.
-The same holds for what a query had taken that was killed before its very first offset was written.
-Nothing is lost by either, and the service counts it as returned.
+If updates are not delivered before the service forgets the keys, they wait again with their
+original arrival, and arrive once more. This happens if a batch takes that long, if triggers are
+that far apart, or if a query is started again that late. It also happens if a query is killed
+before its very first offset was written. Nothing is lost in these cases, and the service counts the
+updates as returned.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ from .options import QueueOptions
 
 
 class Queue(Protocol):
-    """A queue of the service; see `service`."""
+    """The operations of a queue that taking needs; `service` implements them."""
 
     def look(self) -> QueueView:
-        """Return the queue as it is."""
+        """Return the queue."""
 
     def take(self, limit: int, retry_key: str) -> Taken:
-        """Dequeue, or return what was dequeued under the same key before."""
+        """Dequeue, or return the updates that the same key dequeued before."""
 
     def deliver(self, leases: Iterable[str]) -> None:
-        """Tell that updates were used; leases that have ended do not matter."""
+        """Deliver updates; leases that have ended are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,47 +57,47 @@ class Taken:
 
     body: bytes
     leases: tuple[str, ...]
-    """One for each update."""
+    """One lease for each update."""
 
 
 class BatchTaker:
-    """Takes the batches of one query, one after the other; lives as long as the query runs."""
+    """Takes the batches of one query, one after the other, while the query runs."""
 
     def __init__(self, queue: Queue, options: QueueOptions) -> None:
         self._queue = queue
         self._options = options
         self._query = uuid.uuid4().hex
         self._taken: dict[int, list[Taken]] = {}
-        """By their batch: what is not known to be done."""
+        """The answers of batches that are not known to be done, by batch."""
         self._last: Offset | None = None
-        """The end of the batch that was taken last."""
+        """The end of the last batch."""
         self._delivered: Offset | None = None
         self._may_have_taken = True
         """Whether an earlier process may have taken the next batch already."""
         self._remaining: int | None = None
-        """How many more updates to take at all."""
+        """How many more updates to take in all; None for no limit."""
 
     def initial(self) -> Offset:
-        """Return where a query starts that has no checkpoint."""
+        """Return where a query without a checkpoint starts."""
         return Offset(self._query)
 
     def stop_after_what_waits(self) -> None:
-        """Let batches end when as many updates were taken as wait now."""
+        """Take no more than the updates that wait now."""
         self._remaining = self._look().waiting
 
     def next(self, start: Offset, most: int | None) -> Offset:
-        """Deliver the batch that ends at `start`; take another one, and return its end.
+        """Deliver the batch that ends at `start`, take the next one, and return its end.
 
-        That is `start` if there is nothing to take. `most` is how many updates to take; None: all
-        that wait.
+        The result is `start` if no update waits. `most` is the most updates to take; None means
+        all that wait.
         """
         self._deliver(start)
         if self._last is not None and self._last.batch == start.batch + 1:
-            return self._last  # Spark has asked before, and not used it yet
+            return self._last  # Spark asked before, and has not used that batch yet
         view = self._look()
         may_have_taken, self._may_have_taken = self._may_have_taken, False
         if may_have_taken and start.query != self._query and view.in_process:
-            # An earlier process may have died with this batch in its hands.
+            # An earlier process may have taken this batch before it died.
             wanted = view.waiting + view.in_process if most is None else most
             self._last = self._take_batch(start, wanted, most)
             return self._last
@@ -110,7 +111,7 @@ class BatchTaker:
         return self._last
 
     def answers(self, offset: Offset) -> list[bytes]:
-        """Return the answers that the batch which ends at `offset` is made of."""
+        """Return the answers in the batch that ends at `offset`."""
         taken = self._taken.get(offset.batch)
         if taken is None:
             taken = [self._take(offset, answer) for answer in range(offset.answers)]
@@ -127,7 +128,7 @@ class BatchTaker:
             taken.append(answer)
             total += len(answer.leases)
             if not answer.leases:
-                break  # others took the rest
+                break  # other consumers took the rest
         leases = to_ranges(lease for answer in taken for lease in answer.leases)
         self._taken[offset.batch] = taken
         return replace(offset, answers=len(taken), leases=leases)
@@ -145,14 +146,14 @@ class BatchTaker:
         url = without_password(options.address.url)
         if view.lease_seconds is None:
             raise QueueUnfitError(
-                f"queue {view.name!r} at {url} has no leases, so that a batch that "
-                "fails would be lost: make it with lease_seconds, such as "
+                f"queue {view.name!r} at {url} has no leases, so a batch that "
+                "fails would be lost; create it with lease_seconds, such as "
                 f"create_queue({view.name!r}, stream={view.stream!r}, lease_seconds=60)"
             )
         if options.stream not in {None, view.stream}:
             raise QueueUnfitError(
-                f"queue {view.name!r} at {url} is of stream {view.stream!r}, and "
-                f"not of {options.stream!r} as option `stream` says"
+                f"queue {view.name!r} at {url} belongs to stream {view.stream!r}, "
+                f"not to {options.stream!r} as the option `stream` says"
             )
         return view
 
@@ -160,7 +161,7 @@ class BatchTaker:
         if self._delivered == done:
             return
         leases = dict.fromkeys(from_ranges(done.leases))
-        # Where the service had forgotten the keys, the batch was repeated with other leases.
+        # If the service had forgotten the keys, the batch was repeated with other leases.
         for answer in self._taken.get(done.batch, ()):
             leases.update(dict.fromkeys(answer.leases))
         if leases:

@@ -1,4 +1,4 @@
-"""Which data frames can be written: their columns must be what updates in Arrow have."""
+"""Checks that a data frame can be written: its columns must fit updates in Arrow."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def check_writable(schema: StructType) -> None:
-    """Raise ColumnError unless a data frame has a key, a value, and types that JSON can say."""
+    """Raise ColumnError unless a data frame has a key, a value, and types that JSON has."""
     from pyspark.sql import types
 
     kinds = {field.name: field.dataType for field in schema.fields}
     if KEY not in kinds:
-        raise ColumnError(KEY, f"is missing; there are {', '.join(kinds)}")
+        raise ColumnError(KEY, f"is missing; the columns are {', '.join(kinds)}")
     if not isinstance(kinds[KEY], types.StringType | types.IntegralType):
         raise ColumnError(KEY, f"is {_said(kinds[KEY])}: expected string or a whole number")
     timely = types.NumericType | types.TimestampType | types.TimestampNTZType
@@ -27,16 +27,17 @@ def check_writable(schema: StructType) -> None:
     if DELETED in kinds:
         raise ColumnError(
             DELETED,
-            "cannot be written, as there are no deletions among rows: leave these out, "
+            "cannot be written, because rows cannot be deletions: filter these rows out, "
             "drop the column, and delete keys with upstream.client",
         )
     values = {name: kind for name, kind in kinds.items() if name not in OF_UPDATES}
     if not values:
-        raise ColumnError("value", "is missing, and so are others that could be its members")
+        raise ColumnError("value", "is missing, and there are no columns for its members")
     for name, kind in values.items():
         if not _is_value(kind):
             raise ColumnError(
-                name, f"is {_said(kind)}, which JSON has not: cast it, such as to string or double"
+                name,
+                f"is {_said(kind)}, which JSON lacks; cast it, such as to string or double",
             )
 
 

@@ -1,4 +1,4 @@
-"""Writing rows to a stream of the service: tables, and the batches of a streaming query."""
+"""Writes rows to a stream of the service: tables, and the batches of a streaming query."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 QUERY_PROPERTY: Final = "sql.streaming.queryId"
 BATCH_PROPERTY: Final = "streaming.sql.batchId"
-"""What Spark tells tasks of the streaming query that they are run for."""
+"""The local property in which Spark names the streaming query of a task."""
 
 
 class SentMessage(WriterCommitMessage):
-    """What became of the rows of a task, for the driver."""
+    """What happened to the rows of a task, for the driver."""
 
     def __init__(self, sent: Sent) -> None:
         self.sent = sent
@@ -46,8 +46,8 @@ class TableWriter(DataSourceArrowWriter):
         if overwrite:
             raise OptionError(
                 "mode",
-                "cannot be overwrite: what is written replaces what it has newer updates "
-                "for, and nothing else; use append",
+                "cannot be overwrite, because rows replace only the values that they are newer "
+                "than; use append",
             )
         self._rows = _Rows(options, schema)
 
@@ -56,12 +56,12 @@ class TableWriter(DataSourceArrowWriter):
         return self._rows.send(iterator)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Look at what became of the rows; RowsRejectedError if some are not in."""
+        """Check the results of the tasks; RowsRejectedError if rows were rejected."""
         self._rows.check(messages)
 
 
 class StreamWriter(DataSourceStreamArrowWriter):
-    """Writes the batches of a streaming query; a batch that is repeated counts once."""
+    """Writes the batches of a streaming query; a repeated batch counts once."""
 
     def __init__(self, options: WriteOptions, schema: StructType) -> None:
         self._rows = _Rows(options, schema)
@@ -75,12 +75,12 @@ class StreamWriter(DataSourceStreamArrowWriter):
         messages: Sequence[WriterCommitMessage | None],
         batchId: int,  # noqa: N803 - Spark's name
     ) -> None:
-        """Look at what became of the rows; RowsRejectedError if some are not in."""
+        """Check the results of the tasks; RowsRejectedError if rows were rejected."""
         self._rows.check(messages)
 
 
 class _Rows:
-    """What both do: rows on their way, and what is said of them."""
+    """What both writers share: sending rows, and reporting rejected ones."""
 
     def __init__(self, options: WriteOptions, schema: StructType) -> None:
         check_writable(schema)
@@ -108,13 +108,13 @@ class _Rows:
             raise RowsRejectedError(stream, sent.rows, rejected, sent.reasons())
         said = rejection_text(stream, sent.rows, rejected, sent.reasons())
         with warnings.catch_warnings():
-            warnings.simplefilter("always")  # each batch is worth a line, though it says the same
+            warnings.simplefilter("always")  # show a line for each batch, even if it repeats
             warnings.warn(said, RuntimeWarning, stacklevel=3)
 
     def _identity(self) -> str:
-        """Return what a task writes: a part of a query's batch, or of this one table."""
+        """Return the identity of a task: its part of a query's batch, or of this one table."""
         context = TaskContext.get()
-        assert context is not None, "rows are sent by tasks"
+        assert context is not None, "only tasks send rows"
         query = context.getLocalProperty(QUERY_PROPERTY)
         batch = context.getLocalProperty(BATCH_PROPERTY)
         what = self._write if query is None or batch is None else f"{query}-{batch}"

@@ -1,4 +1,4 @@
-"""What both clients are made of, but for the waiting."""
+"""The parameters that both clients share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from upstream import ManualClock, ParameterError
 from upstream.client import RetryPolicy, ServiceUnreachableError, requests
-from upstream.client.sending import LIMITS, Connection, checked_headers, reason
+from upstream.client.connection import LIMITS, Connection, checked_headers
 from upstream.client.watching import WatchOptions
 
 
@@ -68,8 +68,10 @@ def test_a_timeout_that_makes_no_sense_is_refused(timeout: float) -> None:
 
 
 def test_a_watch_gets_the_address_and_the_patience() -> None:
-    watching = connection().watching("q", WatchOptions(), None)
+    watching = connection().watching("q", WatchOptions())
     assert watching.address().startswith("ws://a:1/b/v1/queues/q/socket?")
+    assert watching.connect_options()["open_timeout"] == 5.0
+    assert watching.connect_options()["additional_headers"] == {"Authorization": "Bearer t"}
 
 
 @pytest.mark.parametrize(
@@ -107,9 +109,3 @@ def test_a_password_goes_with_requests_but_into_no_message() -> None:
 
 def test_calls_do_not_wait_for_one_another() -> None:
     assert LIMITS.max_connections is None
-
-
-def test_a_failure_without_words_is_named() -> None:
-    assert reason(httpx2.PoolTimeout("")).startswith("all connections of this client")
-    assert reason(httpx2.ReadTimeout("")) == "ReadTimeout"
-    assert reason(OSError("no route")) == "no route"

@@ -1,4 +1,4 @@
-"""What both clients are made of, but for the waiting: addresses, headers, errors of the network."""
+"""The parameters that both clients share: the service's address, headers, timeouts and retries."""
 
 from __future__ import annotations
 
@@ -17,18 +17,14 @@ from .addresses import service_url, without_password
 from .answers import Answer
 from .exchange import Exchange, Request
 from .gathering import Gathering
+from .pace import Pace
 from .retries import LONGEST_SECONDS, RetryPolicy, is_wait, retry_after_seconds
-from .watching import Watching, WatchOptions
+from .watching import OnLost, Watching, WatchOptions
 
 TIMEOUT_SECONDS: Final = 30.0
-"""How long each step of a call may take unless told otherwise."""
-
-FAILURES: Final = httpx2.RequestError
-"""What is raised when no answer comes, or a garbled one."""
-NOT_SENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
-"""Those of them after which the service has not acted for sure; after others, nobody knows."""
+"""How long each step of a call may take by default."""
 LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
-"""As many connections as calls, since those that wait for updates hold theirs for long."""
+"""No limit on connections, because a call that waits for updates occupies one for a long time."""
 
 T = TypeVar("T")
 
@@ -38,7 +34,7 @@ _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """The parameters of a client: where the service is, and how patient to be with it."""
+    """The checked parameters of a client. It makes the objects that decide what to send."""
 
     url: str
     timeout: float = TIMEOUT_SECONDS
@@ -58,7 +54,7 @@ class Connection:
         clock: Clock | None,
         random: Random | None,
     ) -> Connection:
-        """Return the parameters as checked; ParameterError names the one that makes no sense."""
+        """Check the parameters; ParameterError names the first one that is invalid."""
         if not is_wait(timeout):
             raise ParameterError(
                 "timeout", timeout, f"a number of seconds above 0, at most {LONGEST_SECONDS:,.0f}"
@@ -73,7 +69,7 @@ class Connection:
         )
 
     def exchange(self, request: Request[T]) -> Exchange[T]:
-        """Return what follows a request over its retries."""
+        """Return the state of one request over its retries."""
         return Exchange(
             request,
             url=str(without_password(self.url)),
@@ -83,7 +79,7 @@ class Connection:
         )
 
     def message(self, request: Request[T]) -> httpx2.Request:
-        """Return a request as HTTP sends it."""
+        """Return the HTTP request for a request."""
         patience = httpx2.Timeout(self.timeout, read=self.timeout + request.patience)
         return httpx2.Request(
             request.method,
@@ -94,41 +90,48 @@ class Connection:
         )
 
     def answer(self, response: httpx2.Response) -> Answer:
-        """Return what came back."""
+        """Return the answer in an HTTP response."""
         after = retry_after_seconds(response.headers.get("Retry-After"), self.clock.now())
         return Answer(response.status_code, response.content, after)
 
-    def watching(self, queue: str, options: WatchOptions, reconnects: int | None) -> Watching:
-        """Return what follows a watch over its connections."""
+    def watching(
+        self,
+        queue: str,
+        options: WatchOptions,
+        *,
+        reconnects: int | None = None,
+        on_lost: OnLost | None = None,
+    ) -> Watching:
+        """Return the state of a watch over its connections."""
         return Watching(
             self.url,
             queue,
             options,
+            headers=self.headers,
+            timeout=self.timeout,
             policy=self.retries,
             reconnects=reconnects,
+            on_lost=on_lost,
             random=self.random,
             now=self.clock.now,
         )
 
     def gathering(self, stream: str, batch_size: int) -> Gathering:
-        """Return what gathers the updates of a feed."""
+        """Return the state of a feed."""
         return Gathering(
             stream, size=batch_size, clock=self.clock, policy=self.retries, random=self.random
         )
 
+    def pace(self, limit: int | None) -> Pace:
+        """Return the state of a consumer's pace."""
+        return Pace(limit, self.clock.now)
+
 
 def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return headers as they may be sent; ParameterError names the one that may not."""
+    """Return headers that can be sent; ParameterError names the first one that cannot."""
     for name, value in headers.items():
         if not (isinstance(name, str) and _HEADER_NAME.fullmatch(name)):
             raise ParameterError("the name of a header", name, "letters, digits and hyphens")
         if not (isinstance(value, str) and _HEADER_VALUE.fullmatch(value)):
             raise ParameterError(f"the header {name}", value, "one line of text in Latin-1")
     return dict(headers)
-
-
-def reason(error: Exception) -> str:
-    """Return what went wrong on the network, in words."""
-    if isinstance(error, httpx2.PoolTimeout):
-        return "all connections of this client were in use for too long"
-    return str(error) or type(error).__name__

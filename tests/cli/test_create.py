@@ -1,4 +1,4 @@
-"""`upstream create queue`."""
+"""`upstream create stream` and `upstream create queue`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from upstream.client import Client
 
-from .console import REFUSED, invoke, json_of
+from .console import REFUSED, USAGE_ERROR, invoke, json_of
 
 
 def created(url: str, name: str, *options: str) -> dict[str, object]:
@@ -18,7 +18,7 @@ def created(url: str, name: str, *options: str) -> dict[str, object]:
 def test_a_queue_is_made_with_its_stream(service_url: str, name: str, client: Client) -> None:
     result = invoke("create", "queue", name, url=service_url)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert f"update, fed by stream {name}, served by index" in result.stderr
+    assert f"kind update, stream {name}, scheduler index" in result.stderr
     assert name in {stream.name for stream in client.streams()}
 
 
@@ -90,9 +90,38 @@ def test_what_does_not_fit_together_is_refused_by_the_service(
     assert "422" in result.stderr
 
 
-def test_the_same_again_is_fine_and_another_is_refused(service_url: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "first", "other"),
+    [("queue", "--scheduler=index", "--scheduler=fifo"), ("stream", "--retain", "--no-retain")],
+)
+def test_the_same_definition_again_is_fine_and_another_is_refused(
+    service_url: str, name: str, kind: str, first: str, other: str
+) -> None:
     for _ in range(2):
-        assert invoke("create", "queue", name, url=service_url).exit_code == 0
-    other = invoke("create", "queue", name, "--scheduler", "fifo", url=service_url)
-    assert other.exit_code == REFUSED
-    assert "409" in other.stderr
+        assert invoke("create", kind, name, first, url=service_url).exit_code == 0
+    refused = invoke("create", kind, name, other, url=service_url)
+    assert refused.exit_code == REFUSED
+    assert "409" in refused.stderr
+
+
+def test_a_stream_is_made_with_the_services_defaults(service_url: str, name: str) -> None:
+    result = invoke("create", "stream", name, url=service_url)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == f"Stream {name} is defined.\n"
+
+
+def test_options_define_a_stream(service_url: str, name: str, client: Client) -> None:
+    options = ["--no-retain", "--forget-after", "60", "--pool-bytes", "65536"]
+    view = json_of("create", "stream", name, *options, "--json", url=service_url)
+    assert isinstance(view, dict)
+    assert (view["retain"], view["forget_after"], view["pool_bytes"]) == (False, 60.0, 65_536)
+    assert name in {stream.name for stream in client.streams()}
+
+
+def test_a_bound_on_times_and_none_at_all_contradict_each_other(
+    service_url: str, name: str, client: Client
+) -> None:
+    result = invoke("create", "stream", name, "--any-time", "--most-ahead", "5", url=service_url)
+    assert result.exit_code == USAGE_ERROR
+    assert "--any-time and --most-ahead exclude each other" in result.stderr
+    assert name not in {stream.name for stream in client.streams()}

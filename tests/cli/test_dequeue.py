@@ -1,6 +1,8 @@
-"""`upstream dequeue`."""
+"""`upstream dequeue` and `upstream deliver`."""
 
 from __future__ import annotations
+
+import pytest
 
 from upstream.client import Client
 
@@ -41,5 +43,23 @@ def test_it_may_be_left_to_be_delivered_by_its_lease(
     assert client.deliver(name, leases=[line["lease"]]).delivered == 1
 
 
-def test_a_queue_that_is_not_there_is_refused(service_url: str, name: str) -> None:
-    assert invoke("dequeue", name, url=service_url).exit_code == REFUSED
+def test_leases_are_delivered(service_url: str, name: str, client: Client) -> None:
+    client.create_queue(name, lease_seconds=60.0)
+    client.put_many(name, [("a", 1), ("b", 2), ("c", 3)])
+    lines = lines_of("dequeue", name, "--no-deliver", url=service_url)
+    leases = [line["lease"] for line in lines if isinstance(line, dict)]
+    result = invoke("deliver", name, *leases[:2], url=service_url)
+    assert result.stderr == "2 delivered, 0 unknown.\n"
+    assert json_of("deliver", name, *leases, "--json", url=service_url) == {
+        "delivered": 1,
+        "unknown": 2,
+    }
+    assert client.statistics(name).delivered == 3
+
+
+@pytest.mark.parametrize("words", [["dequeue"], ["deliver", "r-1"]], ids=" ".join)
+def test_a_queue_that_is_not_there_is_refused(
+    service_url: str, name: str, words: list[str]
+) -> None:
+    command, *leases = words
+    assert invoke(command, name, *leases, url=service_url).exit_code == REFUSED
