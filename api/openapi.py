@@ -222,13 +222,27 @@ _PUSH_PARAMETERS: Final[list[Any]] = [
         "The id of the last message, to resume: only what was missed comes then, whatever "
         "`snapshot` says. The header wins.",
     ),
-    {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}},
+    {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "schema": {"type": "string"},
+        "description": "As `last_event_id`; browsers send it when they reconnect an event stream.",
+    },
+    _query(
+        "conflate",
+        {"type": "string", "enum": ["auto", "never"], "default": "auto"},
+        "`never`, for `append` queues only: end the connection instead of leaving updates out. A "
+        "websocket is closed with code 1008 and the reason. An event stream ends with an event "
+        'named `end`, whose data is `{"reason": "..."}`. Every update before the end was sent.',
+    ),
 ]
 _PUSHED: Final = (
-    f" A reader of an `append` queue gets every update while no more than {MOST_APPENDED:,} wait "
-    "for it. Beyond that, and while it is not connected, only the newest update of each key is "
-    "kept. For `append` and `adaptive` queues the next message says how many updates the "
-    'connection left out, over all keys: `{"updates": [...], "id": "...", "superseded": 3}`.'
+    f"\n\nA client of an `append` queue gets every update while at most {MOST_APPENDED:,} wait for "
+    "it. Beyond that the connection conflates: it keeps the newest update of each key only. "
+    "`conflate=never` ends the connection instead. A client that reconnects gets the newest update "
+    "of each key that it missed, not all updates. For `append` and `adaptive` queues each message "
+    "says how many updates were left out before it, over all keys: "
+    '`{"updates": [...], "id": "...", "superseded": 3}`.'
 )
 
 

@@ -19,12 +19,14 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
+import msgspec
+
 from .admission import subscribe
 from .asgi import ALWAYS, Receive, Scope, Send
 from .feed import Feeds
 from .receive_window import ReceiveWindow
 from .small_buffers import shrink_buffers, tcp_socket_of
-from .subscription import PushMessage, Subscription
+from .subscription import Ending, PushMessage, Subscription
 from .wakeup import SHORTEST_DELAY, Wakeup, end_in_turn, ended_in_time
 
 RETRY_MILLISECONDS: Final = 2_000
@@ -131,7 +133,14 @@ class _EventStream:
                 await self._wakeup.wait()
             self._beats.cancel()
             if not self.gone.done():
-                await self._send({"type": "http.response.body", "body": b""})
+                await self._send({"type": "http.response.body", "body": self._last_event()})
+
+    def _last_event(self) -> bytes:
+        """Return the event that says why the stream ends, where no reconnect would mend it."""
+        if self._subscription.ending is not Ending.FELL_BEHIND:
+            return b""
+        reason = msgspec.json.encode({"reason": Ending.FELL_BEHIND.value})
+        return b"event: end\ndata: %b\n\n" % reason
 
     async def close(self) -> None:
         """Wait for nothing any more."""
@@ -143,7 +152,7 @@ class _EventStream:
 
     @property
     def _is_open(self) -> bool:
-        return self._subscription.ending is None and not self.gone.done()
+        return self._subscription.is_open() and not self.gone.done()
 
     async def _until_gone(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":

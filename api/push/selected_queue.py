@@ -60,7 +60,7 @@ class SelectedQueue:
         if selection.limits_keys and self._paced is None:
             self._queue.close()
             raise SelectionError(
-                "max_rate_per_key", "left out, but for queues of kind update and not fifo"
+                "max_rate_per_key", "left out, except for an update queue that fifo does not serve"
             )
         self._turns = self._queue if isinstance(self._queue, TakesTurns) else None
         self._has_passed_over = False

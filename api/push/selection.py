@@ -26,7 +26,7 @@ FASTEST_RATE: Final = 1e7
 NEVER: Final = math.inf
 
 _REPEATED: Final = frozenset({"max_rate_per_key", "keys"})
-_SINGLE: Final = frozenset({"window", "max_rate", "snapshot", "last_event_id"})
+_SINGLE: Final = frozenset({"window", "max_rate", "snapshot", "last_event_id", "conflate"})
 _NUMBER: Final = r"\d{1,20}(?:\.\d{0,40})?(?:e[+-]?\d{1,2})?"
 _RATE: Final = re.compile(rf"({_NUMBER})(?:/({_NUMBER}))?", re.ASCII | re.IGNORECASE)
 _A_RATE: Final = "updates per second, such as 10, 0.5 or 1/3600"
@@ -70,6 +70,8 @@ class Selection:
     snapshot: bool | None = None
     """Whether to begin with the newest values; as far as there are any if None."""
     last_event_id: str | None = None
+    may_conflate: bool = True
+    """Whether a connection to an append queue goes on after updates were left out of it."""
     _interval: KeyPatterns = field(init=False, repr=False, compare=False)
     _wanted: KeyPatterns = field(init=False, repr=False, compare=False)
 
@@ -100,6 +102,7 @@ class Selection:
             key_patterns=_patterns("keys", given.get("keys", [])),
             snapshot=_flag("snapshot", single.get("snapshot")),
             last_event_id=last_event_id or single.get("last_event_id") or None,
+            may_conflate=_conflates(single.get("conflate")),
         )
 
     @property
@@ -159,6 +162,12 @@ def _flag(name: str, text: str | None) -> bool | None:
     if text.lower() not in known:
         raise SelectionError(name, "true or false")
     return known[text.lower()]
+
+
+def _conflates(text: str | None) -> bool:
+    if text not in (None, "auto", "never"):
+        raise SelectionError("conflate", "auto or never")
+    return text != "never"
 
 
 def _rate(name: str, text: str, expected: str) -> float:

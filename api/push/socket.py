@@ -31,6 +31,7 @@ CLOSE_CODES: Final = {
     Ending.CLIENT: GOING_AWAY,  # which nobody hears
     Ending.DELETED: GOING_AWAY,
     Ending.SHUTDOWN: SERVICE_RESTART,
+    Ending.FELL_BEHIND: POLICY_VIOLATION,
 }
 
 
@@ -157,13 +158,13 @@ class _Socket:
             return  # the other task looks again before it stops
         self._is_sending = True
         try:
-            while self._subscription.ending is None and self._may_send():
+            while self._subscription.is_open() and self._may_send():
                 if self._is_behind:
                     is_done = await self._send_in_turn()
                 else:
                     is_done = await self._send_next()
                 self._is_behind = not is_done
-                if is_done:
+                if is_done and self._subscription.ending is None:
                     self._wakeup.on_update()
                     self._wakeup.at(self._subscription.next_due())
                     return
@@ -177,6 +178,8 @@ class _Socket:
             return True
         self._is_behind = True
         self._wakeup.at(flight.next_due())
+        if not self._subscription.selection.may_conflate:
+            self._wakeup.on_update()  # which may be one too many
         return False
 
     async def _send_in_turn(self) -> bool:

@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Final, Literal, NamedTuple
 
 from upstream import Update
+from upstream.push_limits import MOST_APPENDED
 
 from ..bodies import json_fragment
 from ..rationed import Rationed
@@ -22,7 +23,7 @@ from .pacing import MeasuredPace, RateAllowance
 from .position import id_of, sequence_before
 from .resume import beginning_of
 from .selected_queue import SelectedQueue
-from .selection import Selection
+from .selection import Selection, SelectionError
 
 Transport = Literal["websocket", "sse"]
 
@@ -39,6 +40,10 @@ class Ending(Enum):
     CLIENT = "the client has gone"
     DELETED = "the queue was deleted"
     SHUTDOWN = "the service stops"
+    FELL_BEHIND = (
+        f"conflate=never: more than {MOST_APPENDED:,} updates waited, so some were left out; "
+        "connect again for newest values"
+    )
 
 
 class PushMessage(NamedTuple):
@@ -79,6 +84,8 @@ class Subscription:
     )
 
     def __init__(self, feed: QueueFeed, selection: Selection, transport: Transport) -> None:
+        if not selection.may_conflate and feed.definition.kind != "append":
+            raise SelectionError("conflate", "auto, except for an append queue")
         self._feed = feed
         self.selection = selection
         self.transport: Transport = transport
@@ -111,12 +118,24 @@ class Subscription:
         """The name of the queue."""
         return self._feed.name
 
+    def is_open(self) -> bool:
+        """Tell whether the connection goes on.
+
+        With `conflate=never` it ends here once an update was left out. No message was made since
+        then, so the client has every update up to the last message.
+        """
+        if self.ending is None and not self.selection.may_conflate and self._queue.superseded():
+            self.close(Ending.FELL_BEHIND)
+        return self.ending is None
+
     def take(self, most_bytes: int, *, is_short: bool = False) -> PushMessage | None:
         """Return the next message, of about `most_bytes` at most; None if there is none now.
 
-        `is_short` if others wait meanwhile.
+        `is_short` asks for a short message, since other connections wait.
         """
         assert self.ending is None, "a message of a connection that has ended"
+        if not self.is_open():
+            return None
         now = self.now()
         room = SHORT_UPDATES if is_short else MOST_UPDATES
         if self._allowance is not None:
@@ -176,6 +195,8 @@ class Subscription:
     @property
     def has_more(self) -> bool:
         """Whether `take`, which has returned None, is to be asked again after others had a turn."""
+        if self.ending is not None:
+            return False
         if self._allowance is not None and self._allowance.at(self.now()) == 0:
             return False  # nothing may be sent before `next_due`
         return self._queue.has_more
