@@ -18,6 +18,7 @@ import msgspec
 
 from upstream import UnknownKeyError, __version__
 
+from . import demo_feed
 from .definitions import QueueDefinition
 from .entries import QueueEntry
 from .queue_reports import SHARE
@@ -157,6 +158,7 @@ class Monitor:
             "subscribers": sum(len(entry.subscribers) for entry in streams.values()),
             "updates_per_second": self._pace(arrived),
             "event_logs_failed": 0 if service.event_log is None else service.event_log.failed,
+            "demo": demo_feed.FACTS if service.settings.demo else None,
             "run": service.run,
             "version": __version__,
         }

@@ -7,7 +7,7 @@ const HOVER = "%{y:.3~s}s at %{x|%H:%M:%S}";
 export const STALENESS = {
   queue: {
     title: "Queue staleness",
-    meaning: "How long keys wait in the queue, on average over keys",
+    meaning: "How long keys have waited in the queue, as a mean over keys",
     mean: "queue_staleness",
     present: "present_queue_staleness",
     bound: "lower_bound",
@@ -18,7 +18,7 @@ export const STALENESS = {
   },
   application: {
     title: "Application staleness",
-    meaning: "How far behind the reader of the queue is, on average over keys",
+    meaning: "How far the consumer is behind the stream, as a mean over keys",
     mean: "application_staleness",
     present: "present_application_staleness",
     bound: "application_lower_bound",

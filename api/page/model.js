@@ -18,7 +18,7 @@ export class Model {
       this.queues.clear();
     }
     for (const update of updates) this.#take(update);
-    // States come in the order in which they are stale: what is shown has one that stays.
+    // States come in the order of their staleness. A map of the model keeps that of creation.
     this.streams = inPlace(this.streams);
     this.queues = inPlace(this.queues);
     if (reset) this.#forgetSeries();

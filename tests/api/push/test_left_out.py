@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import requests
 import websockets
-import websockets.sync.client
+from websockets.sync.client import ClientConnection, connect
 
 from api.push.subscription import Ending
 from tests.server_process import RunningServer, running
@@ -118,18 +118,23 @@ def test_every_update_is_received_or_counted_as_left_out(
 # With `conflate=never` the connection ends instead
 
 
+def read_until_closed(socket: ClientConnection, values: list[object]) -> None:
+    """Note the values that are sent to a client that answers nothing."""
+    for text in socket:
+        message = msgspec.json.decode(text, type=WatchMessage)
+        values += [update.value for update in message.updates]
+
+
 def test_a_websocket_that_must_not_conflate_is_closed_with_the_reason(
     server: RunningServer, queue: str
 ) -> None:
     address = f"{server.url}/v1/queues/{queue}"
     url = f"{address.replace('http', 'ws', 1)}/socket?conflate=never"
-    with websockets.sync.client.connect(url, proxy=None) as socket:
+    with connect(url, proxy=None) as socket:
         put_too_many(server, queue)
-        values = []
+        values: list[object] = []
         with pytest.raises(websockets.ConnectionClosedError) as closed:
-            while True:  # it answers nothing, so no more than the window can have been sent
-                message = msgspec.json.decode(socket.recv(timeout=PATIENCE), type=WatchMessage)
-                values += [update.value for update in message.updates]
+            read_until_closed(socket, values)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1008
     assert closed.value.rcvd.reason == Ending.FELL_BEHIND.value
@@ -158,7 +163,7 @@ def test_a_reader_that_keeps_up_gets_every_update(
     address = f"{server.url}/v1/queues/{queue}"
     url = f"{address.replace('http', 'ws', 1)}/socket{query}"
     values: list[object] = []
-    with websockets.sync.client.connect(url, proxy=None) as socket:
+    with connect(url, proxy=None) as socket:
         for first in range(0, UPDATES, MOST_APPENDED // 2):
             rows = [(f"K{number % KEYS}", number, number) for number in range(first, first + 5_000)]
             put_rows(server, queue, rows)
