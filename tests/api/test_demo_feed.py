@@ -145,13 +145,12 @@ def test_only_the_append_queue_falls_behind_and_its_memory_is_bounded(
 ) -> None:
     monkeypatch.setitem(QUEUES, "demo-append", {"kind": "append", "capacity": 5_000})
     demo = Demo()
-    demo.run(5.0)
+    demo.run(8.0)
     behind = {name: entry.queue.queue_staleness() for name, entry in demo.service.queues.items()}
     assert behind["demo-append"] > 10 * behind["demo-index"]
     assert behind["demo-fifo"] > 1.5 * behind["demo-index"]
-    demo.run(5.0)
     counts = counts_of(demo.service.queues["demo-append"])
-    assert counts.waiting <= 5_000
+    assert counts.waiting == pytest.approx(5_000, abs=10)
     assert counts.rejected > 0
     assert counts.is_balanced
 
