@@ -26,6 +26,7 @@ from upstream.queues.columns import Column
 
 from .bodies import stored_length
 from .consumer_pace import ConsumerPace
+from .counters import AnyStatistics, sum_of
 from .definitions import (
     IN_PROCESS_LIMIT,
     AnyQueue,
@@ -36,7 +37,6 @@ from .definitions import (
 from .deletions import Deletions
 from .event_log import EventLog, QueueLog, StreamLog
 from .leases import Leases
-from .lives import AnyStatistics, sum_of
 from .push.subscription import Subscription
 from .queue_reports import QueueReports
 from .staleness_report import LibraryQueue

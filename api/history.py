@@ -15,10 +15,11 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
+from .counters import queue_counters, stream_counters
 from .entries import QueueEntry
 from .queue_reports import FEW_KEYS
 from .service import Service
-from .service_state import State, queue_counters, resident_bytes, stream_counters
+from .service_state import State, resident_bytes
 
 SAMPLE_SECONDS: Final = 5.0
 SAMPLES: Final = 60

@@ -39,7 +39,7 @@ def routed_path(scope: Scope) -> str:
 
     It is divided at the slashes that were sent as such, and then its parts are decoded. An encoded
     slash stays `%2F`, which is in no name. A key, which is the rest of its path, is left as it was
-    sent: `key_paths` decodes it.
+    sent: the key's convertor (`routes/parameters`) decodes it.
     """
     raw: bytes = scope["raw_path"]
     if b"%" not in raw:

@@ -19,17 +19,12 @@ import msgspec
 from upstream import UnknownKeyError, __version__
 
 from . import demo_feed
+from .counters import queue_counters, stream_counters
 from .definitions import QueueDefinition
 from .entries import QueueEntry
 from .queue_reports import SHARE
 from .service import Service
-from .service_state import (
-    State,
-    queue_counters,
-    resident_bytes,
-    shown_report,
-    stream_counters,
-)
+from .service_state import State, resident_bytes, shown_report
 from .staleness_report import Gathered, Report, staleness_report
 
 SERVICE_STREAM: Final = "_service"

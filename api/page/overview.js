@@ -3,14 +3,17 @@
 import { STALENESS } from "./figures.js";
 import * as format from "./format.js";
 
-const OVERTAKES_BY = 1.25; // cards must not change places with every fluctuation
+const ORDER_SECONDS = 30; // cards must not change places with every fluctuation
+const OVERTAKES_BY = 1.05;
 export const FIGURE_SECONDS = 5;
 
 /** Keep the queues in their order, except that a clearly staler one moves ahead. */
 export function stalestFirst(model, names, of) {
   const known = names.filter((name) => model.queues.has(name));
   const order = [...known, ...[...model.queues.keys()].filter((name) => !known.includes(name))];
-  const values = new Map(order.map((name) => [name, staleness(model, name, of) ?? 0]));
+  const values = new Map(
+    order.map((name) => [name, staleness(model, name, of, ORDER_SECONDS) ?? 0]),
+  );
   for (let end = order.length - 1; end > 0; end -= 1) {
     for (let at = 0; at < end; at += 1) {
       if (values.get(order[at + 1]) > OVERTAKES_BY * values.get(order[at])) {
@@ -21,12 +24,12 @@ export function stalestFirst(model, names, of) {
   return order;
 }
 
-/** The staleness that a card shows, in seconds; null while it is not known. */
-function staleness(model, name, of) {
+/** The staleness over the last `seconds`, in seconds; null while it is not known. */
+function staleness(model, name, of, seconds) {
   const queue = model.queues.get(name);
   if (queue.serves === "push") return stalestConnection(queue);
   if (queue.keys === 0) return null;
-  return model.series(`queue/${name}`).recent(STALENESS[of].present, FIGURE_SECONDS);
+  return model.series(`queue/${name}`).recent(STALENESS[of].present, seconds);
 }
 
 /** The mean queue staleness of the stalest push connection; null if there is no connection. */
@@ -38,7 +41,7 @@ export function stalestConnection({ subscribers }) {
 /** What the card of a queue says: the figure, where it is heading, and a note. */
 export function cardOf(model, name, of) {
   const queue = model.queues.get(name);
-  const figure = format.shortSeconds(staleness(model, name, of));
+  const figure = format.shortSeconds(staleness(model, name, of, FIGURE_SECONDS));
   if (queue.serves === "push") {
     const count = format.count(queue.subscriber_count);
     const connections = queue.subscriber_count === 1 ? "1 connection" : `${count} connections`;
