@@ -26,7 +26,7 @@ const choice = {
   first: null, // the queue that is shown while none is chosen
   shown: null, // the names of the queues compared, null for those of the same stream
   order: [], // the names of the cards, as they were shown last
-  isSettled: false, // whether all queues have been heard of, so that the order may stay
+  isSettled: false, // whether enough is known of all queues for their order to stay
   isPaused: false,
 };
 const connection = { state: "connecting", retryAt: 0, heardAt: 0 };
@@ -50,7 +50,9 @@ function choose(name) {
 function chosenQueue() {
   if (!choice.isSettled) choice.order = [];
   orderCards();
-  choice.isSettled = model.queues.size >= model.service.queues;
+  const { times } = model.series("service");
+  const seconds = (times.at(-1) - times[0]) / 1000;
+  choice.isSettled = model.queues.size >= model.service.queues && seconds >= FIGURE_SECONDS;
   if (model.queues.has(choice.queue)) return model.queues.get(choice.queue);
   if (!model.queues.has(choice.first) || !choice.isSettled) [choice.first] = choice.order;
   return model.queues.get(choice.first);

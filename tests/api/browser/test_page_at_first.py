@@ -44,6 +44,7 @@ def test_the_page_opens_with_the_same_feed_under_four_policies(visit: Visit, ser
     )
     expect(page.locator("#lead")).to_contain_text("the same 1,000 updates per second of 200 keys")
     append = page.locator("#tab-demo-append")
+    expect(append).to_have_attribute("aria-selected", "true")
     expect(append).to_contain_text("and growing")
     expect(append.locator(".tab-figure")).to_have_text(re.compile(r"^[\d,.]+ (s|min)$"))
     expect(page.locator("#tab-demo-index")).not_to_contain_text("growing")
