@@ -43,12 +43,12 @@ HUNG_UP: Final = 499
 FOREIGN: Final = Problem(
     403,
     "Foreign origin",
-    "a page of another origin asks; name that origin in UPSTREAM_ALLOWED_ORIGINS to allow it",
+    "a page of another origin sent this request; UPSTREAM_ALLOWED_ORIGINS can allow its origin",
 )
 MOST_DEFINITION_BYTES: Final = 1 << 20
 """How long the body of a request may be that brings no updates."""
-STOPS: Final = Problem(503, "Not ready", "the service stops; try again in a few seconds")
-BUG: Final = Problem(500, "Our mistake", "this should not happen; the service's log tells more")
+STOPS: Final = Problem(503, "Not ready", "the service is stopping; try again in a few seconds")
+BUG: Final = Problem(500, "Internal error", "the service made a mistake; its log has the details")
 
 
 async def refuse_plain_get(
@@ -56,7 +56,11 @@ async def refuse_plain_get(
 ) -> int:
     """Answer a request for a websocket that asks for no upgrade."""
     service.queue(name)
-    raise RequestError(426, "No websocket", "connect with a websocket client, ws://.../socket")
+    raise RequestError(
+        426,
+        "No websocket",
+        "this route is for websockets; connect to ws://.../socket with a websocket client",
+    )
 
 
 _STREAMS: Final = "/v1/streams/"
@@ -79,7 +83,7 @@ _log = logging.getLogger("api")
 def wrong_method(allowed: str) -> Problem:
     """Return that a route is there for another method."""
     headers = ((b"allow", allowed.encode()),)
-    return Problem(405, "Wrong method", f"this route is for {allowed}", headers=headers)
+    return Problem(405, "Wrong method", f"this route accepts {allowed} only", headers=headers)
 
 
 class Dispatch:

@@ -1,10 +1,11 @@
-"""Answers kept for a while, so that a retry of a request gets the same one and does nothing again.
+"""Answers kept for some time, so that a retry gets the answer of the first request.
 
 A client that got no answer cannot know whether its request was carried out. It sends the request
-again with the same `Idempotency-Key`; who comes while the first is still under way waits for it.
+again with the same `Idempotency-Key`. A retry that arrives while the first request is still under
+way waits for its answer.
 
-Where answers are too large to be kept for so long, it is remembered that there was one: who asks
-for it again is told so, rather than served a second time.
+If an answer is too large to be kept that long, the service remembers that it existed. A retry then
+gets an error that says so, and is not carried out again.
 """
 
 from __future__ import annotations
@@ -27,33 +28,33 @@ class IdempotencyKeyError(UpStreamError, ValueError):
 
     def __init__(self) -> None:
         super().__init__(
-            f"an Idempotency-Key is 1 to {LONGEST_KEY} printable ASCII characters; send a new UUID "
-            "with each request, and the same one with its retries"
+            f"an Idempotency-Key has 1 to {LONGEST_KEY} printable ASCII characters; send a new "
+            "UUID with each request, and the same UUID with its retries"
         )
 
 
 class IdempotencyKeyReusedError(UpStreamError, ValueError):
-    """An idempotency key came with another request than before."""
+    """An idempotency key was used for another request before."""
 
     def __init__(self) -> None:
         super().__init__(
-            "this Idempotency-Key came with another request before; use a new one for each request"
+            "this Idempotency-Key was used for another request; use a new one for each request"
         )
 
 
 class AnswerNotKeptError(UpStreamError, LookupError):
-    """A retry came for a request that was carried out, and whose answer is not kept any more."""
+    """A retry repeats a request that was carried out, but whose answer is no longer kept."""
 
     def __init__(self) -> None:
         super().__init__(
-            "this request was carried out, but its answer is no longer kept; ask for less at once, "
-            "or raise UPSTREAM_IDEMPOTENCY_BYTES"
+            "the request was carried out, but its answer is no longer kept; ask for fewer updates "
+            "at once, or raise UPSTREAM_IDEMPOTENCY_BYTES"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a client was answered."""
+    """The answer that a client got."""
 
     status: int
     content_type: str
@@ -66,19 +67,19 @@ class Record:
 
     fingerprint: bytes
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when it was carried out, or given up."""
+    """Set when the request was carried out or has failed."""
     is_done: bool = False
-    """Whether it was carried out."""
+    """Whether the request was carried out."""
     answer: Answer | None = None
-    """What was answered, as long as that is kept."""
+    """The answer, as long as it is kept."""
     done_at: float = math.inf
     lasts_until: float = math.inf
-    """When a retry is a new request, though the answer would still be kept."""
+    """From when on a retry is a new request, even if the answer is still kept."""
     on_forget: Callable[[], None] | None = None
-    """What to do when a retry can no longer get the answer."""
+    """Called when retries can no longer get the answer."""
 
     def drop(self) -> int:
-        """Let go of the answer, and return how long it was."""
+        """Forget the answer, and return its length."""
         answer, on_forget = self.answer, self.on_forget
         self.answer = self.on_forget = None
         if on_forget is not None:
@@ -87,13 +88,13 @@ class Record:
 
 
 def check_key(key: str) -> None:
-    """Raise IdempotencyKeyError unless `key` can be one."""
+    """Raise IdempotencyKeyError unless `key` is valid."""
     if not (1 <= len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
         raise IdempotencyKeyError
 
 
 def fingerprint(*parts: bytes) -> bytes:
-    """Return what tells one request from another."""
+    """Return a digest that identifies a request."""
     digest = blake2b(digest_size=16)
     for part in parts:
         digest.update(len(part).to_bytes(8, "big"))
@@ -102,7 +103,7 @@ def fingerprint(*parts: bytes) -> bytes:
 
 
 class IdempotentAnswers:
-    """The answers of late, the oldest forgotten first: by age and number, and dropped by size."""
+    """Recent answers. The oldest are forgotten first: bounded by age, number and size."""
 
     __slots__ = (
         "_bytes",

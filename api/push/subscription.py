@@ -37,9 +37,9 @@ STALENESS_SHARE: Final = 1e-4
 class Ending(Enum):
     """Why a connection ends."""
 
-    CLIENT = "the client has gone"
+    CLIENT = "the client disconnected"
     DELETED = "the queue was deleted"
-    SHUTDOWN = "the service stops"
+    SHUTDOWN = "the service is stopping"
     FELL_BEHIND = (
         f"conflate=never: more than {MOST_APPENDED:,} updates waited, so some were left out; "
         "connect again for newest values"

@@ -96,6 +96,8 @@ def test_nothing_from_another_host_may_run_in_the_page(client: TestClient, path:
 
 def test_the_files_name_no_other_host_and_have_nothing_inline() -> None:
     for path in PAGE_FOLDER.iterdir():
+        if path.suffix == ".png":
+            continue
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert not re.search(r"(?:https?:)?//[a-z]+\.", text), path.name
         assert "innerHTML" not in text, path.name

@@ -232,8 +232,8 @@ def test_a_port_that_is_taken_is_told_in_one_line_with_a_way_out(host: str) -> N
     assert second.returncode == 1
     assert second.stdout == ""
     assert second.stderr == (
-        f"Error: cannot listen on {host}, port {port}: address already in use; another program "
-        f"does, so choose another port: {ANOTHER_PORT}\n"
+        f"Error: cannot listen on {host}, port {port}: address already in use; "
+        f"choose another port: {ANOTHER_PORT}\n"
     )
 
 

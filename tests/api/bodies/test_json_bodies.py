@@ -68,7 +68,7 @@ BAD_UPDATES = [
     (b"{}", reasons.MISSING_MEMBER),
     (
         b'{"key":"a","value":1,"extra":1}',
-        "there is no member 'extra'; known are key, value and time",
+        "unknown member 'extra'; known are key, value and time",
     ),
     (b'["a",1]', reasons.ROW_LENGTH),
     (b'{"key":1.5,"value":1}', reasons.bad_key(LIMITS)),

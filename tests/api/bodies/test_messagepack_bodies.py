@@ -55,7 +55,7 @@ def test_a_body_is_an_update_or_an_array_of_maps_and_rows(
         (None, reasons.NOT_AN_UPDATE),
         ("a", reasons.NOT_AN_UPDATE),
         ({}, reasons.MISSING_MEMBER),
-        ({**OBJECT, "extra": 1}, "there is no member 'extra'; known are key, value and time"),
+        ({**OBJECT, "extra": 1}, "unknown member 'extra'; known are key, value and time"),
         ({1: 2}, reasons.NOT_AN_UPDATE),
         (["a", 1], reasons.ROW_LENGTH),
         ([b"a", 1, 2], reasons.bad_key(LIMITS)),

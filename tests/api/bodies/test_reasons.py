@@ -27,10 +27,10 @@ def reason_of(decoder: msgspec.json.Decoder[object], text: bytes) -> str:
     [
         (b'{"value":1}', reasons.MISSING_MEMBER),
         (b'{"key":"a"}', reasons.MISSING_MEMBER),
-        (b'{"key":"a","value":1,"secret":2}', "there is no member 'secret'; " + KNOWN),
+        (b'{"key":"a","value":1,"secret":2}', "unknown member 'secret'; " + KNOWN),
         (
             b'{"key":"a","value":1,"` - at `$.key`":2}',
-            "there is a member of an unknown name; " + KNOWN,
+            "unknown member; " + KNOWN,
         ),
         (b'{"key":null,"value":1}', KEY),
         (b'{"key":1.0,"value":1}', KEY),

@@ -164,7 +164,7 @@ def test_patterns_are_bounded_together(name: str) -> None:
     end = "" if name == "keys" else ":1"
     patterns = ["*" * LONGEST_PATTERN + end] * (MOST_CHARACTERS // LONGEST_PATTERN)
     parse(*((name, pattern) for pattern in patterns))
-    with pytest.raises(SelectionError, match="together"):
+    with pytest.raises(SelectionError, match="in total"):
         parse(*((name, pattern) for pattern in [*patterns, "*" + end]))
 
 
