@@ -26,7 +26,6 @@ from .monitor import Monitor
 from .openapi import describe
 from .page_files import page_routes
 from .routes import health, queues, streams
-from .routes.page_history import history_routes
 from .service import Service
 from .settings import Settings
 from .unknown_names import unknown_name
@@ -48,7 +47,7 @@ def create_application(settings: Settings | None = None) -> Dispatch:
     )
     app.state.service = service
     app.state.history = History(service)
-    app.router.routes.extend([*history_routes(), *page_routes(), *docs_routes()])
+    app.router.routes.extend([*page_routes(), *docs_routes()])
     for module in (streams, queues, health):
         app.include_router(module.router)
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI advises

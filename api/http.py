@@ -114,7 +114,7 @@ def flag(parameters: dict[str, str], name: str) -> bool:
 async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
     """Return the body; RequestError if it is too long or compressed.
 
-    The server limits how long it may take to arrive (`patient_protocol`).
+    The server limits how long it may take to arrive (`protocols`).
     """
     for name, value in scope["headers"]:
         if name == b"content-length":
@@ -200,6 +200,6 @@ async def answer_problem(send: Send, problem: Problem) -> None:
     """Send a problem.
 
     The connection stays open, so that a client that is still sending its body can read the problem.
-    The server ignores the rest of the body (`patient_protocol`).
+    The server ignores the rest of the body (`protocols`).
     """
     await answer(send, problem.status, problem.body(), PROBLEM_TYPE, problem.headers)

@@ -20,6 +20,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from .history import History
+
 PAGE_FOLDER: Final = Path(__file__).parent / "page"
 INDEX: Final = "index.html"
 PLOT_LIBRARY: Final = "plotly.min.js"
@@ -120,6 +122,7 @@ def page_routes() -> list[BaseRoute]:
         return await _answer(cache, request, request.path_params["file"])
 
     return [
+        Route("/page/history.json", _history, methods=["GET"], include_in_schema=False),
         Route("/", index, methods=["GET"], include_in_schema=False),
         Route("/page/{file}", file, methods=["GET"], include_in_schema=False),
     ]
@@ -180,3 +183,9 @@ def accepts_gzip(accept_encoding: Iterable[str]) -> bool:
         if name.strip().lower() in {"gzip", "*"}:
             return NO_WEIGHT.fullmatch(weight.strip()) is None
     return False
+
+
+async def _history(request: Request) -> JSONResponse:
+    history = request.app.state.history
+    assert isinstance(history, History), "an application without its history"
+    return JSONResponse(history.states())

@@ -15,9 +15,8 @@ from upstream import UpStreamError
 from .application import create_application
 from .dispatch import Dispatch
 from .logs import dict_config
-from .patient_protocol import patient
+from .protocols import MOST_MESSAGE_BYTES, SocketProtocol, patient
 from .settings import Settings
-from .socket_protocol import MOST_MESSAGE_BYTES, SocketProtocol
 
 ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
 """A batch makes thousands of objects that live until the next batch. Looking earlier is useless."""

@@ -18,11 +18,9 @@ from .errors import (
 )
 from .formats import Answer, Format, choose_answer, format_of
 from .keys import read_key, read_path_key
-from .limits import Limits
-from .packed_values import PackedValue
 from .reader import UpdateReader
-from .stored import json_value, python_value, stored_length
-from .stored_value_codec import StoredValueCodec
+from .reasons import Limits
+from .stored import PackedValue, StoredValueCodec, json_value, python_value, stored_length
 
 __all__ = [
     "Answer",

@@ -11,8 +11,7 @@ import msgspec
 from upstream import TOMBSTONE, Key, Update
 
 from .formats import Format, choose_answer
-from .packed_values import PackedValue
-from .stored import json_value, python_value
+from .stored import PackedValue, json_value, python_value
 
 _to_json: Final = msgspec.json.Encoder()
 _to_messagepack: Final = msgspec.msgpack.Encoder()

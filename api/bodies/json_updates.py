@@ -10,12 +10,11 @@ import msgspec
 from upstream import Key
 
 from . import reasons
-from .batch import Batch
+from .batch import Batch, Now, filled
 from .errors import RefusedRowError, TooManyRowsError
 from .json_values import JsonValues
-from .limits import Limits
+from .reasons import Limits
 from .row_reader import RowReader
-from .times import Now, filled
 from .wire import WireRow, WireUpdate, row_type, update_type
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import msgspec
 from . import reasons
 from .errors import RefusedRowError
 from .json_text import depth_of
-from .limits import Limits
 from .plain_values import has_nul
+from .reasons import Limits
 from .wire import REFUSALS
 
 _ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")

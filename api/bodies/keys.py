@@ -11,7 +11,7 @@ from upstream import Key
 
 from . import reasons
 from .errors import InvalidKeyError
-from .limits import Limits
+from .reasons import Limits
 
 MOST_PARTS: Final = 16
 LEAST_INTEGER: Final = -(2**63)

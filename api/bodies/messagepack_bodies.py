@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
@@ -10,13 +11,13 @@ import msgspec
 from upstream import Key
 
 from . import reasons
-from .batch import Batch
+from .batch import Batch, Now, filled
 from .errors import MalformedBodyError, RefusedRowError, TooManyRowsError
 from .keys import any_has_nul
-from .limits import Limits
-from .packed_values import PackedValues
+from .plain_values import are_good, fault_of
+from .reasons import Limits
 from .row_reader import RowReader
-from .times import Now, filled
+from .stored import PackedValue
 from .wire import REFUSALS, WireRow, WireUpdate, position_of, row_type, update_type
 
 if TYPE_CHECKING:
@@ -143,3 +144,50 @@ def _decode_structure(decoder: msgspec.msgpack.Decoder[_Decoded], body: bytes) -
         raise MalformedBodyError(_TOO_DEEP) from None
     except msgspec.DecodeError as error:
         raise MalformedBodyError(_NOT_MESSAGEPACK, position_of(error, body)) from None
+
+
+_ARRAY_32: Final = b"\xdd"
+_decoder: Final = msgspec.msgpack.Decoder()
+
+
+class PackedValues:
+    """Reads the values of updates in MessagePack."""
+
+    __slots__ = ("_limits",)
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+
+    def read(self, raw: msgspec.Raw) -> PackedValue:
+        """Return a value; RefusedRowError if it cannot be accepted."""
+        packed = PackedValue(raw)
+        if len(packed) > self._limits.value_bytes:
+            raise RefusedRowError(reasons.too_long(self._limits))
+        try:
+            value = _decoder.decode(packed)
+        except REFUSALS as error:
+            reason: str | None = (
+                reasons.NOT_JSON  # such as a map in a key
+                if isinstance(error, msgspec.DecodeError)
+                else reasons.of_error(error, self._limits)
+            )
+        else:
+            reason = fault_of(value, self._limits)
+        if reason is not None:
+            raise RefusedRowError(reason)
+        return packed
+
+    def read_all(self, raws: Sequence[msgspec.Raw]) -> list[PackedValue] | None:
+        """Return the values; None if some value may have to be refused."""
+        array = _ARRAY_32 + len(raws).to_bytes(4, "big") + b"".join(raws)
+        try:
+            values = _decoder.decode(array)
+        except REFUSALS:
+            return None
+        if not are_good(values) and any(fault_of(value, self._limits) for value in values):
+            return None
+        packed = list(map(PackedValue, raws))
+        longest = self._limits.value_bytes
+        if len(array) > longest and max(map(len, packed)) > longest:
+            return None
+        return packed

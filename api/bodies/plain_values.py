@@ -8,7 +8,7 @@ from types import NoneType
 from typing import Final, cast
 
 from . import reasons
-from .limits import Limits
+from .reasons import Limits
 
 _ALWAYS_GOOD: Final = frozenset((int, bool, NoneType))
 

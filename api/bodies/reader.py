@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from .batch import Batch
+from .batch import Batch, Now
 from .formats import Format, format_of
-from .json_bodies import JsonBodies
-from .limits import Limits
+from .json_bodies import JsonBodies, NdjsonBodies
 from .messagepack_bodies import MessagePackBodies
-from .ndjson_bodies import NdjsonBodies
-from .times import Now
+from .reasons import Limits
 
 
 class UpdateReader:

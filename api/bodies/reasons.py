@@ -1,13 +1,16 @@
-"""Why a row is rejected. A reason repeats nothing of the row except a member's name."""
+"""The limits of bodies, and why a row is rejected.
+
+A reason repeats nothing of the row except a member's name.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
 from ..unknown_names import unknown_name
-from .limits import Limits
 
 NOT_AN_UPDATE: Final = "expected an object with key, value and time, or a row [key, time, value]"
 ROW_LENGTH: Final = "expected three members in a row: [key, time, value]"
@@ -25,6 +28,20 @@ NOT_JSON: Final = (
 
 
 _UNKNOWN: Final = "Object contains unknown field `"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits on updates. The service limits the length of a whole body itself."""
+
+    key_bytes: int = 1024
+    """Of each string of a key, counted in characters."""
+    value_bytes: int = 1 << 20
+    """Of an encoded value."""
+    depth: int = 64
+    """Of nested lists and objects in a value."""
+    rows: int = 1_000_000
+    """Of a body."""
 
 
 def bad_key(limits: Limits) -> str:

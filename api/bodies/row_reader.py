@@ -14,11 +14,10 @@ import msgspec
 from upstream import Key
 
 from . import reasons
-from .batch import Batch, Rejection
+from .batch import Batch, Now, Rejection, filled
 from .errors import RefusedRowError
 from .keys import has_nul
-from .limits import Limits
-from .times import Now, filled
+from .reasons import Limits
 from .wire import REFUSALS, WireRow
 
 Parse = Callable[[bytes], WireRow]

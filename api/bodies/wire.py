@@ -11,7 +11,7 @@ import msgspec
 from upstream import Key
 
 from .keys import key_type
-from .limits import Limits
+from .reasons import Limits
 
 REFUSALS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoders raise for bytes that they cannot decode."""

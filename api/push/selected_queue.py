@@ -15,8 +15,7 @@ from upstream import AdaptiveQueue, PacedScheduler, Scheduler, Update
 
 from .feed import PrivateQueue, QueueFeed, TakesTurns
 from .late_scheduler import LateScheduler
-from .position import sequence_before
-from .resume import Beginning
+from .resume import Beginning, sequence_before
 from .selection import Selection, SelectionError
 
 FEW_KEYS: Final = 128

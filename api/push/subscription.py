@@ -20,8 +20,7 @@ from ..bodies import json_fragment
 from ..rationed import Rationed
 from .feed import QueueFeed, StreamFeed
 from .pacing import MeasuredPace, RateAllowance
-from .position import id_of, sequence_before
-from .resume import beginning_of
+from .resume import beginning_of, id_of, sequence_before
 from .selected_queue import SelectedQueue
 from .selection import Selection, SelectionError
 

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from api import page_files
 from api.page_files import INDEX, PAGE_FOLDER, PLOT_LIBRARY, page_paths, page_routes
+from tests.api.serving import serving
 
 PLAIN = {"accept-encoding": "identity"}
 PACKED = {"accept-encoding": "gzip, deflate, br"}
@@ -147,3 +148,11 @@ def test_a_file_is_read_once(client: TestClient, monkeypatch: pytest.MonkeyPatch
 def test_head_is_answered_and_nothing_else_may_be_done(client: TestClient) -> None:
     assert client.head("/").status_code == 200
     assert client.post("/").status_code == 405
+
+
+def test_the_kept_history_is_found_before_the_files_of_the_page() -> None:
+    with serving() as service:
+        answer = service.get("/page/history.json")
+    assert answer.status_code == 200
+    assert "service" in answer.json()
+    assert answer.headers["cache-control"] == "no-store"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyarrow import types
 
 from .. import reasons
-from ..limits import Limits
+from ..reasons import Limits
 from .layout import is_list, is_text
 
 Mask: TypeAlias = NDArray[np.bool_]

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from ..errors import UnsupportedColumnError
-from ..limits import Limits
+from ..reasons import Limits
 
 MOST_COLUMNS: Final = 256
 

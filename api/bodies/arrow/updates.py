@@ -18,11 +18,10 @@ from upstream import Key
 from upstream.queues.columns import read_times
 
 from .. import reasons
-from ..batch import Batch, Rejection
+from ..batch import Batch, Now, Rejection
 from ..errors import InvalidKeyError, UnsupportedColumnError
 from ..keys import read_key
-from ..limits import Limits
-from ..times import Now
+from ..reasons import Limits
 from .faults import Fault, cells_of, find_key_faults, find_value_faults, sizes
 from .layout import Layout, is_list
 from .stream import read_table

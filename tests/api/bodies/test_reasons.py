@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from api.bodies import reasons
-from api.bodies.limits import Limits
+from api.bodies.reasons import Limits
 from api.bodies.wire import REFUSALS, row_type, update_type
 
 LIMITS = Limits(key_bytes=4)
@@ -70,3 +70,8 @@ def test_a_bad_object_has_its_reason(text: bytes, reason: str) -> None:
 def test_a_bad_row_has_its_reason(text: bytes, reason: str) -> None:
     decoder: msgspec.json.Decoder[object] = msgspec.json.Decoder(row_type(LIMITS))
     assert reason_of(decoder, text) == reason
+
+
+def test_equal_limits_are_one_key() -> None:
+    assert {Limits(): "kept"}[Limits()] == "kept"
+    assert Limits(depth=3) != Limits()

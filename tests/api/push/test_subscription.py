@@ -9,7 +9,7 @@ import pytest
 
 from api.entries import QueueEntry
 from api.push.asgi import LONGEST_REASON
-from api.push.position import sequence_before
+from api.push.resume import sequence_before
 from api.push.selected_queue import MOST_PASSED_OVER
 from api.push.selection import SelectionError
 from api.push.subscription import MOST_UPDATES, SHORT_UPDATES, Ending, Subscription

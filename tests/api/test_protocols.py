@@ -1,22 +1,32 @@
-"""Who is slow, or goes on for ever, loses the connection; who is only slow gets everything."""
+"""A client that stalls loses its connection; a client that is only slow gets everything."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, suppress
 from typing import Any
 
 import pytest
 import uvicorn
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosedError
 
-from api import patient_protocol
+from api import protocols
 from api.http import Message, Receive, Scope, Send, read_body
-from api.patient_protocol import LATE, MALFORMED, TOO_LONG, PatientHttpProtocol, patient
+from api.protocols import (
+    LATE,
+    MALFORMED,
+    MOST_MESSAGE_BYTES,
+    TOO_LONG,
+    PatientHttpProtocol,
+    SocketProtocol,
+    patient,
+)
 from api.push.small_buffers import shrink_buffers
-from api.socket_protocol import SocketProtocol
 from tests.api.started_server import port_of, started
 
 GET = b"GET / HTTP/1.1\r\nhost: x\r\n"
@@ -102,7 +112,7 @@ def test_what_is_no_request_keeps_no_connection_after_an_answer() -> None:
 def test_a_body_that_does_not_come_in_time_ends_the_connection(
     monkeypatch: pytest.MonkeyPatch, body: bytes
 ) -> None:
-    monkeypatch.setattr(patient_protocol, "BODY_SECONDS", SHORT)
+    monkeypatch.setattr(protocols, "BODY_SECONDS", SHORT)
 
     async def scenario() -> None:
         async with serving() as server:
@@ -202,7 +212,7 @@ def slow_reader(server: uvicorn.Server) -> socket.socket:
 def test_an_answer_of_which_nothing_is_read_ends_the_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(patient_protocol, "UNREAD_SECONDS", SHORT)
+    monkeypatch.setattr(protocols, "UNREAD_SECONDS", SHORT)
 
     async def scenario() -> None:
         async with serving() as server:
@@ -216,7 +226,7 @@ def test_an_answer_of_which_nothing_is_read_ends_the_connection(
 
 
 def test_an_answer_that_is_read_slowly_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patient_protocol, "UNREAD_SECONDS", READ_SECONDS / 3)
+    monkeypatch.setattr(protocols, "UNREAD_SECONDS", READ_SECONDS / 3)
 
     async def scenario() -> None:
         async with serving() as server:
@@ -237,3 +247,81 @@ def read_slowly(client: socket.socket) -> int:
     while part := client.recv(BIG):
         received += len(part)
     return received
+
+
+# Websockets
+
+HANDSHAKE = (
+    b"GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+    b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+MASK = bytes(4)
+PING = b"\x89\xfd" + MASK + b"x" * 125
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer each message with what was received."""
+    await receive()
+    await send({"type": "websocket.accept"})
+    while (message := await receive())["type"] == "websocket.receive":
+        answer: Message = {"type": "websocket.send", "text": repr(message.get("bytes"))}
+        await send(answer)
+
+
+def run_with_echo(scenario: Callable[[uvicorn.Server, int], Awaitable[None]]) -> None:
+    """Run a scenario with a server, and the port that it listens on."""
+
+    async def with_server() -> None:
+        options: dict[str, Any] = {"ws": SocketProtocol, "ws_max_size": MOST_MESSAGE_BYTES}
+        async with started(echo, timeout_graceful_shutdown=1, **options) as server:
+            await scenario(server, port_of(server))
+
+    run(with_server)
+
+
+def test_text_is_handed_on_as_it_came(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(_server: uvicorn.Server, port: int) -> None:
+        async with connect(f"ws://127.0.0.1:{port}", proxy=None) as client:
+            await client.send("é")
+            assert await client.recv() == repr("é".encode())
+            await client.send(b"\xff", text=True)
+            assert await client.recv() == repr(b"\xff")
+
+    run_with_echo(scenario)
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+def test_a_long_message_ends_the_websocket() -> None:
+    async def scenario(_server: uvicorn.Server, port: int) -> None:
+        async with connect(f"ws://127.0.0.1:{port}", proxy=None) as client:
+            await client.send("x" * MOST_MESSAGE_BYTES)
+            assert await client.recv()
+            await client.send("x" * (MOST_MESSAGE_BYTES + 1))
+            with pytest.raises(ConnectionClosedError) as ended:
+                await client.recv()
+            assert ended.value.rcvd is not None
+            assert ended.value.rcvd.code == 1009
+
+    run_with_echo(scenario)
+
+
+def test_pings_whose_answers_are_not_read_end_the_websocket(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(protocols, "MOST_UNREAD_BYTES", 10_000)
+
+    async def scenario(server: uvicorn.Server, port: int) -> None:
+        loop = asyncio.get_running_loop()
+        with closing(socket.socket()) as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            client.setblocking(False)
+            await loop.sock_connect(client, ("127.0.0.1", port))
+            await loop.sock_sendall(client, HANDSHAKE)
+            assert await loop.sock_recv(client, 12) == b"HTTP/1.1 101"
+            with suppress(ConnectionError):
+                while True:
+                    await loop.sock_sendall(client, PING * 1_000)
+        while server.server_state.connections:
+            await asyncio.sleep(0.01)
+
+    run_with_echo(scenario)

@@ -1,13 +1,17 @@
-"""Patience with slow clients: what they send or read has to move on, or the connection ends.
+"""uvicorn's protocols, with limits for clients that are slow or not to be trusted.
 
-uvicorn waits for ever, so a few thousand clients that send nothing, or read nothing, would use up
-all connections and all memory.
+uvicorn waits for ever. So a few thousand clients that send nothing, or read nothing, would use up
+all connections and all memory. On websockets it accepts messages of 16 MB, answers any
+number of pings, and logs a traceback for text that is not UTF-8 and an error for each refusal.
 """
 
 from __future__ import annotations
 
 import asyncio
 from typing import ClassVar, Final
+
+from uvicorn._types import ASGISendEvent
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from .errors import PROBLEM_TYPE, Problem
 from .push.asgi import ALWAYS
@@ -185,3 +189,30 @@ class PatientHttpProtocol(ServiceHttpProtocol):
 def patient(seconds: float) -> type[PatientHttpProtocol]:
     """Return the protocol with this limit for headers."""
     return type("PatientHttpProtocol", (PatientHttpProtocol,), {"header_seconds": seconds})
+
+
+MOST_MESSAGE_BYTES: Final = 4_096
+"""How long a message of a client may be; it has to say no more than `{"credit": n}`."""
+MOST_UNREAD_BYTES: Final = 1 << 20
+"""How much may wait to be read by a client that goes on sending pings."""
+
+
+class SocketProtocol(WebSocketsSansIOProtocol):
+    """uvicorn's protocol for websockets, for clients that are not trusted."""
+
+    def send_receive_event_to_app(self) -> None:
+        """Hand a message on as bytes: whoever decodes it finds out whether it is text."""
+        self.curr_msg_data_type = "bytes"
+        super().send_receive_event_to_app()
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Send a message; a handshake that was answered with a refusal is complete."""
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and self.close_sent:
+            self.handshake_complete = True  # else uvicorn calls it an error of the application
+
+    def handle_ping(self) -> None:
+        """Answer a ping, unless many answers have not been read."""
+        super().handle_ping()
+        if self.transport.get_write_buffer_size() > MOST_UNREAD_BYTES:
+            self.transport.abort()
