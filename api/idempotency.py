@@ -128,7 +128,7 @@ class IdempotentAnswers:
         self._under_way: dict[str, Record] = {}
         self._done: OrderedDict[str, Record] = OrderedDict()
         self._kept: OrderedDict[str, Record] = OrderedDict()
-        """Those of `_done` whose answers are kept."""
+        """The entries of `_done` whose answers are kept."""
         self._bytes = 0
         self._timer: asyncio.TimerHandle | None = None
         self.replays = 0
@@ -137,10 +137,10 @@ class IdempotentAnswers:
     async def once(
         self, what: str, retry_key: str | None, parts: Iterable[bytes], act: Callable[[], Answer]
     ) -> Answer:
-        """Return what `act` answers, or what was answered to the same request before.
+        """Return the answer of `act`, or the answer to the same request before.
 
-        `what` is done to what, `parts` tell the request from others, and without a key there is
-        nothing to compare with. IdempotencyKeyError if the key is none.
+        `what` names the action and its object, and `parts` identify the request. Without a key
+        `act` is always called. Raises IdempotencyKeyError if the key is not valid.
         """
         if retry_key is None:
             return act()
@@ -152,17 +152,17 @@ class IdempotentAnswers:
         try:
             answer = act()
         except BaseException:
-            self.abandon(key)
+            self.cancel(key)
             raise
         self.finish(key, answer)
         return answer
 
     async def begin(self, key: str, request: bytes) -> Record:
-        """Return the record of a request: with an answer if there is one, else it is the caller's.
+        """Return the record of a request: with its answer, or else for the caller to carry out.
 
-        Who gets one without an answer has to call `finish` or `abandon`. Waits while the same
-        request is under way. IdempotencyKeyReusedError if the key came with another request,
-        AnswerNotKeptError if it was carried out and the answer is not kept.
+        The caller that receives a record without an answer must call `finish` or `cancel`. It waits
+        while the same request is under way. Raises IdempotencyKeyReusedError if the key was used
+        for another request, and AnswerNotKeptError if the answer is no longer kept.
         """
         self.forget_old()
         while True:
@@ -188,7 +188,7 @@ class IdempotentAnswers:
         on_forget: Callable[[], None] | None = None,
         lasts_until: float = math.inf,
     ) -> None:
-        """Keep the answer; `on_forget` is called when a retry can no longer get it."""
+        """Keep the answer. `on_forget` is called when a retry can no longer get it."""
         record = self._done[key] = self._kept[key] = self._under_way.pop(key)
         record.is_done = True
         record.answer = answer
@@ -200,14 +200,14 @@ class IdempotentAnswers:
         self.forget_old()
         self._set_timer()
 
-    def abandon(self, key: str) -> None:
-        """Let the next one with this key carry the request out, since this one was not."""
+    def cancel(self, key: str) -> None:
+        """Let the next request with this key be carried out, since this one was not."""
         self._under_way.pop(key).ended.set()
 
     def forget_old(self) -> None:
-        """Forget what is too old, or too many, and drop answers that are too much together.
+        """Forget answers that are too old, too many, or too large together.
 
-        The last answer is kept however long it is.
+        The last answer is kept, however long it is.
         """
         oldest = self._now() - self._seconds
         done = self._done
@@ -220,7 +220,7 @@ class IdempotentAnswers:
             self._bytes -= self._kept.popitem(last=False)[1].drop()
 
     def forget_all(self) -> None:
-        """Forget everything that is not under way."""
+        """Forget all requests that are not under way."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -240,7 +240,7 @@ class IdempotentAnswers:
             self._bytes -= record.drop()
 
     def _set_timer(self) -> None:
-        """Forget what is old in time, though no further request comes."""
+        """Forget old answers in time, even if no further request comes."""
         if self._timer is None and self._done:
             due = next(iter(self._done.values())).done_at + self._seconds
             delay = max(due - self._now(), 0.0) + 0.1

@@ -1,4 +1,4 @@
-"""Bodies of MessagePack, of the same shapes as bodies of JSON."""
+"""Bodies of MessagePack, of the same shapes as bodies of JSON, with values that stay encoded."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class MessagePackBodies:
         self._one_by_one = RowReader(self._parse, self._values.read, limits, now)
 
     def read(self, body: bytes) -> Batch:
-        """Return what a body holds; MalformedBodyError if it is no array or map."""
+        """Return the updates of a body; MalformedBodyError if it is not an array or map."""
         opening = body[:1]
         if opening in _MAPS:
             _decode_structure(_any_map, body)
@@ -84,7 +84,7 @@ class MessagePackBodies:
         return self._one_by_one.read(map(bytes, raws))
 
     def _read_at_once(self, body: bytes, opening: bytes) -> Batch | None:
-        """Return what an array of elements of one kind holds; None if one of them may be bad."""
+        """Return the updates of an array of one kind; None if one of them may be bad."""
         try:
             if opening in _MAPS:
                 updates = self._objects.decode(body)
@@ -128,7 +128,7 @@ class MessagePackBodies:
 
 
 def _array_header(body: bytes) -> tuple[int, int]:
-    """Return how many elements an array says it has, and where they begin."""
+    """Return the number of elements in an array's header, and where they begin."""
     opening = body[0]
     if opening in _SIZE_BYTES:
         end = 1 + _SIZE_BYTES[opening]
@@ -137,7 +137,7 @@ def _array_header(body: bytes) -> tuple[int, int]:
 
 
 def _decode_structure(decoder: msgspec.msgpack.Decoder[_Decoded], body: bytes) -> _Decoded:
-    """Decode a body but for its elements; MalformedBodyError if that cannot be done."""
+    """Decode a body except its elements; MalformedBodyError if that fails."""
     try:
         return decoder.decode(body)
     except RecursionError:
@@ -159,7 +159,7 @@ class PackedValues:
         self._limits = limits
 
     def read(self, raw: msgspec.Raw) -> PackedValue:
-        """Return a value; RefusedRowError if it cannot be accepted."""
+        """Return a value; RefusedRowError if it is not valid."""
         packed = PackedValue(raw)
         if len(packed) > self._limits.value_bytes:
             raise RefusedRowError(reasons.too_long(self._limits))
@@ -178,7 +178,7 @@ class PackedValues:
         return packed
 
     def read_all(self, raws: Sequence[msgspec.Raw]) -> list[PackedValue] | None:
-        """Return the values; None if some value may have to be refused."""
+        """Return the values; None if one of them may have to be refused."""
         array = _ARRAY_32 + len(raws).to_bytes(4, "big") + b"".join(raws)
         try:
             values = _decoder.decode(array)

@@ -7,11 +7,11 @@ export class Model {
     this.#clear();
   }
 
-  /** Take in a message of the feed. A snapshot replaces what was known, but not what was seen. */
+  /** Take in a message of the feed. A snapshot replaces the states, but not the charts' samples. */
   take({ updates, reset }) {
     const service = updates.findLast(({ key, deleted }) => key === "service" && !deleted)?.value;
     if (service !== undefined && this.service !== null && service.run !== this.service.run) {
-      this.#clear(); // the service was started anew, and so is everything in it
+      this.#clear(); // the service was restarted, so everything in it is new
     }
     if (reset) {
       this.streams.clear();
@@ -24,7 +24,7 @@ export class Model {
     if (reset) this.#forgetSeries();
   }
 
-  /** Take in what was before this page was opened: the samples of each key, the oldest first. */
+  /** Take in the samples from before this page was opened, by key, oldest first. */
   seed(history) {
     for (const [key, states] of Object.entries(history)) {
       const series = new Series();

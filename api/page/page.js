@@ -72,8 +72,12 @@ function comparedWith(chosen) {
     choice.shown === null
       ? ({ stream }) => stream === chosen.stream
       : ({ name }) => choice.shown.has(name);
-  const others = [...model.queues.values()].filter(({ name }) => name !== chosen.name);
-  return others.filter(isWanted).slice(0, MOST_COMPARED);
+  return comparable(chosen).filter(isWanted).slice(0, MOST_COMPARED);
+}
+
+/** The other queues that have something to show in the charts. */
+function comparable(chosen) {
+  return [...model.queues.values()].filter(({ name, keys }) => name !== chosen.name && keys > 0);
 }
 
 /** The names and colours that the charts show, the chosen queue first. */
@@ -252,9 +256,9 @@ function figuresSince(queue) {
 
 const LOSSES = ["late", "expired", "shed", "rejected"];
 
-/** A box per other queue, made anew only when the queues change, so that focus stays. */
+/** A box per other queue. They are replaced only when the queues change, so that focus stays. */
 function showComparison(chosen) {
-  const others = [...model.queues.values()].filter(({ name }) => name !== chosen.name);
+  const others = comparable(chosen);
   const compared = new Set(comparedWith(chosen).map(({ name }) => name));
   const chips = byId("compare-chips");
   byId("compare").hidden = others.length === 0;
@@ -296,7 +300,7 @@ const CONNECTION_TEXTS = {
   paused: "Paused",
 };
 
-/** Show the state, and how long until the next try apart from it: it need not be read out. */
+/** Show the state, and the time until the next try in an element that is not read out. */
 function showConnection() {
   const now = performance.now();
   let { state } = connection;

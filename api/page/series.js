@@ -1,4 +1,4 @@
-// What the charts over time show: the last five minutes of each state, sampled as it comes.
+// The last five minutes of each state, for the charts over time.
 
 export const WINDOW_SECONDS = 300;
 const LONGEST_GAP_SECONDS = 10;
@@ -22,7 +22,7 @@ function mean(values) {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Whether these means of three spans of time rise, by enough to be no fluctuation. */
+/** Whether these means of three spans of time rise, by more than a fluctuation. */
 function isGrowth([first, middle, last], span) {
   const least = Math.min(CHANGES_BY * middle, (CHANGES_PER_SECOND * span) / 3);
   return middle - first > least && last - middle > least;
@@ -93,7 +93,7 @@ export class Series {
     return points;
   }
 
-  /** Leave a hole where nothing was heard, instead of a line across it. */
+  /** Leave a gap where no state was received, instead of a line across it. */
   #break(time) {
     this.times.push((time + 1) * 1000);
     for (const column of Object.values(this.columns)) column.push(null);

@@ -84,7 +84,7 @@ def id_of(run: str, sequence: int) -> str:
 def arrival_of(message_id: str, *, run: str, now: float) -> float | None:
     """Return since when a client that has this message may have missed something.
 
-    None if that cannot be told: the id is of another run, or none that this one has given.
+    None if that is unknown: the id belongs to another run, or this run has not given it.
 
     >>> arrival_of("5eb63bbb-1499999", run="5eb63bbb", now=2.0)
     1.499999

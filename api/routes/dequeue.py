@@ -105,7 +105,7 @@ async def _dequeued_once(
         updates = await updates_within(service, queue, asked, receive)
         content_type, body, leases = _written(queue, updates, accept, expires=asked.expire)
     except BaseException:
-        service.idempotent.abandon(record_key)
+        service.idempotent.cancel(record_key)
         raise
     kept = Answer(200, content_type, body)
     granted = leases or []

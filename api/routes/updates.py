@@ -1,6 +1,6 @@
 """`POST /v1/streams/{stream}/updates`: the way in, and the service's hottest route.
 
-It stands outside of FastAPI, as plain ASGI; `openapi` describes it.
+It is an ASGI handler outside of FastAPI; `openapi` describes it.
 """
 
 from __future__ import annotations

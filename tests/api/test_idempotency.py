@@ -78,7 +78,7 @@ def test_a_retry_carries_out_what_the_first_gave_up() -> None:
         await kept.begin("k", REQUEST)
         retry = asyncio.create_task(kept.begin("k", REQUEST))
         await asyncio.sleep(0)
-        kept.abandon("k")
+        kept.cancel("k")
         assert (await retry).answer is None
         assert len(kept) == 1
 
@@ -183,7 +183,7 @@ def test_a_request_whose_answer_made_room_is_not_carried_out_again() -> None:
         kept._check()
         clock.advance(60.0)  # until it is forgotten that there was one
         assert (await kept.begin("0", REQUEST)).answer is None
-        kept.abandon("0")
+        kept.cancel("0")
         assert (forgotten, len(kept)) == (["0"], 0)
         kept._check()
 

@@ -95,7 +95,9 @@ def check_messages(body: bytes, limits: Limits) -> None:
             else:
                 raise MalformedBodyError("expected record batches, and nothing else")
             if batch.place(_BATCH_COMPRESSION) is not None:
-                raise MalformedBodyError("compressed buffers are not taken; write the stream plain")
+                raise MalformedBodyError(
+                    "compressed buffers are not supported; write the stream uncompressed"
+                )
         except error:
             raise MalformedBodyError("the body is not an Arrow IPC stream") from None
     if rows > limits.rows:
