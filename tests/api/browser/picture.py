@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from tests.api.browser.running_service import running_service
-from tests.api.browser.visit import CHROMIUM
+from tests.api.browser.visit import CHROMIUM, DEMO
+from tests.server_process import running
 
 PICTURE: Final = Path(__file__).resolve().parents[3] / "api" / "page" / "picture.png"
 WIDTH: Final = 1_200
@@ -17,10 +17,10 @@ def take_picture(path: Path, *, seconds: float) -> None:
     """Write the top of the page to a PNG file, down to the end of the first chart."""
     from playwright.sync_api import sync_playwright
 
-    with running_service() as address, sync_playwright() as started:
+    with running(DEMO) as server, sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme="light")
-        page.goto(address)
+        page.goto(server.url)
         page.wait_for_timeout(seconds * 1_000)
         chart = page.locator("figure", has=page.locator("#staleness-chart")).bounding_box()
         assert chart is not None, "the page has no chart"

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Literal
-from urllib.parse import urlsplit
 
 import pytest
 
-from tests.api.browser.running_service import running_service
-from tests.api.browser.visit import NEEDS_CHROMIUM, PATIENCE, Visit
+from tests.api.browser.visit import DEMO, NEEDS_CHROMIUM, PATIENCE, Visit
+from tests.server_process import running
 from upstream.client import Client
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -406,15 +405,13 @@ def test_an_empty_service_says_what_to_do(visit: Visit, empty_service: str) -> N
 def test_the_page_finds_a_service_that_was_started_again(browser: Browser) -> None:
     visit = Visit(browser)
     connection = visit.page.locator("#connection")
-    with running_service() as address:
-        page = visit.open(address)
+    with running(DEMO) as server:
+        page = visit.open(server.url)
         expect(page.get_by_role("tab")).to_have_count(len(QUEUES))
         first = page.locator("#version").inner_text()
     expect(connection).to_have_attribute("data-state", re.compile("waiting|connecting"))
     expect(visit.page.locator("#retry")).to_contain_text("trying again in")
-    port = urlsplit(address).port
-    assert port is not None
-    with running_service("--no-demo", port=port):
+    with running(("-m", "api", "--no-demo", "--port", str(server.port))):
         expect(connection).to_have_text("Live")
         expect(page.get_by_text("There is no queue yet")).to_be_visible()
         page.wait_for_function("first => version.innerText !== first", arg=first)
