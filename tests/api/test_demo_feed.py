@@ -67,7 +67,7 @@ def test_values_are_json_and_a_price_moves_in_small_steps() -> None:
 
 
 class Demo:
-    """A demo on a clock that goes to whoever of its tasks wakes up next, each `late` seconds."""
+    """A demo on a clock that advances to the task that wakes up next, each `late` seconds."""
 
     def __init__(self, *, late: float = 0.0) -> None:
         self.clock = ManualClock(1_000.0)

@@ -50,7 +50,7 @@ def counters(entry: QueueEntry) -> QueueStatistics:
     return found
 
 
-def test_whoever_waits_is_woken_by_an_update_a_batch_and_a_deletion(
+def test_an_update_a_batch_and_a_deletion_wake_what_waits(
     stream: StreamEntry, woken: list[str]
 ) -> None:
     def wait() -> None:
@@ -97,7 +97,7 @@ def test_large_values_make_short_answers(stream: StreamEntry) -> None:
     assert len(entry.take(10, 150)) == 1
 
 
-def test_what_nobody_got_waits_again_and_wakes_others(
+def test_updates_that_are_given_back_wait_again_and_wake_consumers(
     stream: StreamEntry, woken: list[str]
 ) -> None:
     entry = entry_of(stream)
@@ -253,7 +253,7 @@ def test_an_answer_that_went_nowhere_is_taken_back_with_its_leases(
     asyncio.run(run())
 
 
-def test_a_lease_that_may_run_out_at_last_wakes_who_waits(
+def test_a_lease_that_may_run_out_at_last_wakes_what_waits(
     stream: StreamEntry, leased: QueueEntry, clock: ManualClock, woken: list[str]
 ) -> None:
     async def run() -> None:

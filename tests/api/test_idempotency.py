@@ -130,7 +130,7 @@ def test_a_request_under_way_is_not_forgotten() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "ä", "a\nb"])
-def test_a_key_that_is_none_is_refused(key: str) -> None:
+def test_an_invalid_key_is_refused(key: str) -> None:
     with pytest.raises(IdempotencyKeyError, match="UUID"):
         check_key(key)
 
@@ -190,7 +190,7 @@ def test_a_request_whose_answer_made_room_is_not_carried_out_again() -> None:
     asyncio.run(run())
 
 
-def test_who_waits_for_an_answer_does_not_act_again_if_it_was_dropped_meanwhile() -> None:
+def test_a_waiting_retry_does_not_act_again_if_the_answer_was_dropped() -> None:
     async def run() -> None:
         kept = answers(ManualClock(), most_bytes=3)
         await kept.begin("k", REQUEST)

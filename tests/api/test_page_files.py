@@ -50,7 +50,7 @@ def test_the_plot_library_comes_from_the_installed_package(client: TestClient) -
     assert answer.text.startswith("/**\n* plotly.js v")
 
 
-def test_a_file_is_compressed_for_whoever_accepts_that() -> None:
+def test_a_file_is_compressed_if_the_client_accepts_that() -> None:
     with TestClient(Starlette(routes=page_routes())) as client:
         with client.stream("GET", f"/page/{PLOT_LIBRARY}", headers=PACKED) as answer:
             packed = b"".join(answer.iter_raw())

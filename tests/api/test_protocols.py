@@ -134,7 +134,7 @@ def test_a_body_may_come_byte_by_byte() -> None:
     run(scenario)
 
 
-def test_a_body_that_nobody_reads_may_take_as_long_as_another() -> None:
+def test_a_body_that_is_ignored_may_take_as_long_as_another() -> None:
     async def answers_at_once(scope: Scope, receive: Receive, send: Send) -> None:
         length = (b"content-length", b"0")
         await send({"type": "http.response.start", "status": 413, "headers": [length]})

@@ -64,7 +64,7 @@ def test_it_stops_within_five_seconds_with_a_hundred_open_streams_and_a_long_pol
 
 
 def clients_in(log: list[str]) -> list[str]:
-    """Return who asked, by the access log."""
+    """Return the clients in the access log."""
     lines = [json.loads(line) for line in log if line.startswith("{")]
     return [line["client"].rpartition(":")[0] for line in lines if line["event"] == "request"]
 

@@ -1,4 +1,4 @@
-"""Who waits is called once, the next time."""
+"""Callbacks are called once, the next time."""
 
 from __future__ import annotations
 

@@ -344,7 +344,7 @@ def test_the_chosen_queue_is_in_the_address(visit: Visit, page: Page) -> None:
     assert selected(page) == "demo-in-place"
 
 
-def test_nothing_moves_for_whoever_wants_that(visit: Visit, service: str) -> None:
+def test_nothing_moves_if_reduced_motion_is_wanted(visit: Visit, service: str) -> None:
     visit.page.emulate_media(reduced_motion="reduce")
     visit.page.goto(service)
     animations = visit.page.evaluate(

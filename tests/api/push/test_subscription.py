@@ -139,9 +139,7 @@ def test_a_snapshot_comes_first_unless_it_is_not_wanted(feed: QueueEntry, query:
     assert subscribe(feed, "snapshot=false").take(EVERYTHING) is None
 
 
-def test_a_resumed_connection_gets_what_came_meanwhile(
-    feed: QueueEntry, clock: ManualClock
-) -> None:
+def test_a_resumed_connection_gets_what_it_missed(feed: QueueEntry, clock: ManualClock) -> None:
     put(feed, A=1, B=1, C=1)
     clock.advance(1)
     subscription = subscribe(feed, "snapshot=true")
@@ -197,7 +195,7 @@ def test_many_deletions_are_told_in_several_messages_that_can_be_resumed(
     assert len(gone) == 300
 
 
-def test_a_deletion_that_was_not_sent_is_told_to_who_resumes() -> None:
+def test_a_deletion_that_was_not_sent_is_sent_to_a_client_that_resumes() -> None:
     feed = define(make_service(_TickingClock()), scheduler="in-place")
     put(feed, A=1)
     subscription = subscribe(feed, "snapshot=true")

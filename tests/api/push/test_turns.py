@@ -109,7 +109,7 @@ def test_turns_take_their_share_of_a_loop_that_is_busy_with_other_things(work: W
     run(scenario)
 
 
-def test_a_turn_that_nobody_waits_for_any_more_goes_to_the_next() -> None:
+def test_a_cancelled_turn_goes_to_the_next() -> None:
     async def scenario() -> None:
         turns = Turns()
         first, second, third = turns.ask(), turns.ask(), turns.ask()

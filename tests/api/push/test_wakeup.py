@@ -121,7 +121,7 @@ def test_a_connection_that_has_ended_can_be_closed_again() -> None:
     asyncio.run(scenario())
 
 
-def test_a_subscription_is_closed_when_its_turn_comes_or_nobody_waits_for_that() -> None:
+def test_a_subscription_is_closed_in_its_turn_or_when_that_is_cancelled() -> None:
     async def scenario() -> None:
         service = make_service()
         feed = define(service)

@@ -40,7 +40,7 @@ def test_an_unknown_stream_is_reported_before_a_bad_key(client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/queues/trades", "/v1/streams/trades"])
-def test_what_was_made_anew_meanwhile_is_not_deleted_by_a_retry(client: Client, path: str) -> None:
+def test_a_retry_does_not_delete_what_was_created_again(client: Client, path: str) -> None:
     client.put("/v1/queues/trades")
     client.put_updates("trades", {"key": "a", "value": 1})
     first = client.delete(path, headers=RETRY)
