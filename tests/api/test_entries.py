@@ -220,55 +220,46 @@ def test_a_private_append_queue_keeps_every_update_while_its_reader_keeps_up(
     assert len(private) == 50
 
 
-def test_a_queue_that_is_gone_takes_nothing_back(stream: StreamEntry) -> None:
-    async def run() -> None:
-        entry = entry_of(stream, lease_seconds=1.0)
-        stream.take_in(list("ab"), [b"1", b"2"])
-        updates = entry.take(10, MANY_BYTES)
-        names = entry.lease(updates, expires=False)
-        assert names is not None
-        entry.source.close()
-        entry.drop()
-        entry.let_expire(names)
-        entry.give_back(updates)
-        assert entry.deliver(updates) == 0
-
-    asyncio.run(run())
+async def test_a_queue_that_is_gone_takes_nothing_back(stream: StreamEntry) -> None:
+    entry = entry_of(stream, lease_seconds=1.0)
+    stream.take_in(list("ab"), [b"1", b"2"])
+    updates = entry.take(10, MANY_BYTES)
+    names = entry.lease(updates, expires=False)
+    assert names is not None
+    entry.source.close()
+    entry.drop()
+    entry.let_expire(names)
+    entry.give_back(updates)
+    assert entry.deliver(updates) == 0
 
 
-def test_an_answer_that_went_nowhere_is_taken_back_with_its_leases(
+async def test_an_answer_that_went_nowhere_is_taken_back_with_its_leases(
     stream: StreamEntry, leased: QueueEntry, woken: list[str]
 ) -> None:
-    async def run() -> None:
-        stream.take_in(list("ab"), [b"1", b"2"])
-        updates = leased.take(10, MANY_BYTES)
-        names = leased.lease(updates, expires=True)
-        leased.wake_on_update(lambda: woken.append("up"))
-        leased.take_back(updates, names)
-        assert leased.leases is not None
-        assert len(leased.leases) == 0
-        assert woken == ["up"]
-        assert len(leased.take(10, MANY_BYTES)) == 2
-
-    asyncio.run(run())
+    stream.take_in(list("ab"), [b"1", b"2"])
+    updates = leased.take(10, MANY_BYTES)
+    names = leased.lease(updates, expires=True)
+    leased.wake_on_update(lambda: woken.append("up"))
+    leased.take_back(updates, names)
+    assert leased.leases is not None
+    assert len(leased.leases) == 0
+    assert woken == ["up"]
+    assert len(leased.take(10, MANY_BYTES)) == 2
 
 
-def test_a_lease_that_may_run_out_at_last_wakes_what_waits(
+async def test_a_lease_that_may_run_out_at_last_wakes_what_waits(
     stream: StreamEntry, leased: QueueEntry, clock: ManualClock, woken: list[str]
 ) -> None:
-    async def run() -> None:
-        stream.take_in_one("a", b"1")
-        names = leased.lease(leased.take(1, MANY_BYTES), expires=False)
-        assert names is not None
-        clock.advance(100.0)
-        leased.catch_up()
-        assert len(leased.queue) == 0
-        leased.wake_on_update(lambda: woken.append("up"))
-        leased.let_expire(names)
-        assert woken == ["up"]
-        assert len(leased.queue) == 1
-
-    asyncio.run(run())
+    stream.take_in_one("a", b"1")
+    names = leased.lease(leased.take(1, MANY_BYTES), expires=False)
+    assert names is not None
+    clock.advance(100.0)
+    leased.catch_up()
+    assert len(leased.queue) == 0
+    leased.wake_on_update(lambda: woken.append("up"))
+    leased.let_expire(names)
+    assert woken == ["up"]
+    assert len(leased.queue) == 1
 
 
 # What only connections are served from
