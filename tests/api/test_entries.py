@@ -150,24 +150,20 @@ def test_a_lease_that_ran_out_makes_its_update_wait_again(
     assert counters(leased).delivered == 1
 
 
-def test_who_waits_for_a_lease_to_run_out_is_woken_by_its_timer() -> None:
+async def test_who_waits_for_a_lease_to_run_out_is_woken_by_its_timer() -> None:
     stream = StreamEntry("trades", Stream(), StreamDefinition(), run="r")
     entry = entry_of(stream, lease_seconds=0.01)
-
-    async def run() -> None:
-        stream.take_in_one("a", b"1")
-        up = asyncio.Event()
-        entry.wake_on_update(up.set)
-        entry.lease(entry.take(1, MANY_BYTES), expires=True)
-        await asyncio.wait_for(up.wait(), 20)
-        assert len(entry.queue) == 1
-        entry.lease(entry.take(1, MANY_BYTES), expires=True)
-        timer = entry._timer
-        entry.drop()
-        assert timer is not None
-        assert timer.cancelled()
-
-    asyncio.run(run())
+    stream.take_in_one("a", b"1")
+    up = asyncio.Event()
+    entry.wake_on_update(up.set)
+    entry.lease(entry.take(1, MANY_BYTES), expires=True)
+    await asyncio.wait_for(up.wait(), 20)
+    assert len(entry.queue) == 1
+    entry.lease(entry.take(1, MANY_BYTES), expires=True)
+    timer = entry._timer
+    entry.drop()
+    assert timer is not None
+    assert timer.cancelled()
 
 
 def test_a_private_queue_is_like_the_named_one_and_takes_nothing_from_it(

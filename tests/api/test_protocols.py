@@ -74,14 +74,6 @@ async def answer_to(server: uvicorn.Server, *parts: bytes) -> bytes:
         return await reader.read()
 
 
-def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(LONG):
-            await scenario()
-
-    asyncio.run(bounded())
-
-
 def test_each_server_has_its_own_limit() -> None:
     assert patient(1.0).header_seconds == 1.0
     assert patient(2.0).header_seconds == 2.0
@@ -89,73 +81,57 @@ def test_each_server_has_its_own_limit() -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", b"\r\n", GET, GET + b"accept: a"])
-def test_headers_that_do_not_come_in_time_end_the_connection(sent: bytes) -> None:
-    async def scenario() -> None:
-        async with serving(SHORT) as server:
-            assert await answer_to(server, sent) == LATE
-
-    run(scenario)
+async def test_headers_that_do_not_come_in_time_end_the_connection(sent: bytes) -> None:
+    async with serving(SHORT) as server:
+        assert await answer_to(server, sent) == LATE
 
 
-def test_what_is_no_request_keeps_no_connection_after_an_answer() -> None:
-    async def scenario() -> None:
-        async with serving(SHORT) as server, connected(server) as (reader, writer):
-            writer.write(GET + b"\r\n")
-            await reader.readuntil(b"\r\n\r\n0")
-            writer.write(b"\r\n")
-            assert await reader.read() == LATE
-
-    run(scenario)
+async def test_what_is_no_request_keeps_no_connection_after_an_answer() -> None:
+    async with serving(SHORT) as server, connected(server) as (reader, writer):
+        writer.write(GET + b"\r\n")
+        await reader.readuntil(b"\r\n\r\n0")
+        writer.write(b"\r\n")
+        assert await reader.read() == LATE
 
 
 @pytest.mark.parametrize("body", [b"content-length: 9\r\n\r\n", b"content-length: 9\r\n\r\nx"])
-def test_a_body_that_does_not_come_in_time_ends_the_connection(
+async def test_a_body_that_does_not_come_in_time_ends_the_connection(
     monkeypatch: pytest.MonkeyPatch, body: bytes
 ) -> None:
     monkeypatch.setattr(protocols, "BODY_SECONDS", SHORT)
-
-    async def scenario() -> None:
-        async with serving() as server:
-            assert await answer_to(server, POST + body) == LATE
-
-    run(scenario)
+    async with serving() as server:
+        assert await answer_to(server, POST + body) == LATE
 
 
-def test_a_body_may_come_byte_by_byte() -> None:
-    async def scenario() -> None:
-        async with serving() as server, connected(server) as (reader, writer):
-            writer.write(POST + b"content-length: 20\r\n\r\n")
-            for _ in range(20):
-                writer.write(b"x")
-                await writer.drain()
-                await asyncio.sleep(0)
-            assert (await reader.readuntil(b"\r\n\r\n20")).startswith(b"HTTP/1.1 200")
-
-    run(scenario)
+async def test_a_body_may_come_byte_by_byte() -> None:
+    async with serving() as server, connected(server) as (reader, writer):
+        writer.write(POST + b"content-length: 20\r\n\r\n")
+        for _ in range(20):
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.sleep(0)
+        assert (await reader.readuntil(b"\r\n\r\n20")).startswith(b"HTTP/1.1 200")
 
 
-def test_a_body_that_is_ignored_may_take_as_long_as_another() -> None:
+async def test_a_body_that_is_ignored_may_take_as_long_as_another() -> None:
     async def answers_at_once(scope: Scope, receive: Receive, send: Send) -> None:
         length = (b"content-length", b"0")
         await send({"type": "http.response.start", "status": 413, "headers": [length]})
         await send({"type": "http.response.body", "body": b""})
 
-    async def scenario() -> None:
-        protocols: dict[str, Any] = {"http": patient(SHORT), "ws": SocketProtocol}
-        async with (
-            started(answers_at_once, **protocols) as server,
-            connected(server) as (reader, writer),
-        ):
-            for _ in range(2):
-                writer.write(POST + b"content-length: 20\r\n\r\n")
-                answer = await reader.readuntil(b"\r\n\r\n")
-                assert answer.startswith(b"HTTP/1.1 413")
-                for _ in range(20):
-                    writer.write(b"x")
-                    await writer.drain()
-                    await asyncio.sleep(SHORT / 10)
-
-    run(scenario)
+    protocols: dict[str, Any] = {"http": patient(SHORT), "ws": SocketProtocol}
+    async with (
+        started(answers_at_once, **protocols) as server,
+        connected(server) as (reader, writer),
+    ):
+        for _ in range(2):
+            writer.write(POST + b"content-length: 20\r\n\r\n")
+            answer = await reader.readuntil(b"\r\n\r\n")
+            assert answer.startswith(b"HTTP/1.1 413")
+            for _ in range(20):
+                writer.write(b"x")
+                await writer.drain()
+                await asyncio.sleep(SHORT / 10)
 
 
 @pytest.mark.parametrize(
@@ -167,36 +143,27 @@ def test_a_body_that_is_ignored_may_take_as_long_as_another() -> None:
         POST + b"transfer-encoding: chunked\r\n\r\n0\r\ntrailer: ",
     ],
 )
-def test_headers_and_the_like_have_a_length(beginning: bytes) -> None:
-    async def scenario() -> None:
-        async with serving() as server, connected(server) as (reader, writer):
-            writer.write(beginning)
-            received = asyncio.create_task(reader.read())
-            while not received.done():
-                writer.write(b"a" * 10_000)
-                await asyncio.wait({received}, timeout=0.01)
-            assert (await received) == TOO_LONG
-
-    run(scenario)
+async def test_headers_and_the_like_have_a_length(beginning: bytes) -> None:
+    async with serving() as server, connected(server) as (reader, writer):
+        writer.write(beginning)
+        received = asyncio.create_task(reader.read())
+        while not received.done():
+            writer.write(b"a" * 10_000)
+            await asyncio.wait({received}, timeout=0.01)
+        assert (await received) == TOO_LONG
 
 
-def test_what_is_no_http_is_answered_with_a_problem() -> None:
-    async def scenario() -> None:
-        async with serving() as server:
-            assert await answer_to(server, b"\x16\x03\x01\x02\x00\r\n\r\n") == MALFORMED
-
-    run(scenario)
+async def test_what_is_no_http_is_answered_with_a_problem() -> None:
+    async with serving() as server:
+        assert await answer_to(server, b"\x16\x03\x01\x02\x00\r\n\r\n") == MALFORMED
 
 
 @pytest.mark.parametrize("header", [b"content-length: 5\r\n", b"transfer-encoding: chunked\r\n"])
-def test_a_websocket_does_not_begin_with_a_body(header: bytes) -> None:
-    async def scenario() -> None:
-        async with serving() as server:
-            upgrade = b"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n"
-            key = b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-            assert await answer_to(server, GET + header + upgrade + key) == MALFORMED
-
-    run(scenario)
+async def test_a_websocket_does_not_begin_with_a_body(header: bytes) -> None:
+    async with serving() as server:
+        upgrade = b"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n"
+        key = b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        assert await answer_to(server, GET + header + upgrade + key) == MALFORMED
 
 
 def slow_reader(server: uvicorn.Server) -> socket.socket:
@@ -209,32 +176,24 @@ def slow_reader(server: uvicorn.Server) -> socket.socket:
     return client
 
 
-def test_an_answer_of_which_nothing_is_read_ends_the_connection(
+async def test_an_answer_of_which_nothing_is_read_ends_the_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(protocols, "UNREAD_SECONDS", SHORT)
-
-    async def scenario() -> None:
-        async with serving() as server:
-            with slow_reader(server):
-                while server.server_state.total_requests == 0:
-                    await asyncio.sleep(0.01)
-                while server.server_state.connections:
-                    await asyncio.sleep(0.01)
-
-    run(scenario)
+    async with serving() as server:
+        with slow_reader(server):
+            while server.server_state.total_requests == 0:
+                await asyncio.sleep(0.01)
+            while server.server_state.connections:
+                await asyncio.sleep(0.01)
 
 
-def test_an_answer_that_is_read_slowly_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_that_is_read_slowly_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocols, "UNREAD_SECONDS", READ_SECONDS / 3)
-
-    async def scenario() -> None:
-        async with serving() as server:
-            with slow_reader(server) as client:
-                received = await asyncio.to_thread(read_slowly, client)
-                assert received > BIG
-
-    run(scenario)
+    async with serving() as server:
+        with slow_reader(server) as client:
+            received = await asyncio.to_thread(read_slowly, client)
+            assert received > BIG
 
 
 def read_slowly(client: socket.socket) -> int:
@@ -276,7 +235,7 @@ def run_with_echo(scenario: Callable[[uvicorn.Server, int], Awaitable[None]]) ->
         async with started(echo, timeout_graceful_shutdown=1, **options) as server:
             await scenario(server, port_of(server))
 
-    run(with_server)
+    asyncio.run(with_server())
 
 
 def test_text_is_handed_on_as_it_came(caplog: pytest.LogCaptureFixture) -> None:
