@@ -10,7 +10,6 @@ import pytest
 from api.push import turns as turns_module
 from api.push.turns import CROWD, LAST, LEAST_REST_SECONDS, REACH, REST, SHARE, Turns
 
-PATIENCE = 10.0
 WORK_BEFORE_A_REST = LEAST_REST_SECONDS / REST
 
 
