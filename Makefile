@@ -13,7 +13,7 @@ PIP_INSTALL := $(VENV_PYTHON) -m pip install --disable-pip-version-check
 .DELETE_ON_ERROR:
 # Two targets asked for at once would install into the same environment at the same time.
 .NOTPARALLEL:
-.PHONY: help run demo datasets test fuzz differ lint format types imports bench figures lock clean
+.PHONY: help run demo datasets test fuzz differ lint format types imports bench picture figures lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,6 +58,9 @@ imports: $(VENV)/.installed-dev ## check that the layers import downwards only (
 bench: $(VENV)/.installed-dev ## measure speed and print the ratios as a table
 	$(VENV_PYTHON) -m pytest tests/benchmarks tests/test_peer_behaviours.py -m benchmark \
 		-s --timeout=0 $(PYTEST_ARGS)
+
+picture: $(VENV)/.installed-dev ## take the screenshot of the page that the README shows (a minute)
+	$(VENV_PYTHON) -m tests.api.browser.picture
 
 figures: $(VENV)/.installed-run ## measure all figures and experiments into figures/ (minutes; resumable)
 	$(VENV_PYTHON) -m simulator all --out figures

@@ -1,4 +1,4 @@
-"""The application: the service, its routes, and what runs beside them while it is up."""
+"""The application: the service, its routes, and its background tasks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from .monitor import Monitor
 from .openapi import describe
 from .page_files import page_routes
 from .routes import health, queues, streams
-from .routes.page_history import history_routes
 from .service import Service
 from .settings import Settings
 from .unknown_names import unknown_name
@@ -48,7 +47,7 @@ def create_application(settings: Settings | None = None) -> Dispatch:
     )
     app.state.service = service
     app.state.history = History(service)
-    app.router.routes.extend([*history_routes(), *page_routes(), *docs_routes()])
+    app.router.routes.extend([*page_routes(), *docs_routes()])
     for module in (streams, queues, health):
         app.include_router(module.router)
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI advises
@@ -62,7 +61,7 @@ def create_application(settings: Settings | None = None) -> Dispatch:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Run the monitor and the demo while the application is up."""
+    """Run the background tasks while the application is up."""
     service: Service = app.state.service
     tasks = [
         asyncio.create_task(Monitor(service).run(), name="monitor"),
@@ -107,7 +106,7 @@ async def _answer_http(request: Request, error: Exception) -> Response:
 
 
 def _allowed(request: Request) -> str:
-    """Return the methods of a path: each has a route of its own, and knows of no other."""
+    """Return the methods of a path. Each has a route of its own, which does not know the others."""
     routes = request.app.router.routes
     return ", ".join(
         shown
@@ -132,7 +131,7 @@ async def _answer_invalid(request: Request, error: Exception) -> Response:
 
 
 def _members(request: Request) -> Iterable[str]:
-    """Return which members the body of a request may have."""
+    """Return the members that the body of a request may have."""
     field = getattr(request.scope.get("route"), "body_field", None)
     annotation = None if field is None else field.field_info.annotation
     for kind in (StreamDefinition, QueueDefinition):
@@ -142,7 +141,7 @@ def _members(request: Request) -> Iterable[str]:
 
 
 def _where(location: tuple[object, ...], kind: str) -> str:
-    """Return where a fault is, by names that are ours: others would repeat the input."""
+    """Return where a fault is, by known names only: other names would repeat the input."""
     if kind == UNKNOWN_MEMBER:
         location = location[:-1]
     return ".".join(str(part) for part in location if part in _KNOWN_NAMES) or "request"

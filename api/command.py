@@ -28,21 +28,26 @@ def run(
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.", show_default="8000"),
+        typer.Option(
+            min=0,
+            max=65_535,
+            help="The port to listen on; 0 chooses a free one.",
+            show_default="8000",
+        ),
     ] = None,
     demo: Annotated[
         bool | None,
         typer.Option(
-            "--demo/--no-demo", help="Feed a stream `demo`, to look at.", show_default="demo"
+            "--demo/--no-demo", help="Run a demo feed with four queues.", show_default="demo"
         ),
     ] = None,
     _version: Version = False,
     lists: Annotated[bool, typer.Option("--settings", help="List all settings, and exit.")] = False,
 ) -> None:
-    """Run the service: streams and queues over HTTP, and the page that shows how fresh they are.
+    """Run the service: streams and queues over HTTP, and a page that shows their staleness.
 
-    Every setting can be given as UPSTREAM_NAME in the environment; an option goes before it.
-    `--settings` lists them all.
+    Every setting can be given as UPSTREAM_NAME in the environment. An option takes precedence.
+    `--settings` lists all settings.
     """
     if lists:
         list_settings()
@@ -58,7 +63,7 @@ def run(
         logging.getLogger("api").warning(warning)
     try:
         has_started = serve(loaded)
-    except SettingsError as error:  # a folder that cannot be written, for instance
+    except SettingsError as error:  # such as a folder that is not writable
         typer.echo(error, err=True)
         raise typer.Exit(2) from None
     except CannotListenError as error:
@@ -69,7 +74,7 @@ def run(
 
 
 def list_settings() -> None:
-    """Print every setting with its default, what it is for, and what it may be."""
+    """Print every setting with its default, its meaning, and the values it accepts."""
     for setting in describe():
         typer.echo(f"{setting.variable}={setting.default}")
         typer.echo(f"    {setting.description}")

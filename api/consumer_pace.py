@@ -1,13 +1,13 @@
-"""The pace of consumers that take updates without leases: what an update costs them.
+"""The pace of consumers that dequeue without leases: how long they need for an update.
 
-What they were answered counts as delivered at once, so the time to delivery says nothing. But a
-consumer that was given as much as it asked for, while more waited, comes again when it is done.
+Their updates count as delivered at once, so the time to delivery says nothing. But a consumer that
+got as many updates as it asked for, while more waited, asks again when it is done.
 """
 
 from __future__ import annotations
 
 FORGETTING = 0.05
-"""The weight of the newest update: about the last 20 count."""
+"""The weight of the newest update. About the last 20 updates count."""
 
 
 class ConsumerPace:
@@ -29,16 +29,16 @@ class ConsumerPace:
         self._cost: float | None = None
 
     def answered(self, updates: int, *, more_waits: bool, now: float) -> None:
-        """Note that a consumer was handed so many updates."""
+        """Note that a consumer got this many updates."""
         if not more_waits:
-            self._pending = 0  # it may come again late because there was nothing to come for
+            self._pending = 0  # it may ask again late because nothing waited
             return
         if self._pending == 0:
             self._answered_at = now
         self._pending += updates
 
     def asked(self, now: float) -> None:
-        """Note that a consumer asks for more, and so is done with what it had."""
+        """Note that a consumer asks again, and so has processed what it had."""
         updates = self._pending
         if not updates or now <= self._answered_at:
             return
@@ -50,5 +50,5 @@ class ConsumerPace:
         self._cost = before + share * (seconds - before)
 
     def seconds(self) -> float | None:
-        """Return what one update costs, None while nobody has shown it."""
+        """Return the seconds per update, or None if they are not known yet."""
         return self._cost

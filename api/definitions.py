@@ -1,4 +1,4 @@
-"""What clients say a stream or a queue should be, and the making of it."""
+"""Definitions of streams and queues, as clients send them, and the queues made from them."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ Wrap = Callable[[Scheduler], Scheduler]
 ToldCost = Callable[[], float | None]
 
 IN_PROCESS_LIMIT: Final = 1_000_000
-"""How many updates a queue remembers as handed out, beyond which the oldest count as delivered."""
+"""How many updates of a queue may be in process; beyond it the oldest count as delivered."""
 MOST_WEIGHTS: Final = 1_000
 MOST_WEIGHT_PATTERNS: Final = 64
-"""A queue asks all of them about every key."""
+"""Every pattern is tried for every key."""
 PAGE_BYTES: Final = 4_096
 
 
@@ -57,20 +57,20 @@ Text = Annotated[str, StringConstraints(max_length=1_024), AfterValidator(_is_te
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
 Seconds = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Age = Annotated[float, Field(ge=1e-3, le=1e9, allow_inf_nan=False)]
-"""Seconds by the clock of arrivals, which does not tell much less than a microsecond apart."""
+"""Seconds by the clock of arrivals, which resolves about a microsecond."""
 NotNegative = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
 
 class PoolTooLargeError(UpStreamError, ValueError):
-    """A page pool is to be larger than the memory that can be had."""
+    """A page pool would be larger than the memory that is available."""
 
     def __init__(self) -> None:
-        super().__init__("pool_bytes: there is not so much memory; choose a smaller page pool")
+        super().__init__("pool_bytes: not enough memory; choose a smaller page pool")
 
 
 class Definition(BaseModel):
-    """What definitions have in common: no members but those that are known, and no changes."""
+    """What definitions have in common: unknown members are refused, and they never change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -80,29 +80,29 @@ class StreamDefinition(Definition):
 
     retain: bool = Field(
         default=True,
-        description="Keep the newest value of each key, whether or not a queue needs it.",
+        description="Keep the newest value of each key, even if no queue needs it.",
     )
     forget_after: Age | None = Field(
-        default=None, description="Forget keys that have not updated for so many seconds."
+        default=None, description="Forget a key after this many seconds without an update."
     )
     pool_bytes: Annotated[int, Field(ge=PAGE_BYTES, le=1 << 36)] | None = Field(
         default=None,
-        description="Keep the values in a page pool of this many bytes. Full, it rejects new keys.",
+        description="Keep the values in a page pool of this many bytes. When it is full, updates "
+        "of new keys are rejected. Without it, values take as much memory as they need.",
     )
-
     most_ahead: NotNegative | Literal["auto"] | None = Field(
         default="auto",
-        description="Reject times that are more than this many seconds ahead of the service's "
-        "clock, since later updates of the key would be late; null for no bound. `auto` is a day, "
-        "once half of the stream's times that are not older than a year are near the clock: "
-        "milliseconds among seconds are rejected, and a stream with a time scale of its own has "
-        "no bound.",
+        description="Reject updates whose times are more than this many seconds ahead of the "
+        "service's clock: they would make later updates of their keys late. `null` means no bound. "
+        "`auto` means one day, once half of the stream's times of the last year are near the "
+        "clock. So milliseconds sent by mistake are rejected, and a stream with a time scale of "
+        "its own has no bound.",
     )
 
     def memory(self) -> OnDemandMemory | None:
-        """Return the memory for the stream's values, None for Python's own.
+        """Return the page pool for the stream's values, None for ordinary Python objects.
 
-        PoolTooLargeError if the machine has not got so much.
+        Raises PoolTooLargeError if the machine does not have that much memory.
         """
         if self.pool_bytes is None:
             return None
@@ -113,24 +113,34 @@ class StreamDefinition(Definition):
 
 
 class WindowDefinition(Definition):
-    """Windows of a key's updates, by source time, and what is computed of each."""
+    """Windows of a key's updates, by source time, and the aggregate of each window."""
 
-    size: Seconds
+    size: Seconds = Field(description="The length of a window in seconds.")
     slide: Seconds | None = Field(
-        default=None, description="Seconds between starts; the size if missing."
+        default=None,
+        description="Seconds from the start of a window to the start of the next. By default the "
+        "size, so that windows do not overlap.",
     )
     tick: Seconds | None = Field(
-        default=None, description="The distance of times; a window then closes with its last tick."
+        default=None,
+        description="The distance between times, if they are multiples of it. A window then "
+        "closes with the update at its last tick, rather than with the first update after it.",
     )
     buffer: Literal["lazy", "eager"] = Field(
         default="lazy",
-        description="lazy: the newest window that closed. eager: the newest that started.",
+        description="Which window of a key is served: `lazy` the newest that has closed, `eager` "
+        "the newest that has started.",
     )
-    aggregate: Literal["count", "sum", "min", "max", "mean", "variance", "first", "last"] = "mean"
-    of: Text | None = Field(default=None, description="The member of the value to aggregate.")
+    aggregate: Literal["count", "sum", "min", "max", "mean", "variance", "first", "last"] = Field(
+        default="mean", description="What is computed of the values in a window."
+    )
+    of: Text | None = Field(
+        default=None,
+        description="The member of the values to aggregate, if they are objects.",
+    )
 
     def check(self) -> None:
-        """Raise ValueError if they make no sense; it does not repeat what was given."""
+        """Raise ValueError if the members do not fit together; it does not repeat them."""
         try:
             self.specification()
         except ParameterError as error:
@@ -140,73 +150,95 @@ class WindowDefinition(Definition):
             ) from None
 
     def specification(self) -> WindowSpecification:
-        """Return which windows there are; ParameterError if they make no sense."""
+        """Return the windows' specification; raises ParameterError if its parts do not fit."""
         return WindowSpecification(
             self.size, self.size if self.slide is None else self.slide, self.tick
         )
 
 
 class QueueDefinition(Definition):
-    """A queue: what waits in it, and in which order it is served."""
+    """A queue: which updates wait in it, and in which order they are served."""
 
     stream: Name | None = Field(
-        default=None, description="The stream that feeds it; of the queue's name if missing."
+        default=None,
+        description="The stream that feeds it. By default the stream of the queue's name, which is "
+        "created if it does not exist.",
     )
-    kind: Literal["update", "append", "adaptive", "window"] = "update"
-    scheduler: Literal["index", "in-place", "fifo", "linecutting"] = "index"
+    kind: Literal["update", "append", "adaptive", "window"] = Field(
+        default="update",
+        description="`update` holds at most one update per key, the newest. `append` holds every "
+        "update. `adaptive` holds every update until `capacity` wait, and then conflates. `window` "
+        "serves an aggregate of a window of each key.",
+    )
+    scheduler: Literal["index", "in-place", "fifo", "linecutting"] = Field(
+        default="index",
+        description="Which waiting key is served next: `index` the one that saves most staleness, "
+        "`in-place` the one that has waited longest, `fifo` the one whose newest update is oldest, "
+        "`linecutting` as in-place, with rare keys first. An append queue serves updates in the "
+        "order of their arrival.",
+    )
     weights: dict[Text, NotNegative] = Field(
         default_factory=dict,
         max_length=MOST_WEIGHTS,
-        description="How much the staleness of keys counts, by key or pattern (`GO*`); else 1.",
+        description="How much the staleness of a key counts, by key or by pattern (`GO*`). Other "
+        "keys count 1.",
     )
     longest_wait: Age | None = Field(
-        default=None, description="Serve a key that has waited so many seconds first."
+        default=None, description="Serve a key first once it has waited this many seconds."
     )
     processing_cost: NotNegative | None = Field(
         default=None,
-        description="Seconds that the consumer needs for an update; measured if missing.",
+        description="Seconds that the consumer needs for an update. Measured by default.",
     )
-    window: WindowDefinition | None = None
+    window: WindowDefinition | None = Field(
+        default=None, description="The windows of a queue of kind `window`, which needs them."
+    )
     capacity: Count | None = Field(
-        default=None, description="How much may wait; for an adaptive queue, before it conflates."
+        default=None,
+        description="How many keys may wait, or how many updates in an append or adaptive queue. "
+        "Beyond that an adaptive queue conflates, and other queues reject updates.",
     )
     shedding: bool = Field(
-        default=False, description="A full append queue drops an update at random."
+        default=False,
+        description="Let a full append queue drop a random update instead of rejecting new ones.",
     )
     time_to_live: Age | None = Field(
-        default=None, description="Drop updates that have waited so many seconds."
+        default=None, description="Drop updates that have waited this many seconds."
     )
     lease_seconds: Age | None = Field(
         default=None,
-        description="A dequeued update that is not delivered within this time waits again. Without "
-        "it, what was answered counts as delivered.",
+        description="A dequeued update waits again if it is not delivered within this many "
+        "seconds. Without leases, a dequeued update counts as delivered once it is answered.",
     )
     snapshot: bool = Field(
         default=False,
-        description="Begin with all newest values of the stream, not with what comes next. Push "
-        "connections begin with them anyway, unless they say `snapshot=false`.",
+        description="Begin with the newest value of every key of the stream, not with the next "
+        "update. Push connections do so in any case, unless they ask for `snapshot=false`.",
     )
     keep_for_dequeue: bool | None = Field(
         default=None,
         description="Whether updates wait for a dequeue while only push connections use the "
         "queue. If not, the queue holds nothing and begins at its first dequeue. By default an "
-        "update queue does not keep them, since its stream has the newest values; any other kind "
-        "keeps them if some wait when the first connection opens.",
+        "update queue does not keep them, since its stream has the newest values. A queue of "
+        "another kind keeps them if updates wait when the first connection opens.",
     )
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         for is_wrong, what in (
-            (self.kind == "window" and self.window is None, "kind window needs a window"),
-            (self.kind != "window" and self.window is not None, "a window needs kind window"),
+            (
+                self.kind == "window" and self.window is None,
+                "a queue of kind window needs a window",
+            ),
+            (self.kind != "window" and self.window is not None, "window needs kind window"),
             (self.weights and self.scheduler != "index", "weights need scheduler index"),
             (
                 sum(map(is_pattern, self.weights)) > MOST_WEIGHT_PATTERNS,
-                f"there may be {MOST_WEIGHT_PATTERNS} patterns among the weights",
+                f"weights may have at most {MOST_WEIGHT_PATTERNS} patterns",
             ),
             (
                 sum(map(len, filter(is_pattern, self.weights))) > MOST_CHARACTERS,
-                f"patterns among the weights may have {MOST_CHARACTERS} characters together",
+                f"the patterns of weights may have at most {MOST_CHARACTERS} characters in total",
             ),
             (self.longest_wait and self.scheduler != "index", "longest_wait needs scheduler index"),
             (
@@ -215,16 +247,16 @@ class QueueDefinition(Definition):
             ),
             (
                 self.kind == "adaptive" and self.scheduler == "fifo",
-                "an adaptive queue cannot be served by fifo",
+                "an adaptive queue cannot have scheduler fifo",
             ),
             (
                 self.kind == "adaptive" and self.capacity == 1,
-                "an adaptive queue needs a capacity of 2 or more",
+                "an adaptive queue needs a capacity of at least 2",
             ),
             (
                 self.kind == "window"
                 and (self.capacity, self.time_to_live, self.lease_seconds) != (None, None, None),
-                "a window queue has no capacity, time_to_live or lease_seconds",
+                "a window queue cannot have capacity, time_to_live or lease_seconds",
             ),
         ):
             if is_wrong:
@@ -236,10 +268,10 @@ class QueueDefinition(Definition):
     def make_queue(
         self, *, wrap: Wrap | None = None, told_cost: ToldCost | None = None
     ) -> AnyQueue:
-        """Return a new queue that no stream feeds yet.
+        """Return a new queue that is not attached to a stream yet.
 
-        `wrap` may put its scheduler into another one; `told_cost` tells what an update costs the
-        consumer, unless the definition does.
+        `wrap` may put its scheduler into another one. `told_cost` returns the processing cost, if
+        the definition does not have it.
         """
         cost = told_cost if self.processing_cost is None else self.processing_cost
         match self.kind:

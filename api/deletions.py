@@ -1,8 +1,8 @@
-"""The keys of a stream that were deleted lately, for consumers that were away meanwhile.
+"""The recently deleted keys of a stream, for consumers that were disconnected.
 
 A deleted key is forgotten once all queues have delivered its deletion. A consumer that resumes
-would keep it for ever, so the deletions since then are told to it; the record is bounded, and who
-was away for longer begins anew with a snapshot.
+later would keep the key for ever, so it is sent the deletions since then. The record is bounded. A
+consumer that was disconnected for longer begins again with a snapshot.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_DELETIONS = 10_000
 
 
 class Deletions:
-    """The newest deletions by arrival. `is_gone` tells whether a key has no value at present."""
+    """The newest deletions by arrival. `is_gone` tells whether a key has no value now."""
 
     __slots__ = ("_complete_since", "_is_gone", "_most", "_newest")
 
@@ -36,9 +36,9 @@ class Deletions:
             self._complete_since = nextafter(self._newest.popleft()[0], inf)
 
     def since(self, arrival: float) -> list[Update] | None:
-        """Return the deletions of keys that are gone since `arrival`, None if that is too long ago.
+        """Return the deletions since `arrival` of keys that are gone, None if it is too long ago.
 
-        Of a key that was deleted several times, the last. O(deletions).
+        A key that was deleted several times has its last deletion only. O(deletions).
         """
         if arrival < self._complete_since:
             return None
@@ -50,13 +50,13 @@ class Deletions:
         return list(last.values())
 
     def remembered(self, since: float) -> list[Update]:
-        """Return the deletions of keys that are gone since then, as far back as is known."""
+        """Return the deletions since then of keys that are gone, as far back as the record goes."""
         return self.since(max(since, self._complete_since)) or []
 
     def close(self) -> None:
-        """Free everything, since the stream is gone."""
+        """Release everything, since the stream is closed."""
         self._newest.clear()
-        self._is_gone = bool  # what was here refers to the stream
+        self._is_gone = bool  # the old function refers to the stream
 
     def __len__(self) -> int:
         return len(self._newest)

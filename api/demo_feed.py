@@ -1,8 +1,8 @@
-"""The demo: a feed of prices that is faster than its readers, so that there is something to see.
+"""The demo: one feed of prices, and four queues of it with equally slow consumers.
 
-About a thousand updates a second of 200 symbols, the busiest of which get most of them, and three
-queues of it whose readers are equally slow but are served in different orders: which of the three
-has the freshest picture?
+The feed has about a thousand updates a second of 200 symbols. A few symbols get most of them. Each
+consumer takes 250 updates a second. The queues differ in their policy only, so their staleness
+shows what the policy is worth.
 """
 
 from __future__ import annotations
@@ -21,22 +21,40 @@ from .entries import QueueEntry, StreamEntry
 from .service import Service
 
 STREAM: Final = "demo"
-SCHEDULERS: Final = {"demo-index": "index", "demo-in-place": "in-place", "demo-fifo": "fifo"}
-"""The queues, and what orders each of them."""
+QUEUES: Final[dict[str, dict[str, object]]] = {
+    "demo-append": {"kind": "append", "capacity": 100_000},
+    "demo-fifo": {"scheduler": "fifo"},
+    "demo-in-place": {"scheduler": "in-place"},
+    "demo-index": {"scheduler": "index"},
+}
+"""The queues, and what their definitions do not share.
+
+The append queue is full after about two minutes. From then on it rejects updates, so the demo needs
+a bounded amount of memory however long it runs.
+"""
 
 SYMBOLS: Final = 200
 SKEW: Final = 1.0
 """The exponent of Zipf's law: the second busiest symbol gets half as many updates as the first."""
 UPDATES_PER_SECOND: Final = 1_000.0
 FEED_SECONDS: Final = 0.01
-"""Between two batches of what arrived meanwhile."""
+"""The time between two batches of the feed."""
 LONGEST_CATCH_UP_SECONDS: Final = 0.25
-"""What was held up longer leaves out the rest: a busy service needs no demo on top."""
+"""How much of a delay is made up for. A busy service skips the rest of the demo's work."""
 SECONDS_PER_UPDATE: Final = 0.004
-"""What an update costs each reader: four times what it would take to keep up.
+"""The time that each consumer needs for an update: four times as long as would be fast enough.
 
-The queues are told, since steps that were held up and then made all at once measure something else.
+It is part of the queues' definitions. A measured cost would be wrong after a delay, when consumers
+take several steps at once.
 """
+
+FACTS: Final[dict[str, object]] = {
+    "stream": STREAM,
+    "keys": SYMBOLS,
+    "updates_per_second": UPDATES_PER_SECOND,
+    "seconds_per_update": SECONDS_PER_UPDATE,
+}
+"""What the page says of the demo."""
 
 _NAMED: Final = ("GOOG", "IBM", "GM")
 _LARGEST_MESSAGE: Final = 1_000_000
@@ -45,16 +63,12 @@ _VOLATILITY: Final = 0.0005
 
 def demo_queue(name: str) -> QueueDefinition:
     """Return the definition of one of the demo's queues."""
-    definition = {
-        "stream": STREAM,
-        "scheduler": SCHEDULERS[name],
-        "processing_cost": SECONDS_PER_UPDATE,
-    }
-    return QueueDefinition.model_validate(definition)
+    shared = {"stream": STREAM, "processing_cost": SECONDS_PER_UPDATE}
+    return QueueDefinition.model_validate(shared | QUEUES[name])
 
 
 class Prices:
-    """Random walks of prices with memoryless arrivals, the same ones for the same seed.
+    """Random walks of prices with Poisson arrivals; the same seed gives the same prices.
 
     >>> keys, values = Prices(seed=1).during(0.002)
     >>> len(keys) == len(values)
@@ -71,7 +85,7 @@ class Prices:
         self._prices = np.exp(self._random.normal(4.0, 1.0, symbols)).tolist()
 
     def during(self, seconds: float) -> tuple[list[str], list[bytes]]:
-        """Return the symbols that are updated within so many seconds, and their values as JSON."""
+        """Return the symbols updated in the next `seconds`, and their values as JSON."""
         count = self._random.poisson(UPDATES_PER_SECOND * seconds)
         drawn = np.searchsorted(self._shares[:-1], self._random.random(count), side="right")
         steps = np.exp(self._random.normal(0.0, _VOLATILITY, count)).tolist()
@@ -84,7 +98,7 @@ class Prices:
         return [self.symbols[row] for row in rows], values
 
     def _names(self, count: int) -> list[str]:
-        """Return so many different names, like those of shares; the busiest first."""
+        """Return `count` different names like those of shares, the busiest first."""
         names = dict.fromkeys(_NAMED)
         letters = list(string.ascii_uppercase)
         while len(names) < count:
@@ -92,8 +106,8 @@ class Prices:
         return list(names)[:count]
 
 
-class SlowReader:
-    """A reader of a queue that works on one update at a time, from one step to the next."""
+class SlowConsumer:
+    """A consumer of a queue that processes one update from each step to the next."""
 
     __slots__ = ("_queue", "_update")
 
@@ -102,7 +116,7 @@ class SlowReader:
         self._update: Update | None = None
 
     def step(self) -> None:
-        """Be done with the update taken at the step before, and take the next one."""
+        """Deliver the update that was taken at the step before, and take the next one."""
         queue = self._queue
         if queue.is_dropped:
             return
@@ -112,7 +126,7 @@ class SlowReader:
 
 
 class DemoFeed:
-    """The feed and its readers, as tasks of the service's event loop."""
+    """The feed and its consumers, as tasks of the service's event loop."""
 
     __slots__ = ("_pause", "_prices", "_service")
 
@@ -128,12 +142,12 @@ class DemoFeed:
         self._pause = pause
 
     async def run(self) -> None:
-        """Create the stream and its queues, and feed and read them until cancelled or dropped."""
+        """Create the stream and its queues, and run until cancelled or the stream is deleted."""
         stream, _ = self._service.define_stream(STREAM, StreamDefinition())
-        queues = [self._service.define_queue(name, demo_queue(name))[0] for name in SCHEDULERS]
+        queues = [self._service.define_queue(name, demo_queue(name))[0] for name in QUEUES]
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._feed(stream), name="demo feed")
-            tasks.create_task(self._read(stream, queues), name="demo readers")
+            tasks.create_task(self._consume(stream, queues), name="demo consumers")
 
     async def _feed(self, stream: StreamEntry) -> None:
         now = self._service.clock.now
@@ -147,17 +161,17 @@ class DemoFeed:
                 stream.take_in(keys, values)
             await self._pause(FEED_SECONDS)
 
-    async def _read(self, stream: StreamEntry, queues: list[QueueEntry]) -> None:
-        """Let all readers take their steps together, which makes them equally slow."""
-        readers = [SlowReader(queue) for queue in queues]
+    async def _consume(self, stream: StreamEntry, queues: list[QueueEntry]) -> None:
+        """Let all consumers take their steps together, which makes them equally slow."""
+        consumers = [SlowConsumer(queue) for queue in queues]
         now = self._service.clock.now
-        read_until = now()
+        consumed_until = now()
         while not stream.is_dropped:
             woken_at = now()
-            elapsed = min(woken_at - read_until, LONGEST_CATCH_UP_SECONDS)
+            elapsed = min(woken_at - consumed_until, LONGEST_CATCH_UP_SECONDS)
             steps = int(elapsed / SECONDS_PER_UPDATE)
-            read_until = woken_at - (elapsed - steps * SECONDS_PER_UPDATE)
+            consumed_until = woken_at - (elapsed - steps * SECONDS_PER_UPDATE)
             for _ in range(steps):
-                for reader in readers:
-                    reader.step()
+                for consumer in consumers:
+                    consumer.step()
             await self._pause(SECONDS_PER_UPDATE)

@@ -1,8 +1,7 @@
-"""The way from a request to its handler: plain ASGI for what has to be fast, FastAPI for the rest.
+"""From a request to its handler: ASGI handlers for the fast routes, FastAPI for the others.
 
-A request for one of the plain routes costs two string operations before its handler runs. What a
-handler raises becomes a problem (`errors`); what it raises by a mistake of ours is logged, and
-answered with 500.
+A request for a fast route costs two string operations before its handler runs. An exception of a
+handler becomes a problem (`errors`). An unexpected exception is logged, and answered with 500.
 """
 
 from __future__ import annotations
@@ -39,35 +38,39 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Handler = Callable[[Service, str, Scope, Receive, Send], Awaitable[int]]
 
 HUNG_UP: Final = 499
-"""What is counted for a client that did not wait for its answer."""
+"""The status that is counted for a client that disconnected before its answer."""
 FOREIGN: Final = Problem(
     403,
     "Foreign origin",
-    "a page of another origin asks; name that origin in UPSTREAM_ALLOWED_ORIGINS to allow it",
+    "a page of another origin sent this request; UPSTREAM_ALLOWED_ORIGINS can allow its origin",
 )
 MOST_DEFINITION_BYTES: Final = 1 << 20
-"""How long the body of a request may be that brings no updates."""
-STOPS: Final = Problem(503, "Not ready", "the service stops; try again in a few seconds")
-BUG: Final = Problem(500, "Our mistake", "this should not happen; the service's log tells more")
+"""The longest body of a request that brings no updates."""
+STOPS: Final = Problem(503, "Not ready", "the service is stopping; try again in a few seconds")
+BUG: Final = Problem(500, "Internal error", "the service made a mistake; its log has the details")
 
 
-async def refuse_plain_get(
+async def refuse_get(
     service: Service, name: str, _scope: Scope, _receive: Receive, _send: Send
 ) -> int:
-    """Answer a request for a websocket that asks for no upgrade."""
+    """Refuse a request for the websocket route that is not a websocket handshake."""
     service.queue(name)
-    raise RequestError(426, "No websocket", "connect with a websocket client, ws://.../socket")
+    raise RequestError(
+        426,
+        "No websocket",
+        "this route is for websockets; connect to ws://.../socket with a websocket client",
+    )
 
 
 _STREAMS: Final = "/v1/streams/"
 _QUEUES: Final = "/v1/queues/"
 _SOCKET: Final = "/v1/queues/{queue}/socket"
-_PLAIN: Final[dict[tuple[str, str], tuple[str, Handler, str]]] = {
+_FAST: Final[dict[tuple[str, str], tuple[str, Handler, str]]] = {
     (_STREAMS, "updates"): ("POST", post_updates, "/v1/streams/{stream}/updates"),
     (_QUEUES, "dequeue"): ("POST", post_dequeue, "/v1/queues/{queue}/dequeue"),
     (_QUEUES, "delivered"): ("POST", post_delivered, "/v1/queues/{queue}/delivered"),
     (_QUEUES, "events"): ("GET", serve_events, "/v1/queues/{queue}/events"),
-    (_QUEUES, "socket"): ("GET", refuse_plain_get, _SOCKET),
+    (_QUEUES, "socket"): ("GET", refuse_get, _SOCKET),
 }
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -77,13 +80,13 @@ _log = logging.getLogger("api")
 
 
 def wrong_method(allowed: str) -> Problem:
-    """Return that a route is there for another method."""
+    """Return the problem of a request with the wrong method."""
     headers = ((b"allow", allowed.encode()),)
-    return Problem(405, "Wrong method", f"this route is for {allowed}", headers=headers)
+    return Problem(405, "Wrong method", f"this route accepts {allowed} only", headers=headers)
 
 
 class Dispatch:
-    """An ASGI application: the plain routes, and `others` for everything else."""
+    """An ASGI application: the fast routes, and `others` for everything else."""
 
     def __init__(self, service: Service, others: Application) -> None:
         self.service = service
@@ -107,11 +110,11 @@ class Dispatch:
         path = routed_path(scope)
         prefix = _QUEUES if path.startswith(_QUEUES) else _STREAMS
         name, _, action = path[len(prefix) :].partition("/")
-        plain = _PLAIN.get((prefix, action)) if path.startswith(prefix) else None
-        if plain is None:
+        fast = _FAST.get((prefix, action)) if path.startswith(prefix) else None
+        if fast is None:
             await self._serve_others({**scope, "path": path}, receive, send, started_at)
             return
-        method, handler, route = plain
+        method, handler, route = fast
         if handler is serve_events and self._is_foreign(scope, even_if_safe=True):
             self.service.meter.count(route, scope["method"], FOREIGN.status)
             await answer_problem(send, FOREIGN)
@@ -121,14 +124,14 @@ class Dispatch:
             await answer_problem(send, wrong_method(method))
             return
         if method == "POST" and name.startswith("_"):
-            name = ""  # what is the service's own can only be followed
-        status = await self._serve_plain(handler, name, scope, receive, send)
+            name = ""  # queues of the service's own can only be followed
+        status = await self._serve_fast(handler, name, scope, receive, send)
         if method == "GET" or b"wait=" in scope["query_string"]:
-            self.service.meter.count(route, method, status)  # it lasts as long as its client likes
+            self.service.meter.count(route, method, status)  # it lasts as long as the client likes
         else:
             self.service.meter.observe(route, method, status, perf_counter() - started_at)
 
-    async def _serve_plain(
+    async def _serve_fast(
         self, handler: Handler, name: str, scope: Scope, receive: Receive, send: Send
     ) -> int:
         started = False
@@ -176,7 +179,7 @@ class Dispatch:
             check_path(scope)
             body = await read_body(scope, receive, MOST_DEFINITION_BYTES)
             if method == "HEAD":
-                scope = {**scope, "method": "GET"}  # the server leaves the body of the answer out
+                scope = {**scope, "method": "GET"}  # the server leaves out the body of the answer
             await self._others(scope, received(body, receive), send_noting)
         except ClientGoneError:
             pass
@@ -217,15 +220,15 @@ class Dispatch:
             self.service.meter.count(_SOCKET if is_known else "other", "GET", status)
 
     def _is_foreign(self, scope: Scope, *, even_if_safe: bool = False) -> bool:
-        """Tell whether a browser sends this for a page of another origin, which may change things.
+        """Tell whether a page of another origin sent this request, which may change something.
 
-        Nobody has to log in here, so any page that the user's browser shows could use the service.
-        What is pushed is followed by a subscription, which takes room, so that is refused as well.
+        There is no login, so any page in the user's browser could use the service. Following a
+        queue is refused as well, since a subscription takes room.
         """
         if scope.get("method") in _SAFE and not even_if_safe:
             return False
         origin = header(scope, b"origin")
-        if origin is None:  # as of an image; browsers say where it is shown
+        if origin is None:  # as for an image; browsers say which site sent it
             return header(scope, b"sec-fetch-site") in _ELSEWHERE
         if origin in self._allowed_origins:
             return False

@@ -1,7 +1,7 @@
-"""`/docs`: the description of the API to read and to try, with nothing from the web.
+"""`/docs`: Swagger UI for the API, without files from the web.
 
-FastAPI's own page fetches Swagger UI from another host, which a service behind a firewall has not
-got; here its files come from an installed package.
+FastAPI's own page fetches Swagger UI from another host, which fails behind a firewall. Here the
+files come from an installed package.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KEPT: Final = {"cache-control": "public, max-age=86400", "x-content-type-option
 
 
 def docs_routes() -> list[BaseRoute]:
-    """Return the routes of the page and of what it needs."""
+    """Return the routes of the page and its files."""
     return [
         Route("/docs", _docs, include_in_schema=False),
         Route("/docs/{file}", _file, include_in_schema=False),
@@ -46,7 +46,7 @@ async def _docs(request: Request) -> HTMLResponse:
 async def _file(request: Request) -> Response:
     name = request.path_params["file"]
     if name not in _FILES:
-        raise HTTPException(404, "there is no such file")
+        raise HTTPException(404, "no file has this name")
     return Response(_content(name), media_type=_FILES[name], headers=_KEPT)
 
 

@@ -1,4 +1,4 @@
-"""What the service knows of each stream and each queue, beside what the library does."""
+"""Streams and queues of the service: what it keeps beside the library's objects."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from upstream.push_limits import MOST_APPENDED
 
 from .bodies import stored_length
 from .consumer_pace import ConsumerPace
+from .counters import AnyStatistics, sum_of
 from .definitions import (
     IN_PROCESS_LIMIT,
     AnyQueue,
@@ -37,7 +38,6 @@ from .definitions import (
 from .deletions import Deletions
 from .event_log import EventLog, QueueLog, StreamLog
 from .leases import Leases
-from .lives import AnyStatistics, sum_of
 from .push.subscription import Subscription
 from .queue_reports import QueueReports
 from .staleness_report import LibraryQueue
@@ -49,18 +49,18 @@ Serves = Literal["dequeue", "push"]
 
 
 class StreamEntry:
-    """A stream, who waits for its next update, and who is connected to it."""
+    """A stream, with its connections and the requests that wait for its next update."""
 
     def __init__(
         self, name: str, stream: Stream, definition: StreamDefinition, *, run: str
     ) -> None:
         self.name = name
         self.identity = secrets.token_hex(6)
-        """What tells it from others of its name, before it and after."""
+        """Distinguishes it from earlier and later streams of its name."""
         self.stream = stream
         self.definition = definition
         self.run = f"{run}.{self.identity}"
-        """What tells this life of the stream from others: of its name, and of the service."""
+        """Distinguishes this stream from others of its name, also in other runs of the service."""
         self.queues: dict[str, QueueEntry] = {}
         self.subscribers: set[Subscription] = set()
         self.deletions = Deletions(
@@ -68,14 +68,14 @@ class StreamEntry:
         )
         self.time_bound = TimeBound(definition.most_ahead, now=stream.clock.now)
         self.too_far_ahead = 0
-        """How many updates were rejected since their times were too far ahead."""
+        """How many updates were rejected because their times were too far ahead."""
         self.is_dropped = False
         self.log: StreamLog | None = None
-        """What notes what arrives, if the service keeps an event log."""
+        """Logs what arrives, if the service keeps an event log."""
         self._idle = WakeList()
 
     def take_in(self, keys: Column, values: Column, times: Column | None = None) -> BatchOutcome:
-        """Enqueue a batch, and wake who waits for it."""
+        """Enqueue a batch, and wake what waits for it."""
         outcome = self.stream.enqueue_many(keys, values, times)
         if self.log is not None:
             self.log.arrived(keys, times, outcome)
@@ -83,10 +83,10 @@ class StreamEntry:
         return outcome
 
     def rows_ahead(self, times: Sequence[float] | None) -> list[int]:
-        """Return the rows to reject, since their times are too far ahead, and count them. O(rows).
+        """Return the rows whose times are too far ahead, and count them as rejected. O(rows).
 
-        Where a bound is found only now, keys whose times are beyond it are reset: what found none
-        must not make late what follows.
+        If a bound applies for the first time, keys with times beyond it are reset: they were
+        accepted without a bound, and must not make later updates late.
         """
         bound = self.time_bound
         before = bound.seconds
@@ -100,9 +100,9 @@ class StreamEntry:
         return rows
 
     def reset(self, key: Key) -> bool:
-        """Forget all that is known of a key at once, and return whether it was known.
+        """Forget a key at once, and return whether it was known.
 
-        What waits of it counts as expired; what is in process can be delivered, and does not wait
+        Its waiting updates count as expired. Updates in process can be delivered, but do not wait
         again. The next update is accepted whatever its time.
         """
         if key not in self.stream:
@@ -113,7 +113,7 @@ class StreamEntry:
         return True
 
     def misfits(self, values: Iterable[object]) -> list[int]:
-        """Return which of these values are longer than the stream's whole page pool. O(values)."""
+        """Return the rows whose values do not fit into the stream's page pool. O(values)."""
         rows = []
         for row, value in enumerate(values):
             try:
@@ -123,7 +123,7 @@ class StreamEntry:
         return rows
 
     def take_in_one(self, key: Key, value: object, time: float | None = None) -> Outcome:
-        """Enqueue one update, and wake who waits for it."""
+        """Enqueue one update, and wake what waits for it."""
         try:
             outcome = self.stream.enqueue(key, value, time)
         except PagePoolFullError:
@@ -134,35 +134,35 @@ class StreamEntry:
         return outcome
 
     def delete(self, key: Key) -> Outcome:
-        """Send the deletion of a key; UnknownKeyError if it is not known.
+        """Send the deletion of a key; raises UnknownKeyError if the key is not known.
 
-        Its time is that of the value which it deletes, on the scale of whoever sent that: what is
-        newer than this value is newer than its deletion, too.
+        The deletion has the time of the value that it deletes. So an update that is newer than the
+        value is newer than its deletion, too.
         """
         time = self.stream.newest_time(key)
         if time is None:
             raise UnknownKeyError(key)
         outcome = self.take_in_one(key, TOMBSTONE, time)
-        # Not before: who goes on from the deletion's arrival must be told of it.
+        # Not before: a client that resumes from the deletion's arrival must get it.
         self.deletions.note(key, time=time, arrival=self.stream.now())
         return outcome
 
     def wake_on_update(self, wake: Wake) -> None:
-        """Call `wake` once, after updates were taken in the next time, or the stream is dropped."""
+        """Call `wake` once, after the next updates, or when the stream is closed."""
         self._idle.add(wake)
 
     def wake_waiting(self) -> None:
-        """Call everybody who waits, since the service ends."""
+        """Wake everything that waits, since the service is stopping."""
         self._idle.wake_all()
 
     def stop_waking(self, wake: Wake) -> None:
-        """Do not call `wake`, if it was to be called."""
-        self._idle.discard(wake)
+        """Do not call `wake`."""
+        self._idle.remove(wake)
 
     def drop(self) -> None:
-        """Let those who wait find that there is nothing to wait for, and free everything.
+        """Close the stream: wake what waits, and release everything.
 
-        Answers that are kept for retries may hold on to this entry, but to no page pool.
+        Answers that are kept for retries may refer to this entry, but not to its page pool.
         """
         self.is_dropped = True
         self.stream = Stream()
@@ -172,26 +172,26 @@ class StreamEntry:
 
 
 class QueueEntry:
-    """A queue, the leases on what was handed out, and who waits for more.
+    """A queue, the leases on its updates, and the requests that wait for more.
 
-    Push connections have private queues of its definition. A queue from which nothing was ever
-    dequeued, and that connections were served from, is only their definition. It *rests*: its
-    library queue is one that no stream feeds, so it holds nothing, and no deletion waits for it.
-    The first dequeue attaches that queue, with the keys that have changed since it was defined.
-    A queue does not rest if that would lose what waits in it (`_may_rest`).
+    Every push connection has a private queue with this queue's definition. If connections have
+    followed a queue and nothing was dequeued from it, the queue *rests*: its library queue is
+    attached to no stream, so it holds nothing, and no deletion waits for it. The first dequeue
+    attaches that queue, with the keys that have changed since it was defined. A queue does not rest
+    if updates that wait in it would be lost (`_may_rest`).
     """
 
     def __init__(self, name: str, stream: StreamEntry, definition: QueueDefinition) -> None:
         self.name = name
         self.identity = secrets.token_hex(6)
-        """What tells it from others of its name, before it and after."""
+        """Distinguishes it from earlier and later queues of its name."""
         self.stream = stream
         self.definition = definition
         self.pace = ConsumerPace()
         lease_seconds = definition.lease_seconds
         self.queue: AnyQueue = self._make_queue()
         self.serves: Serves = "dequeue"
-        """Whether it is read by itself, or is only what the queues of connections are like."""
+        """Whether updates are dequeued from it, or only push connections use its definition."""
         self._is_dequeued = False
         self._defined_at = stream.stream.now()
         self._past: AnyStatistics | None = None
@@ -204,29 +204,29 @@ class QueueEntry:
             )
         self.is_dropped = False
         self.log: QueueLog | None = None
-        """What notes what is handed out and delivered, if the queue's events are logged."""
+        """Logs what is dequeued and delivered, if the service keeps an event log."""
         self.reports = QueueReports(self.source)
         self._idle = WakeList()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due = math.inf
 
     def begin(self) -> None:
-        """Let the stream feed the queue, from all newest values if the definition says so."""
+        """Attach the queue to its stream, with a snapshot if the definition asks for it."""
         attach(self.stream.stream, self.queue, snapshot=self.definition.snapshot)
 
     @property
     def source(self) -> LibraryQueue:
-        """The library's queue, whose counters and staleness are those of this one."""
+        """The library's queue, with the counters and the staleness."""
         queue = self.queue
         return queue.queue if isinstance(queue, WindowResults) else queue
 
     def statistics(self) -> AnyStatistics:
-        """Return the exact counters, since the queue was defined."""
+        """Return the exact counters since the queue was defined."""
         present = self.source.statistics()
         return present if self._past is None else sum_of(self._past, present)
 
     def serve_push(self) -> None:
-        """Note that a connection is served: what nobody dequeues from rests from now on."""
+        """Note that a connection follows the queue: it rests from now on if nothing is dequeued."""
         if self._is_dequeued or self.serves == "push" or not self._may_rest():
             return
         if self.log is not None and self._event_log is not None:
@@ -237,10 +237,10 @@ class QueueEntry:
         self._renew()
 
     def _may_rest(self) -> bool:
-        """Tell whether the queue can do without what waits in it.
+        """Tell whether the queue can rest without losing updates that wait in it.
 
-        An update queue can, as its stream has the newest values. Other kinds cannot get back what
-        they drop, so looking at one with a push connection must not empty it.
+        An update queue can, since its stream has the newest values. Other kinds cannot restore what
+        they drop, so a push connection must not empty them.
         """
         if self.definition.keep_for_dequeue is not None:
             return not self.definition.keep_for_dequeue
@@ -257,9 +257,10 @@ class QueueEntry:
         self.reports = QueueReports(self.source)
 
     def _serve_dequeue(self) -> None:
-        """Note that something is dequeued, or would be: the queue does not rest, or no more.
+        """Note a dequeue: a queue that rests is attached now.
 
-        It begins with what a consumer may lack that knew the stream when the queue was defined.
+        It begins with what may be new to a consumer that knew the stream when the queue was
+        defined.
         """
         if self.serves == "dequeue":
             self._is_dequeued = True
@@ -295,7 +296,7 @@ class QueueEntry:
         return updates
 
     def lease(self, updates: Iterable[Update], *, expires: bool) -> list[str] | None:
-        """Return the leases of updates that were taken, None if the queue has none."""
+        """Return leases for dequeued updates, or None if the queue has no leases."""
         if self.leases is None:
             return None
         names = self.leases.grant(updates, now=self.stream.stream.now(), expires=expires)
@@ -303,28 +304,28 @@ class QueueEntry:
         return names
 
     def let_expire(self, names: Iterable[str]) -> None:
-        """Let leases run out that did not while a retry could come."""
+        """Let leases run out that lasted while a retry was possible."""
         if self.leases is not None and not self.is_dropped:
             self.leases.let_expire(names, self.stream.stream.now())
             self.catch_up()
             self._set_timer()
 
     def take_back(self, updates: Iterable[Update], names: Iterable[str] | None) -> None:
-        """Let updates wait again whose answer went nowhere, and end their leases."""
+        """Give back updates whose answer did not arrive, and end their leases."""
         if self.leases is not None:
             for name in names or ():
                 self.leases.end(name)
         self.give_back(updates)
 
     def deliver(self, updates: Iterable[Update]) -> int:
-        """Note that consumers have these updates; return how many were still theirs."""
+        """Deliver updates; return how many of them were still in process."""
         if self.is_dropped:
             return 0
         delivered = 0
         for update in updates:
             try:
                 self.queue.deliver(update)
-            except NotInProcessError:  # so many were handed out since that it was given up
+            except NotInProcessError:  # too many were in process, so it counts as delivered already
                 if self.log is not None:
                     self.log.given_up(update)
                 continue
@@ -334,18 +335,18 @@ class QueueEntry:
         return delivered
 
     def give_back(self, updates: Iterable[Update]) -> None:
-        """Let updates wait again that no consumer got, in the order in which they were served."""
+        """Give back updates that did not reach a consumer, in the order of service."""
         for update in updates:
             self._give_back_one(update)
         self._idle.wake_all()
 
     def catch_up(self) -> None:
-        """Give back what consumers have had for too long."""
+        """Give back updates whose leases have run out."""
         if self.leases is not None and self.leases.expire(self.stream.stream.now()):
             self._idle.wake_all()
 
     def keep_log(self, log: EventLog) -> None:
-        """Note from now on what becomes of updates, where that can be told (see `event_log`).
+        """Log the queue's events from now on, if its kind allows it (see `event_log`).
 
         Called right after the queue was attached.
         """
@@ -354,7 +355,7 @@ class QueueEntry:
         keeps_all = definition.kind == "append"
         drops = definition.capacity is not None or definition.time_to_live is not None
         is_told = definition.kind == "update" or (keeps_all and not drops)
-        is_own = self.name.startswith("_")  # the service's, of which clients need not hear
+        is_own = self.name.startswith("_")  # a queue of the service's own
         if stream is None or isinstance(queue, WindowResults) or not is_told or is_own:
             return
         described: RunDescription = {
@@ -372,11 +373,11 @@ class QueueEntry:
     def attach_private(
         self, wrap: Wrap | None = None, *, snapshot: bool = False, since: float | None = None
     ) -> AnyQueue:
-        """Return a new queue like this one, fed by the same stream, for one connection.
+        """Return a new queue like this one, attached to the same stream, for one connection.
 
-        But that it drops nothing: whoever is behind, or wants a key seldom, gets the newest values,
-        and misses no key. So it has no capacity, nothing expires, and one that keeps every update
-        does so while its reader keeps up.
+        It drops nothing: a client that is behind, or wants a key rarely, gets the newest value of
+        every key. So it has no capacity and no time to live. If this queue is an append queue, the
+        new one keeps every update while the client keeps up, and conflates beyond.
         """
         definition = self.definition
         changes: dict[str, object] = {"shedding": False, "time_to_live": None}
@@ -390,26 +391,26 @@ class QueueEntry:
         return queue
 
     def wake_on_update(self, wake: Wake) -> None:
-        """Call `wake` once, when there may be something to dequeue."""
+        """Call `wake` once, when there may be an update to dequeue."""
         self._idle.add(wake)
         self.stream.wake_on_update(wake)
 
     def wake_waiting(self) -> None:
-        """Call everybody who waits, since the service ends."""
+        """Wake everything that waits, since the service is stopping."""
         self._idle.wake_all()
 
     def stop_waking(self, wake: Wake) -> None:
-        """Do not call `wake`, if it was to be called."""
-        self._idle.discard(wake)
+        """Do not call `wake`."""
+        self._idle.remove(wake)
         self.stream.stop_waking(wake)
 
     def close(self) -> AnyStatistics:
-        """Detach the queue and free what it holds; return the final counters."""
+        """Detach the queue, release what it holds, and return the final counters."""
         self.source.close()
         return self.statistics()
 
     def drop(self) -> None:
-        """Let those who wait find that there is nothing to wait for."""
+        """Close the entry: wake what waits, and end all leases."""
         self.is_dropped = True
         self.reports.close()
         if self.leases is not None:
@@ -428,10 +429,10 @@ class QueueEntry:
             return
         try:
             self.queue.give_back(update)
-        except NotInProcessError:  # it was given up since, and counted as delivered
+        except NotInProcessError:  # it counts as delivered already
             note = None if self.log is None else self.log.given_up
         except PagePoolFullError:
-            self.queue.deliver(update)  # nobody has room for it; it is counted as handed out
+            self.queue.deliver(update)  # there is no room for it, so it counts as delivered
             note = None if self.log is None else self.log.delivered
         else:
             note = None if self.log is None else self.log.returned
@@ -466,6 +467,6 @@ def attach(
     since: float | None = None,
     deletions: Iterable[Update] = (),
 ) -> None:
-    """Let a stream feed a queue of any kind; see `Stream.attach`."""
+    """Attach a queue of any kind to a stream; see `Stream.attach`."""
     fed = queue.queue if isinstance(queue, WindowResults) else queue
     stream.attach(fed, snapshot=snapshot or since is not None, since=since, deletions=deletions)

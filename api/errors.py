@@ -1,7 +1,7 @@
-"""From exceptions to statuses: one table, and the answers made of it (RFC 9457).
+"""From exceptions to HTTP statuses: one table, and the answers made from it (RFC 9457).
 
-An answer says what is wrong and what to do. It never repeats what was sent, but for a name that is
-not known (`unknown_names`).
+An answer says what is wrong and what to do. It never repeats the input, except an unknown name
+(`unknown_names`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PROBLEM_TYPE: Final = "application/problem+json"
 
 
 class RequestError(UpStreamError, ValueError):
-    """A request that cannot be carried out, with the status that says so."""
+    """A request that cannot be carried out, with the status of its answer."""
 
     def __init__(self, status: int, title: str, detail: str, **members: object) -> None:
         self.status = status
@@ -52,7 +52,7 @@ class RequestError(UpStreamError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a client is told of what went wrong."""
+    """The answer to a request that failed."""
 
     status: int
     title: str
@@ -76,7 +76,7 @@ class Problem:
 STATUSES: Final[dict[type[Exception], tuple[int, str]]] = {
     UnknownNameError: (404, "Unknown name"),
     UnknownKeyError: (404, "Unknown key"),
-    DefinitionDiffersError: (409, "Defined otherwise"),
+    DefinitionDiffersError: (409, "Different definition"),
     NameTakenError: (409, "Name taken"),
     AnswerNotKeptError: (409, "Answer not kept"),
     IdempotencyKeyReusedError: (422, "Idempotency-Key reused"),
@@ -99,11 +99,11 @@ STATUSES: Final[dict[type[Exception], tuple[int, str]]] = {
     TooManyConnectionsError: (503, "Too many connections"),
     ServiceStopsError: (503, "Not ready"),
 }
-"""The status and the title of each condition; an exception has those of its nearest parent."""
+"""The status and title of each exception; a subclass has those of its nearest parent."""
 
 
 def problem_of(error: Exception) -> Problem | None:
-    """Return what a client is told of an exception, None if it is a bug of ours."""
+    """Return the answer for an exception, or None if the exception is a bug of the service."""
     if isinstance(error, RequestError):
         return Problem(error.status, error.title, str(error), dict(error.members))
     for kind in type(error).__mro__:
@@ -114,7 +114,7 @@ def problem_of(error: Exception) -> Problem | None:
 
 
 def _detail(error: Exception) -> str:
-    """Return the exception's message, unless it would repeat the input."""
+    """Return the exception's message, or another one if that would repeat the input."""
     if isinstance(error, UnknownNameError):
-        return f"there is no {error.kind} of that name; PUT /v1/{error.kind}s/NAME creates one"
+        return f"no {error.kind} has this name; PUT /v1/{error.kind}s/NAME creates one"
     return str(error)

@@ -1,8 +1,8 @@
-"""The last minutes of what the page's charts show, so that a page that opens is not empty.
+"""The last five minutes of what the page's charts show, so that a page begins with them.
 
-While no page is open, the monitor publishes nothing. So this takes a few numbers of each queue
-every five seconds, and keeps them for as long as the charts show. It uses at most a hundredth of
-the time: with many queues it samples less often, and of queues with many keys only the counters.
+Without subscribers the monitor publishes nothing. So a few numbers of each queue are sampled every
+five seconds, and kept for as long as the charts show. This takes at most a hundredth of the time:
+many queues are sampled less often, and of queues with many keys only the counters are.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
+from .counters import queue_counters, stream_counters
 from .entries import QueueEntry
 from .queue_reports import FEW_KEYS
 from .service import Service
-from .service_state import State, queue_counters, resident_bytes, stream_counters
+from .service_state import State, resident_bytes
 
 SAMPLE_SECONDS: Final = 5.0
 SAMPLES: Final = 60
-"""How many are kept: five minutes of them, which the charts show."""
+"""How many samples are kept: those of five minutes."""
 MOST_NAMES: Final = 200
-"""Of how many queues, and of how many streams, they are kept."""
+"""The most queues, and the most streams, whose samples are kept."""
 SHARE: Final = 0.01
 OF_REPORTS: Final = (
     *("present_queue_staleness", "present_application_staleness"),
@@ -36,9 +37,9 @@ Sample = tuple[float | None, ...]
 
 
 class History:
-    """Samples by key, as the monitor calls them: `service`, `stream/NAME`, `queue/NAME`.
+    """Samples by the keys of the monitor: `service`, `stream/NAME`, `queue/NAME`.
 
-    `busy` tells for how many seconds this thread has worked, and `pause` waits for so many.
+    `busy` returns the seconds for which this thread has worked, and `pause` waits.
     """
 
     __slots__ = ("_busy", "_names", "_now", "_pause", "_samples", "_service")
@@ -76,7 +77,7 @@ class History:
             del self._samples[key], self._names[key]
 
     def states(self) -> dict[str, list[State]]:
-        """Return the samples by key, the oldest first, each with the names of its numbers."""
+        """Return the samples by key, oldest first, each with the names of its numbers."""
         return {
             key: [dict(zip(self._names[key], sample, strict=True)) for sample in samples]
             for key, samples in self._samples.items()
@@ -84,14 +85,14 @@ class History:
 
     def _add(self, key: str, state: Mapping[str, float | None]) -> None:
         names = tuple(state)
-        if self._names.setdefault(key, names) != names:  # it was made anew, as another kind
+        if self._names.setdefault(key, names) != names:  # it was created again, as another kind
             del self._samples[key]
             self._names[key] = names
         samples = self._samples.setdefault(key, deque(maxlen=SAMPLES))
         samples.append(tuple(state.values()))
 
     def _states(self) -> Iterator[tuple[str, Callable[[], Mapping[str, float | None]]]]:
-        """Yield each key with what takes its sample; what is gone by then is left out."""
+        """Yield each key with a function that takes its sample."""
         service = self._service
         yield "service", self._service_state
         for name in _shown(service.streams):

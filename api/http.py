@@ -1,4 +1,4 @@
-"""Plain ASGI: reading a request and sending an answer, for the routes that have to be fast."""
+"""Reading requests and sending answers over ASGI, for the routes that have to be fast."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["Message", "Receive", "Scope", "Send", "header"]
 JSON: Final = "application/json"
 MOST_PARAMETERS: Final = 100
 SEGMENTS_BEFORE_KEY: Final = 5
-"""How many parts a path has before a key: nothing, `v1`, `streams`, the name, and `keys`."""
+"""How many parts a path has before a key: an empty one, `v1`, `streams`, the name, `keys`."""
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
 class ClientGoneError(Exception):
-    """The client has hung up before its request was complete, or answered."""
+    """The client disconnected before its request was complete or answered."""
 
 
 def check_path(scope: Scope) -> None:
-    """Raise RequestError if the path is no UTF-8, of which servers make question marks."""
+    """Raise RequestError if the path is not UTF-8; the server would use question marks."""
     raw: bytes = scope["raw_path"]
     if b"%" in raw:
         try:
@@ -37,9 +37,9 @@ def check_path(scope: Scope) -> None:
 def routed_path(scope: Scope) -> str:
     """Return the path by which a route is found.
 
-    It is divided at the slashes that were sent as such, and then its parts are decoded. An encoded
-    slash stays `%2F`, which is in no name. A key, which is the rest of its path, is left as it was
-    sent: `key_paths` decodes it.
+    The path is split at its literal slashes, and then its parts are decoded. An encoded slash stays
+    `%2F`, which no name contains. A key, which is the rest of its path, stays as it was sent: its
+    convertor (`routes/parameters`) decodes it.
     """
     raw: bytes = scope["raw_path"]
     if b"%" not in raw:
@@ -52,7 +52,7 @@ def routed_path(scope: Scope) -> str:
 
 
 def query(scope: Scope) -> dict[str, str]:
-    """Return the parameters of the request, of each the last; RequestError of too many."""
+    """Return the last value of each query parameter; RequestError if there are too many."""
     raw = scope["query_string"]
     if not raw:
         return {}
@@ -62,13 +62,13 @@ def query(scope: Scope) -> dict[str, str]:
         )
     except ValueError:
         raise RequestError(
-            422, "Too many parameters", f"a query may have {MOST_PARAMETERS} parameters"
+            422, "Too many parameters", f"a query may have at most {MOST_PARAMETERS} parameters"
         ) from None
     return dict(pairs)
 
 
 def check_known(parameters: dict[str, str], known: Iterable[str]) -> None:
-    """Raise RequestError if there is a parameter of another name: it may be mistyped."""
+    """Raise RequestError if a parameter is unknown, since it may be mistyped."""
     unknown = parameters.keys() - set(known)
     if unknown:
         detail = unknown_name("parameter", min(unknown), known)
@@ -78,7 +78,7 @@ def check_known(parameters: dict[str, str], known: Iterable[str]) -> None:
 def number(
     parameters: dict[str, str], name: str, default: float, *, least: float, most: float
 ) -> float:
-    """Return a parameter that is a number within bounds; RequestError if it is not."""
+    """Return a number within bounds from the query; RequestError if it is something else."""
     text = parameters.get(name)
     if text is None:
         return default
@@ -96,7 +96,7 @@ def number(
 def whole_number(
     parameters: dict[str, str], name: str, default: int, *, least: int, most: int
 ) -> int:
-    """Return a parameter that is a whole number within bounds; RequestError if it is not."""
+    """Return a whole number from the query; RequestError if it is something else."""
     value = number(parameters, name, default, least=least, most=most)
     if value != int(value):
         raise RequestError(422, "Bad parameter", f"{name} must be a whole number")
@@ -104,7 +104,7 @@ def whole_number(
 
 
 def flag(parameters: dict[str, str], name: str) -> bool:
-    """Return a parameter that is true or false; RequestError if it is something else."""
+    """Return a boolean from the query; RequestError if it is something else."""
     value = _FLAGS.get(parameters.get(name, "false").lower())
     if value is None:
         raise RequestError(422, "Bad parameter", f"{name} must be true or false")
@@ -112,9 +112,9 @@ def flag(parameters: dict[str, str], name: str) -> bool:
 
 
 async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
-    """Return the body; RequestError if it is too long, or encoded in any way but in chunks.
+    """Return the body; RequestError if it is too long or compressed.
 
-    How long it may take to come is the server's business (`patient_protocol`).
+    The server limits how long it may take to arrive (`protocols`).
     """
     for name, value in scope["headers"]:
         if name == b"content-length":
@@ -123,10 +123,10 @@ async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
         elif name == b"content-encoding" and value.lower() not in (b"", b"identity"):
             raise RequestError(415, "Unsupported content encoding", "send the body uncompressed")
         elif name == b"transfer-encoding" and (
-            # HTTP/1.0 has none: the proxy that forwards one has not seen where the body ends.
+            # HTTP/1.0 has no chunks, so a proxy of 1.0 has not seen where the body ends.
             value.strip().lower() != b"chunked" or scope["http_version"] == "1.0"
         ):
-            detail = "send the body uncompressed, with its length or in chunks"
+            detail = "send the body uncompressed, with a Content-Length or chunked"
             raise RequestError(501, "Unsupported transfer coding", detail)
     parts: list[bytes] = []
     size = 0
@@ -146,12 +146,12 @@ async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
 
 def _too_large(most: int) -> RequestError:
     return RequestError(
-        413, "Body too large", f"a body may have {most} bytes here", most_bytes=most
+        413, "Body too large", f"the body may have at most {most} bytes", most_bytes=most
     )
 
 
 def received(body: bytes, receive: Receive) -> Receive:
-    """Return what gives a body that was read already, and then what `receive` gives."""
+    """Return a `receive` that first returns a body which was already read."""
     is_given = False
 
     async def receive_again() -> Message:
@@ -165,9 +165,9 @@ def received(body: bytes, receive: Receive) -> Receive:
 
 
 def has_hung_up(scope: Scope) -> bool:
-    """Tell whether the connection of a request is known to be gone, so no answer would arrive.
+    """Tell whether the client is known to have disconnected, so that no answer would arrive.
 
-    Ask before answering: where a connection is not to be kept, the answer's end closes it, too.
+    Ask before answering, since the end of an answer may close the connection as well.
     """
     transport = scope.get("extensions", {}).get(EXTENSION, {}).get("transport")
     return transport is not None and transport.is_closing()
@@ -199,7 +199,7 @@ async def answer(
 async def answer_problem(send: Send, problem: Problem) -> None:
     """Send a problem.
 
-    The connection stays open. So a client that is still sending its body can read the problem; the
-    server discards the rest of the body (`patient_protocol`).
+    The connection stays open, so that a client that is still sending its body can read the problem.
+    The server ignores the rest of the body (`protocols`).
     """
     await answer(send, problem.status, problem.body(), PROBLEM_TYPE, problem.headers)

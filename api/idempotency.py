@@ -1,10 +1,11 @@
-"""Answers kept for a while, so that a retry of a request gets the same one and does nothing again.
+"""Answers kept for some time, so that a retry gets the answer of the first request.
 
 A client that got no answer cannot know whether its request was carried out. It sends the request
-again with the same `Idempotency-Key`; who comes while the first is still under way waits for it.
+again with the same `Idempotency-Key`. A retry that arrives while the first request is still under
+way waits for its answer.
 
-Where answers are too large to be kept for so long, it is remembered that there was one: who asks
-for it again is told so, rather than served a second time.
+If an answer is too large to be kept that long, the service remembers that it existed. A retry then
+gets an error that says so, and is not carried out again.
 """
 
 from __future__ import annotations
@@ -27,33 +28,33 @@ class IdempotencyKeyError(UpStreamError, ValueError):
 
     def __init__(self) -> None:
         super().__init__(
-            f"an Idempotency-Key is 1 to {LONGEST_KEY} printable ASCII characters; send a new UUID "
-            "with each request, and the same one with its retries"
+            f"an Idempotency-Key has 1 to {LONGEST_KEY} printable ASCII characters; send a new "
+            "UUID with each request, and the same UUID with its retries"
         )
 
 
 class IdempotencyKeyReusedError(UpStreamError, ValueError):
-    """An idempotency key came with another request than before."""
+    """An idempotency key was used for another request before."""
 
     def __init__(self) -> None:
         super().__init__(
-            "this Idempotency-Key came with another request before; use a new one for each request"
+            "this Idempotency-Key was used for another request; use a new one for each request"
         )
 
 
 class AnswerNotKeptError(UpStreamError, LookupError):
-    """A retry came for a request that was carried out, and whose answer is not kept any more."""
+    """A retry repeats a request that was carried out, but whose answer is no longer kept."""
 
     def __init__(self) -> None:
         super().__init__(
-            "this request was carried out, but its answer is no longer kept; ask for less at once, "
-            "or raise UPSTREAM_IDEMPOTENCY_BYTES"
+            "the request was carried out, but its answer is no longer kept; ask for fewer updates "
+            "at once, or raise UPSTREAM_IDEMPOTENCY_BYTES"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a client was answered."""
+    """The answer that a client got."""
 
     status: int
     content_type: str
@@ -66,19 +67,19 @@ class Record:
 
     fingerprint: bytes
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when it was carried out, or given up."""
+    """Set when the request was carried out or has failed."""
     is_done: bool = False
-    """Whether it was carried out."""
+    """Whether the request was carried out."""
     answer: Answer | None = None
-    """What was answered, as long as that is kept."""
+    """The answer, as long as it is kept."""
     done_at: float = math.inf
     lasts_until: float = math.inf
-    """When a retry is a new request, though the answer would still be kept."""
+    """From when on a retry is a new request, even if the answer is still kept."""
     on_forget: Callable[[], None] | None = None
-    """What to do when a retry can no longer get the answer."""
+    """Called when retries can no longer get the answer."""
 
     def drop(self) -> int:
-        """Let go of the answer, and return how long it was."""
+        """Forget the answer, and return its length."""
         answer, on_forget = self.answer, self.on_forget
         self.answer = self.on_forget = None
         if on_forget is not None:
@@ -87,13 +88,13 @@ class Record:
 
 
 def check_key(key: str) -> None:
-    """Raise IdempotencyKeyError unless `key` can be one."""
+    """Raise IdempotencyKeyError unless `key` is valid."""
     if not (1 <= len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
         raise IdempotencyKeyError
 
 
 def fingerprint(*parts: bytes) -> bytes:
-    """Return what tells one request from another."""
+    """Return a digest that identifies a request."""
     digest = blake2b(digest_size=16)
     for part in parts:
         digest.update(len(part).to_bytes(8, "big"))
@@ -102,7 +103,7 @@ def fingerprint(*parts: bytes) -> bytes:
 
 
 class IdempotentAnswers:
-    """The answers of late, the oldest forgotten first: by age and number, and dropped by size."""
+    """Recent answers. The oldest are forgotten first: bounded by age, number and size."""
 
     __slots__ = (
         "_bytes",
@@ -127,7 +128,7 @@ class IdempotentAnswers:
         self._under_way: dict[str, Record] = {}
         self._done: OrderedDict[str, Record] = OrderedDict()
         self._kept: OrderedDict[str, Record] = OrderedDict()
-        """Those of `_done` whose answers are kept."""
+        """The entries of `_done` whose answers are kept."""
         self._bytes = 0
         self._timer: asyncio.TimerHandle | None = None
         self.replays = 0
@@ -136,10 +137,10 @@ class IdempotentAnswers:
     async def once(
         self, what: str, retry_key: str | None, parts: Iterable[bytes], act: Callable[[], Answer]
     ) -> Answer:
-        """Return what `act` answers, or what was answered to the same request before.
+        """Return the answer of `act`, or the answer to the same request before.
 
-        `what` is done to what, `parts` tell the request from others, and without a key there is
-        nothing to compare with. IdempotencyKeyError if the key is none.
+        `what` names the action and its object, and `parts` identify the request. Without a key
+        `act` is always called. Raises IdempotencyKeyError if the key is not valid.
         """
         if retry_key is None:
             return act()
@@ -151,17 +152,17 @@ class IdempotentAnswers:
         try:
             answer = act()
         except BaseException:
-            self.abandon(key)
+            self.cancel(key)
             raise
         self.finish(key, answer)
         return answer
 
     async def begin(self, key: str, request: bytes) -> Record:
-        """Return the record of a request: with an answer if there is one, else it is the caller's.
+        """Return the record of a request: with its answer, or else for the caller to carry out.
 
-        Who gets one without an answer has to call `finish` or `abandon`. Waits while the same
-        request is under way. IdempotencyKeyReusedError if the key came with another request,
-        AnswerNotKeptError if it was carried out and the answer is not kept.
+        The caller that receives a record without an answer must call `finish` or `cancel`. It waits
+        while the same request is under way. Raises IdempotencyKeyReusedError if the key was used
+        for another request, and AnswerNotKeptError if the answer is no longer kept.
         """
         self.forget_old()
         while True:
@@ -187,7 +188,7 @@ class IdempotentAnswers:
         on_forget: Callable[[], None] | None = None,
         lasts_until: float = math.inf,
     ) -> None:
-        """Keep the answer; `on_forget` is called when a retry can no longer get it."""
+        """Keep the answer. `on_forget` is called when a retry can no longer get it."""
         record = self._done[key] = self._kept[key] = self._under_way.pop(key)
         record.is_done = True
         record.answer = answer
@@ -199,14 +200,14 @@ class IdempotentAnswers:
         self.forget_old()
         self._set_timer()
 
-    def abandon(self, key: str) -> None:
-        """Let the next one with this key carry the request out, since this one was not."""
+    def cancel(self, key: str) -> None:
+        """Let the next request with this key be carried out, since this one was not."""
         self._under_way.pop(key).ended.set()
 
     def forget_old(self) -> None:
-        """Forget what is too old, or too many, and drop answers that are too much together.
+        """Forget answers that are too old, too many, or too large together.
 
-        The last answer is kept however long it is.
+        The last answer is kept, however long it is.
         """
         oldest = self._now() - self._seconds
         done = self._done
@@ -219,7 +220,7 @@ class IdempotentAnswers:
             self._bytes -= self._kept.popitem(last=False)[1].drop()
 
     def forget_all(self) -> None:
-        """Forget everything that is not under way."""
+        """Forget all requests that are not under way."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -239,7 +240,7 @@ class IdempotentAnswers:
             self._bytes -= record.drop()
 
     def _set_timer(self) -> None:
-        """Forget what is old in time, though no further request comes."""
+        """Forget old answers in time, even if no further request comes."""
         if self._timer is None and self._done:
             due = next(iter(self._done.values())).done_at + self._seconds
             delay = max(due - self._now(), 0.0) + 0.1

@@ -1,9 +1,9 @@
-"""Numbers by patterns of keys: weights, for instance, of which one pattern covers many keys.
+"""Numbers by patterns of keys, such as weights.
 
-A pattern is a shell's, as in Python's `fnmatch`: `*` stands for anything, `?` for one character,
-`[AB]` for one of some, `[!AB]` for any other one. It is translated here, since how `fnmatch` ends
-its regular expressions differs between versions of Python. It is matched against the key's text: a
-string is its own, any other key's is its JSON text.
+A pattern is a shell's, as in Python's `fnmatch`: `*` matches anything, `?` one character, `[AB]`
+one of these, `[!AB]` any other one. It is translated here, since `fnmatch` ends its expressions
+differently in different versions of Python. A pattern is matched against the key's text: a string
+itself, or the JSON text of another key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 from upstream import Key
 
 MOST_CHARACTERS = 2_048
-"""How long all patterns of a kind may be together: a key is held against each sign of them."""
+"""The most characters of all patterns together, since a key is compared with each of them."""
 
 _SIGNS = re.compile(r"\[!?+\]?+[^\]]*+\]|.", re.DOTALL)
 """One sign of a pattern: a character, or a set of them, in which `*` means itself. A `]` right
@@ -24,7 +24,7 @@ behind the opening of a set is in it."""
 
 
 def text_of(key: Key) -> str:
-    """Return what patterns are matched against.
+    """Return the text of a key that patterns are matched against.
 
     >>> text_of("IBM"), text_of(("IBM", 1))
     ('IBM', '["IBM",1]')
@@ -33,7 +33,7 @@ def text_of(key: Key) -> str:
 
 
 class KeyPatterns:
-    """A function of keys, told by patterns: an exact text first, else the first that matches.
+    """A function of keys by patterns: an exact text first, else the first pattern that matches.
 
     >>> weight = KeyPatterns({"IBM": 3.0, "I*": 2.0}, otherwise=1.0)
     >>> weight("IBM"), weight("INTC"), weight("MSFT")
@@ -64,15 +64,15 @@ class KeyPatterns:
 
 
 def is_pattern(text: str) -> bool:
-    """Tell whether a text may stand for several keys."""
+    """Tell whether a text may match several keys."""
     return any(sign in text for sign in "*?[")
 
 
 def _expression(pattern: str) -> str:
-    """Return the regular expression of a pattern, one that never goes back over a `*`.
+    """Return the regular expression of a pattern, without backtracking over a `*`.
 
-    What follows a `*` is sought as early as can be: if the rest does not match from there, it does
-    not from anywhere later. Only the last piece has to stand at the end.
+    The text after a `*` is matched as early as possible: if the rest does not match from there, it
+    does not match later. Only the last piece must be at the end.
     """
     pieces: list[list[str]] = [[]]
     for sign in _SIGNS.findall(pattern):
@@ -96,9 +96,9 @@ def _sign(sign: str) -> str:
 
 
 def _set(characters: str) -> str:
-    """Return the regular expression of a set, given what is between its brackets.
+    """Return the regular expression of a set, given the text between its brackets.
 
-    A range that ends before it starts holds nothing.
+    A range that ends before it starts is empty.
     """
     negated = characters.startswith("!")
     position = int(negated)

@@ -1,7 +1,7 @@
-"""Leases: what a consumer was handed waits again, unless it is delivered in time.
+"""Leases: a dequeued update waits again unless it is delivered in time.
 
-A lease that was granted under an idempotency key does not run out while a retry may come, since
-that is to get the same answer; when no retry can come any more it is one like all others.
+A lease that was granted under an idempotency key does not run out while a retry is possible, since
+a retry gets the same answer. After that it is a lease like any other.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from typing import Final
 from upstream import Key, Update
 
 SPARE_ENTRIES: Final = 64
-"""So many entries of leases that have ended are kept in any case."""
+"""How many entries of ended leases are kept before they are removed."""
 
 
 @dataclass(slots=True)
 class Lease:
-    """One update in a consumer's hands."""
+    """The lease of one update."""
 
     name: str
     update: Update
     ends_at: float
-    """When it would run out, by the stream's clock."""
+    """When it runs out, by the stream's clock."""
     may_expire: bool
 
 
 class Leases:
     """The leases of one queue. O(log leases) per lease.
 
-    `give_back` is called with each update whose lease runs out. There are `most` at once, beyond
-    which the oldest end: the queue has taken those updates as delivered.
+    `give_back` is called with each update whose lease runs out. There are at most `most` leases.
+    Beyond that the oldest end, since the queue counts their updates as delivered.
     """
 
     __slots__ = (
@@ -52,7 +52,7 @@ class Leases:
     def __init__(self, seconds: float, *, give_back: Callable[[Update], None], most: int) -> None:
         self.seconds = seconds
         self._most = most
-        # Names are told apart from those of a queue of the same name, before this one or after.
+        # Names differ from those of earlier and later queues of the same name.
         self._token = secrets.token_hex(5)
         self._give_back = give_back
         self._numbers = count(1)
@@ -76,7 +76,7 @@ class Leases:
         return names
 
     def end(self, name: str) -> Update | None:
-        """End a lease and return its update, None if there is no such lease (any more)."""
+        """End a lease and return its update, or None if the lease is unknown or has ended."""
         lease = self._by_name.pop(name, None)
         if lease is None:
             return None
@@ -90,11 +90,11 @@ class Leases:
         return lease.update
 
     def of_key(self, key: Key) -> list[str]:
-        """Return the leases of a key's updates, the oldest first."""
+        """Return the leases of a key's updates, oldest first."""
         return list(self._by_key.get(key, ()))
 
     def let_expire(self, names: Iterable[str], now: float) -> None:
-        """Let those leases that have not ended run out, `seconds` after they were granted."""
+        """Let these leases run out `seconds` after they were granted, if they have not ended."""
         for name in names:
             lease = self._by_name.get(name)
             if lease is not None and not lease.may_expire:
@@ -102,7 +102,7 @@ class Leases:
                 heappush(self._dues, (max(lease.ends_at, now), name))
 
     def expire(self, now: float) -> int:
-        """Give back what has run out, and return how many there were."""
+        """Give back the updates whose leases have run out, and return their number."""
         expired = 0
         while self._dues and self._dues[0][0] <= now:
             update = self.end(heappop(self._dues)[1])
@@ -112,13 +112,13 @@ class Leases:
         return expired
 
     def next_due(self) -> float:
-        """Return when the next lease runs out, infinity if none will."""
+        """Return when the next lease runs out; infinity if none does."""
         while self._dues and self._dues[0][1] not in self._by_name:
             heappop(self._dues)
         return self._dues[0][0] if self._dues else math.inf
 
     def clear(self) -> None:
-        """End all leases, as their queue is gone."""
+        """End all leases, since their queue is closed."""
         self._by_name.clear()
         self._by_key.clear()
         self._dues.clear()

@@ -1,7 +1,7 @@
-"""Logs: one event a line on stderr, as text for people or as JSON for programs.
+"""Logs: one event per line on stderr, as text for people or as JSON for programs.
 
-What clients send stays out of them: no bodies, keys, values, headers or query strings. Paths can
-have keys in them, and so can the messages of some exceptions; they are cut, at every level.
+What clients send is never logged: no bodies, keys, values, headers or query strings. Paths may
+contain keys, and so may the messages of some exceptions; these are cut, at every level.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ TELLING: Final = (
 and ValueError, quote what was wrong, which a client may have sent."""
 
 MOST_CAUSES: Final = 8
-"""How many exceptions of a chain, and of a group, are told."""
+"""The most exceptions of a chain, or of a group, that are logged."""
 MOST_FRAMES: Final = 50
 REPEATED_SECONDS: Final = 10.0
-"""How long equal warnings of a library are only counted after one was logged."""
+"""After one warning of a library, equal ones are only counted for this long."""
 
 HIDDEN: Final = frozenset(
     {"authorization", "body", "cookie", "headers", "key", "keys", "password", "payload", "query"}
     | {"secret", "token", "value", "values"}
 )
-"""Fields that are not shown, should anybody give them to an event."""
+"""Fields that are never shown, even if an event has them."""
 
 KEY_IN_PATH: Final = re.compile(r"(/keys/)[^\s?\"]+")
 QUERY_STRING: Final = re.compile(r"\?[^\s\"]+")
@@ -49,11 +49,11 @@ _FILTERS: Final = ("repeated", "without_connections")
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {
     *("asctime", "color_message", "message", "taskName")
 }
-"""Attributes that records have anyway; whatever else is in `extra` is a field of the event."""
+"""Attributes that every record has. Whatever else is in `extra` is a field of the event."""
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: time, level, logger, event, and the fields of the event."""
+    """One JSON object per line: time, level, logger, event, and the fields of the event."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -77,7 +77,7 @@ class TextFormatter(logging.Formatter):
     """One line of text: time, level, event, fields as name=value; a traceback follows it."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, or lines."""
+        """Return the line or lines."""
         event, fields = _event_and_fields(record)
         named = "".join(f"  {name}={_quoted(value)}" for name, value in fields.items())
         line = f"{_time_of(record)} {record.levelname.lower():8} {_escaped(event)}{named}"
@@ -86,7 +86,7 @@ class TextFormatter(logging.Formatter):
 
 
 class WithoutConnections(logging.Filter):
-    """Lets everything pass but what uvicorn tells of each websocket: that is an access log, too."""
+    """Lets all records pass except uvicorn's line for each websocket, which is an access log."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Tell whether to log the record."""
@@ -96,10 +96,10 @@ class WithoutConnections(logging.Filter):
 
 
 class Repeated(logging.Filter):
-    """Lets one of equal warnings pass in `seconds`, with how many there were since the last one.
+    """Lets one of equal warnings pass in `seconds`, with their number since the last one.
 
-    Clients cause the warnings of libraries, such as that for what is no HTTP, as often as they
-    like. What has a traceback is our mistake, and passes.
+    Clients can cause warnings of libraries, such as that about invalid HTTP, as often as they like.
+    A record with a traceback is a mistake of the service, and passes.
     """
 
     def __init__(self, seconds: float = REPEATED_SECONDS) -> None:
@@ -132,7 +132,8 @@ def configure(settings: Settings) -> None:
 def dict_config(settings: Settings) -> dict[str, object]:
     """Return the configuration of logging, for `uvicorn.Config(log_config=...)`.
 
-    Give uvicorn `log_level=None` with it, else it sets levels of its own, and no `use_colors`.
+    Call uvicorn with `log_level=None`, since it would set levels of its own, and without
+    `use_colors`.
     """
     level = settings.log_level.upper()
     return {
@@ -153,7 +154,7 @@ def dict_config(settings: Settings) -> dict[str, object]:
         "root": {"level": _most(level, "WARNING"), "handlers": ["stderr"]},
         "loggers": {
             PACKAGE: {"level": level},
-            # Its debugging output has data in it: headers, and websockets' frames.
+            # Its debugging output has data in it: headers, and the frames of websockets.
             "uvicorn": {"level": _most(level, "INFO"), "handlers": []},
             "uvicorn.error": {
                 "level": _most(level, "INFO"),
@@ -170,7 +171,7 @@ def dict_config(settings: Settings) -> dict[str, object]:
 
 
 def traceback_of(error: BaseException) -> Iterator[str]:
-    """Yield the lines of a traceback, without what exceptions say of data."""
+    """Yield the lines of a traceback, without the data in the exceptions' messages."""
     for cause in _chain(error):
         if cause.__traceback__ is not None:
             yield "Traceback (most recent call last):\n"
@@ -186,7 +187,7 @@ def traceback_of(error: BaseException) -> Iterator[str]:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """Return the exception and what it came of, the first of all first."""
+    """Return the exception and its causes, the first cause first."""
     chain = [error]
     while len(chain) < MOST_CAUSES:
         cause = error.__cause__
@@ -227,17 +228,17 @@ def _event_and_fields(record: logging.LogRecord) -> tuple[str, dict[str, object]
         }
     event = record.getMessage()
     if record.name == "asyncio":
-        event = re.split(r"[\n(]", event)[0]  # what follows are the arguments of a callback
+        event = re.split(r"[\n(]", event)[0]  # the arguments of a callback follow
     return _cut(event).strip(), fields
 
 
 def _cut(text: str) -> str:
-    """Return a text without the keys and query strings of paths in it."""
+    """Return a text without the keys and query strings of the paths in it."""
     return QUERY_STRING.sub("", KEY_IN_PATH.sub(r"\1{key}", text))
 
 
 def _simple(value: object) -> object:
-    """Return what is shown of a field: of what is no plain value, only what it is."""
+    """Return a field as it is shown: of anything but a number, text or boolean only its type."""
     return value if value is None or isinstance(value, (str, int, float)) else type(value).__name__
 
 
@@ -256,5 +257,5 @@ def _quoted(value: object) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return a text that is one line, whoever made it."""
+    """Return a text as one line, whatever it contains."""
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -1,7 +1,7 @@
-"""The metrics of streams, queues and requests: how they are called, and from what they are made.
+"""The metrics of streams, queues and requests: their names, and the numbers they show.
 
-Names end in their base unit, counters in `_total`. A counter never falls, but for those of a stream
-or queue that was dropped and made again under the same name; Prometheus takes that as a restart.
+Names end in their base unit, counters in `_total`. A counter never falls, except if a stream or
+queue is deleted and created again under the same name; Prometheus takes that as a restart.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ UPDATE_COUNTERS: Final = {
     "expired": "Updates that waited longer than allowed, or whose key was forgotten.",
     "shed": "Updates that a full append queue dropped at random.",
     "rejected": "Updates that found the queue or the page pool full.",
-    "delivered": "Updates delivered, those taken as delivered among them.",
-    "taken_as_delivered": "Updates given up as delivered, since too many were in process.",
+    "delivered": "Updates delivered, including those that only count as delivered.",
+    "taken_as_delivered": "Updates that count as delivered since too many were in process.",
 }
 WINDOW_COUNTERS: Final = {
     "opened": "Windows whose first tuple has arrived.",
-    "committed": "Windows that were begun to be handed out.",
-    "superseded": "Windows that gave way to a newer one of their key, or whose key was forgotten.",
+    "committed": "Windows of which tuples have begun to be dequeued.",
+    "superseded": "Windows that a newer one of their key replaced, or whose key was forgotten.",
     "shed": "Windows dropped at random.",
-    "rejected": "Windows that memory had no room for.",
+    "rejected": "Windows for which there was no memory.",
 }
 WINDOW_QUEUE_COUNTERS: Final = {
-    "delivered": "Windows delivered, those taken as delivered among them.",
-    "taken_as_delivered": "Windows given up as delivered, since too many were in process.",
-    "aborted": "Windows given up after they had begun to be handed out.",
+    "delivered": "Windows delivered, including those that only count as delivered.",
+    "taken_as_delivered": "Windows that count as delivered since too many were in process.",
+    "aborted": "Windows that were dropped after they were committed.",
 }
 TUPLE_COUNTERS: Final = {
     "arrived": "Updates that reached the window queue.",
-    "used": "Updates that left in a window, once or more often.",
-    "dropped": "Updates that no window needed any more before they had left.",
+    "used": "Updates that were dequeued in at least one window.",
+    "dropped": "Updates that were dropped before they were dequeued, with their last window.",
     "outside": "Updates in no window.",
     "late": "Updates older than the newest of their key, or in a tick that was closed already.",
     "rejected": "Updates that memory had no room for.",
@@ -72,19 +72,19 @@ _Row = tuple[tuple[str, ...], float]
 
 @dataclass(frozen=True, slots=True)
 class StreamReading:
-    """What is known of a stream at one moment."""
+    """A stream at one moment."""
 
     name: str
     statistics: StreamStatistics
     memory: MemoryUsage | None
     pool_bytes: int | None
     too_far_ahead: int
-    """How many updates were rejected for their times."""
+    """How many updates were rejected because of their times."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueReading:
-    """What is known of a queue at one moment."""
+    """A queue at one moment."""
 
     name: str
     stream: str
@@ -94,13 +94,13 @@ class QueueReading:
     report: Mapping[str, object]
     """Members of the staleness report, by name."""
     values_left_out: int | None
-    """How many values a window queue could not aggregate; None of other kinds."""
+    """How many values a window queue could not aggregate; None for other kinds."""
 
 
 def service_families(
     version: str, *, is_ready: bool, left_out: Mapping[str, int]
 ) -> Iterator[Metric]:
-    """Yield what there is to tell of the service itself."""
+    """Yield the families of the service itself."""
     yield InfoMetricFamily("upstream_build", "What runs here.", value={"version": version})
     yield GaugeMetricFamily(
         "upstream_ready",
@@ -116,7 +116,7 @@ def service_families(
 
 
 def event_log_families(failed: int) -> Iterator[Metric]:
-    """Yield how many queues' event logs have ended early."""
+    """Yield the number of queues whose event logs have ended early."""
     yield CounterMetricFamily(
         "upstream_event_logs_failed",
         "Event logs of queues that ended because they could not be written.",
@@ -125,7 +125,7 @@ def event_log_families(failed: int) -> Iterator[Metric]:
 
 
 def stream_families(streams: Iterable[StreamReading]) -> Iterator[Metric]:
-    """Yield what there is to tell of streams."""
+    """Yield the families of streams."""
     streams = list(streams)
     for name, documentation in STREAM_COUNTERS.items():
         rows = _rows((stream.name, getattr(stream.statistics, name)) for stream in streams)
@@ -151,7 +151,7 @@ def stream_families(streams: Iterable[StreamReading]) -> Iterator[Metric]:
 
 
 def queue_families(queues: Iterable[QueueReading]) -> Iterator[Metric]:
-    """Yield what there is to tell of queues."""
+    """Yield the families of queues."""
     queues = list(queues)
     info = InfoMetricFamily(
         "upstream_queue", "How a queue is defined.", labels=("queue", "stream", "kind", "scheduler")
@@ -190,7 +190,7 @@ def request_families(meter: RequestMeter, *, replays: int) -> Iterator[Metric]:
 
 
 def push_families(connections: Mapping[str, int], updates_sent: int) -> Iterator[Metric]:
-    """Yield how many connections there are of each transport, and what they were sent."""
+    """Yield the connections by transport, and how many updates they were sent."""
     yield _gauge(
         "upstream_push_connections",
         "Connections that updates are pushed to, pages that watch the service among them.",
@@ -237,7 +237,7 @@ def _window_families(queues: list[QueueReading]) -> Iterator[Metric]:
 
 
 def _staleness_families(queues: list[QueueReading]) -> Iterator[Metric]:
-    """Yield staleness of both kinds beside the bound on it; what is not known is left out."""
+    """Yield both kinds of staleness with their bounds, without unknown ones."""
     for family, member, documentation in (
         (
             "upstream_queue_staleness_seconds",
@@ -267,7 +267,7 @@ def _staleness_families(queues: list[QueueReading]) -> Iterator[Metric]:
 
 
 def _report_rows(queues: list[QueueReading], members: dict[str, str]) -> list[_Row]:
-    """Return a row for each number that a queue's report has, labelled as `members` says."""
+    """Return a row for each number in a queue's report, labelled by `members`."""
     return [
         ((queue.name, label), float(number))
         for queue in queues

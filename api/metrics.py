@@ -1,13 +1,13 @@
-"""What `/metrics` shows, for Prometheus: counters, staleness and its bound, requests, the process.
+"""`/metrics` for Prometheus: counters, staleness and its bound, requests, the process.
 
-Nothing is measured for it. What the library and the service count anyway is read when somebody
-scrapes; only the staleness of a queue takes time, O(keys), so all queues together may take a tenth
-of it, and between two of them everybody else has a turn. Labels name streams, queues, routes and
-the like, never a key.
+Nothing is measured for it. A scrape reads the counters that the library and the service keep. Only
+the staleness of a queue takes time, O(keys). So all queues together may take a tenth of the time,
+and other tasks run between two queues. Labels name streams, queues, routes and the like, never a
+key.
 
-Each stream and queue takes some twenty lines, and a scrape of 50,000 of them would be 60 MB. So
-those that were made first are told one by one, as many as the setting `metrics_names` allows, and
-the others are counted.
+Each stream and queue takes about twenty lines, so a scrape of 50,000 of them would be 60 MB. The
+oldest are listed by name, as many as the setting `metrics_names` allows, and the others are
+counted.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ _END: Final = b"# EOF\n"
 
 
 class Metrics:
-    """Makes the exposition of one service; `clock` measures how long reading a queue takes."""
+    """Makes the exposition of one service. `clock` measures how long reading a queue takes."""
 
     __slots__ = ("_clock", "_collectors", "_readings", "_service", "_version")
 
     def __init__(self, service: Service, *, clock: Callable[[], float] = time.perf_counter) -> None:
         self._service = service
         self._clock = clock
-        # Without a registry: what is global is everybody's.
+        # Without a registry, since the global one is shared.
         self._collectors = (ProcessCollector(registry=None), PlatformCollector(registry=None))
         self._readings: dict[str, tuple[QueueEntry, Rationed[QueueReading]]] = {}
         self._version = __version__
 
     async def exposition(self, accept: str = "") -> tuple[str, bytes]:
-        """Return the content type and the body that answer a scrape with this `Accept` header."""
+        """Return the content type and the body for a scrape with this `Accept` header."""
         is_openmetrics = accepts_openmetrics(accept)
         encode = generate_openmetrics if is_openmetrics else generate_latest
         queues = await self._read_queues()
@@ -80,14 +80,14 @@ class Metrics:
         return TEXT_TYPE, b"".join(parts)
 
     async def _read_queues(self) -> list[QueueReading]:
-        """Read all queues, those anew whose turn it is."""
+        """Read all queues, and make new reports of those that are due."""
         shown = self._shown(self._service.queues)
         for name in self._readings.keys() - shown.keys():
             del self._readings[name]
         readings = []
         for name, entry in shown.items():
             if self._service.queues.get(name) is not entry:
-                continue  # dropped in the meantime
+                continue  # deleted in the meantime
             reading = self._rationed(name, entry)
             reading.share = DEFAULT_SHARE / len(shown)
             is_due = reading.is_due
@@ -97,7 +97,7 @@ class Metrics:
         return readings
 
     def _shown(self, known: Mapping[str, Known]) -> dict[str, Known]:
-        """Return the streams or queues that are told one by one."""
+        """Return the streams or queues that are listed by name."""
         of_users = (pair for pair in known.items() if pair[0][0] != "_")
         return dict(islice(of_users, self._service.settings.metrics_names))
 
@@ -158,7 +158,7 @@ def _read_queue(entry: QueueEntry) -> QueueReading:
 
 
 def accepts_openmetrics(accept: str) -> bool:
-    """Tell whether a client asks for OpenMetrics, rather than for Prometheus' own text.
+    """Tell whether a client asks for OpenMetrics rather than for Prometheus' text format.
 
     >>> accepts_openmetrics("application/openmetrics-text;version=1.0.0;q=0.6,*/*;q=0.1")
     True
@@ -176,7 +176,7 @@ def _is_zero(parameter: str) -> bool:
 
 
 class _Single(Collector):
-    """One family, as what the encoders take."""
+    """One family, as the encoders take it."""
 
     __slots__ = ("_family",)
 

@@ -1,8 +1,8 @@
-"""The monitor: the service's own state as a stream of updates, for as long as somebody watches it.
+"""The monitor: the service's own state as a stream of updates, while it has subscribers.
 
-Watching UpStream uses UpStream: once a second the state of the service, of each stream and of each
-queue goes into the stream `_service`, one key each, and whoever subscribes to it gets the newest
-by the same push as everybody else. While nobody does, nothing is gathered and nothing is kept.
+Once a second the state of the service, of each stream and of each queue goes into the stream
+`_service`, under one key each. Subscribers get the newest states by the same push as any client.
+Without subscribers nothing is gathered and nothing is kept.
 """
 
 from __future__ import annotations
@@ -18,25 +18,21 @@ import msgspec
 
 from upstream import UnknownKeyError, __version__
 
+from . import demo_feed
+from .counters import queue_counters, stream_counters
 from .definitions import QueueDefinition
 from .entries import QueueEntry
 from .queue_reports import SHARE
 from .service import Service
-from .service_state import (
-    State,
-    queue_counters,
-    resident_bytes,
-    shown_report,
-    stream_counters,
-)
+from .service_state import State, resident_bytes, shown_report
 from .staleness_report import Gathered, Report, staleness_report
 
 SERVICE_STREAM: Final = "_service"
 INTERVAL_SECONDS: Final = 1.0
 IDLE_SECONDS: Final = 0.2
-"""How often it looks whether somebody watches; their first picture comes that soon."""
+"""How often it looks for subscribers. The first states come within this time."""
 GONE_SECONDS: Final = 60.0
-"""How long those who watch may need to hear that something is gone."""
+"""How long the deletion of a state stays known, for subscribers that are slow."""
 SHOWN_SUBSCRIBERS: Final = 50
 SCHEDULED_KINDS: Final = ("update", "adaptive", "window")
 
@@ -44,16 +40,16 @@ MakeReport = Callable[[QueueEntry], Report]
 
 
 def report_of(entry: QueueEntry) -> Report:
-    """Return the queue's latest report, one with nothing in it while the first is being made."""
+    """Return the queue's latest report, or an empty one while the first is being made."""
     return entry.reports.latest() or staleness_report(Gathered((), None, 0.0, 0.0))
 
 
 class Monitor:
-    """Publishes the service's state while somebody subscribes to `_service`.
+    """Publishes the service's state while `_service` has subscribers.
 
-    It makes that stream, and a queue of the same name. Keys are `service`, `stream/NAME` and
-    `queue/NAME`, values JSON objects. `report` is asked for the staleness of each queue, `busy` for
-    the seconds that this thread has worked, and `pause` waits for so many.
+    It creates that stream, and a queue of the same name. The keys are `service`, `stream/NAME` and
+    `queue/NAME`, the values JSON objects. `report` returns the staleness of a queue, `busy` the
+    seconds that this thread has worked, and `pause` waits.
     """
 
     __slots__ = (
@@ -91,7 +87,7 @@ class Monitor:
         self._looked_at = 0.0
 
     async def run(self) -> None:
-        """Publish whenever somebody watches, until cancelled."""
+        """Publish while there are subscribers, until cancelled."""
         while True:
             if self._stream.subscribers:
                 started = self._now()
@@ -102,7 +98,7 @@ class Monitor:
                 await self._pause(IDLE_SECONDS)
 
     async def publish(self) -> None:
-        """Publish everything once, resting after each queue so that they take a tenth at most."""
+        """Publish everything once. Rest after each queue, to use a tenth of the time at most."""
         started_at = self._now()
         states = {"service": self._service_state()} | self._stream_states()
         self._put(states)
@@ -129,7 +125,7 @@ class Monitor:
         self._stream.take_in(list(states), values)
 
     def _forget(self) -> None:
-        """Let go of the last picture, so that nobody takes it for the present one later."""
+        """Forget the last states, so that a later subscriber does not get them as present ones."""
         for key in [*self._published]:
             self._forget_key(key)
         self._current.clear()
@@ -141,7 +137,7 @@ class Monitor:
         with suppress(UnknownKeyError):  # if its deletion was delivered everywhere
             self._stream.stream.forget(key)
 
-    # What is published.
+    # The states that are published.
 
     def _service_state(self) -> State:
         service = self._service
@@ -157,18 +153,19 @@ class Monitor:
             "subscribers": sum(len(entry.subscribers) for entry in streams.values()),
             "updates_per_second": self._pace(arrived),
             "event_logs_failed": 0 if service.event_log is None else service.event_log.failed,
+            "demo": demo_feed.FACTS if service.settings.demo else None,
             "run": service.run,
             "version": __version__,
         }
 
     def _pace(self, arrived: int) -> float | None:
-        """Return the updates per second since the last look, None at the first one."""
+        """Return the updates per second since the last call, or None at the first call."""
         now = self._now()
         before, self._arrived = self._arrived, arrived
         since, self._looked_at = self._looked_at, now
         if before is None or now <= since:
             return None
-        return max(arrived - before, 0) / (now - since)  # fewer if a stream was dropped
+        return max(arrived - before, 0) / (now - since)  # fewer if a stream was deleted
 
     def _stream_states(self) -> dict[str, State]:
         states: dict[str, State] = {}
@@ -185,7 +182,7 @@ class Monitor:
         subscribers = [one for one in entry.stream.subscribers if one.queue == name]
         return {
             "name": name,
-            "place": place,  # among all queues, in the order of their creation
+            "place": place,  # in the order of creation
             "stream": entry.stream.name,
             "kind": definition.kind,
             "scheduler": definition.scheduler if is_scheduled else None,

@@ -1,4 +1,4 @@
-"""The OpenAPI description: FastAPI's own routes, and those that stand outside of it to be fast."""
+"""The OpenAPI description: FastAPI's routes, and the fast routes that it does not know."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from .routes.descriptions import (
     SCHEMAS,
     UPDATES,
     Description,
+    examples,
     of_schema,
 )
 from .settings import Settings
@@ -26,7 +27,7 @@ _NAME: Final[Description] = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-
 
 
 def describe(app: FastAPI) -> Description:
-    """Return the whole description; made once, and kept by the application."""
+    """Return the whole description. It is made once and kept by the application."""
     if app.openapi_schema is None:
         made = FastAPI.openapi(app)
         made["components"]["schemas"] |= SCHEMAS
@@ -42,7 +43,7 @@ def describe(app: FastAPI) -> Description:
 
 
 def _describe_invalid_parameters(operation: Description) -> None:
-    """Let a 422 be a problem, as it is, where FastAPI describes its own."""
+    """Describe a 422 as a problem, where FastAPI describes an error format of its own."""
     for status, response in PROBLEMS[422].items():
         if str(status) in operation.get("responses", {}):
             operation["responses"][str(status)] = response
@@ -53,7 +54,14 @@ def _problems(*statuses: int) -> Description:
 
 
 def _path(name: str) -> Description:
-    return {"name": name, "in": "path", "required": True, "schema": _NAME}
+    return {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "schema": _NAME,
+        "description": f"The {name}'s name.",
+        "example": "trades",
+    }
 
 
 def _query(name: str, schema: Description, description: str) -> Description:
@@ -82,25 +90,26 @@ _JSON_UPDATES: Final[Description] = {
             },
         ]
     },
-    "examples": {
-        "one": {"value": {"key": "IBM", "value": 24.0}},
-        "several": {"value": [{"key": "IBM", "value": 24.0, "time": 1.5}, ["MSFT", 2.5, 410.0]]},
-    },
+    "examples": examples(
+        one={"key": "IBM", "value": 24.0},
+        several=[{"key": "IBM", "value": 24.0, "time": 1.5}, ["MSFT", 2.5, 410.0]],
+    ),
 }
 
 _POST_UPDATES: Final[Description] = {
     "operationId": "post_updates",
     "summary": "Put updates into a stream",
-    "description": "One update or a batch, by content type. The good updates of a batch are taken "
-    "in, and the others are told of; with `atomic`, all or none. What load does to good ones, such "
-    "as a newer value or a queue's capacity, is counted in any case.",
+    "description": "One update, or a batch in one of the content types. Valid updates of a batch "
+    "are taken in, and the answer lists the others. With `atomic`, all are taken in or none. "
+    "The answer also counts the valid updates that were superseded, late, or rejected since there "
+    "was no room for them.",
     "tags": ["streams"],
     "parameters": [
         _path("stream"),
         _query(
             "atomic",
             {"type": "boolean", "default": False},
-            "All updates, or none if one is bad or the page pool may lack room.",
+            "Take in none of the updates if one is not valid or may not fit into the page pool.",
         ),
         _IDEMPOTENCY,
     ],
@@ -109,7 +118,10 @@ _POST_UPDATES: Final[Description] = {
         "content": {
             "application/json": _JSON_UPDATES,
             "application/x-ndjson": {
-                "schema": {"type": "string", "description": "One update or row a line."}
+                "schema": {"type": "string", "description": "One update or row per line."},
+                "examples": examples(
+                    lines='{"key": "IBM", "value": 24.0}\n["MSFT", null, 410.0]\n'
+                ),
             },
             "application/msgpack": BINARY,
             "application/vnd.apache.arrow.stream": BINARY,
@@ -129,23 +141,23 @@ def _post_dequeue(settings: Settings) -> Description:
     return {
         "operationId": "post_dequeue",
         "summary": "Dequeue updates",
-        "description": "Answers the updates that are to be processed next. Waits up to `wait` "
-        "seconds for the first one. Where the queue has leases each update is to be delivered by "
-        "its own. The first dequeue of a queue that only push connections were served from begins "
-        "with the newest values of the keys that changed since it was defined, and with the "
-        "deletions since then that the stream remembers, 10,000 at most; a consumer that may have "
-        "missed more reads the snapshot of the stream after it.",
+        "description": "Returns the updates to process next. If none waits, waits for one for up "
+        "to `wait` seconds. If the queue has leases, each update comes with a lease by which it is "
+        "delivered.\n\nThe first dequeue of a queue that only push connections have used begins "
+        "with the newest values of the keys that changed since the queue was defined, and with the "
+        "deletions since then that the stream remembers (10,000 at most). A consumer that may have "
+        "missed more deletions reads the snapshot of the stream afterwards.",
         "tags": ["queues"],
         "parameters": [
             _path("queue"),
-            _query("limit", limit, "How many updates at most."),
-            _query("wait", wait, "Seconds to wait for an update."),
+            _query("limit", limit, "The most updates to return."),
+            _query("wait", wait, "How many seconds to wait for the first update."),
             _query(
                 "expire",
                 {"type": "boolean", "default": False},
-                "Let leases run out in their time though a retry may come, which then dequeues "
-                "anew. Without it, leases that are granted under an Idempotency-Key last until "
-                "they are delivered, or the key is forgotten.",
+                "Let leases that are granted under an Idempotency-Key run out in their usual time. "
+                "A retry after that dequeues other updates. By default such leases last until they "
+                "are delivered or the Idempotency-Key is forgotten.",
             ),
             _IDEMPOTENCY,
         ],
@@ -159,32 +171,60 @@ def _post_dequeue(settings: Settings) -> Description:
 _DELIVERED: Final[Description] = {
     "type": "object",
     "additionalProperties": False,
+    "description": "Either leases or keys.",
     "properties": {
-        "leases": {"type": "array", "items": {"type": "string"}},
-        "keys": {"type": "array", "items": {"$ref": "#/components/schemas/Key"}},
+        "leases": {
+            "type": "array",
+            "description": "Leases that came with dequeued updates.",
+            "items": {"type": "string"},
+        },
+        "keys": {
+            "type": "array",
+            "description": "Keys whose leased updates were all delivered.",
+            "items": {"$ref": "#/components/schemas/Key"},
+        },
     },
     "oneOf": [{"required": ["leases"]}, {"required": ["keys"]}],
 }
 
 _POST_DELIVERED: Final[Description] = {
     "operationId": "post_delivered",
-    "summary": "Say what was delivered",
-    "description": "By the leases that came with the updates, or by keys: all that is leased of "
-    "them. Without leases an answered dequeue counts as delivered, and there is nothing to say.",
+    "summary": "Confirm delivery",
+    "description": "Ends leases, so that their updates do not wait again. Name the leases that came"
+    " with the updates, or keys to end all their leases. A queue without leases needs no "
+    "confirmation: a dequeued update counts as delivered once it is answered.",
     "tags": ["queues"],
     "parameters": [_path("queue"), _IDEMPOTENCY],
-    "requestBody": {"required": True, "content": {"application/json": {"schema": _DELIVERED}}},
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": _DELIVERED,
+                "examples": examples(
+                    by_lease={"leases": ["2f1c9a0b77d34e15-1"]}, by_key={"keys": ["IBM", ["GM", 7]]}
+                ),
+            }
+        },
+    },
     "responses": {
         "200": {
-            "description": "How many leases ended, and how many are not known (any more).",
+            "description": "How many leases ended, and how many are unknown or had run out.",
             "content": {
                 "application/json": {
                     "schema": {
                         "type": "object",
                         "required": ["delivered", "unknown"],
                         "properties": {
-                            "delivered": {"type": "integer", "minimum": 0},
-                            "unknown": {"type": "integer", "minimum": 0},
+                            "delivered": {
+                                "type": "integer",
+                                "minimum": 0,
+                                "description": "How many leases ended.",
+                            },
+                            "unknown": {
+                                "type": "integer",
+                                "minimum": 0,
+                                "description": "How many leases are unknown or had run out.",
+                            },
                         },
                     }
                 }
@@ -199,12 +239,12 @@ _PUSH_PARAMETERS: Final[list[Any]] = [
     _query(
         "max_rate",
         {"type": "number", "exclusiveMinimum": 0},
-        "Updates per second, at most. Not messages: one may hold many updates.",
+        "The most updates per second. A message may hold many updates.",
     ),
     _query(
         "max_rate_per_key",
         {"type": "array", "items": {"type": "string"}},
-        "Updates per second of a key, at most: `GOOG:1`, `GM:1/3600`, or a number for all keys.",
+        "The most updates per second of a key: `GOOG:1`, `GM:1/3600`, or a number for all keys.",
     ),
     _query(
         "keys",
@@ -214,21 +254,35 @@ _PUSH_PARAMETERS: Final[list[Any]] = [
     _query(
         "snapshot",
         {"type": "boolean", "default": True},
-        "Begin with all newest values, if the stream retains any.",
+        "Begin with the newest value of every key, if the stream retains values.",
     ),
     _query(
         "last_event_id",
         {"type": "string"},
-        "The id of the last message, to resume: only what was missed comes then, whatever "
-        "`snapshot` says. The header wins.",
+        "The id of the last message received. The connection then begins with what was missed "
+        "since, whatever `snapshot` says. The header takes precedence.",
     ),
-    {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}},
+    {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "schema": {"type": "string"},
+        "description": "As `last_event_id`; browsers send it when they reconnect an event stream.",
+    },
+    _query(
+        "conflate",
+        {"type": "string", "enum": ["auto", "never"], "default": "auto"},
+        "`never`, for `append` queues only: end the connection instead of leaving updates out. A "
+        "websocket is closed with code 1008 and the reason. An event stream ends with an event "
+        'named `end`, whose data is `{"reason": "..."}`. Every update before the end was sent.',
+    ),
 ]
 _PUSHED: Final = (
-    f" A reader of an `append` queue gets every update while no more than {MOST_APPENDED:,} wait "
-    "for it. Beyond that, and while it is not connected, only the newest update of each key is "
-    "kept. For `append` and `adaptive` queues the next message says how many updates the "
-    'connection left out, over all keys: `{"updates": [...], "id": "...", "superseded": 3}`.'
+    f"\n\nA client of an `append` queue gets every update while at most {MOST_APPENDED:,} wait for "
+    "it. Beyond that the connection conflates: it keeps the newest update of each key only. "
+    "`conflate=never` ends the connection instead. A client that reconnects gets the newest update "
+    "of each key that it missed, not all updates. For `append` and `adaptive` queues each message "
+    "says how many updates were left out before it, over all keys: "
+    '`{"updates": [...], "id": "...", "superseded": 3}`.'
 )
 
 
@@ -242,18 +296,18 @@ def _get_events(settings: Settings) -> Description:
     return {
         "operationId": "get_events",
         "summary": "Follow a queue by server-sent events",
-        "description": "A private queue of the same definition feeds the connection; the named "
-        "queue is not consumed. An event's data is "
-        '`{"updates": [...], "id": "..."}`; its id is what to resume from. With `"reset": true` '
-        "a new picture begins: forget what came before." + _PUSHED,
+        "description": "The connection has a queue of its own with the same definition, so nothing "
+        'is dequeued from the named queue. The data of an event is `{"updates": [...], '
+        '"id": "..."}`. Send that id as `last_event_id` to resume. `"reset": true` means that the '
+        "client must forget the values it had: a new snapshot begins." + _PUSHED,
         "tags": ["push"],
         "parameters": [
             *_PUSH_PARAMETERS,
-            _window(settings, "Without effect: events are not answered."),
+            _window(settings, "Has no effect here: events are not answered."),
         ],
         "responses": {
             "200": {
-                "description": "Events, until the client has enough.",
+                "description": "Events, until either side ends the connection.",
                 "content": {"text/event-stream": {"schema": {"type": "string"}}},
             },
             **_problems(403, 404, 422, 503),
@@ -265,13 +319,13 @@ def _get_socket(settings: Settings) -> Description:
     return {
         "operationId": "get_socket",
         "summary": "Follow a queue by websocket",
-        "description": "As events, with credit: at most `window` messages are sent ahead of what "
-        'the client has answered by `{"credit": n}`, so a slow client gets new values, not old '
-        "ones." + _PUSHED,
+        "description": "The same messages as server-sent events, with flow control. The client "
+        'answers `{"credit": n}` when it is done with `n` messages. At most `window` messages are '
+        "unanswered, so a slow client gets new values rather than a backlog." + _PUSHED,
         "tags": ["push"],
         "parameters": [
             *_PUSH_PARAMETERS,
-            _window(settings, "How many messages may be unanswered."),
+            _window(settings, "The most messages that may be unanswered."),
         ],
         "responses": {
             "101": {"description": "The websocket is open."},
@@ -281,7 +335,7 @@ def _get_socket(settings: Settings) -> Description:
 
 
 def _plain_routes(settings: Settings) -> Description:
-    """Return the description of the routes that FastAPI does not know, by path and method."""
+    """Return the descriptions of the fast routes, by path and method."""
     return {
         "/v1/streams/{stream}/updates": {"post": _POST_UPDATES},
         "/v1/queues/{queue}/dequeue": {"post": _post_dequeue(settings)},

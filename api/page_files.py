@@ -1,7 +1,7 @@
-"""The page's files as routes: small ones from this package, the plot library from its own package.
+"""The page's files as routes: small ones from this package, the plot library from its own.
 
-Nothing comes from another host, and no build makes anything: files are served as they stand in the
-tree. Each is read, compressed and hashed once, when it is first asked for.
+Nothing comes from another host, and there is no build step. Each file is read, compressed and
+hashed once, when it is first requested.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from .history import History
+
 PAGE_FOLDER: Final = Path(__file__).parent / "page"
 INDEX: Final = "index.html"
 PLOT_LIBRARY: Final = "plotly.min.js"
@@ -29,6 +31,7 @@ MEDIA_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
 }
 
 SECURITY_HEADERS: Final = {
@@ -42,7 +45,7 @@ SECURITY_HEADERS: Final = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
 }
-"""What every answer about the page carries."""
+"""Headers of every answer about the page."""
 
 NO_WEIGHT: Final = re.compile(r"q\s*=\s*0(\.0*)?", re.IGNORECASE)
 
@@ -52,7 +55,7 @@ KEEP_FOR_A_DAY: Final = "public, max-age=86400"
 
 @dataclass(frozen=True, slots=True)
 class ServedFile:
-    """A file as it goes out, plain and compressed."""
+    """A file as it is sent, with and without compression."""
 
     plain: bytes
     compressed: bytes
@@ -61,7 +64,7 @@ class ServedFile:
 
     @classmethod
     def read(cls, path: Path) -> ServedFile:
-        """Read the file at `path`; OSError if it cannot be read."""
+        """Read the file at `path`; raises OSError if that fails."""
         plain = path.read_bytes()
         return cls(
             plain=plain,
@@ -71,7 +74,7 @@ class ServedFile:
         )
 
     def answer(self, request: Request, cache_control: str) -> Response:
-        """Answer with the file, or 304 to whoever has it already."""
+        """Answer with the file, or with 304 if the client has it already."""
         headers = SECURITY_HEADERS | {
             "etag": self.etag,
             "cache-control": cache_control,
@@ -95,10 +98,10 @@ class FileCache:
         self._files: dict[str, ServedFile] = {}
 
     async def get(self, name: str) -> ServedFile | None:
-        """Return the file of this name, None if there is none.
+        """Return the file of this name, or None if it does not exist.
 
-        Reading is a thread's work: compressing the plot library takes a quarter of a second, in
-        which the event loop has others to serve.
+        A thread reads it: compressing the plot library takes a quarter of a second, which would
+        block the event loop.
         """
         path = self._paths.get(name)
         if path is None:
@@ -109,7 +112,7 @@ class FileCache:
 
 
 def page_routes() -> list[BaseRoute]:
-    """Return the routes of the page: `/`, and `/page/{file}` for what it consists of."""
+    """Return the routes of the page: `/`, and `/page/{file}` for its parts."""
     cache = FileCache(page_paths())
 
     async def index(request: Request) -> Response:
@@ -119,13 +122,14 @@ def page_routes() -> list[BaseRoute]:
         return await _answer(cache, request, request.path_params["file"])
 
     return [
+        Route("/page/history.json", _history, methods=["GET"], include_in_schema=False),
         Route("/", index, methods=["GET"], include_in_schema=False),
         Route("/page/{file}", file, methods=["GET"], include_in_schema=False),
     ]
 
 
 def page_paths() -> dict[str, Path]:
-    """Return where the files of the page are, by name; the plot library if it is installed."""
+    """Return the paths of the page's files by name, with the plot library if it is installed."""
     paths = {
         path.name: path for path in sorted(PAGE_FOLDER.iterdir()) if path.suffix in MEDIA_TYPES
     }
@@ -136,9 +140,9 @@ def page_paths() -> dict[str, Path]:
 
 
 def plotly_folder() -> Path | None:
-    """Return the folder of the package plotly, None if it is not installed.
+    """Return the folder of the package plotly, or None if it is not installed.
 
-    It is not imported: that takes a second and megabytes, for the sake of one file.
+    It is not imported, which would take a second and many megabytes for one file.
     """
     found = util.find_spec("plotly")
     return None if found is None or found.origin is None else Path(found.origin).parent
@@ -154,8 +158,8 @@ async def _answer(cache: FileCache, request: Request, name: str) -> Response:
 
 def _missing(name: str) -> str:
     if name == PLOT_LIBRARY:
-        return "The package plotly, whose plot library the page uses, is not installed."
-    return "The page has no such file."
+        return "The page's charts need the package plotly, which is not installed."
+    return "The page has no file of this name."
 
 
 def knows(if_none_match: Iterable[str], etag: str) -> bool:
@@ -179,3 +183,9 @@ def accepts_gzip(accept_encoding: Iterable[str]) -> bool:
         if name.strip().lower() in {"gzip", "*"}:
             return NO_WEIGHT.fullmatch(weight.strip()) is None
     return False
+
+
+async def _history(request: Request) -> JSONResponse:
+    history = request.app.state.history
+    assert isinstance(history, History), "an application without its history"
+    return JSONResponse(history.states())

@@ -1,8 +1,8 @@
-"""The staleness report of one queue: of few keys made whenever asked, of many in parts and rarely.
+"""The staleness reports of one queue: made at once for few keys, in parts for many keys.
 
-A report of 100,000 keys takes half a second, and the event loop is everybody's. So its rows are
-gathered some at a time, with a turn for others in between, and what is made of them is made in
-another thread; and the next one begins when all that was at most a tenth of the time.
+A report of 100,000 keys takes half a second, which would block the event loop. So its rows are
+gathered in parts, with a turn for other tasks in between, and a thread makes the report from them.
+The next report begins when all this has taken at most a tenth of the time.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from upstream import ClosedError, KeyStaleness
 from .staleness_report import LibraryQueue, Report, gather, staleness_report
 
 FEW_KEYS: Final = 2_000
-"""Up to so many keys a report is made at once: in some milliseconds."""
+"""Up to this many keys a report is made at once, which takes some milliseconds."""
 ROWS_AT_ONCE: Final = 1_000
 SHARE: Final = 0.1
-"""The most that reports of one queue may take of the time."""
+"""The largest share of the time that the reports of one queue may take."""
 MOST_STALEST: Final = 1_000
 
 
@@ -35,7 +35,7 @@ class QueueReports:
         self._due_at = 0.0
 
     def latest(self) -> Report | None:
-        """Return the report; of many keys the last one, None while the first is being made.
+        """Return the report. A queue of many keys has the last one, or None before the first.
 
         Needs a running event loop.
         """
@@ -45,7 +45,7 @@ class QueueReports:
         return self._last
 
     async def get(self) -> Report:
-        """Return the report, waiting if it is the first one."""
+        """Return the report, and wait for the first one."""
         report = self.latest()
         if report is None:
             making = self._making
@@ -53,13 +53,13 @@ class QueueReports:
             try:
                 report = await asyncio.shield(making)
             except asyncio.CancelledError:
-                if making.cancelled():  # not this request, but what it waits for
+                if making.cancelled():  # the report was cancelled, not this request
                     raise ClosedError("queue") from None
                 raise
         return report
 
     def close(self) -> None:
-        """Make no more reports."""
+        """Stop making reports."""
         if self._making is not None:
             self._making.cancel()
 

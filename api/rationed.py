@@ -1,8 +1,7 @@
-"""Something costly to compute that may take only a share of the time, however often it is asked.
+"""A costly result that is computed again only for a share of the time.
 
-The service has one event loop, which everybody shares. Whoever asks for the staleness of a queue
-with a million keys in a loop would take all of it; so the answer is kept, for longer the more it
-took to make.
+The service has one event loop. A client that asks for the staleness of a queue with a million keys
+again and again would take all of it. So the result is kept, and for longer if it took longer.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ DEFAULT_SHARE = 0.1
 
 
 class Rationed(Generic[Made]):
-    """The last result of `make`, made again once making it took at most `share` of the time since.
+    """The last result of `make`, made again if `make` then takes at most `share` of the time.
 
-    `clock` tells the time in seconds; it measures how long `make` takes. A `make` that raises
-    leaves the last result and its time as they were.
+    `clock` returns the time in seconds, and measures how long `make` takes. If `make` raises, the
+    last result and its time stay.
 
     >>> from upstream import ManualClock
     >>> clock = ManualClock()
@@ -52,7 +51,7 @@ class Rationed(Generic[Made]):
 
     @property
     def share(self) -> float:
-        """The largest share of the time that making may take; it can be changed."""
+        """The largest share of the time for `make`; it can be changed."""
         return self._share
 
     @share.setter
@@ -69,7 +68,7 @@ class Rationed(Generic[Made]):
         return self._took <= self._share * (self._clock() - self._started_at)
 
     def get(self) -> Made:
-        """Return the result, made again if it is due."""
+        """Return the result, made again if that is due."""
         if self._result is not None and not self.is_due:
             return self._result[0]
         started_at = self._clock()

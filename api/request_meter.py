@@ -1,7 +1,7 @@
-"""What the service counts about requests and connections itself, as cheaply as can be.
+"""What the service counts about requests and connections, at the lowest possible cost.
 
-The hot routes answer 20,000 requests a second on one core, so one that is counted may not cost a
-microsecond: plain dicts and lists, from which `metrics` makes the exposition when it is scraped.
+The fast routes answer 20,000 requests per second on one core, so counting one may not cost a
+microsecond. Hence dicts and lists, from which `metrics` makes the exposition for a scrape.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ BOUNDS_SECONDS: Final = (
     *(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005),
     *(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
 )
-"""The upper bounds of the histogram's buckets. Dense around a millisecond, where requests are."""
+"""The upper bounds of the histogram's buckets, dense around a millisecond, where requests are."""
 
 METHODS: Final = frozenset(
     {"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"}
 )
 OTHER_METHOD: Final = "other"
-"""Stands for every method of a client's own invention; labels must not grow without bound."""
+"""Stands for any method that a client invents, since labels must not grow without bound."""
 
 Request = tuple[str, str, int]
-"""The route's template, the method and the status of what was answered."""
+"""The route's template, the method, and the status of the answer."""
 
 
 class Durations:
-    """How long the requests of one route took: a histogram."""
+    """A histogram of the duration of one route's requests."""
 
     __slots__ = ("buckets", "seconds")
 
     def __init__(self) -> None:
         self.buckets = [0] * (len(BOUNDS_SECONDS) + 1)
-        """How many requests each bucket has, the last those beyond all bounds."""
+        """How many requests each bucket has. The last bucket has those beyond all bounds."""
         self.seconds = 0.0
 
     def cumulative(self) -> Iterator[tuple[float, int]]:
-        """Yield each bound, infinity at the end, with how many requests took at most so long."""
+        """Yield each bound, infinity last, with how many requests took at most so long."""
         total = 0
         for bound, count in zip((*BOUNDS_SECONDS, float("inf")), self.buckets, strict=True):
             total += count
@@ -47,7 +47,7 @@ class Durations:
 class RequestMeter:
     """Counts requests by route, method and status, and measures them by route.
 
-    A route is its template, or one name for all paths that have none: never the path itself.
+    A route is its template, or one name for all paths without one: never the path itself.
 
     >>> meter = RequestMeter()
     >>> meter.observe("/livez", "GET", 200, 0.0003)
@@ -61,10 +61,10 @@ class RequestMeter:
         self.requests: dict[Request, int] = {}
         self.durations: dict[str, Durations] = {}
         self.push_updates_sent = 0
-        """Updates written to websockets and event streams, over all connections there ever were."""
+        """Updates written to websockets and event streams, over all connections."""
 
     def observe(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count a request that was answered after so many seconds."""
+        """Count a request that was answered after this many seconds."""
         try:
             durations = self.durations[route]
             self.requests[route, method, status] += 1
@@ -74,11 +74,11 @@ class RequestMeter:
         durations.seconds += seconds
 
     def count(self, route: str, method: str, status: int) -> None:
-        """Count a request whose duration says nothing, such as a stream or a long poll."""
+        """Count a request whose duration means nothing, such as a stream or a long poll."""
         request = route, method if method in METHODS else OTHER_METHOD, status
         self.requests[request] = self.requests.get(request, 0) + 1
 
     def _begin(self, route: str, method: str, status: int) -> Durations:
-        """Count a request of a kind that was not measured before."""
+        """Count the first request with these labels."""
         self.count(route, method, status)
         return self.durations.setdefault(route, Durations())

@@ -1,4 +1,4 @@
-"""The server: uvicorn, set up so that push stays fresh and a stop takes seconds, not for ever."""
+"""The server: uvicorn, configured so that push stays fresh and a shutdown takes seconds."""
 
 from __future__ import annotations
 
@@ -15,36 +15,35 @@ from upstream import UpStreamError
 from .application import create_application
 from .dispatch import Dispatch
 from .logs import dict_config
-from .patient_protocol import patient
+from .protocols import MOST_MESSAGE_BYTES, SocketProtocol, patient
 from .settings import Settings
-from .socket_protocol import MOST_MESSAGE_BYTES, SocketProtocol
 
 ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
-"""A batch makes thousands of objects that live until the next: looking at them early is in vain."""
+"""A batch makes thousands of objects that live until the next batch. Looking earlier is useless."""
 
 
 ANOTHER_PORT: Final = "--port 8001, or make run RUN_ARGS='--port 8001'"
 
 
 class Server(uvicorn.Server):
-    """A uvicorn server that tells where it listens, and ends all streams when it is to stop."""
+    """A uvicorn server that prints its address, and ends push connections when it stops."""
 
     def __init__(self, config: uvicorn.Config, application: Dispatch) -> None:
         super().__init__(config)
         self._application = application
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to listen, and say where."""
+        """Start to listen, and print the address."""
         await super().startup(sockets)
         if self.started:
             for address in self.addresses():
                 sys.stderr.write(f"UpStream listens on {address}\n")
-                sys.stderr.write(f"Open {address}/ to watch it, {address}/docs for the API.\n")
+                sys.stderr.write(f"Open {address}/ for the page, {address}/docs for the API.\n")
             sys.stderr.write(f"To use another port: {ANOTHER_PORT}\n")
             sys.stderr.flush()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End all streams, and then stop."""
+        """End push connections and waiting requests, and then stop."""
         self._application.service.begin_shutdown()
         await super().shutdown(sockets)
 
@@ -64,7 +63,7 @@ class CannotListenError(UpStreamError, OSError):
         self.host = host
         self.port = port
         self.reason = reason
-        hint = f"; another program does, so choose another port: {ANOTHER_PORT}"
+        hint = f"; choose another port: {ANOTHER_PORT}"
         super().__init__(
             f"cannot listen on {host}, port {port}: {reason}{hint if is_in_use else ''}"
         )
@@ -74,9 +73,9 @@ class CannotListenError(UpStreamError, OSError):
 
 
 def check_address(host: str, port: int) -> None:
-    """Raise CannotListenError if the service could not listen there.
+    """Raise CannotListenError if the service cannot listen there.
 
-    uvicorn would tell so only after the application has started, in a line that names no way out.
+    uvicorn reports it only after the application has started, and does not say what to do.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -86,7 +85,7 @@ def check_address(host: str, port: int) -> None:
                 if family == socket.AF_INET6:
                     trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
                 trial.bind(address)
-                trial.listen()  # an address that is in use may be bound to, but not listened on
+                trial.listen()  # one can bind to an address in use, but not listen
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         is_in_use = error.errno == errno.EADDRINUSE
@@ -109,7 +108,7 @@ def make_server(settings: Settings) -> Server:
         log_config=dict_config(settings),
         access_log=settings.access_log,
         server_header=False,
-        proxy_headers=bool(settings.trusted_proxies),  # else who connects may call itself anything
+        proxy_headers=bool(settings.trusted_proxies),  # else a client could claim any address
         forwarded_allow_ips=list(settings.trusted_proxies),
         timeout_graceful_shutdown=int(settings.shutdown_seconds),
     )
@@ -119,7 +118,7 @@ def make_server(settings: Settings) -> Server:
 def serve(settings: Settings) -> bool:
     """Serve until the process is told to stop; return whether the service ever started.
 
-    Raises CannotListenError if the address cannot be had.
+    Raises CannotListenError if the address is not available.
     """
     check_address(settings.host, settings.port)
     server = make_server(settings)

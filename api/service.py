@@ -1,7 +1,7 @@
-"""The service: the storage manager's streams and queues, as clients define and name them.
+"""The service: its streams and queues, as clients define and name them.
 
-Knows no HTTP. Everything runs in one event loop, on one thread, and nothing here waits; so between
-two awaits of a handler nobody else touches a stream.
+It knows nothing of HTTP. Everything runs in one event loop, on one thread, and nothing here waits.
+So no other code touches a stream between two awaits of a handler.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ Known = TypeVar("Known", StreamEntry, QueueEntry)
 
 
 class DefinitionDiffersError(UpStreamError, ValueError):
-    """There is a stream or queue of this name already, and it is not like that."""
+    """A stream or queue of this name exists with another definition."""
 
     def __init__(self, kind: str, differs: list[str]) -> None:
         self.kind = kind
         self.differs = differs
         super().__init__(
-            f"this {kind} exists already, with another {', '.join(differs)}; choose another name, "
-            f"or delete it first"
+            f"a {kind} of this name exists with another {', '.join(differs)}; choose another name, "
+            "or delete it first"
         )
 
 
 class TooManyError(UpStreamError, RuntimeError):
-    """There are as many streams or queues as the settings allow."""
+    """The settings allow no further stream or queue."""
 
     def __init__(self, kind: str, most: int) -> None:
         self.kind = kind
         self.most = most
-        super().__init__(f"there are {most} {kind}s, which is the most; delete one first")
+        super().__init__(f"the limit of {most} {kind}s is reached; delete one first")
 
 
 class Service:
@@ -57,19 +57,19 @@ class Service:
             self.clock = noted = NotedClock(self.clock)
         self.started_at = self.clock.now()
         self.run = secrets.token_hex(6)
-        """What tells this run of the service from others: streams do not outlive it."""
+        """Identifies this run of the service. Streams do not outlive it."""
         self.event_log: EventLog | None = None
         if noted is not None and settings.event_log is not None:
             try:
                 self.event_log = EventLog(settings.event_log, run=self.run, clock=noted)
             except OSError as error:
-                reason = f"{variable('event_log')}: nothing can be written there: {error.strerror}"
+                reason = f"{variable('event_log')}: the folder is not writable: {error.strerror}"
                 raise SettingsError([reason]) from error
         self.storage = StorageManager(clock=self.clock)
         self.streams: dict[str, StreamEntry] = {}
         self.queues: dict[str, QueueEntry] = {}
         self.closing = asyncio.Event()
-        """Set when the service is about to stop: whoever waits for updates ends."""
+        """Set when the service is about to stop, so that all waiting ends."""
         self.is_ready = False
         self.meter = RequestMeter()
         self.turns = Turns()
@@ -89,17 +89,18 @@ class Service:
         self.metrics = Metrics(self)
 
     def stream(self, name: str) -> StreamEntry:
-        """Return the stream of this name; UnknownNameError if there is none."""
+        """Return the stream of this name; raises UnknownNameError if it does not exist."""
         return _named("stream", name, self.streams)
 
     def queue(self, name: str) -> QueueEntry:
-        """Return the queue of this name; UnknownNameError if there is none."""
+        """Return the queue of this name; raises UnknownNameError if it does not exist."""
         return _named("queue", name, self.queues)
 
     def define_stream(self, name: str, definition: StreamDefinition) -> tuple[StreamEntry, bool]:
-        """Return the stream, and whether it is new; DefinitionDiffersError if it is another.
+        """Return the stream of this name, and whether it was created.
 
-        Else TooManyError or PoolTooLargeError, if there is no room for another one like that.
+        Raises DefinitionDiffersError if it exists with another definition, and TooManyError or
+        PoolTooLargeError if the service has no room for it.
         """
         known = self.streams.get(name)
         if known is not None:
@@ -128,7 +129,7 @@ class Service:
             raise PoolTooLargeError
 
     def define_queue(self, name: str, definition: QueueDefinition) -> tuple[QueueEntry, bool]:
-        """Return the queue, and whether it is new; its stream is created if it is missing."""
+        """Return the queue of this name, and whether it was created, like its stream if need be."""
         if definition.stream is None:
             definition = definition.model_copy(update={"stream": name})
         assert definition.stream is not None
@@ -152,7 +153,7 @@ class Service:
         return entry, True
 
     def drop_queue(self, name: str) -> object:
-        """Drop a queue, and return its final statistics."""
+        """Close a queue, forget its name, and return its final statistics."""
         entry = self.queue(name)
         for subscription in [*entry.stream.subscribers]:
             if subscription.queue == name:
@@ -165,7 +166,7 @@ class Service:
         return final
 
     def drop_stream(self, name: str) -> dict[str, object]:
-        """Drop a stream with its queues, and return their final statistics."""
+        """Close a stream with its queues, and return their final statistics by name."""
         entry = self.stream(name)
         final = {queue: self.drop_queue(queue) for queue in list(entry.queues)}
         assert not entry.subscribers, "a connection to no queue of the stream"
@@ -175,9 +176,9 @@ class Service:
         return final
 
     def begin_shutdown(self) -> None:
-        """Let everybody who waits for updates end.
+        """End all connections and requests that wait for updates.
 
-        Event logs are written, and go on: clients deliver while requests under way may end.
+        Event logs are flushed and continue: clients may deliver while the last requests end.
         """
         self.closing.set()
         for stream in self.streams.values():
@@ -187,10 +188,10 @@ class Service:
         for queue in self.queues.values():
             queue.wake_waiting()
         if self.event_log is not None:
-            self.event_log.flush()  # at last: it takes time, and who waits need not
+            self.event_log.flush()  # last, since it takes time
 
     def finish(self) -> None:
-        """End the event logs, as no more requests come."""
+        """Close the event logs, since no more requests come."""
         if self.event_log is not None:
             self.event_log.finish()
 

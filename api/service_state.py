@@ -1,7 +1,4 @@
-"""What the monitor says of the process, of a stream and of a queue, as JSON objects.
-
-Every kind of queue is described by the same members, so that a page can compare any of them.
-"""
+"""How the page shows staleness reports, keys, and the memory of the process."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from upstream import Key, QueueStatistics, StreamStatistics, WindowQueueStatistics
+from upstream import Key
 
 from .key_patterns import text_of
 
@@ -23,49 +20,6 @@ RANKS: Final = 60
 LONGEST_KEY_TEXT: Final = 120
 
 _RANK_COLUMNS: Final = ("rank", "rate", "queue_staleness", "application_staleness")
-
-
-def stream_counters(counts: StreamStatistics) -> dict[str, int]:
-    """Return the counters of a stream that are shown."""
-    return {
-        "keys": counts.keys,
-        "arrived": counts.arrived,
-        "late": counts.late,
-        "rejected": counts.rejected,
-    }
-
-
-def queue_counters(counts: QueueStatistics | WindowQueueStatistics) -> dict[str, int]:
-    """Return the counters of a queue that are shown, under the same names for every kind.
-
-    A window queue takes in tuples and hands them out, but conflates, sheds and delivers windows.
-    """
-    if isinstance(counts, WindowQueueStatistics):
-        taken_in = {
-            "arrived": counts.tuples.arrived,
-            "late": counts.tuples.late,
-            "rejected": counts.tuples.rejected,
-            "dequeued": counts.tuples.used,
-            "expired": counts.tuples.outside,
-            "superseded": counts.windows.superseded,
-            "shed": counts.windows.shed,
-        }
-    else:
-        taken_in = {
-            "arrived": counts.arrived,
-            "late": counts.late,
-            "rejected": counts.rejected,
-            "dequeued": counts.dequeued,
-            "expired": counts.expired,
-            "superseded": counts.superseded,
-            "shed": counts.shed,
-        }
-    return taken_in | {
-        "delivered": counts.delivered,
-        "waiting": counts.waiting,
-        "in_process": counts.in_process,
-        "keys": counts.keys,
-    }
 
 
 def shown_report(report: Mapping[str, object]) -> State:

@@ -1,8 +1,8 @@
 """The settings of the service: each from an environment variable `UPSTREAM_*`, or its default.
 
-What is given on the command line wins over the environment. A value that makes no sense stops the
-service with a line that names the variable and says what is expected; it does not repeat the value,
-which may be a secret that landed in the wrong variable.
+The command line takes precedence over the environment. A value that is not valid stops the service
+with a line that names the variable and what is expected. The line does not repeat the value, which
+may be a secret in the wrong variable.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from upstream.push_limits import DEFAULT_WINDOW, MOST_WINDOW
 
 PREFIX: Final = "UPSTREAM_"
 NOT_OURS: Final = frozenset({"UPSTREAM_URL"})
-"""Variables of the prefix that are the client's."""
+"""Variables with the prefix that belong to the client."""
 FROM_KUBERNETES: Final = re.compile(r"UPSTREAM_(SERVICE_(HOST|PORT)|PORT_\d+_)")
 """Variables that Kubernetes sets where there is a Service named `upstream`."""
 
@@ -36,7 +36,7 @@ MIB: Final = 1_024 * KIB
 GIB: Final = 1_024 * MIB
 
 LONGEST_NAME: Final = 255
-"""How long the names of files and folders may be, in bytes, with all usual file systems."""
+"""The longest name of a file or folder, in bytes, on all usual file systems."""
 
 _size = TypeAdapter(ByteSize)
 
@@ -85,7 +85,7 @@ LogLevel = Literal["critical", "error", "warning", "info", "debug"]
 
 
 class SettingsError(UpStreamError, ValueError):
-    """Settings make no sense; the message has a line for each fault."""
+    """Settings are not valid; the message has a line for each fault."""
 
     def __init__(self, faults: list[str]) -> None:
         self.faults = faults
@@ -93,7 +93,7 @@ class SettingsError(UpStreamError, ValueError):
 
 
 class Settings(BaseSettings):
-    """How the service runs and what it allows. Frozen: a running service does not change."""
+    """How the service runs, and its limits. They do not change while it runs."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid"
@@ -110,29 +110,30 @@ class Settings(BaseSettings):
     )
     allowed_origins: Origins = Field(
         default=(),
-        description="Origins whose pages may use the service from a browser, beside its own.",
+        description="Other origins whose pages may use the service from a browser.",
     )
     trusted_proxies: Proxies = Field(
         default=(),
-        description="Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.",
+        description="Proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted.",
     )
     demo: bool = Field(
-        default=True, description="Have a demo feed, so that there is something to see."
+        default=True, description="Run a demo: one feed, and four queues with slow consumers."
     )
 
-    log_level: LogLevel = Field(default="info", description="The least serious events to log.")
+    log_level: LogLevel = Field(default="info", description="The lowest level of events to log.")
     log_format: Literal["auto", "text", "json"] = Field(
-        default="auto", description="text for people, json for programs; auto: text on a terminal."
+        default="auto",
+        description="text for people, json for programs; auto is text on a terminal, else json.",
     )
     access_log: bool = Field(
-        default=False, description="Log every request; the busiest routes get slower."
+        default=False, description="Log every request, which makes the fast routes slower."
     )
 
     event_log: Folder | None = Field(
         default=None,
-        description="Write what arrives, is dequeued and delivered to files, for "
-        "`python -m datasets summarize`. It slows intake: with one queue, a batch of 1,000 rows "
-        "takes 3.0 ms rather than 110 µs. Files are kept until somebody removes them.",
+        description="A folder for logs of what arrives, is dequeued and is delivered, for "
+        "`python -m datasets summarize`. It slows down intake: with one queue, a batch of 1,000 "
+        "rows takes 3.0 ms rather than 110 µs. The service never removes the files.",
     )
 
     max_body_bytes: Bytes = Field(
@@ -146,16 +147,16 @@ class Settings(BaseSettings):
         default=64,
         ge=1,
         le=500,
-        description="How deep arrays and objects of a value may be nested.",
+        description="The deepest nesting of arrays and objects in a value.",
     )
     max_rows: int = Field(
-        default=200_000, ge=1, le=100_000_000, description="The most updates in one body."
+        default=200_000, ge=1, le=100_000_000, description="The most updates in one request."
     )
     max_answer_bytes: Bytes = Field(
         default=8 * MIB,
         ge=KIB,
         le=4 * GIB,
-        description="About how long an answer gets; a dequeue hands out no more than fits.",
+        description="About the longest answer of a dequeue; it returns fewer updates if needed.",
     )
     max_dequeue: int = Field(
         default=10_000, ge=1, le=1_000_000, description="The largest limit of a dequeue."
@@ -169,20 +170,20 @@ class Settings(BaseSettings):
         default=GIB,
         ge=4 * KIB,
         le=1_024 * GIB,
-        description="The most memory that the page pools of all streams take together.",
+        description="The most memory for the page pools of all streams together.",
     )
     max_connections: int = Field(
         default=1_000,
         ge=1,
         le=1_000_000,
-        description="The most connections that updates are pushed to.",
+        description="The most push connections (websockets and event streams).",
     )
 
     metrics_names: int = Field(
         default=1_000,
         ge=0,
         le=1_000_000,
-        description="The most streams, and the most queues, that /metrics tells one by one; it "
+        description="The most streams, and the most queues, that /metrics lists by name; it only "
         "counts the others.",
     )
 
@@ -190,17 +191,21 @@ class Settings(BaseSettings):
         default=DEFAULT_WINDOW,
         ge=1,
         le=MOST_WINDOW,
-        description="Messages a push may be ahead of its reader, unless it says.",
+        description="How many messages a websocket client may leave unanswered, unless it asks for "
+        "another number.",
     )
     heartbeat_seconds: Seconds = Field(
-        default=15.0, gt=0, le=3_600, description="How often an idle push connection is tried."
+        default=15.0,
+        gt=0,
+        le=3_600,
+        description="How often an idle push connection is sent a heartbeat.",
     )
 
     idempotency_seconds: Seconds = Field(
         default=600.0,
         ge=0,
         le=86_400,
-        description="How long a retry gets the answer of the first request.",
+        description="For how many seconds a retry gets the answer of the first request.",
     )
     idempotency_records: int = Field(
         default=100_000, ge=0, le=10_000_000, description="The most answers kept for retries."
@@ -209,26 +214,26 @@ class Settings(BaseSettings):
         default=64 * MIB,
         ge=0,
         le=64 * GIB,
-        description="The most that answers kept for retries take.",
+        description="The most memory for answers kept for retries.",
     )
 
     shutdown_seconds: Seconds = Field(
         default=3.0,
         ge=0,
         le=600,
-        description="How long requests under way may take at the end.",
+        description="How many seconds a shutdown waits for running requests.",
     )
     header_timeout_seconds: Seconds = Field(
         default=10.0,
         gt=0,
         le=3_600,
-        description="How long a client may take to send headers.",
+        description="How many seconds a client may take to send its headers.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What there is to say of one setting, for `--help` and the documentation."""
+    """One setting, described for `--settings` and the documentation."""
 
     variable: str
     default: str
@@ -237,9 +242,9 @@ class Setting:
 
 
 def load_settings(given: Mapping[str, object] | None = None) -> Settings:
-    """Return the settings of the environment, but for those that are given, by their field's name.
+    """Return the settings of the environment, where those given by name take precedence.
 
-    Raises SettingsError if any makes no sense.
+    Raises SettingsError if any is not valid.
     """
     try:
         return Settings(**(given or {}))  # type: ignore[arg-type]  # they are validated here
@@ -248,13 +253,13 @@ def load_settings(given: Mapping[str, object] | None = None) -> Settings:
 
 
 def faults_of(error: ValidationError) -> list[str]:
-    """Return a line for each fault that pydantic found, which names the variable and no value."""
+    """Return a line for each fault that pydantic found. It names the variable, not its value."""
     faults = error.errors(include_url=False, include_context=False)
     return [_fault(fault) for fault in faults]
 
 
 def warnings_of(environment: Mapping[str, str] = os.environ) -> list[str]:
-    """Return a line for each variable of our prefix that is no setting: it may be mistyped."""
+    """Return a line for each variable with the prefix that is not a setting: it may be mistyped."""
     known = {variable(name) for name in Settings.model_fields}
     return [
         f"{name} is not a setting{_did_you_mean(name.upper(), known)}"
@@ -266,7 +271,7 @@ def warnings_of(environment: Mapping[str, str] = os.environ) -> list[str]:
 
 
 def describe() -> Iterator[Setting]:
-    """Yield what there is to say of each setting, in their order."""
+    """Yield the description of each setting, in their order."""
     for name, field in Settings.model_fields.items():
         yield Setting(
             variable=variable(name),
@@ -289,12 +294,12 @@ def _fault(fault: ErrorDetails) -> str:
     name = str(fault["loc"][0])
     field = Settings.model_fields.get(name)
     if field is None:
-        return f"there is no setting {name}{_did_you_mean(name, Settings.model_fields)}"
+        return f"{name} is not a setting{_did_you_mean(name, Settings.model_fields)}"
     hint = ""
     if name == "port" and str(fault["input"]).startswith("tcp://"):
         hint = (
-            "; Kubernetes has set it, for a Service named upstream: "
-            "say enableServiceLinks: false in the pod's specification"
+            "; Kubernetes sets it for a Service named upstream: "
+            "put enableServiceLinks: false into the pod's specification"
         )
     return f"{variable(name)} must be {_expected(field)}{hint}"
 
@@ -305,16 +310,16 @@ def _did_you_mean(name: str, known: Mapping[str, object] | set[str]) -> str:
 
 
 def _expected(field: FieldInfo) -> str:
-    """Return what a field's type and bounds allow, in words."""
+    """Return the values that a field's type and bounds allow, in words."""
     if get_origin(field.annotation) is Literal:
         *others, last = get_args(field.annotation)
         return f"{', '.join(others)} or {last}"
     if field.annotation is bool:
         return "true or false"
     if field.annotation is str:
-        return "an address or the name of a host"
+        return "an address or a host name"
     if field.annotation == Folder | None:
-        return "a folder, which is made if there is none"
+        return "a folder, which is created if it does not exist"
     if IS_LIST_OF_PROXIES in field.metadata:
         return "addresses or networks such as 10.0.0.0/8, with commas between them"
     if get_origin(field.annotation) is tuple:
@@ -339,7 +344,7 @@ def _is_size(field: FieldInfo) -> bool:
 
 
 def _shown(number: object, is_size: bool = False) -> str:
-    """Return a default or a bound as one would write it in the environment."""
+    """Return a default or a bound as it is written in the environment."""
     if isinstance(number, bool):
         return str(number).lower()
     if number is None:

@@ -1,7 +1,7 @@
-"""How stale a queue is: means, percentiles, the keys that pay for it, and the least there could be.
+"""The staleness report of a queue: means, percentiles, the stalest keys, and lower bounds.
 
-One pass over the keys makes the rows, and what is made of these needs nothing of the queue. So of
-many keys the rows can be gathered in parts, and the rest can be done in another thread.
+One pass over the keys makes the rows. The rest needs the rows only, not the queue. So the rows of
+many keys can be gathered in parts, and a thread can do the rest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _stalest = attrgetter("queue_staleness")
 
 
 class Gathered(NamedTuple):
-    """What a report is made of."""
+    """The data of a report."""
 
     rows: Sequence[KeyStaleness]
     cost: float | None
@@ -33,14 +33,14 @@ class Gathered(NamedTuple):
 
 
 def gather(queue: LibraryQueue, rows: Sequence[KeyStaleness] | None = None) -> Gathered:
-    """Return what the report of a queue is made of; of `rows`, if they were gathered. O(keys)."""
+    """Return the data of a queue's report, with `rows` if they were gathered. O(keys)."""
     if rows is None:
         rows = queue.key_staleness()
     return Gathered(rows, queue.processing_cost, *queue.mean_staleness(rows))
 
 
 def staleness_report(gathered: Gathered, *, stalest: int = 10, ranks: int = 100) -> Report:
-    """Return the report, as JSON objects. O(keys log keys)."""
+    """Return the report as JSON objects. O(keys log keys)."""
     rows, cost, queue_mean, application_mean = gathered
     rates = [row.rate or 0.0 for row in rows]
     bound = _bound(rates, cost, "queue")
@@ -109,7 +109,7 @@ def _stalest_keys(rows: Sequence[KeyStaleness], most: int) -> list[dict[str, Key
 def _ranks(
     rows: Sequence[KeyStaleness], rates: Sequence[float], most: int
 ) -> list[dict[str, float | None]]:
-    """Return what keys of some ranks by update rate pay; the busiest key has rank 1."""
+    """Return the staleness of some keys by their update rates; the busiest key has rank 1."""
     if not rows or not most:
         return []
     by_rate = np.argsort(-np.array(rates), kind="stable")

@@ -1,8 +1,8 @@
-"""Which times are too far ahead to be true: one of them would make all that follow late.
+"""The bound on times: a time far in the future would make all later updates late.
 
-The usual case is milliseconds among seconds. So once the times of a stream are those of this world,
-what is more than a day ahead of the service's clock is refused. Until then there is no bound, as
-times may be small numbers, of an epoch of their own, or milliseconds throughout.
+The usual case is milliseconds sent as seconds. So once the times of a stream are near the clock, a
+time more than a day ahead is rejected. Until then there is no bound: the times may have an epoch of
+their own, or may all be milliseconds.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ LONGEST_AGO: Final = 366 * DAY
 
 
 class TimeBound:
-    """The bound on the times of one stream: so many seconds ahead of the clock, or none.
+    """The bound on the times of one stream, in seconds ahead of the clock, or no bound.
 
-    With "auto" there is one, of a day, as soon as as many times were near the clock (up to a year
-    before it and a day after) as were further ahead.
+    With "auto" the bound is a day. It applies once as many times were near the clock (from a year
+    before it to a day after) as were further ahead.
 
     >>> bound = TimeBound("auto", now=lambda: 1.6e9)
     >>> bound.rows_ahead([1.6e9, 1.6e12])
@@ -41,11 +41,11 @@ class TimeBound:
 
     @property
     def limit(self) -> float:
-        """The latest time that is accepted now, infinity if any is."""
+        """The latest time that is accepted now; infinity without a bound."""
         return self._now() + self.seconds
 
     def rows_ahead(self, times: Sequence[float] | None) -> list[int]:
-        """Return the rows whose times are too far ahead; times of None are the clock's. O(rows).
+        """Return the rows whose times are too far ahead; `times` may be None. O(rows).
 
         The times are finite, in a list or an array.
         """
@@ -67,7 +67,7 @@ class TimeBound:
 
     def _look_at(self, times: Sequence[float], latest: float) -> None:
         now = self._now()
-        if latest < now - LONGEST_AGO:  # a scale of its own, or a history
+        if latest < now - LONGEST_AGO:  # a time scale of its own, or a history
             return
         moments = np.asarray(times)
         ahead = int(np.count_nonzero(moments > now + DAY))

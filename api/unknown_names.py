@@ -1,7 +1,7 @@
-"""What a client is told of a name that is not known: the name, and which one it may have meant.
+"""The message about an unknown name: the name, and which known name is similar.
 
-No other answer repeats what was sent. A name is repeated only if it looks like one: it may be a
-secret, or a megabyte, that landed in the wrong place.
+No other message repeats the input. A name is repeated only if it looks like a name: anything else
+may be a secret, or a megabyte, in the wrong place.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z_-]{0,31}")
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """Return that there is nothing of this kind and name, and what there is.
+    """Return a message that no such name of this kind exists, with the known ones.
 
     >>> unknown_name("member", "scheduelr", ["kind", "scheduler"])
-    "there is no member 'scheduelr'; did you mean 'scheduler'?"
+    "unknown member 'scheduelr'; did you mean 'scheduler'?"
     >>> unknown_name("member", "7", ["kind", "scheduler"])
-    'there is a member of an unknown name; known are kind and scheduler'
+    'unknown member; known are kind and scheduler'
     """
     names = list(known)
     if PLAIN_NAME.fullmatch(name) is None:
-        return f"there is a {kind} of an unknown name; {_listed(names)}"
+        return f"unknown {kind}; {_listed(names)}"
     nearest = get_close_matches(name, names, n=1)
     hint = f"did you mean '{nearest[0]}'?" if nearest else _listed(names)
-    return f"there is no {kind} '{name}'; {hint}"
+    return f"unknown {kind} '{name}'; {hint}"
 
 
 def _listed(names: list[str]) -> str:

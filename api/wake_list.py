@@ -1,7 +1,7 @@
-"""Who waits for something to come: each is called once, the next time that it does.
+"""Callbacks that wait for the next update.
 
-Long polls and push connections register when they have nothing to do. A busy one is in no list, so
-an update wakes only those that are idle, however many connections there are.
+Long polls and push connections register when they have nothing to do. A busy connection is in no
+list, so an update wakes only the idle ones, however many connections there are.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class WakeList:
         self._waiting: dict[Wake, None] = {}
 
     def add(self, wake: Wake) -> None:
-        """Call `wake` the next time; adding it again before then changes nothing."""
+        """Call `wake` the next time. Adding it twice changes nothing."""
         self._waiting[wake] = None
 
-    def discard(self, wake: Wake) -> None:
-        """Do not call `wake`, if it was to be called."""
+    def remove(self, wake: Wake) -> None:
+        """Do not call `wake`."""
         self._waiting.pop(wake, None)
 
     def wake_all(self) -> None:
-        """Call all that wait, in the order in which they came, and forget them."""
+        """Call all callbacks in the order in which they were added, and forget them."""
         if self._waiting:
             waiting, self._waiting = self._waiting, {}
             for wake in waiting:

@@ -1,8 +1,8 @@
-"""A queue of windows, as consumers of the service see it: each window is one update, its result.
+"""A queue of windows as the service's clients see it: each window is one update, its result.
 
-Over HTTP nobody wants the tuples of a window one by one, so the service aggregates them itself. An
-update is dequeued once the window is complete: its time is the window's end, and its value tells
-start, end and result.
+Clients do not need the tuples of a window one by one, so the service aggregates them. A window is
+dequeued once it is complete. The update's time is the window's end, and its value has the start,
+the end and the result.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from .bodies import python_value
 LEAST_INTEGER = -(2**63)
 MOST_INTEGER = 2**64 - 1
 TUPLES_AT_ONCE = 5_000
-"""How many tuples one call aggregates at most, so that no window holds up everybody else."""
+"""The most tuples that one call aggregates, so that no window blocks the event loop."""
 
 
 class OfNumbers:
-    """An aggregate of those values that are numbers; others are counted and left out.
+    """An aggregate of the values that are numbers; others are counted and left out.
 
-    What a source sends must not stop the windows of its key for ever.
+    A bad value must not stop the windows of its key for ever.
     """
 
     __slots__ = ("_function", "left_out")
@@ -46,7 +46,7 @@ class OfNumbers:
         self.left_out = 0
 
     def initial(self) -> tuple[int, object]:
-        """Return how many numbers there were, and the state that they make."""
+        """Return the number of numbers, and the state of the aggregate."""
         return 0, self._function.initial()
 
     def add(self, state: tuple[int, object], value: object) -> tuple[int, object]:
@@ -58,18 +58,18 @@ class OfNumbers:
         return numbers + 1, self._function.add(inner, value)
 
     def finish(self, state: tuple[int, object]) -> object:
-        """Return the result, None of no number at all."""
+        """Return the result, or None if there was no number."""
         numbers, inner = state
         if not numbers:
             return None
         result = self._function.finish(inner)
         if isinstance(result, int) and not LEAST_INTEGER <= result <= MOST_INTEGER:
-            return float(result)  # the sum of many integers may be one that MessagePack cannot say
+            return float(result)  # the sum of many integers may be too large for MessagePack
         return result
 
 
 def value_of(field: str | None) -> Callable[[object], object]:
-    """Return what is aggregated of a stored value: the value, or a field of it, if it has one."""
+    """Return the part of a stored value that is aggregated: the value itself, or a member of it."""
 
     def whole(stored: object) -> object:
         return None if stored is TOMBSTONE else python_value(stored)
@@ -82,7 +82,7 @@ def value_of(field: str | None) -> Callable[[object], object]:
 
 
 class WindowResults:
-    """A window queue with its aggregate, with the methods of a queue of updates."""
+    """A window queue with its aggregate, and the methods of a queue of updates."""
 
     __slots__ = ("_aggregate", "_numbers", "_results", "_returned", "has_more", "queue")
 
@@ -97,17 +97,17 @@ class WindowResults:
         self._results: dict[int, tuple[Update, WindowResult]] = {}
         self._returned: deque[Update] = deque()
         self.has_more = False
-        """Whether the last `dequeue` stopped only because it had done enough at once."""
+        """Whether the last `dequeue` stopped only because it had aggregated enough tuples."""
 
     @property
     def left_out(self) -> int:
-        """How many values were no numbers, and are in no result."""
+        """How many values were not numbers, and are in no result."""
         return self._numbers.left_out
 
     def dequeue(self) -> Update | None:
-        """Return the result of the next window that is complete, or None if none is yet.
+        """Return the result of the next complete window, or None if no window is complete.
 
-        None also after so many tuples that others should have a turn; `has_more` tells.
+        None also after many tuples, to let other tasks run; `has_more` tells the difference.
         """
         if self._returned:
             return self._returned.popleft()
@@ -143,26 +143,26 @@ class WindowResults:
         self.queue.deliver(known[1])
 
     def give_back(self, update: Update) -> None:
-        """Hand the result out again, as the next one."""
+        """Let a result wait again, as the next one."""
         if id(update) not in self._results:
             raise NotInProcessError(update)
         self._returned.append(update)
 
     def waiting_since(self) -> None:
-        """Return None: windows begin anew with each connection, so none can be resumed."""
+        """Return None: windows begin anew with each connection, so no connection can resume."""
 
     def queue_staleness(self) -> float:
-        """Return the queue staleness in seconds, averaged over time, then over keys."""
+        """Return the mean queue staleness in seconds."""
         return self.queue.queue_staleness()
 
     def close(self) -> WindowQueueStatistics:
-        """Detach from the stream, free everything, and return the final statistics."""
+        """Detach from the stream, release everything, and return the final statistics."""
         self._results.clear()
         self._returned.clear()
         return self.queue.close()
 
     def read(self, key: Key) -> Update | None:
-        """Return the newest tuple of the key's waiting window, or None if none waits."""
+        """Return the newest tuple of the key's waiting window, or None if it has none."""
         tuples = self.queue.read(key)
         return tuples[-1] if tuples else None
 

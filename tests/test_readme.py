@@ -95,14 +95,16 @@ def test_the_files_that_are_linked_exist(document: str) -> None:
 
 
 def service_commands() -> list[str]:
-    """Return the commands of the block that talks to the service, but for what runs for ever."""
-    (block,) = [block for block in code_blocks(README, "sh") if "curl" in block]
-    lines = block.replace("\\\n", "").splitlines()
+    """Return the commands that talk to the service, except the live view, which does not end."""
+    blocks = [
+        block for block in code_blocks(README, "sh") if "curl" in block or "upstream" in block
+    ]
+    lines = "".join(blocks).replace("\\\n", "").splitlines()
     return [line for line in lines if not line.endswith(" top")]
 
 
 def answers_to_commands(url: str) -> list[str]:
-    """Run the block against a service, and return what each command printed."""
+    """Run the commands against a service, and return what each of them printed."""
     program = shlex.join([sys.executable, "-c", "from upstream.cli import main; main()"])
     answers = []
     for command in service_commands():
@@ -123,14 +125,26 @@ def answers_to_commands(url: str) -> list[str]:
 def test_the_commands_that_talk_to_the_service_work_and_work_again() -> None:
     with running() as server:
         for _ in range(2):
-            created, taken, served, staleness, _put, listed = answers_to_commands(server.url)
+            created, taken, served, _put, listed = answers_to_commands(server.url)
             assert json.loads(created)["stream"] == "trades"
             assert json.loads(taken)["late"] == json.loads(taken)["rejected"] == 0
             assert json.loads(taken)["superseded"] >= 1
             values = {update["key"]: update["value"] for update in json.loads(served)["updates"]}
             assert values == {"IBM": 25.0, "GM": 41.5}
-            assert json.loads(staleness)["queue"] == "trades"
             assert "trades" in listed
+
+
+def test_the_service_is_shown_in_three_curls() -> None:
+    assert sum(line.startswith("curl ") for line in service_commands()) == 3
+
+
+def test_the_picture_of_the_page_comes_before_the_first_command() -> None:
+    picture = re.search(r"^!\[([^\]]+)\]\(([^)]+)\)$", README, re.MULTILINE)
+    assert picture is not None
+    assert picture.start() < README.index("```sh")
+    image = (ROOT / picture[2]).read_bytes()
+    assert image.startswith(b"\x89PNG")
+    assert len(image) < 200_000
 
 
 # The checks find what they look for, and nothing else

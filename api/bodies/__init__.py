@@ -1,7 +1,7 @@
-"""Bodies: updates as they come in, in four content types, and as they go out again.
+"""Bodies: updates as they are received and answered, in four content types.
 
 Values stay encoded: they are checked once, stored as the bytes that came, and transcoded only for
-an answer of another type. A value that was accepted can be written in every type.
+an answer of another type. Every valid value can be written in every type.
 """
 
 from .answers import json_fragment, write_update, write_updates
@@ -18,11 +18,9 @@ from .errors import (
 )
 from .formats import Answer, Format, choose_answer, format_of
 from .keys import read_key, read_path_key
-from .limits import Limits
-from .packed_values import PackedValue
 from .reader import UpdateReader
-from .stored import json_value, python_value, stored_length
-from .stored_value_codec import StoredValueCodec
+from .reasons import Limits
+from .stored import PackedValue, StoredValueCodec, json_value, python_value, stored_length
 
 __all__ = [
     "Answer",

@@ -1,4 +1,4 @@
-"""Answers: updates as JSON, NDJSON, MessagePack or Arrow, whichever the client accepts."""
+"""Answers: updates as JSON, NDJSON, MessagePack or Arrow, as the client accepts them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ import msgspec
 from upstream import TOMBSTONE, Key, Update
 
 from .formats import Format, choose_answer
-from .packed_values import PackedValue
-from .stored import json_value, python_value
+from .stored import PackedValue, json_value, python_value
 
 _to_json: Final = msgspec.json.Encoder()
 _to_messagepack: Final = msgspec.msgpack.Encoder()
 
 
 class _Line(msgspec.Struct, omit_defaults=True, gc=False):
-    """An update in an answer; what has its default is left out."""
+    """An update in an answer; members with their default are left out."""
 
     key: Key
     time: float
@@ -40,8 +39,8 @@ def json_fragment(update: Update) -> bytes:
 def write_update(update: Update, accept: str | None) -> tuple[str, bytes]:
     """Return a content type that `accept` allows, and a single update in it.
 
-    It is an object in JSON and MessagePack, a line of NDJSON, an Arrow stream of one row.
-    NotAcceptableError if `accept` allows none of them.
+    It is an object in JSON and MessagePack, a line of NDJSON, or an Arrow stream of one row. Raises
+    NotAcceptableError if `accept` allows none of these.
     """
     format_, content_type = choose_answer(accept)
     if format_ is Format.JSON:
@@ -57,8 +56,8 @@ def write_updates(
 ) -> tuple[str, bytes]:
     """Return a content type that `accept` allows, and the updates in it.
 
-    JSON and MessagePack are `{"updates": [...]}`, NDJSON is an update a line; see `arrow.answers`
-    for Arrow. NotAcceptableError if `accept` allows none of them.
+    JSON and MessagePack are `{"updates": [...]}`, NDJSON is one update per line; see
+    `arrow.answers` for Arrow. Raises NotAcceptableError if `accept` allows none of these.
     """
     format_, content_type = choose_answer(accept)
     if format_ is Format.ARROW:

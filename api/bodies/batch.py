@@ -1,22 +1,22 @@
-"""What a body comes to: columns of good updates, and which rows were bad."""
+"""The updates of a body: columns of the valid ones, and which rows were rejected."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import msgspec
 import numpy as np
 
 from upstream import Key
-from upstream.columns import Column
+from upstream.columns import Column, FiniteTimes
 
 Entry = TypeVar("Entry")
 
 
 class Rejection(msgspec.Struct, frozen=True, gc=False):
-    """A row that was not taken in: its place in the body, from 0, and why."""
+    """A row that was not taken in: its place in the body, counted from 0, and the reason."""
 
     index: int
     reason: str
@@ -31,18 +31,18 @@ class Batch(msgspec.Struct, frozen=True):
     keys: Sequence[Key]
     values: Sequence[object]
     times: Sequence[float] | None
-    """None if the times of all updates are the server's."""
+    """None if all updates have the service's time."""
     rows: int
-    """How many rows the body has, with those that were rejected."""
+    """How many rows the body has, including those that were rejected."""
     is_single: bool = False
-    """Whether the body is one update rather than a list with one."""
+    """Whether the body is one update rather than a list with one update."""
     rejections: Sequence[Rejection] = ()
     """All rows that were rejected, in their order."""
     indices: Sequence[int] | None = None
-    """The place in the body of each row of the columns; None if all rows are there."""
+    """The place in the body of each row of the columns; None if no row was rejected."""
 
     def without(self, rows: Collection[int], reason: str) -> Batch:
-        """Return the batch without some rows of its columns, which are rejected for a reason."""
+        """Return the batch without some rows of its columns, which are rejected with `reason`."""
         count = len(self.keys)
         indices = range(count) if self.indices is None else self.indices
         out = frozenset(rows)
@@ -68,7 +68,7 @@ class Batch(msgspec.Struct, frozen=True):
 
 
 def _picked(column: Sequence[Entry], rows: list[int]) -> Sequence[Entry]:
-    """Return some rows of a column, in a column of its kind."""
+    """Return some rows of a column, as a column of the same kind."""
     if isinstance(column, list):
         return type(column)(column[row] for row in rows)
     array: Any = column
@@ -76,6 +76,25 @@ def _picked(column: Sequence[Entry], rows: list[int]) -> Sequence[Entry]:
 
 
 def _listed(column: Sequence[Entry]) -> Sequence[Entry]:
-    """Return a column of Python objects, whatever holds it."""
+    """Return a column as a list of Python objects."""
     array: Any = column
     return column if isinstance(column, list) else array.to_pylist()
+
+
+Now: TypeAlias = Callable[[], float]
+
+
+def filled(times: list[float | None], now: Now) -> FiniteTimes | None:
+    """Return times with `now` for the missing ones, or None if all are missing.
+
+    The given times are finite floats already.
+    """
+    given = cast(list[float], times)
+    try:
+        sum(given)  # the fastest way to find out whether one is missing
+    except TypeError:
+        if not any(time is not None for time in times):
+            return None
+        moment = now()
+        return FiniteTimes(moment if time is None else time for time in times)
+    return FiniteTimes(given)

@@ -1,7 +1,7 @@
-"""What is wrong with a body as a whole, with a key or with what is accepted as an answer.
+"""Errors of bodies, keys and `Accept` headers.
 
-A row of a batch that is wrong is no exception: it is a `Rejection` beside the good rows. No message
-repeats any of the input.
+A bad row of a batch raises nothing: it is a `Rejection` beside the good rows. No message repeats
+the input.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import Sequence
 
 
 class BodyError(Exception):
-    """The parent of everything that can be wrong with what was sent."""
+    """The parent of all errors about what a client sent."""
 
 
 class UnsupportedContentTypeError(BodyError):
-    """The body is of a content type that cannot be read."""
+    """The service cannot read the body's content type."""
 
     def __init__(self, supported: Sequence[str]) -> None:
         self.supported = tuple(supported)
-        super().__init__(f"send updates as one of {', '.join(supported)}, text in UTF-8")
+        super().__init__(f"send updates as {' or '.join(supported)}, with text in UTF-8")
 
 
 class MalformedBodyError(BodyError):
-    """The body is not what its content type says; `position` is the byte where that shows."""
+    """The body does not match its content type; `position` is the first wrong byte."""
 
     def __init__(self, reason: str, position: int | None = None) -> None:
         self.reason = reason
@@ -31,7 +31,7 @@ class MalformedBodyError(BodyError):
 
 
 class TooManyRowsError(BodyError):
-    """The body has more updates than are taken at once."""
+    """The body has more updates than one request may have."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -39,9 +39,9 @@ class TooManyRowsError(BodyError):
 
 
 class UnsupportedColumnError(BodyError):
-    """A column of an Arrow body cannot be read as what it has to be.
+    """A column of an Arrow body has a type that cannot be read.
 
-    `column` is its place in the schema, None where one is missing.
+    `column` is its place in the schema, or None if a column is missing.
     """
 
     def __init__(self, column: int | None, reason: str) -> None:
@@ -51,7 +51,7 @@ class UnsupportedColumnError(BodyError):
 
 
 class RefusedRowError(BodyError):
-    """An update cannot be accepted; in a batch it becomes a `Rejection`."""
+    """An update is not valid; in a batch it becomes a `Rejection`."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -59,12 +59,12 @@ class RefusedRowError(BodyError):
 
 
 class InvalidKeyError(RefusedRowError):
-    """What was given as a key is none."""
+    """A value is not a valid key."""
 
 
 class NotAcceptableError(BodyError):
-    """None of the content types that answers can have is accepted."""
+    """The client accepts none of the content types that an answer can have."""
 
     def __init__(self, available: Sequence[str]) -> None:
         self.available = tuple(available)
-        super().__init__(f"answers can be had as {', '.join(available)}")
+        super().__init__(f"the service can answer with {' or '.join(available)}")

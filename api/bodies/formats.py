@@ -1,4 +1,4 @@
-"""The content types of updates: which one a body has, and which one an answer is to have."""
+"""The content types of updates, in bodies and in answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import NotAcceptableError, UnsupportedContentTypeError
 
 
 class Format(Enum):
-    """A way to write updates; the value is its content type."""
+    """A format of updates; the value is its content type."""
 
     JSON = "application/json"
     NDJSON = "application/x-ndjson"
@@ -18,7 +18,7 @@ class Format(Enum):
 
 
 class Answer(NamedTuple):
-    """How an answer is written, and the content type that says so, by the name that was asked."""
+    """The format of an answer, and its content type under the name that was asked for."""
 
     format: Format
     content_type: str
@@ -37,7 +37,7 @@ _CHARSETS: Final = ("utf-8", "utf8", "us-ascii")
 
 
 def format_of(content_type: str | None) -> Format:
-    """Return how a body is written; UnsupportedContentTypeError if that is none of ours.
+    """Return the format of a body; raises UnsupportedContentTypeError for an unknown type.
 
     Without a content type it is JSON.
     """
@@ -54,9 +54,9 @@ def format_of(content_type: str | None) -> Format:
 
 
 def choose_answer(accept: str | None) -> Answer:
-    """Return how to answer by an `Accept` header; NotAcceptableError if it rules out all ways.
+    """Return the format for an `Accept` header; raises NotAcceptableError if it allows none.
 
-    The highest quality wins, then what is named over what `*` covers, then what comes first.
+    The highest quality wins, then a named type over one that `*` covers, then the first one.
     """
     if not accept or accept in ("*/*", _JSON_ANSWER.content_type):
         return _JSON_ANSWER
@@ -76,7 +76,7 @@ def choose_answer(accept: str | None) -> Answer:
 
 
 def _quality_of(name: str, qualities: dict[str, float]) -> float:
-    """Return the quality of a content type by the closest of the ranges that cover it."""
+    """Return the quality of a content type by the closest range that covers it."""
     for covering in (name, "application/*", "*/*"):
         if covering in qualities:
             return qualities[covering]
@@ -84,14 +84,14 @@ def _quality_of(name: str, qualities: dict[str, float]) -> float:
 
 
 def _split(text: str) -> tuple[str, dict[str, str]]:
-    """Return a media type, or range of them, and its parameters, all in small letters."""
+    """Return a media type or range, and its parameters, in lower case."""
     name, *parameters = text.lower().split(";")
     pairs = (parameter.partition("=") for parameter in parameters)
     return name.strip(), {key.strip(): value.strip(' \t"') for key, _, value in pairs}
 
 
 def _quality(parameters: dict[str, str]) -> float:
-    """Return the quality that a media range is given; one that cannot be read is 0."""
+    """Return the quality of a media range; one that cannot be read is 0."""
     try:
         quality = float(parameters.get("q", "1"))
     except ValueError:

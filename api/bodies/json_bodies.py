@@ -1,7 +1,7 @@
-"""Bodies of JSON: one update, or an array of updates as objects and rows.
+"""Bodies of JSON and NDJSON: one update, an array of updates, or one update per line.
 
-The common body is an array of one kind in which all is good. It is decoded and checked as a whole;
-should anything be wrong with it, it is read again, row by row.
+The common body is an array of one kind without a fault. It is decoded and checked as a whole. If
+anything is wrong with it, it is read again, row by row.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from .batch import Batch
+from .batch import Batch, Now
 from .errors import MalformedBodyError, RefusedRowError, TooManyRowsError
 from .json_text import Elements, without_surrogates
-from .json_updates import JsonUpdates
-from .limits import Limits
-from .times import Now
+from .json_updates import JSON_SPACE, JsonUpdates
+from .reasons import Limits
 from .wire import REFUSALS, WireRow, WireUpdate, position_of, row_type, update_type
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class JsonBodies:
         self._rows: RowsDecoder = decoder(list[row])  # type: ignore[valid-type]
 
     def read(self, body: bytes) -> Batch:
-        """Return what a body holds; MalformedBodyError if it is no JSON, or no array or object."""
+        """Return the updates of a body; MalformedBodyError if it is not a JSON array or object."""
         opening = _OPENING.match(body)
         if opening is None:
             raise MalformedBodyError(_EXPECTED, 0)
@@ -76,8 +75,8 @@ class JsonBodies:
             return self._updates.one_by_one.read([body], is_single=True)
 
     def _elements(self, body: bytes) -> Iterable[bytes]:
-        """Return the texts of an array's elements, of which each may be anything."""
-        # A comma stands between any two: so many rows may be more than there is memory for.
+        """Return the texts of an array's elements, which may be anything."""
+        # Counted first, since there may be more rows than fit into memory.
         if body.count(b",") >= self._limits.rows and len(_cut(body)) > self._limits.rows:
             raise TooManyRowsError(self._limits.rows)
         raws = _decode_structure(_any_array, body)
@@ -94,10 +93,10 @@ def _cut(body: bytes) -> Elements:
 
 
 def _decode_structure(decoder: msgspec.json.Decoder[_Decoded], body: bytes) -> _Decoded | None:
-    """Decode a body that has a fault; MalformedBodyError if its syntax is to blame.
+    """Decode a body that has a fault; MalformedBodyError if it is a syntax error.
 
-    Return None if it is not, and the body cannot be decoded all the same: it is nested too deep
-    for that, or half of a surrogate pair is missing.
+    Returns None if the syntax is correct, and the body cannot be decoded for another reason: it is
+    nested too deep, or half of a surrogate pair is missing.
     """
     try:
         return decoder.decode(body)
@@ -112,3 +111,45 @@ def _decode_structure(decoder: msgspec.json.Decoder[_Decoded], body: bytes) -> _
     except msgspec.DecodeError:
         raise MalformedBodyError("the body is not JSON", position) from None
     return None
+
+
+if TYPE_CHECKING:
+    UpdateDecoder = msgspec.json.Decoder[WireUpdate]
+    RowDecoder = msgspec.json.Decoder[WireRow]
+
+
+class NdjsonBodies:
+    """Reads bodies of NDJSON. A bad line is a rejected row, and blank lines are skipped."""
+
+    __slots__ = ("_limits", "_object", "_row", "_updates")
+
+    def __init__(self, limits: Limits, now: Now) -> None:
+        self._limits = limits
+        self._updates = JsonUpdates(limits, now)
+        self._object: UpdateDecoder = msgspec.json.Decoder(update_type(limits))
+        self._row: RowDecoder = msgspec.json.Decoder(row_type(limits))
+
+    def read(self, body: bytes) -> Batch:
+        """Return the updates of a body."""
+        lines = body.count(b"\n") + (not body.endswith(b"\n"))
+        if lines > self._limits.rows:
+            raise TooManyRowsError(self._limits.rows)
+        batch = self._read_at_once(body, lines)
+        if batch is not None:
+            return batch
+        texts = (line.strip(JSON_SPACE) for line in body.split(b"\n"))
+        return self._updates.one_by_one.read(text for text in texts if text)
+
+    def _read_at_once(self, body: bytes, lines: int) -> Batch | None:
+        """Return the updates of lines of one kind; None if one of them may be bad."""
+        try:
+            if body.startswith(b"{"):
+                objects = self._object.decode_lines(body)
+                # The decoder ignores where lines end.
+                return self._updates.from_objects(objects, body) if len(objects) == lines else None
+            if body.startswith(b"["):
+                rows = self._row.decode_lines(body)
+                return self._updates.from_rows(rows, body) if len(rows) == lines else None
+        except REFUSALS:
+            pass
+        return None

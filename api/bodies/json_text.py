@@ -1,8 +1,7 @@
 """The structure of JSON text, found without decoding it.
 
-Decoders are recursive, so text that is nested too deep cannot be decoded to see how deep it is, nor
-to find what follows it. What is looked at here is only where brackets and strings are; the text is
-taken to be JSON otherwise.
+Decoders are recursive, so they cannot tell how deep text is that is nested too deep, or find what
+follows it. Here only brackets and strings are looked at; the text is assumed to be JSON otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK_BYTES: Final = 1 << 16
-"""How much is looked at in one go; its arrays fit into the processor's cache."""
+"""How many bytes are looked at together; the arrays for them fit into the processor's cache."""
 
 _QUOTE: Final = ord('"')
 _COMMA: Final = ord(",")
@@ -26,12 +25,12 @@ _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 
 def depth_of(text: bytes) -> int:
-    """Return how many arrays and objects are within one another at the deepest place."""
+    """Return the depth of the most deeply nested array or object."""
     return max((int(block.depths.max()) for block in _blocks(text)), default=0)
 
 
 class Elements:
-    """Where the elements of a JSON array are; ValueError if brackets or quotes do not match.
+    """The places of a JSON array's elements; ValueError if brackets or quotes do not match.
 
     >>> list(Elements(b'[1, {"a": [2, 3]}, "],["]').texts())
     [b'1', b' {"a": [2, 3]}', b' "],["']
@@ -48,7 +47,7 @@ class Elements:
             if int(block.depths.min()) < 0:
                 raise ValueError
             commas = np.flatnonzero(block.characters == _COMMA)
-            # Brackets count from the one that opens the array on.
+            # Brackets count from the opening bracket of the array.
             is_cut = (block.depths[commas] == 1) & ~block.is_quoted[commas]
             cuts.append(commas[is_cut] + block.start)
             depth, is_open = int(block.depths[-1]), int(block.is_quoted[-1])
@@ -59,7 +58,7 @@ class Elements:
         self._cuts = np.concatenate(cuts)
 
     def __len__(self) -> int:
-        """Return how many elements there are, an empty array having one that is empty."""
+        """Return the number of elements; an empty array has one that is empty."""
         return len(self._cuts)
 
     def texts(self) -> Iterator[bytes]:
@@ -70,22 +69,22 @@ class Elements:
 
 
 def without_surrogates(text: bytes) -> bytes:
-    """Return text of the same length that is JSON if only halves of surrogate pairs prevent it.
+    """Return text of the same length, without halves of surrogate pairs.
 
-    What replaces them is good within strings, and nowhere else.
+    It is valid JSON if nothing else was wrong: the replacements are valid within strings only.
     """
     return _SURROGATE.sub(b"______", text.replace(rb"\\", b"__"))
 
 
 class _Block(NamedTuple):
-    """A part of a text, and of each of its bytes what it is."""
+    """A part of a text, with the state at each of its bytes."""
 
     start: int
     characters: NDArray[np.uint8]
     is_quoted: NDArray[np.bool_]
-    """Whether it is in a string."""
+    """Whether the byte is in a string."""
     depths: NDArray[np.int64]
-    """In how many arrays and objects what follows it is."""
+    """The depth of nesting after the byte."""
 
 
 def _blocks(text: bytes) -> Iterator[_Block]:

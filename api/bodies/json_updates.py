@@ -1,4 +1,4 @@
-"""Updates in JSON, as objects and as rows, of which bodies of JSON and of NDJSON are made."""
+"""Updates in JSON, as objects and as rows, in bodies of JSON and of NDJSON."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import msgspec
 from upstream import Key
 
 from . import reasons
-from .batch import Batch
+from .batch import Batch, Now, filled
 from .errors import RefusedRowError, TooManyRowsError
 from .json_values import JsonValues
-from .limits import Limits
+from .reasons import Limits
 from .row_reader import RowReader
-from .times import Now, filled
 from .wire import WireRow, WireUpdate, row_type, update_type
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ JSON_SPACE: Final = b" \t\r\n"
 
 
 class JsonUpdates:
-    """Reads updates: many at once where all are good, and else one by one."""
+    """Reads updates: many at once if all are good, otherwise one by one."""
 
     __slots__ = ("_limits", "_now", "_row", "_update", "_values", "one_by_one")
 
@@ -39,7 +38,7 @@ class JsonUpdates:
         self.one_by_one = RowReader(self._parse, self._values.read, limits, now)
 
     def from_object(self, text: bytes) -> Batch:
-        """Return one update; raises whatever makes it a bad one, or may do so."""
+        """Return one update; raises an error if it is bad, or may be."""
         update = self._update.decode(text)
         if b"\\u0000" in text:
             raise RefusedRowError(reasons.NUL)

@@ -14,8 +14,8 @@ import msgspec
 from . import reasons
 from .errors import RefusedRowError
 from .json_text import depth_of
-from .limits import Limits
 from .plain_values import has_nul
+from .reasons import Limits
 from .wire import REFUSALS
 
 _ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
@@ -32,8 +32,8 @@ _pack: Final = msgspec.msgpack.Encoder().encode
 class JsonValues:
     """Reads the values of updates in JSON.
 
-    What decoders of whole bodies leave unread in values they have checked for syntax only: not for
-    UTF-8, and not for the range of numbers.
+    Decoders of whole bodies check the syntax of unread values only, not UTF-8 and not the range of
+    numbers.
     """
 
     __slots__ = ("_depth", "_limits", "_value_bytes")
@@ -44,7 +44,7 @@ class JsonValues:
         self._value_bytes = limits.value_bytes
 
     def read(self, raw: msgspec.Raw) -> bytes:
-        """Return a value's text; RefusedRowError if it cannot be accepted."""
+        """Return a value's text; RefusedRowError if it is not valid."""
         text = bytes(raw)
         if len(text) > self._value_bytes:
             raise RefusedRowError(reasons.too_long(self._limits))
@@ -58,13 +58,13 @@ class JsonValues:
         return text
 
     def read_all(self, raws: Sequence[msgspec.Raw]) -> list[bytes] | None:
-        """Return the values' texts; None if some value may have to be refused.
+        """Return the values' texts; None if one of them may have to be refused.
 
-        One call for all values rather than one for each: two passes over the joined text copy them.
+        One call for all values is faster: two passes over the joined text copy them.
         """
         joined = b"\n".join(raws)
         texts = joined.split(b"\n")
-        if len(texts) != len(raws) or b"\r" in joined:  # there are line breaks in values
+        if len(texts) != len(raws) or b"\r" in joined:  # some values contain line breaks
             texts = [bytes(raw).translate(_ONE_LINE) for raw in raws]
         if len(joined) > self._value_bytes and max(map(len, texts)) > self._value_bytes:
             return None
@@ -81,7 +81,7 @@ class JsonValues:
         return texts
 
     def _is_shallow(self, joined: bytes, texts: Sequence[bytes]) -> bool:
-        """Tell whether none of `texts`, which `joined` consists of, is nested too deep."""
+        """Tell whether no text in `joined`, which joins `texts`, is nested too deep."""
         if b"[" not in joined and b"{" not in joined:
             return True
         if joined.count(b"[") + joined.count(b"{") <= self._depth:
@@ -101,15 +101,15 @@ class JsonValues:
 
 
 def is_plain(text: bytes) -> bool:
-    """Tell whether values of correct syntax need no decoding to be found good.
+    """Tell whether values of correct syntax are surely good, without decoding them.
 
-    So it is if there is nothing but ASCII, no escape, and nothing like an exponent or a number
-    beyond 64 bits; which takes a third of the time of decoding numbers, and a tenth with objects.
+    They are if the text is ASCII without escapes, and without anything like an exponent or a number
+    beyond 64 bits. This takes a third of the time of decoding numbers, and a tenth with objects.
     """
     if not text.isascii() or b"\\" in text:
         return False
     shapes = text.translate(_NUMBER_SHAPES)
-    # The search for one letter is many times as quick, and mostly finds none.
+    # Searching for one letter is many times as fast, and mostly finds none.
     if b"e" in shapes and _EXPONENT in shapes:
         return False
     return _BEYOND_64_BITS not in shapes

@@ -11,7 +11,7 @@ from upstream import Key
 
 from . import reasons
 from .errors import InvalidKeyError
-from .limits import Limits
+from .reasons import Limits
 
 MOST_PARTS: Final = 16
 LEAST_INTEGER: Final = -(2**63)
@@ -20,7 +20,7 @@ GREATEST_INTEGER: Final = 2**63 - 1
 
 @lru_cache(maxsize=16)
 def key_type(limits: Limits) -> object:
-    """Return the type that decoders of bodies are given for keys."""
+    """Return the type of keys for the decoders of bodies."""
     text = Annotated[str, msgspec.Meta(max_length=limits.key_bytes)]
     integer = Annotated[int, msgspec.Meta(ge=LEAST_INTEGER, le=GREATEST_INTEGER)]
     part = text | integer
@@ -32,14 +32,14 @@ def key_type(limits: Limits) -> object:
 
 
 def has_nul(key: Key) -> bool:
-    """Tell whether a string of the key contains NUL, which databases and terminals cut at."""
+    """Tell whether a string of the key contains NUL, where databases and terminals cut."""
     if isinstance(key, tuple):
         return any(map(has_nul, key))
     return isinstance(key, str) and "\0" in key
 
 
 def any_has_nul(keys: list[Key]) -> bool:
-    """Tell whether some string of these keys contains NUL."""
+    """Tell whether any string of these keys contains NUL."""
     try:
         return "\0" in "".join(cast(list[str], keys))
     except TypeError:  # not all are strings
@@ -47,7 +47,7 @@ def any_has_nul(keys: list[Key]) -> bool:
 
 
 def read_key(value: object, limits: Limits) -> Key:
-    """Return the key that a decoded JSON value is; InvalidKeyError if it is none."""
+    """Return a decoded JSON value as a key; InvalidKeyError if it is not a key."""
     try:
         key: Key = msgspec.convert(value, cast(type[Key], key_type(limits)))
     except (msgspec.ValidationError, RecursionError):
@@ -58,7 +58,7 @@ def read_key(value: object, limits: Limits) -> Key:
 
 
 def read_path_key(text: str, *, as_json: bool, limits: Limits) -> Key:
-    """Return the key that a part of a path names: the text itself, or what it says as JSON."""
+    """Return the key in a path: the text itself, or the text read as JSON."""
     try:
         data = text.encode()
     except UnicodeEncodeError:
@@ -69,6 +69,6 @@ def read_path_key(text: str, *, as_json: bool, limits: Limits) -> Key:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError):
         raise InvalidKeyError(
-            "key: expected JSON: a string, an integer or a list of them"
+            "key: expected JSON: a string, an integer, or a list of these"
         ) from None
     return read_key(value, limits)

@@ -1,8 +1,9 @@
-"""Bodies of MessagePack, of the same shapes as bodies of JSON."""
+"""Bodies of MessagePack, of the same shapes as bodies of JSON, with values that stay encoded."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
@@ -10,13 +11,13 @@ import msgspec
 from upstream import Key
 
 from . import reasons
-from .batch import Batch
+from .batch import Batch, Now, filled
 from .errors import MalformedBodyError, RefusedRowError, TooManyRowsError
 from .keys import any_has_nul
-from .limits import Limits
-from .packed_values import PackedValues
+from .plain_values import are_good, fault_of
+from .reasons import Limits
 from .row_reader import RowReader
-from .times import Now, filled
+from .stored import PackedValue
 from .wire import REFUSALS, WireRow, WireUpdate, position_of, row_type, update_type
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class MessagePackBodies:
         self._one_by_one = RowReader(self._parse, self._values.read, limits, now)
 
     def read(self, body: bytes) -> Batch:
-        """Return what a body holds; MalformedBodyError if it is no array or map."""
+        """Return the updates of a body; MalformedBodyError if it is not an array or map."""
         opening = body[:1]
         if opening in _MAPS:
             _decode_structure(_any_map, body)
@@ -83,7 +84,7 @@ class MessagePackBodies:
         return self._one_by_one.read(map(bytes, raws))
 
     def _read_at_once(self, body: bytes, opening: bytes) -> Batch | None:
-        """Return what an array of elements of one kind holds; None if one of them may be bad."""
+        """Return the updates of an array of one kind; None if one of them may be bad."""
         try:
             if opening in _MAPS:
                 updates = self._objects.decode(body)
@@ -127,7 +128,7 @@ class MessagePackBodies:
 
 
 def _array_header(body: bytes) -> tuple[int, int]:
-    """Return how many elements an array says it has, and where they begin."""
+    """Return the number of elements in an array's header, and where they begin."""
     opening = body[0]
     if opening in _SIZE_BYTES:
         end = 1 + _SIZE_BYTES[opening]
@@ -136,10 +137,57 @@ def _array_header(body: bytes) -> tuple[int, int]:
 
 
 def _decode_structure(decoder: msgspec.msgpack.Decoder[_Decoded], body: bytes) -> _Decoded:
-    """Decode a body but for its elements; MalformedBodyError if that cannot be done."""
+    """Decode a body except its elements; MalformedBodyError if that fails."""
     try:
         return decoder.decode(body)
     except RecursionError:
         raise MalformedBodyError(_TOO_DEEP) from None
     except msgspec.DecodeError as error:
         raise MalformedBodyError(_NOT_MESSAGEPACK, position_of(error, body)) from None
+
+
+_ARRAY_32: Final = b"\xdd"
+_decoder: Final = msgspec.msgpack.Decoder()
+
+
+class PackedValues:
+    """Reads the values of updates in MessagePack."""
+
+    __slots__ = ("_limits",)
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+
+    def read(self, raw: msgspec.Raw) -> PackedValue:
+        """Return a value; RefusedRowError if it is not valid."""
+        packed = PackedValue(raw)
+        if len(packed) > self._limits.value_bytes:
+            raise RefusedRowError(reasons.too_long(self._limits))
+        try:
+            value = _decoder.decode(packed)
+        except REFUSALS as error:
+            reason: str | None = (
+                reasons.NOT_JSON  # such as a map in a key
+                if isinstance(error, msgspec.DecodeError)
+                else reasons.of_error(error, self._limits)
+            )
+        else:
+            reason = fault_of(value, self._limits)
+        if reason is not None:
+            raise RefusedRowError(reason)
+        return packed
+
+    def read_all(self, raws: Sequence[msgspec.Raw]) -> list[PackedValue] | None:
+        """Return the values; None if one of them may have to be refused."""
+        array = _ARRAY_32 + len(raws).to_bytes(4, "big") + b"".join(raws)
+        try:
+            values = _decoder.decode(array)
+        except REFUSALS:
+            return None
+        if not are_good(values) and any(fault_of(value, self._limits) for value in values):
+            return None
+        packed = list(map(PackedValue, raws))
+        longest = self._limits.value_bytes
+        if len(array) > longest and max(map(len, packed)) > longest:
+            return None
+        return packed

@@ -1,4 +1,4 @@
-"""Decoded values: what JSON can say of them."""
+"""Decoded values, and whether JSON can represent them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import NoneType
 from typing import Final, cast
 
 from . import reasons
-from .limits import Limits
+from .reasons import Limits
 
 _ALWAYS_GOOD: Final = frozenset((int, bool, NoneType))
 
@@ -19,7 +19,7 @@ def has_nul(value: object) -> bool:
 
 
 def fault_of(value: object, limits: Limits) -> str | None:
-    """Return why JSON, within the limits of depth, cannot say a value; None if it can."""
+    """Return why JSON, within the limit of depth, cannot represent a value; None if it can."""
     for depth, level in enumerate(_levels(value)):
         for part in level:
             kind = type(part)
@@ -39,10 +39,10 @@ def fault_of(value: object, limits: Limits) -> str | None:
 
 
 def are_good(values: list[object]) -> bool:
-    """Tell whether JSON can say all of these; False if that takes a closer look."""
+    """Tell whether JSON can surely represent all of these values."""
     kinds = set(map(type, values))
     if kinds == {float}:
-        # A sum is finite only if all its terms are; the reverse fails for huge terms only.
+        # A sum is finite only if all its terms are. The reverse fails for huge terms only.
         return math.isfinite(sum(cast(list[float], values)))
     return kinds <= _ALWAYS_GOOD
 
@@ -52,7 +52,7 @@ def _is_object(value: object) -> bool:
 
 
 def _levels(value: object) -> Iterator[list[object]]:
-    """Yield the value, then its members, then theirs; without recursion, so any depth will do."""
+    """Yield the value, then its members, then theirs, without recursion, for any depth."""
     level = [value]
     while level:
         yield level

@@ -1,18 +1,16 @@
-"""Reading the updates of a request, whatever their content type."""
+"""Reading the updates of a request in any content type."""
 
 from __future__ import annotations
 
-from .batch import Batch
+from .batch import Batch, Now
 from .formats import Format, format_of
-from .json_bodies import JsonBodies
-from .limits import Limits
+from .json_bodies import JsonBodies, NdjsonBodies
 from .messagepack_bodies import MessagePackBodies
-from .ndjson_bodies import NdjsonBodies
-from .times import Now
+from .reasons import Limits
 
 
 class UpdateReader:
-    """Reads bodies of updates; `now` is the time of updates without one, if others have one.
+    """Reads bodies of updates; `now` is the time of updates without one, if others have a time.
 
     >>> reader = UpdateReader(Limits(), now=lambda: 9.0)
     >>> batch = reader.read("application/json", b'[{"key": "IBM", "value": 24.10, "time": 3}]')
@@ -33,9 +31,9 @@ class UpdateReader:
         }
 
     def read(self, content_type: str | None, body: bytes) -> Batch:
-        """Return what a body holds, bad rows beside good ones; BodyError if it cannot be read.
+        """Return the updates of a body, with rejections for bad rows, or raise BodyError.
 
-        UnsupportedContentTypeError, MalformedBodyError, TooManyRowsError or, for Arrow,
+        That is UnsupportedContentTypeError, MalformedBodyError, TooManyRowsError or, for Arrow,
         UnsupportedColumnError.
         """
         return self._readers[format_of(content_type)](body)

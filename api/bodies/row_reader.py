@@ -1,6 +1,6 @@
-"""Reading rows one by one, which tells the bad ones from the good ones.
+"""Reading rows one by one, to tell the bad ones from the good ones.
 
-Readers of bodies do so once reading all at once has failed.
+Readers of bodies do so after reading all rows at once has failed.
 """
 
 from __future__ import annotations
@@ -14,24 +14,23 @@ import msgspec
 from upstream import Key
 
 from . import reasons
-from .batch import Batch, Rejection
+from .batch import Batch, Now, Rejection, filled
 from .errors import RefusedRowError
 from .keys import has_nul
-from .limits import Limits
-from .times import Now, filled
+from .reasons import Limits
 from .wire import REFUSALS, WireRow
 
 Parse = Callable[[bytes], WireRow]
-"""Decodes an update up to its value, and raises what decoders do, or RefusedRowError."""
+"""Decodes an update up to its value; raises a decoder's error or RefusedRowError."""
 ReadValue = Callable[[msgspec.Raw], bytes]
-"""Returns a value as it is stored, or raises RefusedRowError."""
+"""Returns a value in its stored form, or raises RefusedRowError."""
 
 
 _KEY_WITH_NUL: Final = f"key: {reasons.NUL}"
 
 
 class RowReader:
-    """Reads rows that were cut out of a body."""
+    """Reads the rows of a body."""
 
     __slots__ = ("_limits", "_now", "_parse", "_read_value")
 
@@ -42,7 +41,7 @@ class RowReader:
         self._now = now
 
     def read(self, rows: Iterable[bytes], *, is_single: bool = False) -> Batch:
-        """Return the good rows, and why the others are none."""
+        """Return the good rows, and the reasons for which the others are rejected."""
         keys: list[Key] = []
         values: list[object] = []
         times: list[float | None] = []

@@ -1,6 +1,6 @@
-"""Stored values: JSON text as bytes, a `PackedValue`, TOMBSTONE, or a plain Python object.
+"""Stored values: JSON text as bytes, a `PackedValue`, TOMBSTONE, or a Python object from Arrow.
 
-What came in is stored as it came, and is turned into what an answer needs when there is one.
+A value is stored as it came in, and converted when an answer needs another form.
 """
 
 from __future__ import annotations
@@ -9,15 +9,27 @@ from typing import Final
 
 import msgspec
 
-from upstream import TOMBSTONE
-
-from .packed_values import PackedValue
+from upstream import TOMBSTONE, ValueNotEncodableError
 
 _from_json: Final = msgspec.json.Decoder().decode
 _to_json: Final = msgspec.json.Encoder().encode
 _from_messagepack: Final = msgspec.msgpack.Decoder().decode
 
+_JSON: Final = b"j"
+_PACKED: Final = b"m"
+_PYTHON: Final = b"p"
+_to_messagepack: Final = msgspec.msgpack.Encoder().encode
 _SCALAR_BYTES: Final = 8
+
+
+class PackedValue(bytes):
+    r"""A value in MessagePack; a value of type bytes is JSON.
+
+    >>> PackedValue(b"\xc3") == msgspec.msgpack.encode(True)
+    True
+    """
+
+    __slots__ = ()
 
 
 def json_value(stored: object) -> bytes:
@@ -41,9 +53,9 @@ def python_value(stored: object) -> object:
 
 
 def stored_length(stored: object) -> int:
-    """Return about how many bytes a key or stored value takes when it is written.
+    """Return about how many bytes a key or stored value takes in an answer.
 
-    O(1) but for composite keys and values of Arrow's.
+    O(1), except for composite keys and values from Arrow.
     """
     if isinstance(stored, bytes | str):
         return len(stored)
@@ -52,3 +64,34 @@ def stored_length(stored: object) -> int:
     if isinstance(stored, dict):
         return sum(len(name) + 4 + stored_length(member) for name, member in stored.items())
     return _SCALAR_BYTES
+
+
+class StoredValueCodec:
+    """An `upstream.memory.Codec` for stored values: one byte says which kind it is.
+
+    >>> codec = StoredValueCodec()
+    >>> codec.encode(b"1.10"), codec.decode(codec.encode({"bid": 24.0}))
+    (b'j1.10', {'bid': 24.0})
+    """
+
+    __slots__ = ()
+
+    def encode(self, value: object) -> bytes:
+        """Return a stored value as bytes; raises ValueNotEncodableError for anything else."""
+        if type(value) is bytes:
+            return _JSON + value
+        if type(value) is PackedValue:
+            return _PACKED + value
+        try:
+            return _PYTHON + _to_messagepack(value)
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise ValueNotEncodableError(value, str(error)) from error
+
+    def decode(self, data: bytes) -> object:
+        """Return the value that `data` was encoded from."""
+        kind, encoded = data[:1], data[1:]
+        if kind == _JSON:
+            return encoded
+        if kind == _PACKED:
+            return PackedValue(encoded)
+        return _from_messagepack(encoded)

@@ -1,4 +1,4 @@
-"""An update as the decoders hand it out: key and time are read, the value is still text."""
+"""An update as the decoders return it: key and time are decoded, the value is still text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 from upstream import Key
 
 from .keys import key_type
-from .limits import Limits
+from .reasons import Limits
 
 REFUSALS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoders raise for bytes that they cannot decode."""
@@ -20,13 +20,13 @@ _POSITION: Final = re.compile(r"\(byte ([0-9]+)\)")
 
 
 def position_of(error: msgspec.DecodeError, body: bytes) -> int:
-    """Return the byte of `body` at which a decoder found it malformed, its end if it is cut off."""
+    """Return the byte of `body` where a decoder failed; its end if the body is cut off."""
     found = _POSITION.search(str(error))
     return int(found[1]) if found else len(body)
 
 
 class WireUpdate(Protocol):
-    """An update that came as an object."""
+    """An update that was sent as an object."""
 
     key: Key
     value: msgspec.Raw
@@ -34,14 +34,14 @@ class WireUpdate(Protocol):
 
 
 WireRow: TypeAlias = tuple[Key, float | None, msgspec.Raw]
-"""An update that came as a row."""
+"""An update that was sent as a row."""
 
 
 @lru_cache(maxsize=16)
 def update_type(limits: Limits) -> type[WireUpdate]:
     """Return the type of updates that are objects.
 
-    It refers to nothing that refers back, so the garbage collector need not look at it.
+    Their objects cannot be part of a cycle, so the garbage collector can ignore them.
     """
     return cast(
         type[WireUpdate],

@@ -1,4 +1,4 @@
-// Charts, drawn by the plot library that the service hands out from an installed package.
+// Charts, drawn by the plot library, which the service serves from an installed package.
 
 import { WINDOW_SECONDS } from "./series.js";
 
@@ -9,7 +9,7 @@ const MISSING =
   "Charts need the package plotly where the service runs: pip install plotly. " +
   "The figures and tables on this page are complete without it.";
 
-// Tell-tale beside the colours, for those who cannot tell these apart.
+// In addition to the colours, which not everyone can distinguish.
 export const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "cross", "star"];
 export const COLOURS = SYMBOLS.length;
 
@@ -30,7 +30,7 @@ export class Charts {
   #pending = new Map();
   #isDrawing = false;
 
-  /** Load the plot library, and say where the charts would be if it is missing. */
+  /** Load the plot library. If it is missing, say so in place of the charts. */
   async load() {
     this.#plotly = await loadLibrary();
     if (this.#plotly !== null) return;
@@ -104,7 +104,7 @@ export class Charts {
         bordercolor: this.colour("grid"),
         font: { size: 12, color: this.colour("text") },
       },
-      showlegend: false, // it is made of elements, which wrap where a page is narrow
+      showlegend: false, // the legend is made of elements, which wrap on a narrow page
       xaxis: merge(axis, x),
       yaxis: merge(axis, { rangemode: "tozero", nticks: 6, ...y }),
     };

@@ -1,4 +1,4 @@
-// The subscription to the service's own state, by the push that it offers everybody.
+// The subscription to the service's own state, by the same push as for any client.
 
 const FIRST_RETRY_SECONDS = 0.5;
 const LONGEST_RETRY_SECONDS = 15;
@@ -43,7 +43,7 @@ export class Feed {
     });
   }
 
-  /** Wait twice as long after each failure, and not exactly, so that pages do not come at once. */
+  /** Wait twice as long after each failure, with jitter, so that pages do not all come at once. */
   #retry() {
     const longest = Math.min(FIRST_RETRY_SECONDS * 2 ** this.#failures, LONGEST_RETRY_SECONDS);
     const wait = longest * (0.5 + Math.random() / 2);
@@ -53,7 +53,7 @@ export class Feed {
   }
 }
 
-/** Where the subscription is: beside this page, whatever path it is served under. */
+/** The address of the subscription, relative to the path of this page. */
 export function feedAddress() {
   const url = new URL("v1/queues/_service/socket?snapshot=true", document.baseURI);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";

@@ -7,7 +7,7 @@ const HOVER = "%{y:.3~s}s at %{x|%H:%M:%S}";
 export const STALENESS = {
   queue: {
     title: "Queue staleness",
-    meaning: "How long keys wait in the queue, on average over keys",
+    meaning: "How long keys have waited in the queue, as a mean over keys",
     mean: "queue_staleness",
     present: "present_queue_staleness",
     bound: "lower_bound",
@@ -18,7 +18,7 @@ export const STALENESS = {
   },
   application: {
     title: "Application staleness",
-    meaning: "How far behind the reader of the queue is, on average over keys",
+    meaning: "How far the consumer is behind the stream, as a mean over keys",
     mean: "application_staleness",
     present: "present_application_staleness",
     bound: "application_lower_bound",
@@ -30,7 +30,7 @@ export const STALENESS = {
 };
 
 /** Names in a chart: the plot library would read some tags in them. */
-const plain = (name) => name.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+const escaped = (name) => name.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
 function median(values) {
   const known = values.filter((value) => value !== null).sort((one, other) => one - other);
@@ -50,7 +50,7 @@ export function drawStaleness(charts, model, shown, of) {
       y: [...series.columns[present]],
       mode: "lines",
       line: line(charts.colour(`series-${slot}`), { width: index === 0 ? 2.5 : 1.5 }),
-      hovertemplate: `${HOVER}<extra>${plain(name)}</extra>`,
+      hovertemplate: `${HOVER}<extra>${escaped(name)}</extra>`,
     };
   });
   const durations = traces.flatMap(({ y }) => y);
@@ -115,7 +115,7 @@ export function drawRanks(charts, model, shown, of) {
       mode: "lines+markers",
       line: line(charts.colour(`series-${slot}`), { width: index === 0 ? 2 : 1 }),
       marker: { size: index === 0 ? 6 : 5, symbol: SYMBOLS[slot] },
-      hovertemplate: `%{y:.3~s}s<br>rank %{x}, %{customdata}<extra>${plain(name)}</extra>`,
+      hovertemplate: `%{y:.3~s}s<br>rank %{x}, %{customdata}<extra>${escaped(name)}</extra>`,
     };
   });
   const ends = model.queues.get(shown[0].name).ranks;

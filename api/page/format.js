@@ -6,6 +6,10 @@ const THREE_DIGITS = new Intl.NumberFormat(LOCALE, {
   minimumSignificantDigits: 3,
   maximumSignificantDigits: 3,
 });
+const TWO_DIGITS = new Intl.NumberFormat(LOCALE, {
+  minimumSignificantDigits: 2,
+  maximumSignificantDigits: 2,
+});
 const SHARE = new Intl.NumberFormat(LOCALE, { style: "percent", maximumFractionDigits: 0 });
 
 export const NONE = "–";
@@ -31,6 +35,16 @@ export function seconds(value) {
   if (value < 7_200) return `${WHOLE.format(value / 60)} min`;
   if (value < 172_800) return `${threeDigits(value / 3_600)} h`;
   return `${threeDigits(value / 86_400)} days`;
+}
+
+/** A duration in two digits, for large type: 76 ms, 1.2 s, 104 s. */
+export function shortSeconds(value) {
+  if (!isNumber(value)) return NONE;
+  if (value >= 999.5) return seconds(value);
+  if (value >= 9.95) return `${WHOLE.format(value)} s`;
+  if (value >= 0.999_5) return `${TWO_DIGITS.format(value)} s`;
+  if (value >= 0.000_999_5) return `${TWO_DIGITS.format(value * 1e3)} ms`;
+  return seconds(value);
 }
 
 /** So many a second, or a minute or an hour where a second is too short: 1,003 /s, 4.20 /min. */

@@ -7,24 +7,24 @@ export class Model {
     this.#clear();
   }
 
-  /** Take in a message of the feed. A snapshot replaces what was known, but not what was seen. */
+  /** Take in a message of the feed. A snapshot replaces the states, but not the charts' samples. */
   take({ updates, reset }) {
     const service = updates.findLast(({ key, deleted }) => key === "service" && !deleted)?.value;
     if (service !== undefined && this.service !== null && service.run !== this.service.run) {
-      this.#clear(); // the service was started anew, and so is everything in it
+      this.#clear(); // the service was restarted, so everything in it is new
     }
     if (reset) {
       this.streams.clear();
       this.queues.clear();
     }
     for (const update of updates) this.#take(update);
-    // States come in the order in which they are stale: what is shown has one that stays.
+    // States come in the order of their staleness. A map of the model keeps that of creation.
     this.streams = inPlace(this.streams);
     this.queues = inPlace(this.queues);
     if (reset) this.#forgetSeries();
   }
 
-  /** Take in what was before this page was opened: the samples of each key, the oldest first. */
+  /** Take in the samples from before this page was opened, by key, oldest first. */
   seed(history) {
     for (const [key, states] of Object.entries(history)) {
       const series = new Series();

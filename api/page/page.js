@@ -6,6 +6,7 @@ import { STALENESS, drawMemory, drawRanks, drawRates, drawStaleness } from "./fi
 import * as format from "./format.js";
 import { Model } from "./model.js";
 import { showFigures, showStalest, showStreams, showSubscribers } from "./tables.js";
+import { FIGURE_SECONDS, againstBound, cardOf, lead, stalestConnection, stalestFirst } from "./overview.js";
 import { Tabs } from "./tabs.js";
 
 const DRAW_EVERY_MILLISECONDS = 900;
@@ -19,7 +20,15 @@ const model = new Model();
 const charts = new Charts();
 const tabs = new Tabs(byId("tabs"), byId("queue-panel"), choose);
 const slots = new Map(); // the colours of the queues that are shown
-const choice = { queue: chosenByAddress(), of: "queue", shown: null, isPaused: false };
+const choice = {
+  queue: chosenByAddress(),
+  of: "application",
+  first: null, // the queue that is shown while none is chosen
+  shown: null, // the names of the queues compared, null for those of the same stream
+  order: [], // the names of the cards, as they were shown last
+  isSettled: false, // whether enough is known of all queues for their order to stay
+  isPaused: false,
+};
 const connection = { state: "connecting", retryAt: 0, heardAt: 0 };
 let drawTimer = null;
 let drawnAt = 0;
@@ -37,19 +46,38 @@ function choose(name) {
   draw();
 }
 
-/** The queue that is looked at: the one that was chosen if it exists, else the first one. */
+/** The queue whose details are shown: the chosen one, or else the first card, which stays. */
 function chosenQueue() {
-  return model.queues.get(choice.queue) ?? model.queues.values().next().value;
+  if (!choice.isSettled) choice.order = [];
+  orderCards();
+  const { times } = model.series("service");
+  const seconds = (times.at(-1) - times[0]) / 1000;
+  choice.isSettled = model.queues.size >= model.service.queues && seconds >= FIGURE_SECONDS;
+  if (model.queues.has(choice.queue)) return model.queues.get(choice.queue);
+  if (!model.queues.has(choice.first) || !choice.isSettled) [choice.first] = choice.order;
+  return model.queues.get(choice.first);
 }
 
-/** What the chosen queue is compared with: others of its stream, unless somebody said otherwise. */
+/** Put the stalest queue first, but not while the pointer or the focus is on the cards. */
+function orderCards() {
+  const isComplete = choice.order.length === model.queues.size;
+  const isKnown = choice.order.every((name) => model.queues.has(name));
+  if (isComplete && isKnown && byId("tabs").matches(":hover, :focus-within")) return;
+  choice.order = stalestFirst(model, choice.order, choice.of);
+}
+
+/** What the chosen queue is compared with: others of its stream, unless boxes were changed. */
 function comparedWith(chosen) {
   const isWanted =
     choice.shown === null
       ? ({ stream }) => stream === chosen.stream
       : ({ name }) => choice.shown.has(name);
-  const others = [...model.queues.values()].filter(({ name }) => name !== chosen.name);
-  return others.filter(isWanted).slice(0, MOST_COMPARED);
+  return comparable(chosen).filter(isWanted).slice(0, MOST_COMPARED);
+}
+
+/** The other queues that have something to show in the charts. */
+function comparable(chosen) {
+  return [...model.queues.values()].filter(({ name, keys }) => name !== chosen.name && keys > 0);
 }
 
 /** The names and colours that the charts show, the chosen queue first. */
@@ -96,19 +124,19 @@ function showService() {
   const { service } = model;
   const busy = model.series("service").last("processor_seconds");
   showFigures(byId("facts"), [
-    ["Memory", format.bytes(service.memory)],
-    ["Processor", format.share(busy)],
-    ["Updates", format.rate(service.updates_per_second)],
+    ["Memory now", format.bytes(service.memory)],
+    ["Processor now", format.share(busy)],
+    ["Updates now", format.rate(service.updates_per_second)],
     ["Streams", format.count(service.streams)],
     ["Queues", format.count(service.queues)],
     ["Subscribers", format.count(service.subscribers)],
-    ["Up", format.seconds(service.uptime)],
+    ["Running for", format.seconds(service.uptime)],
     ...(service.event_logs_failed > 0
       ? [["Event logs ended early", format.count(service.event_logs_failed)]]
       : []),
   ]);
   byId("version").textContent = `UpStream ${service.version}, run ${service.run}`;
-  byId("memory-hint").textContent = `${format.bytes(service.memory)} now`;
+  byId("memory-hint").textContent = `${format.bytes(service.memory)} now; the last five minutes`;
   drawMemory(charts, model.series("service"));
   showStreams(model);
 }
@@ -119,25 +147,41 @@ function showQueue(chosen) {
   showTabs(chosen);
   showComparison(chosen);
   byId("about").textContent = aboutQueue(chosen);
-  byId("staleness-hint").textContent = STALENESS[of].meaning;
-  showTiles(chosen);
-  drawStaleness(charts, model, shown, of);
-  drawRates(charts, model.series(`queue/${chosen.name}`));
-  byId("rates-hint").textContent = losses(chosen);
-  drawRanks(charts, model, shown, of);
+  byId("staleness-hint").textContent = `${STALENESS[of].meaning}, in the last five minutes`;
+  showFigures(byId("tiles-now"), figuresNow(chosen));
+  showFigures(byId("tiles-since"), figuresSince(chosen));
+  const series = model.series(`queue/${chosen.name}`);
+  const compared = shown.filter(({ name }) => model.queues.get(name).keys > 0);
+  showPart("staleness", compared.length > 0, () => drawStaleness(charts, model, compared, of));
+  showPart("rates", series.columns.arrived.some(isPositive), () => drawRates(charts, series));
+  showPart("ranks", compared.length > 0, () => drawRanks(charts, model, compared, of));
   showStalest(chosen, of);
   showSubscribers(chosen);
-  byId("command-watch").textContent = `curl -N ${address(`v1/queues/${chosen.name}/events`)}`;
+  showPart("stalest", chosen.stalest_keys.length > 0);
+  showPart("subscribers", chosen.subscriber_count > 0);
   byId("command-put").textContent = updateCommand(chosen.stream);
+  byId("command-take").textContent = dequeueCommand(chosen.name);
+  byId("command-watch").textContent = `curl -N ${address(`v1/queues/${chosen.name}/events`)}`;
+}
+
+const isPositive = (value) => value > 0;
+
+/** Show a part of the panel, or hide it while there is nothing in it. */
+function showPart(name, isFilled, fill) {
+  byId(`${name}-title`).closest(".card").hidden = !isFilled;
+  if (isFilled) fill?.();
 }
 
 function showTabs(chosen) {
-  const entries = [...model.queues.values()].map((queue) => ({
-    name: queue.name,
-    note: format.seconds(queue[STALENESS[choice.of].mean]),
-    colour: colourOf(queue.name),
+  const cards = choice.order.map((name) => ({
+    ...cardOf(model, name, choice.of),
+    colour: colourOf(name),
   }));
-  tabs.show(entries, chosen.name);
+  tabs.show(cards, chosen.name);
+  byId("lead").textContent = lead(model);
+  byId("order").textContent =
+    `Large: mean of the last ${FIGURE_SECONDS} seconds. Small: mean since the queue began.` +
+    (cards.length > 1 ? " Stalest queue first." : "");
 }
 
 function aboutQueue({ stream, kind, scheduler, serves, worst_key: worst }) {
@@ -145,8 +189,8 @@ function aboutQueue({ stream, kind, scheduler, serves, worst_key: worst }) {
   const stalest = worst === null ? "" : ` Its stalest key is ${worst}.`;
   const rests =
     serves === "push"
-      ? " Only push connections use it: each has a queue of its own, shown under Subscribers. " +
-        "This one stays empty until something is dequeued from it."
+      ? " Only push connections use it. Each has a queue of its own, listed under Subscribers. " +
+        "This queue stays empty until something is dequeued from it."
       : "";
   return `${capitalized(kind)} queue of stream ${stream}${order}.${stalest}${rests}`;
 }
@@ -155,49 +199,66 @@ function capitalized(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function losses(queue) {
-  const kinds = ["late", "expired", "shed", "rejected"];
-  return `So far: ${kinds.map((kind) => `${format.count(queue[kind])} ${kind}`).join(", ")}`;
-}
-
-function showTiles(queue) {
+/** What is true of the queue at this moment. */
+function figuresNow(queue) {
+  if (queue.serves === "push") {
+    const pace = queue.subscribers.reduce((sum, record) => sum + record.pace, 0);
+    return [
+      ["Subscribers", format.count(queue.subscriber_count), ""],
+      ["Sent", format.rate(pace), "to the subscribers listed"],
+    ];
+  }
   const series = model.series(`queue/${queue.name}`);
   const arrived = series.last("arrived");
-  const superseded = series.last("superseded");
-  const best = (kind) => {
-    const { ratio, bound, isWarmingUp } = STALENESS[kind];
-    if (queue[bound] === null) return "lower bound not known yet";
-    if (queue[isWarmingUp]) return "warming up";
-    if (queue[ratio] === null) return `lower bound ${format.seconds(queue[bound])}`;
-    return `${format.ratio(queue[ratio])} the lower bound`;
-  };
-  showFigures(byId("tiles"), [
-    ["Queue staleness", format.seconds(queue.queue_staleness), best("queue")],
-    ["Application staleness", format.seconds(queue.application_staleness), best("application")],
+  const share = format.share(series.last("superseded") / arrived);
+  return [
+    ["Queue staleness", format.seconds(queue.present_queue_staleness), "mean over keys"],
+    ["Application staleness", format.seconds(queue.present_application_staleness), "mean over keys"],
+    ["Waiting", format.count(queue.waiting), `updates; ${format.count(queue.keys)} keys known`],
+    ["Arriving", format.rate(arrived), arrived > 0 ? `${share} superseded` : ""],
+    ["Delivered", format.rate(series.last("delivered")), `${format.count(queue.in_process)} in process`],
+  ];
+}
+
+/** What has become of all updates, and the means over the whole time. */
+function figuresSince(queue) {
+  if (queue.serves === "push") {
+    const sent = queue.subscribers.reduce((sum, record) => sum + record.sent, 0);
+    const mean = format.seconds(stalestConnection(queue));
+    return [
+      ["Stalest subscriber", mean, "mean over keys, since it connected"],
+      ["Sent", format.count(sent), "to the subscribers listed"],
+    ];
+  }
+  const cost = format.seconds(queue.cost);
+  const lost = LOSSES.filter((kind) => queue[kind] > 0);
+  const losses = lost.map((kind) => `${format.count(queue[kind])} ${kind}`).join(", ");
+  return [
+    ["Queue staleness", format.seconds(queue.queue_staleness), againstBound(queue, "queue")],
+    [
+      "Application staleness",
+      format.seconds(queue.application_staleness),
+      againstBound(queue, "application"),
+    ],
     [
       "Lower bound",
       format.seconds(queue.lower_bound),
-      queue.cost === null
-        ? "cost not known yet"
-        : `expected under memoryless arrivals, at ${format.seconds(queue.cost)} per update`,
+      queue.cost === null ? "cost not known yet" : `with Poisson arrivals and ${cost} per update`,
     ],
-    ["Waiting", format.count(queue.waiting), `of ${format.count(queue.keys)} keys`],
+    ["Arrived", format.count(queue.arrived), `${format.count(queue.superseded)} superseded`],
     [
-      "Arriving",
-      format.rate(arrived),
-      arrived > 0 ? `${format.share(superseded / arrived)} superseded` : "nothing at present",
+      "Dropped",
+      format.count(lost.reduce((sum, kind) => sum + queue[kind], 0)),
+      losses || "none late, expired, shed or rejected",
     ],
-    [
-      "Delivered",
-      format.rate(series.last("delivered")),
-      `${format.count(queue.in_process)} in process`,
-    ],
-  ]);
+  ];
 }
 
-/** A box per other queue, made anew only when the queues change, so that focus stays. */
+const LOSSES = ["late", "expired", "shed", "rejected"];
+
+/** A box per other queue. They are replaced only when the queues change, so that focus stays. */
 function showComparison(chosen) {
-  const others = [...model.queues.values()].filter(({ name }) => name !== chosen.name);
+  const others = comparable(chosen);
   const compared = new Set(comparedWith(chosen).map(({ name }) => name));
   const chips = byId("compare-chips");
   byId("compare").hidden = others.length === 0;
@@ -235,11 +296,11 @@ const CONNECTION_TEXTS = {
   connecting: "Connecting",
   live: "Live",
   waiting: "Not connected",
-  silent: "Connected, but nothing is heard",
+  silent: "Connected, but the service sends nothing",
   paused: "Paused",
 };
 
-/** Show the state, and how long until the next try apart from it: it need not be read out. */
+/** Show the state, and the time until the next try in an element that is not read out. */
 function showConnection() {
   const now = performance.now();
   let { state } = connection;
@@ -265,7 +326,7 @@ const feed = new Feed(feedAddress(), {
   },
 });
 
-// What can be done here.
+// Commands and controls.
 
 function address(path) {
   return new URL(path, document.baseURI).href;
@@ -279,10 +340,14 @@ function updateCommand(stream) {
   ].join(" \\\n");
 }
 
+function dequeueCommand(queue) {
+  return `curl -X POST ${address(`v1/queues/${queue}/dequeue`)}`;
+}
+
 function showCommands() {
   byId("command-queue").textContent = `curl -X PUT ${address("v1/queues/trades")}`;
   byId("command-update").textContent = updateCommand("trades");
-  byId("command-dequeue").textContent = `curl -X POST ${address("v1/queues/trades/dequeue")}`;
+  byId("command-dequeue").textContent = dequeueCommand("trades");
 }
 
 byId("pause").addEventListener("click", (event) => {
@@ -309,7 +374,7 @@ document.addEventListener("visibilitychange", drawSoon);
 addEventListener("online", () => feed.open());
 setInterval(showConnection, 1000);
 
-/** Let the charts begin with the last minutes, if the service tells them soon. */
+/** Fill the charts with the last five minutes that the service kept, if it answers soon. */
 async function loadHistory() {
   const answer = await fetch(address("page/history.json"), {
     signal: AbortSignal.timeout(HISTORY_MILLISECONDS),

@@ -1,7 +1,11 @@
-// What the charts over time show: the last five minutes of each state, sampled as it comes.
+// The last five minutes of each state, for the charts over time.
 
 export const WINDOW_SECONDS = 300;
 const LONGEST_GAP_SECONDS = 10;
+const TREND_SECONDS = 30;
+const SHORTEST_TREND_SECONDS = 6;
+const CHANGES_BY = 0.15; // from one third of these seconds to the next
+const CHANGES_PER_SECOND = 0.05; // of staleness, in seconds: a consumer falls behind by 5 %
 
 const GAUGES = [
   "present_queue_staleness",
@@ -13,6 +17,16 @@ const GAUGES = [
 const COUNTERS = ["arrived", "superseded", "delivered", "processor_seconds"];
 
 const numberOrNull = (value) => (typeof value === "number" ? value : null);
+
+function mean(values) {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Whether these means of three spans of time rise, by more than a fluctuation. */
+function isGrowth([first, middle, last], span) {
+  const least = Math.min(CHANGES_BY * middle, (CHANGES_PER_SECOND * span) / 3);
+  return middle - first > least && last - middle > least;
+}
 
 /** The samples of a queue, of a stream or of the service: a column of times, one per number. */
 export class Series {
@@ -45,7 +59,41 @@ export class Series {
     return this.columns[name].at(-1) ?? null;
   }
 
-  /** Leave a hole where nothing was heard, instead of a line across it. */
+  /** The mean of a column over the last `seconds`, null if nothing is known of them. */
+  recent(name, seconds) {
+    return mean(this.#points(name, seconds).map(({ value }) => value));
+  }
+
+  /** Where a column is heading: "growing", "falling" or "steady"; "" while that is not known. */
+  trend(name) {
+    const all = this.#points(name, TREND_SECONDS);
+    const points = all.slice(all.findIndex(({ value }) => value > 0)); // from the first update on
+    const span = points.length < 2 ? 0 : points.at(-1).time - points[0].time;
+    if (span < SHORTEST_TREND_SECONDS) return "";
+    const thirds = [0, 1, 2].map((third) =>
+      mean(
+        points
+          .filter(({ time }) => Math.min(2, Math.floor((3 * (time - points[0].time)) / span)) === third)
+          .map(({ value }) => value),
+      ),
+    );
+    if (thirds.includes(null)) return "";
+    if (isGrowth(thirds, span)) return "growing";
+    return isGrowth([...thirds].reverse(), span) ? "falling" : "steady";
+  }
+
+  /** The known points of the last `seconds`, with their times in seconds. */
+  #points(name, seconds) {
+    const since = (this.times.at(-1) ?? 0) - seconds * 1000;
+    const column = this.columns[name];
+    const points = [];
+    for (let at = this.times.length - 1; at >= 0 && this.times[at] >= since; at -= 1) {
+      if (column[at] !== null) points.unshift({ time: this.times[at] / 1000, value: column[at] });
+    }
+    return points;
+  }
+
+  /** Leave a gap where no state was received, instead of a line across it. */
   #break(time) {
     this.times.push((time + 1) * 1000);
     for (const column of Object.values(this.columns)) column.push(null);

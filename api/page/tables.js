@@ -1,4 +1,4 @@
-// Figures and tables. Names and keys come from anybody, so they are only ever set as text.
+// Figures and tables. Names and keys come from outside, so they are only ever set as text.
 
 import { STALENESS } from "./figures.js";
 import * as format from "./format.js";
@@ -27,12 +27,8 @@ export function showFigures(list, figures) {
   }
 }
 
-/** Fill a table's body, or show the note that there is nothing to show. */
 function showRows(id, rows) {
-  const body = document.getElementById(id);
-  body.closest(".scroll").hidden = rows.length === 0;
-  document.getElementById(`${id}-none`).hidden = rows.length > 0;
-  body.replaceChildren(...rows);
+  document.getElementById(id).replaceChildren(...rows);
 }
 
 function row(header, cells) {
@@ -87,6 +83,7 @@ function about({ id, kind, window }) {
 }
 
 export function showStreams(model) {
+  document.getElementById("streams-title").closest(".card").hidden = model.streams.size === 0;
   showRows(
     "streams",
     [...model.streams].map(([name, stream]) =>

@@ -1,4 +1,4 @@
-// A list of tabs after the ARIA pattern: one is in the tab order, arrow keys go to the next.
+// Cards that are tabs by the ARIA pattern: one is in the tab order, arrow keys go to the next.
 
 export class Tabs {
   #list;
@@ -18,16 +18,20 @@ export class Tabs {
     list.addEventListener("keydown", (event) => this.#onKey(event));
   }
 
-  /** Show these names, each with a note under it, and which one is selected. */
+  /** Show a card for each entry, and which one is selected. */
   show(entries, selected) {
     const names = entries.map(({ name }) => name);
     if (names.join("\n") !== this.#names.join("\n")) this.#rebuild(names);
     if (selected !== this.#selected || this.#panel.getAttribute("aria-labelledby") === null) {
       this.#select(selected);
     }
-    for (const [index, { note, colour }] of entries.entries()) {
+    for (const [index, { figure, trend, note, colour }] of entries.entries()) {
       const tab = this.#list.children[index];
-      tab.lastElementChild.textContent = note;
+      const [, ...parts] = tab.children;
+      for (const [part, text] of [figure, trend && `and ${trend}`, note].entries()) {
+        if (parts[part].textContent !== text) parts[part].textContent = text;
+      }
+      tab.dataset.trend = trend;
       tab.style.setProperty("--series", colour);
     }
   }
@@ -49,7 +53,7 @@ export class Tabs {
     tab.dataset.name = name;
     tab.setAttribute("role", "tab");
     tab.setAttribute("aria-controls", this.#panel.id);
-    for (const part of ["tab-name", "tab-note"]) {
+    for (const part of ["tab-name", "tab-figure", "tab-trend", "tab-note"]) {
       const span = document.createElement("span");
       span.className = part;
       tab.append(span);

@@ -1,4 +1,4 @@
-"""Who gets a connection: whoever asks for something that can be had, while there is room."""
+"""Admission of push connections: what a request may ask for, and how many there may be."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from .subscription import Subscription, Transport
 
 
 class TooManyConnectionsError(UpStreamError, RuntimeError):
-    """There are as many push connections as the settings allow, or the service stops."""
+    """The settings allow no further push connection."""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        super().__init__(f"there are {most} push connections, which is the most; try again later")
+        super().__init__(f"the limit of {most} push connections is reached; try again later")
 
 
 class ServiceStopsError(UpStreamError, RuntimeError):
-    """The service is about to stop, and takes no more connections."""
+    """The service is stopping and accepts no more connections."""
 
     def __init__(self) -> None:
-        super().__init__("the service stops; connect again in a few seconds")
+        super().__init__("the service is stopping; connect again in a few seconds")
 
 
 def subscribe(feeds: Feeds, name: str, scope: Scope, transport: Transport) -> Subscription:
-    """Return the subscription that a request asks for, or raise what speaks against it.
+    """Return the subscription that a request asks for.
 
-    That is UnknownNameError, SelectionError, UnknownParameterError, TooManyConnectionsError or
+    Raises UnknownNameError, SelectionError, UnknownParameterError, TooManyConnectionsError or
     ServiceStopsError.
     """
     feed = feeds.queue(name)

@@ -1,4 +1,4 @@
-"""What plain ASGI endpoints have in common: the shapes of messages, and refusing a websocket."""
+"""ASGI: the types of its messages, common headers, and the refusal of a websocket."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ Send = Callable[[Message], Awaitable[None]]
 
 PROBLEM_TYPE: Final = b"application/problem+json"
 ALWAYS: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
-"""Headers of every answer that does not say otherwise: it is of the type that it says, and of now.
-"""
+"""Headers of every answer that has no others: clients must not guess its type or cache it."""
 POLICY_VIOLATION: Final = 1008
 LONGEST_REASON: Final = 123
-"""How many bytes of a close frame are left for its reason."""
+"""The most bytes of a reason in a close frame."""
 
 
 def header(scope: Scope, name: bytes) -> str | None:
-    """Return a header of the request, None if it has none of this name (in small letters)."""
+    """Return a header of the request by its name in lower case, or None if it is missing."""
     for found, value in scope["headers"]:
         if found == name:
             text: str = value.decode("latin-1")
@@ -29,9 +28,9 @@ def header(scope: Scope, name: bytes) -> str | None:
 
 
 async def refuse_socket(scope: Scope, send: Send, *, status: int, body: bytes, reason: str) -> None:
-    """Answer the handshake of a websocket with a problem, where the server can.
+    """Answer the handshake of a websocket with a problem, if the server can.
 
-    Where it cannot, the client is told no more than that it is refused.
+    Otherwise the client only learns that it is refused.
     """
     if "websocket.http.response" not in scope.get("extensions", {}):
         close = {"type": "websocket.close", "code": POLICY_VIOLATION, "reason": _cut(reason)}

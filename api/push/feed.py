@@ -1,4 +1,4 @@
-"""What push asks of the service: the streams and queues that connections are fed from."""
+"""What push needs of the service: streams, queues, settings and counters."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Wrap = Callable[[Scheduler], Scheduler]
 
 
 class PrivateQueue(Protocol):
-    """The queue of one connection, of whatever kind the queue is that it is like."""
+    """The private queue of one connection, of any kind."""
 
     def dequeue(self) -> Update | None:
-        """Hand out the update that is to be sent next, or None if there is none now."""
+        """Return the update to send next, or None if there is none."""
         ...
 
     def deliver(self, update: Update) -> None:
-        """Note that the client has an update."""
+        """Note that the client has processed an update."""
         ...
 
     def waiting_since(self) -> float | None:
-        """Return the earliest arrival of what waits, None if nothing does. O(waiting)."""
+        """Return the earliest arrival of what waits, or None if nothing waits. O(waiting)."""
         ...
 
     def queue_staleness(self) -> float:
@@ -36,7 +36,7 @@ class PrivateQueue(Protocol):
         ...
 
     def close(self) -> object:
-        """Detach from the stream, and free everything."""
+        """Detach from the stream, and release everything."""
         ...
 
     def __len__(self) -> int:
@@ -46,66 +46,66 @@ class PrivateQueue(Protocol):
 
 @runtime_checkable
 class TakesTurns(Protocol):
-    """A queue that may hand out nothing though it has work to do, so that others have a turn."""
+    """A queue whose `dequeue` may return None before it is done, so that other tasks can run."""
 
     @property
     def has_more(self) -> bool:
-        """Whether `dequeue` may have something to do at once."""
+        """Whether `dequeue` has more to do at once."""
         ...
 
 
 class DeletionRecord(Protocol):
-    """The keys that were deleted lately."""
+    """The recently deleted keys."""
 
     def since(self, arrival: float) -> list[Update] | None:
-        """Return the deletions of keys that are gone, None if the record begins after `arrival`."""
+        """Return the deletions since `arrival`, or None if the record begins later."""
         ...
 
 
 class StreamFeed(Protocol):
-    """A stream, and who is connected to it."""
+    """A stream with its connections."""
 
     subscribers: set[Subscription]
 
     @property
     def run(self) -> str:
-        """What tells this stream from others of its name, such as that of another run."""
+        """Identifies this stream among others of its name and other runs of the service."""
         ...
 
     @property
     def stream(self) -> Stream:
-        """The stream itself."""
+        """The library's stream."""
         ...
 
     @property
     def deletions(self) -> DeletionRecord:
-        """The keys that were deleted lately."""
+        """The recently deleted keys."""
         ...
 
     def wake_on_update(self, wake: Wake) -> None:
-        """Call `wake` once, after updates were taken in the next time."""
+        """Call `wake` once, after the next updates."""
         ...
 
     def stop_waking(self, wake: Wake) -> None:
-        """Do not call `wake`, if it was to be called."""
+        """Do not call `wake`."""
         ...
 
 
 class Definition(Protocol):
-    """What a queue should be like."""
+    """The definition of a queue."""
 
     @property
     def kind(self) -> str:
-        """Which kind of queue it is."""
+        """The kind of queue."""
         ...
 
 
 class QueueFeed(Protocol):
-    """A named queue, of which every connection gets one of its own."""
+    """A named queue. Each of its connections gets a private queue like it."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the queue."""
         ...
 
     @property
@@ -115,45 +115,45 @@ class QueueFeed(Protocol):
 
     @property
     def definition(self) -> Definition:
-        """What it is like."""
+        """The definition of the queue."""
         ...
 
     def attach_private(
         self, wrap: Wrap | None = None, *, snapshot: bool = False, since: float | None = None
     ) -> PrivateQueue:
-        """Return a new queue like this one that the same stream feeds, for one connection.
+        """Return a new queue like this one, attached to the same stream, for one connection.
 
-        `wrap` may put its scheduler into another one. It starts with the newest values of all keys,
-        or of those whose newest update arrived at `since` or later.
+        `wrap` may put its scheduler into another one. The queue starts with the newest values of
+        all keys, or of those whose newest update arrived at `since` or later.
         """
         ...
 
     def serve_push(self) -> None:
-        """Note that a connection is served."""
+        """Note that a connection follows the queue."""
         ...
 
 
 class Settings(Protocol):
-    """What whoever runs the service decides about push."""
+    """The settings for push."""
 
     @property
     def default_window(self) -> int:
-        """How many messages may be unanswered, unless a connection says so."""
+        """How many messages a client may leave unanswered by default."""
         ...
 
     @property
     def heartbeat_seconds(self) -> float:
-        """How long a connection may be silent."""
+        """The longest silence of a connection."""
         ...
 
     @property
     def max_connections(self) -> int:
-        """How many connections there may be at once."""
+        """The most connections at once."""
         ...
 
 
 class Meter(Protocol):
-    """What is counted over all connections there ever were."""
+    """Counters over all connections."""
 
     push_updates_sent: int
 
@@ -163,17 +163,17 @@ class Feeds(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """What was decided about push."""
+        """The settings for push."""
         ...
 
     @property
     def meter(self) -> Meter:
-        """What is counted."""
+        """The counters."""
         ...
 
     @property
     def turns(self) -> Turns:
-        """What connections that are behind take turns by."""
+        """The turns of connections that are behind."""
         ...
 
     @property
@@ -187,5 +187,5 @@ class Feeds(Protocol):
         ...
 
     def queue(self, name: str) -> QueueFeed:
-        """Return the queue of this name; UnknownNameError if there is none."""
+        """Return the queue of this name; raises UnknownNameError if it does not exist."""
         ...

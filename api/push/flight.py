@@ -1,21 +1,22 @@
-"""What is on its way to one websocket, and how much more may be: credit, and a Vegas of messages.
+"""What is on its way to one websocket, and how much more may be sent: credit and an allowance.
 
-The client answers messages, so the server knows what has not been read. At most `window` messages
-are ahead of the answers. That alone bounds messages, not their age: eight of 64 kB are ten seconds
-of a reader that takes 50 kB/s. So an allowance of bytes is learned from the time to the answer, as
-TCP Vegas learns its window: it is doubled while answers come within `QUICK` of the shortest time
-seen and it was what limited sending, and halved when they take longer than that by `SLOW`. Messages
-begin small and grow likewise, up to the allowance. What is on its way to a slow reader is then what
-it reads in about `SLOW`, usually as one message; what waits for longer waits in the queue, where
-newer values supersede it.
+The client answers messages, so the server knows what was not read. At most `window` messages are
+unanswered. That bounds the number of messages, not their age: eight messages of 64 kB take ten
+seconds for a client that reads 50 kB/s. So an allowance of bytes is learned from the time to the
+answer, as TCP Vegas learns its window. It is doubled while answers come within `QUICK` of the
+shortest time, if it was what limited sending. It is halved when answers take longer than that by
+`SLOW`. Messages begin small and grow likewise, up to the allowance. So a slow client has about as
+much on its way as it reads in `SLOW`, usually one message. Other updates wait in the queue, where
+newer values supersede them.
 
-Delay that does not go away with the allowance is not the allowance's: of a distant client, or one
-that spends its time on messages, not bytes. At the smallest allowance it is taken for the shortest
+Some delay does not depend on the allowance: that of a distant client, or of a client that spends
+its time on messages rather than bytes. At the smallest allowance the delay is taken as the shortest
 time, and the allowance grows again.
 
-A client may answer several messages at once. It is held to the allowance only with as many on their
-way as it has answered at once; and should answers stay away for a lull, one more message may go. So
-within its window it is never kept waiting for a message that it waits for.
+A client may answer several messages at once. The allowance then applies only once as many messages
+are on their way as it has answered at once. If no answer comes for a while (a lull), one more
+message may be sent. So within its window a client never waits for a message while the server waits
+for its answer.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ QUICK: Final = 0.008
 SLOW: Final = 0.02
 LEAST_BYTES: Final = 512
 FIRST_MESSAGES: Final = 8
-"""How many of the least messages the first allowance has room for."""
+"""How many of the smallest messages fit into the first allowance."""
 MOST_MESSAGE_BYTES: Final = 65_536
 LULL: Final = 0.25
 LULL_ROUND_TRIPS: Final = 4
-"""A lull lasts as long as so many answers took, and no less than `LULL`."""
+"""A lull lasts as long as this many answers took, and at least `LULL`."""
 
 
 class _Sent(NamedTuple):
@@ -41,7 +42,7 @@ class _Sent(NamedTuple):
     is_full: bool
     """Whether it was as large as it might be."""
     is_limited: bool
-    """Whether it was the last one that the allowance left room for."""
+    """Whether it was the last message for which the allowance had room."""
 
 
 class Flight:
@@ -98,26 +99,26 @@ class Flight:
     def message_bytes(self) -> int:
         """About how large the next message may be.
 
-        The first is small, else the shortest time seen would be that of a large message, and
-        nothing be slow.
+        The first one is small. Otherwise the shortest time would be that of a large message, and no
+        answer would seem slow.
         """
         return self._message_bytes
 
     def may_send(self, now: float) -> bool:
-        """Tell whether another message may go now."""
+        """Tell whether another message may be sent now."""
         messages = len(self._sent)
         if messages < self._stride or self._bytes < self._allowance:
             return messages < self.window
         return messages < self.window and now >= self.next_due()
 
     def next_due(self) -> float:
-        """Return when a message may go although none was answered; infinity without credit."""
+        """Return when a message may be sent even without an answer; infinity without credit."""
         if not self.has_credit:
             return math.inf
         return self._last_event + max(LULL, LULL_ROUND_TRIPS * self._round_trip)
 
     def send(self, size: int, now: float) -> None:
-        """Note that a message goes out."""
+        """Note that a message is sent."""
         assert len(self._sent) < self.window, "a message without credit"
         self._bytes += size
         self._last_event = now
@@ -125,7 +126,7 @@ class Flight:
         self._sent.append(_Sent(now, size, is_full, self._bytes >= self._allowance))
 
     def answer(self, messages: int, now: float) -> int:
-        """Note that the client has answered the oldest `messages`; return how many there were."""
+        """Note that the client has answered the oldest `messages`; return their number."""
         messages = min(messages, len(self._sent))
         if messages == 0:
             return 0
@@ -133,10 +134,10 @@ class Flight:
         self._stride = max(self._stride, messages)
         answered = [self._sent.popleft() for _ in range(messages)]
         self._bytes -= sum(sent.size for sent in answered)
-        newest = answered[-1]  # the others have waited for it if they are answered together
+        newest = answered[-1]  # earlier messages waited for it if they are answered together
         self._round_trip = now - newest.at
         self._shortest = min(self._shortest, self._round_trip)
-        if newest.at >= self._changed_at:  # else it says nothing of the present allowance
+        if newest.at >= self._changed_at:  # otherwise it says nothing about the present allowance
             self._learn(
                 is_full=any(sent.is_full for sent in answered),
                 is_limited=any(sent.is_limited for sent in answered),
@@ -163,7 +164,7 @@ class Flight:
             self._changed_at = now
 
     def _check(self) -> None:
-        """State every invariant."""
+        """Assert every invariant."""
         assert len(self._sent) <= self.window
         assert self._bytes == sum(sent.size for sent in self._sent)
         assert LEAST_BYTES <= self._message_bytes <= self._allowance <= self._most

@@ -1,8 +1,8 @@
-"""Let keys find their place in the order of service when they are asked for, not as they arrive.
+"""Schedule keys when their connection is served rather than when their updates arrive.
 
-An update is taken in by every queue of its stream in which its key does not wait, so with two
-hundred connections what their schedulers do then is done two hundred times while everybody waits,
-the source of the update among them. Here it is put off until the connection's own turn.
+Every queue of a stream takes in an update whose key does not wait in it. With two hundred
+connections, two hundred schedulers would run while the sender of the update waits. Here that work
+is put off until the connection's own turn.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from upstream.schedulers import Surroundings, Terms
 
 
 class LateScheduler(Scheduler):
-    """Serve keys in the order of `inner`, which hears of them when it has to.
+    """Serve keys in the order of `inner`, which gets them only when it is needed.
 
-    It estimates a key's rate then, and not before its arrival; that is all the difference. `inner`
+    The only difference is that `inner` estimates a key's rate then, and not before its arrival. It
     must not find keys by itself, as FIFO does.
     """
 
@@ -37,7 +37,7 @@ class LateScheduler(Scheduler):
         self._new.append(place)
 
     def settle(self) -> Scheduler:
-        """Let the inner scheduler hear of all keys that wait, and return it."""
+        """Pass all waiting keys to the inner scheduler, and return it."""
         if self._new:
             schedule = self._inner.schedule
             for place in self._new:
@@ -46,13 +46,13 @@ class LateScheduler(Scheduler):
         return self._inner
 
     def begin_at(self, share: float) -> None:
-        """Let the key at this share of those that wait be the first; those before it come last.
+        """Rotate the waiting keys: the key at this share of them comes first.
 
-        Connections that begin together would else want the same keys together ever after, and each
-        of these keys, when it updates next, would have all of them to tell at once. All that wait
+        Connections that begin together would otherwise serve the same keys at the same time ever
+        after, and an update of such a key would have to go to all of them at once. All waiting keys
         must have waited equally long.
         """
-        assert 0 <= share < 1, "a share that is none"
+        assert 0 <= share < 1, "a share outside of 0 to 1"
         assert len({place.waiting_since for place in self._new}) <= 1, "keys that have an order"
         first = int(share * len(self._new))
         self._new[:] = self._new[first:] + self._new[:first]
@@ -63,7 +63,7 @@ class LateScheduler(Scheduler):
         self._inner.bind(surroundings)
 
     def unbind(self) -> None:
-        """Let go of the queue."""
+        """Release the queue."""
         super().unbind()
         self.settle().unbind()
 
@@ -77,7 +77,7 @@ class LateScheduler(Scheduler):
         return self._inner.terms_for(key)
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
-        """Note that a key came in."""
+        """Note a new key."""
         self._inner.welcome(cell, terms)
 
     def restore(self, place: Place) -> None:
@@ -89,7 +89,7 @@ class LateScheduler(Scheduler):
         return self.settle().next(now)
 
     def serve(self, place: Place, now: float) -> None:
-        """Take out the key that `next` has just returned."""
+        """Remove the key that `next` has just returned."""
         self._inner.serve(place, now)
 
     def take(self, now: float) -> Place | None:
@@ -99,15 +99,15 @@ class LateScheduler(Scheduler):
         return self._inner.take(now)
 
     def remove(self, place: Place) -> None:
-        """Take out a key that is not to be served now."""
+        """Remove a key that is not to be served now."""
         self.settle().remove(place)
 
     def bars(self, place: Place) -> bool:
-        """Tell whether a key that waits will never be served."""
+        """Tell whether a waiting key will never be served."""
         return self.settle().bars(place)
 
     def waiting_since(self) -> float | None:
-        """Return since when that key waits that has waited longest of those to be served."""
+        """Return since when the longest waiting key has waited, of the keys that may be served."""
         return self.settle().waiting_since()
 
     def __len__(self) -> int:

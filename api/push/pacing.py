@@ -1,8 +1,8 @@
 """The pace of one connection: how many updates per second it may get, and how many it gets.
 
-A bucket of allowances fills at the rate asked for and holds what accrues in `BURST_SECONDS`, at
-least one: so the bound holds over any longer time, and a connection that was quiet gains little.
-High rates are spent in portions, since a message for each update would cost more than it is worth.
+A bucket of allowances fills at the rate asked for, and holds what accrues in `BURST_SECONDS`, but
+at least one. So the bound holds over any longer time, and a connection that was idle gains little.
+High rates are spent in portions, since a message for each update would be too costly.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ PORTION_SECONDS: Final = 0.02
 MEMORY_SECONDS: Final = 5.0
 """How long the measured pace remembers."""
 ROUNDING_SECONDS: Final = 1e-6
-"""How much rounding may put times off, so that what is due then is there."""
+"""How far rounding may shift times, so that what is due at a time is due then."""
 
 
 class RateAllowance:
-    """The updates that may be sent now, and when the next may be; `rate` is in updates per second.
+    """How many updates may be sent now, and when the next; `rate` is in updates per second.
 
     >>> allowance = RateAllowance(10.0, now=0.0)
     >>> allowance.at(0.0)
@@ -39,23 +39,23 @@ class RateAllowance:
         self._as_of = now
 
     def at(self, now: float) -> int:
-        """Return how many updates may be sent at `now`, 0 while it is less than a portion."""
+        """Return how many updates may be sent at `now`; 0 while it is less than a portion."""
         self._held = min(self._held + (now - self._as_of) * self._rate, self._most)
         self._as_of = now
         held = self._held + ROUNDING_SECONDS * self._rate
         return int(held) if held >= self._portion else 0
 
     def spend(self, updates: int) -> None:
-        """Note that so many were sent, of those that `at` allowed."""
+        """Note that this many were sent."""
         self._held -= updates
 
     def next_due(self) -> float:
-        """Return when the next portion may be sent, as of the last look."""
+        """Return when the next portion may be sent, as of the last call of `at`."""
         return self._as_of + max(self._portion - self._held, 0.0) / self._rate
 
 
 class MeasuredPace:
-    """Updates per second of late; what is longer ago counts less and less.
+    """Recent updates per second. Older ones count less and less.
 
     >>> pace = MeasuredPace(now=0.0)
     >>> pace.note(50, now=5.0)
@@ -70,13 +70,13 @@ class MeasuredPace:
         self._weight = 0.0
 
     def note(self, updates: int, now: float) -> None:
-        """Note that so many were sent."""
+        """Note that this many were sent."""
         self._weight = self._faded(now) + updates
         self._as_of = now
 
     def at(self, now: float) -> float:
         """Return the pace."""
-        # As much as fits into the memory by now, which is less at the beginning.
+        # As much as fits into the memory so far, which is less at the beginning.
         seconds = MEMORY_SECONDS * -math.expm1((self._started - now) / MEMORY_SECONDS)
         return self._faded(now) / seconds if seconds > 0 else 0.0
 

@@ -1,12 +1,12 @@
 """What a client has received and not read, as far as its TCP window tells.
 
-Small buffers on this side leave those of the client, and its kernel may hold megabytes for a reader
-that is slow: ten seconds of 50 kB/s after half a minute, and more after that. The kernel takes what
-comes and acknowledges it at once, but it offers the less room in return, and that can be seen here.
+Small buffers on this side do not affect those of the client. Its kernel may hold megabytes for a
+slow reader: ten seconds of 50 kB/s after half a minute, and more later. That kernel acknowledges
+everything at once, but it offers less room in return, which can be seen here.
 
-An offer varies by a third though all is read, so only one below half of the best is taken for a
-sign. And it is a guess: room may be missing for other reasons. If none comes back for a while, the
-present offer is taken for the best, and that while is doubled as long as it goes on.
+An offer varies by a third even if everything is read. So only an offer below half of the best
+counts as short. It is a guess, since room may be missing for other reasons. If no room comes back
+for some time, the present offer becomes the best, and that time is doubled as long as it goes on.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ MOST_PATIENCE: Final = 8.0
 
 _INFO_BYTES: Final = 232
 _WINDOW_AT: Final = 228
-"""Where Linux, since 5.4, tells the offered room in its `struct tcp_info`."""
+"""The offset of the offered room in Linux's `struct tcp_info`, since 5.4."""
 
 
 def offered_window(connection: socket.socket) -> int | None:
-    """Return how many bytes the other side has room for, None if the kernel does not tell."""
+    """Return how many bytes the other side has room for, or None if the kernel does not tell."""
     if sys.platform != "linux":
         return None
     try:
         info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_BYTES)
-    except (OSError, ValueError):  # it is closed
+    except (OSError, ValueError):  # the connection is closed
         return None
     if len(info) < _INFO_BYTES:
         return None
@@ -48,12 +48,12 @@ class ReceiveWindow:
         self._best = 0
         self._patience = PATIENCE
         self._last = 0
-        """The offer when room came back last."""
+        """The offer when room last came back."""
         self._since: float | None = None
-        """Since when none did, while it is short."""
+        """Since when no room has come back, while it is short."""
 
     def is_short(self, now: float) -> bool:
-        """Tell whether the client has so much to read that nothing should be added to it."""
+        """Tell whether the client has so much to read that the server should wait."""
         window = offered_window(self._connection)
         return window is not None and self._is_short(window, now)
 
@@ -63,7 +63,7 @@ class ReceiveWindow:
             self._since = None
         elif self._since is None:
             self._since, self._last = now, window
-        elif window > self._last:  # it reads
+        elif window > self._last:  # the client reads
             self._since, self._last = now, window
             self._patience = PATIENCE
         elif now - self._since > self._patience:

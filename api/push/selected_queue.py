@@ -1,8 +1,8 @@
-"""The queue of one connection, which gives only what the connection selected.
+"""The queue of one connection, which returns only what the connection selected.
 
-What the selection says of keys is done where it costs least: a `PacedScheduler` holds keys with a
-rate back and bars those that are not wanted, so that their updates cost the connection nothing.
-Queues that cannot have one hand out all keys, and what is not wanted is delivered at once.
+The selection is applied where it costs least. A `PacedScheduler` holds back keys with a rate, and
+bars keys that are not wanted, so that their updates cost the connection nothing. Queues that cannot
+have such a scheduler return all keys, and unwanted updates are delivered at once.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from upstream import AdaptiveQueue, PacedScheduler, Scheduler, Update
 
 from .feed import PrivateQueue, QueueFeed, TakesTurns
 from .late_scheduler import LateScheduler
-from .position import sequence_before
-from .resume import Beginning
+from .resume import Beginning, sequence_before
 from .selection import Selection, SelectionError
 
 FEW_KEYS: Final = 128
-"""Connections that begin with more keys begin with other ones each."""
+"""Connections that begin with more keys than this begin with different ones."""
 MOST_PASSED_OVER: Final = 1_000
-"""How many updates that are not wanted one call passes over, before others have a turn."""
+"""The most unwanted updates that one call passes over, before other tasks run."""
 
 
 class SelectedQueue:
-    """A private queue of a selection, and how far its connection has got."""
+    """A private queue with a selection, and the position of its connection."""
 
     __slots__ = (
         "_filter",
@@ -60,7 +59,7 @@ class SelectedQueue:
         if selection.limits_keys and self._paced is None:
             self._queue.close()
             raise SelectionError(
-                "max_rate_per_key", "left out, but for queues of kind update and not fifo"
+                "max_rate_per_key", "left out, except for an update queue that fifo does not serve"
             )
         self._turns = self._queue if isinstance(self._queue, TakesTurns) else None
         self._has_passed_over = False
@@ -77,7 +76,7 @@ class SelectedQueue:
         return self._late
 
     def take(self) -> Update | None:
-        """Dequeue the next update that is wanted, or None if there is none now."""
+        """Dequeue the next wanted update, or return None if there is none now."""
         queue = self._queue
         for _ in range(MOST_PASSED_OVER):
             update = queue.dequeue()
@@ -93,24 +92,24 @@ class SelectedQueue:
         return None
 
     def deliver(self, update: Update) -> None:
-        """Note that the client has an update."""
+        """Note that the client has processed an update."""
         self._queue.deliver(update)
 
     @property
     def has_more(self) -> bool:
-        """Whether `take`, which has returned None, stopped only because others have a turn."""
+        """Whether `take` returned None only to let other tasks run."""
         return self._has_passed_over or (self._turns is not None and self._turns.has_more)
 
     def next_due(self) -> float:
-        """Return when a key that is held back may be sent; infinity if none is."""
+        """Return when a key that is held back may be sent; infinity if none is held back."""
         due = None if self._paced is None else self._paced.next_due()
         return math.inf if due is None else due
 
     def sequence(self) -> int:
         """Return the sequence of a moment before which nothing arrived that still waits.
 
-        What was found once stays true, since what begins to wait later arrives later. So what waits
-        is looked at only after as many updates were taken: O(1) amortised over these.
+        Once found it stays true, since what begins to wait later has arrived later. So it is
+        computed again only after as many updates as waited were taken: O(1) amortised.
         """
         if self._taken >= self._looked_at:
             self._look()
@@ -123,10 +122,10 @@ class SelectedQueue:
         self._sequence = sequence_before(self._now() if since is None else since)
 
     def superseded(self) -> int:
-        """Return how many updates were left out so far by a queue that would keep every update.
+        """Return how many updates an append or adaptive queue has left out so far.
 
-        Each was replaced by a newer one of its key when too many waited. 0 for other queues, of
-        which all but the newest updates are left out as a rule.
+        Each was replaced by a newer update of its key when too many waited. 0 for other queues,
+        which leave out all but the newest updates as a rule.
         """
         queue = self._queue
         return queue.statistics().superseded if isinstance(queue, AdaptiveQueue) else 0
@@ -136,11 +135,11 @@ class SelectedQueue:
         return self._queue.queue_staleness()
 
     def close(self) -> None:
-        """Detach from the stream, and free everything."""
+        """Detach from the stream, and release everything."""
         self._queue.close()
 
     def __len__(self) -> int:
-        """Return how much waits that is wanted."""
+        """Return how many wanted updates wait."""
         if self._paced is None or self._late is None:
             return len(self._queue)
         self._late.settle()

@@ -1,7 +1,7 @@
-"""What one connection asks for: which keys, how often, from where on, how far ahead of its answers.
+"""What one connection asks for: which keys, at which rates, where to begin, and its window.
 
-Parsed from the query of the request. A parameter that makes no sense is refused with its name and
-what is expected, and never repeated: it may be anything.
+It is parsed from the query of the request. An error names the parameter and what is expected. It
+never repeats the value.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ FASTEST_RATE: Final = 1e7
 NEVER: Final = math.inf
 
 _REPEATED: Final = frozenset({"max_rate_per_key", "keys"})
-_SINGLE: Final = frozenset({"window", "max_rate", "snapshot", "last_event_id"})
+_SINGLE: Final = frozenset({"window", "max_rate", "snapshot", "last_event_id", "conflate"})
 _NUMBER: Final = r"\d{1,20}(?:\.\d{0,40})?(?:e[+-]?\d{1,2})?"
 _RATE: Final = re.compile(rf"({_NUMBER})(?:/({_NUMBER}))?", re.ASCII | re.IGNORECASE)
 _A_RATE: Final = "updates per second, such as 10, 0.5 or 1/3600"
 
 
 class SelectionError(UpStreamError, ValueError):
-    """A parameter of a push connection makes no sense."""
+    """A parameter of a push connection is not valid."""
 
     def __init__(self, parameter: str, expected: str) -> None:
         self.parameter = parameter
@@ -42,16 +42,16 @@ class SelectionError(UpStreamError, ValueError):
 
 
 class UnknownParameterError(UpStreamError, ValueError):
-    """A parameter has a name that push connections do not know: it may be mistyped."""
+    """A push connection has an unknown parameter, which may be mistyped."""
 
     def __init__(self) -> None:
         self.known = sorted(_SINGLE | _REPEATED)
-        super().__init__(f"the parameters here are: {', '.join(self.known)}")
+        super().__init__(f"the known parameters are {', '.join(self.known)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a connection asks for; everything that came without a query.
+    """What a connection asks for. Without a query it asks for everything.
 
     >>> selection = Selection.parse(b"keys=GO*&max_rate_per_key=GOOG:1&max_rate_per_key=1/60")
     >>> selection.interval_of("GOOG"), selection.interval_of("GOLD"), selection.interval_of("GM")
@@ -60,16 +60,18 @@ class Selection:
 
     window: int = DEFAULT_WINDOW
     max_rate: float | None = None
-    """Updates per second over all keys, of which a message may hold many."""
+    """Updates per second over all keys. A message may hold many updates."""
     key_rates: tuple[tuple[str, float], ...] = ()
     """Updates per second of one key, by pattern."""
     rate_of_others: float | None = None
-    """Updates per second of any key for which no pattern stands."""
+    """Updates per second of any key that no pattern matches."""
     key_patterns: tuple[str, ...] = ()
-    """The keys that are wanted; all if there is none."""
+    """Patterns of the keys that are wanted; an empty tuple means all keys."""
     snapshot: bool | None = None
-    """Whether to begin with the newest values; as far as there are any if None."""
+    """Whether to begin with the newest values. None means: if the stream retains values."""
     last_event_id: str | None = None
+    may_conflate: bool = True
+    """Whether a connection to an append queue goes on after updates were left out of it."""
     _interval: KeyPatterns = field(init=False, repr=False, compare=False)
     _wanted: KeyPatterns = field(init=False, repr=False, compare=False)
 
@@ -84,9 +86,9 @@ class Selection:
     def parse(
         cls, query: bytes, *, window: int = DEFAULT_WINDOW, last_event_id: str | None = None
     ) -> Selection:
-        """Return what a query asks for; SelectionError or UnknownParameterError if it is wrong.
+        """Return what a query asks for; raises SelectionError or UnknownParameterError.
 
-        `window` is the default, and `last_event_id` what a header said, which wins.
+        `window` is the default. `last_event_id` comes from a header and takes precedence.
         """
         given = _read(query)
         single = {name: values[-1] for name, values in given.items() if name in _SINGLE}
@@ -100,11 +102,12 @@ class Selection:
             key_patterns=_patterns("keys", given.get("keys", [])),
             snapshot=_flag("snapshot", single.get("snapshot")),
             last_event_id=last_event_id or single.get("last_event_id") or None,
+            may_conflate=_conflates(single.get("conflate")),
         )
 
     @property
     def limits_keys(self) -> bool:
-        """Whether keys have rates of their own."""
+        """Whether some keys have a rate of their own."""
         return bool(self.key_rates) or self.rate_of_others is not None
 
     @property
@@ -113,11 +116,11 @@ class Selection:
         return bool(self.key_patterns)
 
     def is_wanted(self, key: Key) -> bool:
-        """Tell whether updates of a key are to be sent. O(patterns)."""
+        """Tell whether updates of this key are wanted. O(patterns)."""
         return not self.key_patterns or self._wanted(key) > 0
 
     def interval_of(self, key: Key) -> float:
-        """Return the least seconds between two updates of a key, infinity if it is not wanted.
+        """Return the least seconds between two updates of a key; infinity if it is not wanted.
 
         O(patterns).
         """
@@ -125,13 +128,13 @@ class Selection:
 
 
 def _read(query: bytes) -> dict[str, list[str]]:
-    """Return the parameters of a query; what is no UTF-8 becomes question marks, as anywhere."""
+    """Return the parameters of a query. Bytes that are not UTF-8 become question marks."""
     try:
         pairs = parse_qsl(
             query.decode("latin-1"), keep_blank_values=True, max_num_fields=2 * MOST_PATTERNS
         )
     except ValueError:
-        raise SelectionError("the query", f"at most {2 * MOST_PATTERNS} parameters") from None
+        raise SelectionError("the query", f"at most {2 * MOST_PATTERNS} parameters long") from None
     given: dict[str, list[str]] = {}
     for name, value in pairs:
         given.setdefault(name, []).append(value)
@@ -159,6 +162,12 @@ def _flag(name: str, text: str | None) -> bool | None:
     if text.lower() not in known:
         raise SelectionError(name, "true or false")
     return known[text.lower()]
+
+
+def _conflates(text: str | None) -> bool:
+    if text not in (None, "auto", "never"):
+        raise SelectionError("conflate", "auto or never")
+    return text != "never"
 
 
 def _rate(name: str, text: str, expected: str) -> float:
@@ -193,7 +202,7 @@ def _patterns(name: str, texts: Iterable[str]) -> tuple[str, ...]:
     if len(patterns) > MOST_PATTERNS:
         raise SelectionError(name, f"given at most {MOST_PATTERNS} times")
     if sum(map(len, filter(is_pattern, patterns))) > MOST_CHARACTERS:
-        raise SelectionError(name, f"patterns of at most {MOST_CHARACTERS} characters together")
+        raise SelectionError(name, f"patterns of at most {MOST_CHARACTERS} characters in total")
     if any(not 0 < len(pattern) <= LONGEST_PATTERN for pattern in patterns):
         raise SelectionError(name, f"a pattern of 1 to {LONGEST_PATTERN} characters")
     return patterns

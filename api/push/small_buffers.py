@@ -1,11 +1,11 @@
 """Small buffers for one connection, so that what was sent and not read is little, and new.
 
-Event streams have no credit: the server cannot know what was read, only what it could get rid of.
-So there must be little room on the way. uvicorn's part is 64 kB, and the kernel's some megabytes;
-here a connection gets next to nothing of both. The room at the client is the client's.
+Event streams have no credit: the server cannot know what was read, only what has left. So there
+must be little room on the way. uvicorn buffers 64 kB, and the kernel some megabytes. Here a
+connection gets almost nothing of both. The buffers of the client are its own.
 
-An application does not see its connection, so the protocol class puts it into the scope of each
-request, under an extension of ours.
+An application does not see its connection. So the protocol class puts it into the scope of each
+request, under an extension.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .asgi import Scope
 
 EXTENSION: Final = "upstream.transport"
 UNSENT_BYTES: Final = 2_048
-"""How much may be in the kernel that is not on its way yet."""
+"""The most bytes in the kernel that are not on their way yet."""
 SEND_BUFFER_BYTES: Final = 16_384
-"""How much may be in the kernel at all, where it cannot bound what is not on its way."""
+"""The most bytes in the kernel at all, where it cannot limit unsent bytes."""
 
 
 class ServiceHttpProtocol(HttpToolsProtocol):
@@ -36,10 +36,10 @@ class ServiceHttpProtocol(HttpToolsProtocol):
 
 
 def shrink_buffers(scope: Scope) -> asyncio.WriteTransport | None:
-    """Leave next to no room for what is sent on the connection of a request, and return it.
+    """Make the buffers of a request's connection as small as possible, and return it.
 
-    It must not be used for another request. None if the server does not show its connections, or
-    if the client has gone already.
+    It must not be used for another request. Returns None if the server does not show its
+    connections, or if the client has disconnected.
     """
     extension = scope.get("extensions", {}).get(EXTENSION)
     if extension is None:
@@ -47,7 +47,7 @@ def shrink_buffers(scope: Scope) -> asyncio.WriteTransport | None:
     transport: asyncio.WriteTransport = extension["transport"]
     if transport.is_closing():
         return None
-    # Any byte that the kernel did not take keeps whoever sends waiting.
+    # Any byte that the kernel did not take makes the sender wait.
     transport.set_write_buffer_limits(high=0)
     connection = tcp_socket_of(transport)
     if connection is not None:
@@ -57,7 +57,7 @@ def shrink_buffers(scope: Scope) -> asyncio.WriteTransport | None:
 
 
 def tcp_socket_of(transport: asyncio.WriteTransport) -> socket.socket | None:
-    """Return the socket of a connection by TCP, None if it is by other means."""
+    """Return the socket of a TCP connection, or None for any other connection."""
     connection: socket.socket | None = transport.get_extra_info("socket")
     is_tcp = connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6)
     return connection if is_tcp else None

@@ -1,12 +1,13 @@
-"""Push over a websocket: credit keeps what is on its way small, so what comes is new.
+"""Push over a websocket: credit keeps little on its way, so what arrives is new.
 
 The server sends updates as `Flight` allows. The client answers `{"credit": n}` when it is done with
-`n` messages: they count as delivered, and as many more may be sent. Pings are uvicorn's affair.
+`n` messages. These count as delivered, and as many more may be sent. uvicorn handles pings.
 
-Measured with 2,000 updates/s (`tests/benchmarks/test_push.py`): what a reader of 50 kB/s gets is 37
-to 45 ms old in the median and 65 to 72 ms in the 99th percentile if there are 50 keys, and 240 to
-300 and 510 to 540 ms if there are 1,000, most of which they have waited in the queue, or were the
-newest when they were sent. What others notice of two hundred is said in DECISIONS.md, 47.
+Measured with 2,000 updates/s (`tests/benchmarks/test_push.py`), updates at a client that reads 50
+kB/s are 37 to 45 ms old in the median and 65 to 72 ms in the 99th percentile with 50 keys, and 240
+to 300 and 510 to 540 ms with 1,000 keys. For most of that time they waited in the queue, or were
+the newest when they were sent. DECISIONS.md, 47, has the effect of two hundred connections on
+others.
 """
 
 from __future__ import annotations
@@ -28,21 +29,22 @@ INVALID_DATA: Final = 1007
 POLICY_VIOLATION: Final = 1008
 SERVICE_RESTART: Final = 1012
 CLOSE_CODES: Final = {
-    Ending.CLIENT: GOING_AWAY,  # which nobody hears
+    Ending.CLIENT: GOING_AWAY,  # the client does not get it
     Ending.DELETED: GOING_AWAY,
     Ending.SHUTDOWN: SERVICE_RESTART,
+    Ending.FELL_BEHIND: POLICY_VIOLATION,
 }
 
 
 class Fault(NamedTuple):
-    """What a client did that it should not, as it is told."""
+    """A violation of the protocol by the client, with what it is told."""
 
     code: int
     reason: str
 
 
 class Credit(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """What a client says: so many messages it is done with."""
+    """What a client sends: it is done with this many messages."""
 
     credit: Annotated[int, msgspec.Meta(ge=1, le=1 << 31)]
 
@@ -53,22 +55,22 @@ _read_credit = msgspec.json.Decoder(Credit).decode
 async def serve_socket(feeds: Feeds, name: str, scope: Scope, receive: Receive, send: Send) -> None:
     """Serve a websocket to a queue until either side ends it.
 
-    What speaks against it (`subscribe`) is raised before the websocket is accepted or refused, so
-    that the caller can tell the client (`refuse_socket`).
+    Errors of `subscribe` are raised before the websocket is accepted, so that the caller can refuse
+    it (`refuse_socket`).
     """
     await receive()  # websocket.connect
-    await feeds.turns.ask()  # many may come at once, and each takes its time
+    await feeds.turns.ask()  # many may come at once, and each takes some time
     subscription = subscribe(feeds, name, scope, "websocket")
     try:
         await _Socket(feeds, subscription, receive, send).run()
-    except OSError:  # the client has gone, or does not even read the goodbye
+    except OSError:  # the client has disconnected, or does not read the end
         return
     finally:
         await end_in_turn(subscription, feeds.turns)
 
 
 class _Socket:
-    """One websocket. It has two tasks: one reads answers, one waits for updates; both send."""
+    """One websocket, with two tasks: one reads answers, one waits for updates. Both send."""
 
     __slots__ = (
         "_answered",
@@ -98,10 +100,10 @@ class _Socket:
         self._is_sending = False
         self._is_behind = False
         self._answered = 0
-        """How many messages were answered that do not count as delivered yet."""
+        """How many answered messages do not count as delivered yet."""
 
     async def run(self) -> None:
-        """Serve the websocket; OSError if it breaks, or does not end in time."""
+        """Serve the websocket; raises OSError if it breaks, or does not end in time."""
         await self._send({"type": "websocket.accept"})
         reader = asyncio.create_task(self._read())
         reader.add_done_callback(lambda _: self._wakeup.wake())
@@ -114,7 +116,7 @@ class _Socket:
             await asyncio.gather(reader, return_exceptions=True)
 
     async def _write(self, reader: asyncio.Task[Fault | None]) -> None:
-        """Send what there is, whenever there is something, until the connection is to end."""
+        """Send whenever there is something to send, until the connection is to end."""
         while self._subscription.ending is None and not reader.done():
             await self._send_all()
             await self._wakeup.wait()
@@ -130,7 +132,7 @@ class _Socket:
             )
 
     async def _read(self) -> Fault | None:
-        """Take answers until the client has gone, or says something that it should not."""
+        """Take answers until the client disconnects or violates the protocol."""
         while True:
             message = await self._receive()
             if message["type"] == "websocket.disconnect":
@@ -152,18 +154,18 @@ class _Socket:
         return None
 
     async def _send_all(self) -> None:
-        """Send until there is no credit or nothing to send, and see to being woken then."""
+        """Send until there is no credit or nothing to send, and arrange to be woken then."""
         if self._is_sending:
             return  # the other task looks again before it stops
         self._is_sending = True
         try:
-            while self._subscription.ending is None and self._may_send():
+            while self._subscription.is_open() and self._may_send():
                 if self._is_behind:
                     is_done = await self._send_in_turn()
                 else:
                     is_done = await self._send_next()
                 self._is_behind = not is_done
-                if is_done:
+                if is_done and self._subscription.ending is None:
                     self._wakeup.on_update()
                     self._wakeup.at(self._subscription.next_due())
                     return
@@ -177,6 +179,8 @@ class _Socket:
             return True
         self._is_behind = True
         self._wakeup.at(flight.next_due())
+        if not self._subscription.selection.may_conflate:
+            self._wakeup.on_update()  # after which it may have to end
         return False
 
     async def _send_in_turn(self) -> bool:
@@ -200,6 +204,6 @@ class _Socket:
         return message.is_last
 
     def _deliver(self) -> None:
-        """Note what was answered as delivered: in this connection's turn while it has to wait."""
+        """Deliver what was answered, in this connection's turn if it has to wait."""
         answered, self._answered = self._answered, 0
         self._subscription.delivered(answered)

@@ -1,7 +1,7 @@
-"""One connection's part in a stream: what it is sent, what it has answered, how far it has got.
+"""One connection's state: what it was sent, what it has answered, and its position.
 
-It knows nothing of sockets. Whoever has the connection asks it for messages, tells it of answers,
-and closes it; and is woken (`on_end`) when the service closes it.
+It knows nothing of sockets. The code that has the connection asks it for messages, passes it the
+answers, and closes it. It is called back (`on_end`) when the service closes the subscription.
 """
 
 from __future__ import annotations
@@ -14,31 +14,35 @@ from enum import Enum
 from typing import Final, Literal, NamedTuple
 
 from upstream import Update
+from upstream.push_limits import MOST_APPENDED
 
 from ..bodies import json_fragment
 from ..rationed import Rationed
 from .feed import QueueFeed, StreamFeed
 from .pacing import MeasuredPace, RateAllowance
-from .position import id_of, sequence_before
-from .resume import beginning_of
+from .resume import beginning_of, id_of, sequence_before
 from .selected_queue import SelectedQueue
-from .selection import Selection
+from .selection import Selection, SelectionError
 
 Transport = Literal["websocket", "sse"]
 
 MOST_UPDATES: Final = 128
-"""How many updates a message holds at most, since the event loop stands while it is made."""
+"""The most updates of a message, since making it blocks the event loop."""
 SHORT_UPDATES: Final = 32
 STALENESS_SHARE: Final = 1e-4
-"""The share of the time that telling one connection's staleness may take."""
+"""The largest share of the time for computing one connection's staleness."""
 
 
 class Ending(Enum):
     """Why a connection ends."""
 
-    CLIENT = "the client has gone"
+    CLIENT = "the client disconnected"
     DELETED = "the queue was deleted"
-    SHUTDOWN = "the service stops"
+    SHUTDOWN = "the service is stopping"
+    FELL_BEHIND = (
+        f"conflate=never: more than {MOST_APPENDED:,} updates waited, so some were left out; "
+        "connect again for newest values"
+    )
 
 
 class PushMessage(NamedTuple):
@@ -52,7 +56,7 @@ class PushMessage(NamedTuple):
 
 
 class Subscription:
-    """A connection to a queue. SelectionError if what it asks for cannot be had there."""
+    """A connection to a queue. Raises SelectionError if the queue cannot do what it asks for."""
 
     __slots__ = (
         "_allowance",
@@ -79,6 +83,8 @@ class Subscription:
     )
 
     def __init__(self, feed: QueueFeed, selection: Selection, transport: Transport) -> None:
+        if not selection.may_conflate and feed.definition.kind != "append":
+            raise SelectionError("conflate", "auto, except for an append queue")
         self._feed = feed
         self.selection = selection
         self.transport: Transport = transport
@@ -86,7 +92,7 @@ class Subscription:
         self.ending: Ending | None = None
         self.on_end: Callable[[], None] | None = None
         self.message_bytes = 0
-        """How large messages are at present, as whoever sends them decides."""
+        """The present size of messages, as the sending code has chosen it."""
         self.stream: StreamFeed = feed.stream
         self.now: Callable[[], float] = feed.stream.stream.now
         """The time on the stream's scale of arrivals."""
@@ -111,12 +117,24 @@ class Subscription:
         """The name of the queue."""
         return self._feed.name
 
-    def take(self, most_bytes: int, *, is_short: bool = False) -> PushMessage | None:
-        """Return the next message, of about `most_bytes` at most; None if there is none now.
+    def is_open(self) -> bool:
+        """Tell whether the connection goes on.
 
-        `is_short` if others wait meanwhile.
+        With `conflate=never` it ends here once an update was left out. No message was made since
+        then, so the client has every update up to the last message.
+        """
+        if self.ending is None and not self.selection.may_conflate and self._queue.superseded():
+            self.close(Ending.FELL_BEHIND)
+        return self.ending is None
+
+    def take(self, most_bytes: int, *, is_short: bool = False) -> PushMessage | None:
+        """Return the next message, of at most about `most_bytes`; None if there is none now.
+
+        `is_short` asks for a short message, since other connections wait.
         """
         assert self.ending is None, "a message of a connection that has ended"
+        if not self.is_open():
+            return None
         now = self.now()
         room = SHORT_UPDATES if is_short else MOST_UPDATES
         if self._allowance is not None:
@@ -145,7 +163,7 @@ class Subscription:
     def _take_updates(
         self, parts: list[bytes], updates: list[Update], room: int, most_bytes: int
     ) -> bool:
-        """Take up to `room` updates of about so many bytes; return whether there was no more."""
+        """Take up to `room` updates of about `most_bytes`; return whether nothing else waits."""
         take = self._queue.take
         for _ in range(room):
             if most_bytes <= 0:
@@ -175,7 +193,9 @@ class Subscription:
 
     @property
     def has_more(self) -> bool:
-        """Whether `take`, which has returned None, is to be asked again after others had a turn."""
+        """Whether `take`, after it returned None, should be called again once others had a turn."""
+        if self.ending is not None:
+            return False
         if self._allowance is not None and self._allowance.at(self.now()) == 0:
             return False  # nothing may be sent before `next_due`
         return self._queue.has_more
@@ -186,13 +206,13 @@ class Subscription:
         return len(self._queue) + len(self._deletions)
 
     def next_due(self) -> float:
-        """Return when there may be a message though nothing arrives; infinity if never."""
+        """Return when there may be a message even without an update; infinity if never."""
         if self._allowance is not None and self._allowance.at(self.now()) == 0:
             return self._allowance.next_due()
         return self._queue.next_due()
 
     def delivered(self, messages: int) -> None:
-        """Note that the client has the oldest `messages` of those that it had not answered."""
+        """Note that the client has processed the oldest `messages` of those it had not answered."""
         if self.ending is not None:
             return
         deliver = self._queue.deliver
@@ -203,7 +223,7 @@ class Subscription:
             self._delivered += len(updates)
 
     def close(self, ending: Ending = Ending.DELETED) -> None:
-        """Detach from the stream at once; whoever has the connection is to end it."""
+        """Detach from the stream at once. The code that has the connection then ends it."""
         if self.ending is not None:
             return
         self.ending = ending
@@ -215,7 +235,7 @@ class Subscription:
             self.on_end()
 
     def record(self) -> dict[str, object]:
-        """Return what is shown of the connection, by names that stay."""
+        """Return the record of the connection that the page shows."""
         now = self.now()
         return {
             "id": self.subscription_id,

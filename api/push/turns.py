@@ -1,19 +1,19 @@
-"""Turns for connections that are behind, so that they do not hold up those that keep up.
+"""Turns for connections that are behind, so that they do not delay those that keep up.
 
-A connection that keeps up is sent an update as soon as it is there. One that is behind has much to
-send whenever it may send: two hundred slow readers would keep the event loop busy for long, and a
-fast one waiting. So these take turns, and in its turn a connection sends one message; less of it
-while they are a crowd. What they miss meanwhile is superseded, as it would be on its way.
+A connection that keeps up is sent an update at once. A connection that is behind has much to send
+whenever it may send. Two hundred slow clients would keep the event loop busy for long, while a fast
+client waits. So connections that are behind take turns. In its turn a connection sends one message,
+and a shorter one while many wait (a crowd). Updates that arrive while it waits supersede older
+ones, as usual.
 
-Each time the event loop goes round there is one turn. There are more if they take less than `SHARE`
-of the time that everything else takes: when writers never pause, the loop needs tenths of a second
-to go round once, and of a hundred readers the last one would wait for its turn for a minute. A
-crowd that has worked rests for a while, so that there is time for those that keep up. Whatever else
-the loop does meanwhile counts as rest.
+The event loop gives one turn per round. It gives more if they take less than `SHARE` of the time of
+everything else. Otherwise, when senders never pause, a round takes tenths of a second, and the last
+of a hundred clients would wait a minute for its turn. A crowd that has worked rests for some time,
+to leave time for those that keep up. All other work of the loop counts as rest.
 
-The connection with the least to send goes first, so that a fast reader that fell behind soon keeps
-up again. No connection is passed over for ever: others that ask later go first for as many turns as
-it has updates to send, and for at most `REACH` turns per waiting connection.
+The connection with the least to send goes first, so that a fast client that fell behind soon keeps
+up again. No connection waits for ever: later ones go first for at most as many turns as it has
+updates to send, and for at most `REACH` turns per waiting connection.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from time import thread_time
 from typing import Final
 
 CROWD: Final = 8
-"""How many have to wait to be a crowd."""
+"""How many must wait to be a crowd."""
 REST: Final = 1 / 8
 """How long a crowd rests, as a share of the time for which it has worked.
 
 Chosen by `tests/benchmarks/test_push_rests.py`.
 """
 LEAST_REST_SECONDS: Final = 0.001
-"""Shorter rests are put off until together they are as long, since timers are no finer."""
+"""Shorter rests are added up to this length, since timers are no finer."""
 SHARE: Final = 0.5
 LONGEST_SECONDS: Final = 0.1
-"""How long turns may take each time the loop goes round, if there is more than one."""
+"""The longest time for turns in one round of the loop, if there is more than one."""
 COST_MEMORY: Final = 0.9
-"""How much of what turns have cost is expected of the next ones, if these cost less."""
+"""The share of an earlier turn's cost that the next ones are expected to have at least."""
 REACH: Final = 4
 LAST: Final = 1 << 62
 """More than any connection has to send: for what can wait."""
@@ -46,7 +46,7 @@ Turn = asyncio.Future[None]
 
 
 class Turns:
-    """Gives turns each time the event loop goes round. It costs nothing while nobody asks."""
+    """Gives turns in each round of the event loop. It costs nothing while none is asked for."""
 
     __slots__ = (
         "_allowed",
@@ -64,7 +64,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._asked: list[tuple[int, int, Turn]] = []
-        """The turns asked for by rank, and some that nobody waits for any more."""
+        """The turns asked for, by rank. Some of them may be cancelled."""
         self._numbers = count()
         self._waiting = 0
         self._given = 0
@@ -72,18 +72,18 @@ class Turns:
         self._round = 0
         """How many turns were given last."""
         self._cost = 0.0
-        """How long one takes, rather more than less."""
-        # On the thread's own time, which is not that of other processes.
+        """An upper estimate of the time that a turn takes."""
+        # Measured by the thread's own time, without that of other processes.
         self._began_at = self._ended_at = 0.0
         self._allowed = 0.0
         """For how long turns may be given at once."""
         self._owed = 0.0
-        """For how long none should be given."""
+        """For how long no turn should be given."""
 
     def ask(self, *, backlog: int = 0) -> Turn:
-        """Return what is done when it is the turn of a caller that has so much to send.
+        """Return a future that is done when it is the turn of a caller with this backlog.
 
-        It may be done before, by whatever makes waiting for a turn pointless.
+        The caller may end it earlier if it no longer needs the turn.
         """
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
@@ -116,7 +116,7 @@ class Turns:
         if not turns:
             self._is_giving = False
             return
-        # These run one right after the other: the loop keeps the order of what is to be called.
+        # These run right after one another, since the loop keeps the order of its calls.
         self._round = len(turns)
         loop.call_soon(self._begin)
         for turn in turns:
@@ -134,7 +134,7 @@ class Turns:
         took = self._ended_at - self._began_at
         self._cost = max(took / self._round, COST_MEMORY * self._cost)
         self._allowed = max(self._allowed - took, 0.0)
-        is_tired = self._owed >= LEAST_REST_SECONDS  # of turns before, whatever happened since
+        is_tired = self._owed >= LEAST_REST_SECONDS  # from turns before, whatever happened since
         self._owed += REST * took
         if is_tired and self.is_crowded:
             loop.call_later(self._owed, self._rested, loop)
@@ -146,7 +146,7 @@ class Turns:
         self._give(loop)
 
     def _next_turns(self, most: int) -> list[Turn]:
-        """Return the next turns, up to `most` but at least one, if any are waited for."""
+        """Return the next turns that are waited for: at most `most`, but at least one."""
         turns: list[Turn] = []
         while self._asked and len(turns) < max(most, 1):
             turn = heappop(self._asked)[2]

@@ -1,4 +1,4 @@
-"""What wakes a connection that has nothing to do: an update, a time, or its end. It never polls."""
+"""Wakes an idle connection at an update, at a time, or at its end. It never polls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .subscription import Ending, Subscription
 from .turns import LAST, Turn, Turns
 
 SHORTEST_DELAY: Final = 0.001
-"""Event loops round times to milliseconds; without it a connection would spin for the rest."""
+"""Event loops round times to milliseconds; a shorter delay would make a connection spin."""
 GOODBYE_SECONDS: Final = 1.0
 """How long a client that does not read may delay the end of its connection."""
 
@@ -33,12 +33,12 @@ class Wakeup:
         """Wake the connection now, unless it waits for its turn."""
 
     async def wait(self) -> None:
-        """Return once the connection was woken, at once if it was since the last time."""
+        """Return once the connection is woken, or at once if it was since the last call."""
         await self._event.wait()
         self._event.clear()
 
     async def turn(self, turns: Turns, *, backlog: int) -> None:
-        """Return when it is the connection's turn, or as soon as it is to end."""
+        """Return when it is the connection's turn, or as soon as the connection must end."""
         self._turn = turns.ask(backlog=backlog)
         try:
             await self._turn
@@ -46,7 +46,7 @@ class Wakeup:
             self._turn = None
 
     def end(self) -> None:
-        """Wake the connection now, though it waits for its turn, since it is to end."""
+        """Wake the connection now, even if it waits for its turn, since it must end."""
         if self._turn is not None and not self._turn.done():
             self._turn.set_result(None)
         self.wake()
@@ -56,9 +56,9 @@ class Wakeup:
         self._feed.wake_on_update(self.wake)
 
     def at(self, due: float) -> None:
-        """Wake up at `due`, or before; infinity asks for nothing.
+        """Wake up at `due` or earlier; infinity asks for nothing.
 
-        An earlier ring that was asked for stays: taking it back costs more than looking in vain.
+        An earlier time that was asked for stays: cancelling it costs more than waking in vain.
         """
         if due >= self._rings_at:
             return
@@ -69,7 +69,7 @@ class Wakeup:
         self._rings_at = due
 
     def close(self) -> None:
-        """Wake nobody any more."""
+        """Stop waking the connection."""
         self._feed.stop_waking(self.wake)
         if self._timer is not None:
             self._timer.cancel()
@@ -83,7 +83,7 @@ class Wakeup:
 
 @asynccontextmanager
 async def ended_in_time(subscription: Subscription, wakeup: Wakeup) -> AsyncIterator[None]:
-    """Be woken when the service ends the connection; TimeoutError if that takes too long then."""
+    """Wake up when the service ends the connection; TimeoutError if its end takes too long."""
     try:
         async with asyncio.timeout(None) as deadline:
 
@@ -98,7 +98,7 @@ async def ended_in_time(subscription: Subscription, wakeup: Wakeup) -> AsyncIter
 
 
 async def end_in_turn(subscription: Subscription, turns: Turns) -> None:
-    """Close a subscription whose client has gone. Many may go at once, and each takes its time."""
+    """Close a subscription whose client has disconnected, in turn, since many may do so at once."""
     if subscription.ending is not None:
         return
     try:

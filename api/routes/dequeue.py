@@ -1,7 +1,7 @@
-"""`POST /v1/queues/{queue}/dequeue` and `.../delivered`: the way out for consumers that ask.
+"""`POST /v1/queues/{queue}/dequeue` and `.../delivered`, for consumers that ask for updates.
 
-A request may wait until there is something (long poll). What is dequeued for a client that has hung
-up meanwhile is given back, so it is lost neither to the queue nor to the counters.
+A request may wait for the first update (long poll). If the client disconnects before the response
+is sent, its updates are given back: nothing is lost, and the counters stay balanced.
 """
 
 from __future__ import annotations
@@ -46,19 +46,21 @@ from ..window_results import WindowResults
 
 DEFAULT_LIMIT: Final = 100
 _MEMBERS: Final = ("keys", "leases")
-_EXPECTED: Final = 'expected {"leases": [...]} with leases of dequeued updates, or {"keys": [...]}'
+_EXPECTED: Final = (
+    'expected {"leases": [...]} with the leases of dequeued updates, or {"keys": [...]}'
+)
 _UNKNOWN_MEMBER: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
 async def post_dequeue(
     service: Service, name: str, scope: Scope, receive: Receive, send: Send
 ) -> int:
-    """Answer the next updates of a queue, and return the status."""
+    """Answer with the next updates of a queue, and return the status."""
     queue = service.queue(name)
     settings = service.settings
     asked = _asked(settings, scope)
     accept = header(scope, b"accept")
-    choose_answer(accept)  # before anything is dequeued for an answer that cannot be written
+    choose_answer(accept)  # before anything is dequeued, since the answer may be impossible
     await read_body(scope, receive, settings.max_body_bytes)
     queue.pace.asked(queue.stream.stream.now())
     if asked.retry_key is not None:
@@ -79,7 +81,7 @@ async def post_dequeue(
 def _written(
     queue: QueueEntry, updates: list[Update], accept: str | None, *, expires: bool
 ) -> tuple[str, bytes, list[str] | None]:
-    """Return the answer that has these updates, and their leases; if that fails they wait again."""
+    """Return an answer with these updates, and their leases; on failure they wait again."""
     leases = queue.lease(updates, expires=expires)
     try:
         content_type, body = write_updates(updates, accept, leases=leases)
@@ -92,7 +94,7 @@ def _written(
 async def _dequeued_once(
     service: Service, queue: QueueEntry, asked: Asked, scope: Scope, receive: Receive
 ) -> Answer:
-    """Return what the queue answers, or what was answered to the same request before."""
+    """Return the queue's answer, or the answer to the same request before."""
     accept = header(scope, b"accept")
     record_key = f"dequeue {queue.identity} {asked.retry_key}"
     request = fingerprint(scope["query_string"], (accept or "").encode("latin-1"))
@@ -103,7 +105,7 @@ async def _dequeued_once(
         updates = await updates_within(service, queue, asked, receive)
         content_type, body, leases = _written(queue, updates, accept, expires=asked.expire)
     except BaseException:
-        service.idempotent.abandon(record_key)
+        service.idempotent.cancel(record_key)
         raise
     kept = Answer(200, content_type, body)
     granted = leases or []
@@ -148,7 +150,7 @@ def _asked(settings: Settings, scope: Scope) -> Asked:
 async def updates_within(
     service: Service, queue: QueueEntry, asked: Asked, receive: Receive
 ) -> list[Update]:
-    """Dequeue, waiting as long as asked for the first update; ClientGoneError if nobody does."""
+    """Dequeue, and wait for the first update if asked to; ClientGoneError if the client leaves."""
     limit = asked.limit
     most_bytes = service.settings.max_answer_bytes
     updates = queue.take(limit, most_bytes)
@@ -162,7 +164,7 @@ async def updates_within(
             if queue.is_dropped:
                 raise UnknownNameError("queue", queue.name)
             if _is_aggregating(queue):
-                await asyncio.sleep(0)  # it has more to do; others have their turn
+                await asyncio.sleep(0)  # it has more to do, after other tasks
             elif not await _woken(queue, hung_up, until - loop.time()):
                 break
             if hung_up.done():
@@ -179,7 +181,7 @@ def _is_aggregating(queue: QueueEntry) -> bool:
 
 
 async def _woken(queue: QueueEntry, hung_up: asyncio.Future[None], seconds: float) -> bool:
-    """Wait until there may be something, or the client hangs up; return whether it was in time."""
+    """Wait for an update or for the client to disconnect; return whether either came in time."""
     if seconds <= 0:
         return False
     woken = asyncio.get_running_loop().create_future()
@@ -199,13 +201,13 @@ async def _woken(queue: QueueEntry, hung_up: asyncio.Future[None], seconds: floa
 
 
 async def _hang_up(receive: Receive) -> None:
-    """Return when the client has hung up."""
+    """Return when the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 class Delivered(Protocol):
-    """What a consumer has: updates by their leases, or all that it was handed of some keys."""
+    """What a consumer confirms: leases, or keys for all leases of these keys."""
 
     keys: Sequence[Key] | msgspec.UnsetType
     leases: Sequence[str] | msgspec.UnsetType
@@ -228,7 +230,7 @@ def _delivered_type(limits: Limits) -> type[Delivered]:
 async def post_delivered(
     service: Service, name: str, scope: Scope, receive: Receive, send: Send
 ) -> int:
-    """Note what was delivered, and return the status."""
+    """End the leases of delivered updates, and return the status."""
     queue = service.queue(name)
     body = await read_body(scope, receive, service.settings.max_body_bytes)
     kept = await service.idempotent.once(
@@ -242,7 +244,7 @@ async def post_delivered(
 
 
 def _deliver(queue: QueueEntry, body: bytes, limits: Limits) -> dict[str, int]:
-    """Deliver what a body names, and return how many leases ended, and how many were not known."""
+    """Deliver what a body names; return how many leases ended and how many were unknown."""
     names, unknown = _leases_of(queue, _read_delivered(body, limits), limits)
     queue.catch_up()
     updates = []
@@ -266,10 +268,10 @@ def _read_delivered(body: bytes, limits: Limits) -> Delivered:
 
 
 def _leases_of(queue: QueueEntry, said: Delivered, limits: Limits) -> tuple[Sequence[str], int]:
-    """Return the leases that are meant, and how many keys there are of which none is held."""
+    """Return the leases that a body names, and how many of its keys have no lease."""
     keys, leases = said.keys, said.leases
     if (keys is msgspec.UNSET) == (leases is msgspec.UNSET):
-        raise RequestError(422, "Bad body", "give either keys or leases")
+        raise RequestError(422, "Bad body", "expected either keys or leases, not both")
     named = leases if keys is msgspec.UNSET else keys
     assert named is not msgspec.UNSET
     if len(named) > limits.rows:

@@ -11,7 +11,8 @@ Description = dict[str, Any]
 
 KEY_SCHEMA: Final[Description] = {
     "title": "Key",
-    "description": "A string, an integer, or a list of 1 to 16 of them.",
+    "description": "A string, an integer, or a list of 1 to 16 strings and integers.",
+    "examples": ["IBM", 7, ["IBM", 7]],
     "anyOf": [
         {"type": "string", "maxLength": 1024},
         {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
@@ -29,17 +30,49 @@ KEY_SCHEMA: Final[Description] = {
     ],
 }
 TIME_SCHEMA: Final[Description] = {
-    "description": "The source's time, in seconds; the service's clock if missing.",
+    "description": "The source's time in seconds. By default, or if null, the service's clock.",
     "type": ["number", "null"],
 }
-VALUE_SCHEMA: Final[Description] = {"description": "Any JSON value, kept as it is written."}
+VALUE_SCHEMA: Final[Description] = {
+    "description": "Any JSON value. It is served as it was written."
+}
 
 RETRY_KEY_SCHEMA: Final[Description] = {
     "minLength": 1,
     "maxLength": LONGEST_KEY,
     "pattern": "^[ -~]+$",
 }
-RETRY_KEY: Final = "A retry with the same key gets the same answer, and does nothing again."
+RETRY_KEY: Final = (
+    "Any text that identifies this request. A retry with the same key gets the answer of the first "
+    "request, and changes nothing."
+)
+
+
+def _numbers(*, may_be_null: bool = False, **meanings: str) -> Description:
+    """Return the schemas of numbers by name."""
+    kind: Description = (
+        {"type": ["number", "null"]} if may_be_null else {"type": "number", "minimum": 0}
+    )
+    return {name: {**kind, "description": meaning} for name, meaning in meanings.items()}
+
+
+def _percentiles(of: str) -> Description:
+    return {
+        "type": "object",
+        "description": f"Percentiles of the keys' mean {of} staleness, by the percentage.",
+        "additionalProperties": {"type": ["number", "null"]},
+    }
+
+
+_OF_A_KEY: Final[Description] = {
+    **_numbers(
+        queue_staleness="The key's mean queue staleness.",
+        application_staleness="The key's mean application staleness.",
+        waiting_seconds="How long the key has waited at this moment.",
+        stale_seconds="How far the consumer is behind at this moment.",
+    ),
+    **_numbers(may_be_null=True, rate="Updates per second, estimated; null if not known yet."),
+}
 
 SCHEMAS: Final[Description] = {
     "Key": KEY_SCHEMA,
@@ -63,20 +96,32 @@ SCHEMAS: Final[Description] = {
     },
     "ServedUpdate": {
         "type": "object",
+        "description": "An update as it is dequeued or read.",
         "required": ["key", "time", "value"],
         "properties": {
             "key": {"$ref": "#/components/schemas/Key"},
-            "time": {"type": "number"},
+            "time": {"type": "number", "description": "The source's time in seconds."},
             "value": VALUE_SCHEMA,
-            "lease": {"type": "string", "description": "What to deliver it by."},
-            "deleted": {"const": True, "description": "The key was deleted; value is null."},
+            "lease": {
+                "type": "string",
+                "description": "Names this update in `delivered`, if the queue has leases.",
+            },
+            "deleted": {
+                "const": True,
+                "description": "The key was deleted. The value is null then.",
+            },
         },
     },
     "ServedUpdates": {
         "type": "object",
+        "description": "Updates in the order in which they are to be processed.",
         "required": ["updates"],
         "properties": {
-            "updates": {"type": "array", "items": {"$ref": "#/components/schemas/ServedUpdate"}}
+            "updates": {
+                "type": "array",
+                "description": "The updates; none if the list is empty.",
+                "items": {"$ref": "#/components/schemas/ServedUpdate"},
+            }
         },
     },
     "Counts": {
@@ -85,18 +130,29 @@ SCHEMAS: Final[Description] = {
         "required": ["waiting", "superseded", "late", "rejected", "outside", "rejections"],
         "properties": {
             **{
-                key: {"type": "integer", "minimum": 0}
-                for key in ("waiting", "superseded", "late", "rejected", "outside")
+                key: {"type": "integer", "minimum": 0, "description": meaning}
+                for key, meaning in {
+                    "waiting": "Updates of keys that began to wait.",
+                    "superseded": "Updates that replaced one that waited.",
+                    "late": "Updates that were dropped since a newer one was known.",
+                    "rejected": "Updates that were not taken in; `rejections` says why.",
+                    "outside": "Updates that belong to no window of any queue.",
+                }.items()
             },
             "rejections": {
                 "type": "array",
+                "description": "The first 100 updates that were rejected.",
                 "maxItems": 100,
                 "items": {
                     "type": "object",
                     "required": ["index", "reason"],
                     "properties": {
-                        "index": {"type": "integer", "minimum": 0},
-                        "reason": {"type": "string"},
+                        "index": {
+                            "type": "integer",
+                            "minimum": 0,
+                            "description": "The update's place in the request; the first is 0.",
+                        },
+                        "reason": {"type": "string", "description": "What is wrong with it."},
                     },
                 },
             },
@@ -107,50 +163,78 @@ SCHEMAS: Final[Description] = {
         "description": "What went wrong, and what to do (RFC 9457).",
         "required": ["type", "title", "status", "detail"],
         "properties": {
-            "type": {"type": "string"},
-            "title": {"type": "string"},
-            "status": {"type": "integer"},
-            "detail": {"type": "string"},
+            "type": {"type": "string", "description": "Always `about:blank`."},
+            "title": {"type": "string", "description": "The kind of problem."},
+            "status": {"type": "integer", "description": "The status of the response."},
+            "detail": {"type": "string", "description": "What is wrong here, and what to do."},
         },
     },
     "Staleness": {
         "type": "object",
+        "description": "How stale a queue is. All means are over keys; all times are in seconds.",
         "required": ["queue", "queue_staleness", "application_staleness", "lower_bound", "ratio"],
         "properties": {
-            "queue": {"type": "string"},
-            **{
-                key: {"type": "number", "minimum": 0, "description": "Seconds, a mean over keys."}
-                for key in (
-                    "queue_staleness",
-                    "application_staleness",
-                    "present_queue_staleness",
-                    "present_application_staleness",
-                )
-            },
-            **{
-                key: {"type": ["number", "null"]}
-                for key in (
-                    "cost",
-                    "lower_bound",
-                    "ratio",
-                    "application_lower_bound",
-                    "application_ratio",
-                )
-            },
+            "queue": {"type": "string", "description": "The queue's name."},
+            **_numbers(
+                queue_staleness="How long keys have waited, as a mean over time.",
+                application_staleness="How far the consumer has been behind, as a mean over time.",
+                present_queue_staleness="How long keys have waited at this moment.",
+                present_application_staleness="How far the consumer is behind at this moment.",
+            ),
+            **_numbers(
+                may_be_null=True,
+                cost="Seconds that the consumer needs for an update; null if not known yet.",
+                lower_bound="A lower bound on queue staleness, assuming Poisson arrivals.",
+                ratio="Queue staleness divided by its lower bound; null while warming up.",
+                application_lower_bound="A lower bound on application staleness, likewise.",
+                application_ratio="Application staleness divided by its lower bound, likewise.",
+            ),
             **{
                 key: {
                     "type": "boolean",
-                    "description": "Measured for less than ten times the bound; no ratio yet.",
+                    "description": "Whether the measurement is shorter than ten times the bound, "
+                    "so that there is no ratio yet.",
                 }
                 for key in ("is_warming_up", "application_is_warming_up")
             },
-            "worst_key": {"anyOf": [{"$ref": "#/components/schemas/Key"}, {"type": "null"}]},
-            "percentiles": {"type": "object"},
-            "application_percentiles": {"type": "object"},
-            "stalest_keys": {"type": "array", "items": {"type": "object"}},
-            "ranks": {"type": "array", "items": {"type": "object"}},
-            "rates": {"type": "object"},
-            "bound": {"const": "memoryless"},
+            "worst_key": {
+                "description": "The key with the largest mean queue staleness; null if no key is "
+                "known.",
+                "anyOf": [{"$ref": "#/components/schemas/Key"}, {"type": "null"}],
+            },
+            "percentiles": _percentiles("queue"),
+            "application_percentiles": _percentiles("application"),
+            "stalest_keys": {
+                "type": "array",
+                "description": "The keys with the largest mean queue staleness, stalest first.",
+                "items": {
+                    "type": "object",
+                    "properties": {"key": {"$ref": "#/components/schemas/Key"}, **_OF_A_KEY},
+                },
+            },
+            "ranks": {
+                "type": "array",
+                "description": "Some keys by how often they update; the busiest has rank 1.",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "rank": {"type": "integer", "description": "The key's rank."},
+                        **_OF_A_KEY,
+                    },
+                },
+            },
+            "rates": {
+                "type": "object",
+                "description": "The load.",
+                "properties": {
+                    "arrival": {"type": "number", "description": "Updates per second, estimated."},
+                    "keys": {"type": "integer", "description": "How many keys are known."},
+                },
+            },
+            "bound": {
+                "const": "memoryless",
+                "description": "What the lower bounds assume: memoryless (Poisson) arrivals.",
+            },
         },
     },
 }
@@ -163,6 +247,11 @@ def of_schema(name: str, description: str, *content_types: str) -> Description:
         "description": description,
         "content": dict.fromkeys(content_types or ("application/json",), schema),
     }
+
+
+def examples(**values: object) -> Description:
+    """Return examples of a request body by name. Each of them works when it is sent."""
+    return {name: {"value": value} for name, value in values.items()}
 
 
 BINARY: Final[Description] = {"schema": {"type": "string", "contentEncoding": "binary"}}
@@ -179,17 +268,17 @@ STALENESS: Final = of_schema("Staleness", "How stale the queue is.")
 
 _PROBLEM_DESCRIPTIONS: Final = {
     400: "The request is malformed.",
-    403: "A browser sends this for a page of another origin, which is not allowed.",
-    404: "There is nothing of that name, or no such key.",
-    406: "None of the types in `Accept` can be answered.",
+    403: "A browser sent this for a page of another origin, which is not allowed.",
+    404: "No stream or queue has that name, or the key is unknown.",
+    406: "The service has none of the types that `Accept` names.",
     408: "The body did not arrive in time.",
-    409: "It exists already, and is defined otherwise; there are too many; there may be no room "
-    "for all of it; or it was done before, and its answer is not kept any more.",
+    409: "It exists with another definition; a limit on streams, queues or memory is reached; or "
+    "the request was carried out before, and its answer is no longer kept.",
     413: "The body, or one of its parts, is too large.",
-    415: "The body is of a content type, or encoding, that cannot be read.",
-    422: "Something in the request is not acceptable.",
-    426: "This is no websocket.",
-    503: "The service starts, or shuts down.",
+    415: "The service cannot read this content type or encoding.",
+    422: "A part of the request is not valid.",
+    426: "The request is not a websocket handshake.",
+    503: "The service is starting or stopping, or has too many push connections.",
 }
 
 
@@ -221,16 +310,16 @@ def _links(operations: tuple[str, ...], **parameters: str) -> Description:
 
 
 LINKS_OF_STREAM: Final = _links(_STREAMS_OPERATIONS, stream="$request.path.stream")
-"""Where one goes from a new stream."""
+"""What to do with a new stream."""
 LINKS_OF_QUEUE: Final = {
     **_links(_QUEUES_OPERATIONS, queue="$request.path.queue"),
     **_links(("post_updates",), stream="$response.body#/stream"),
 }
-"""Where one goes from a new queue; it says which stream feeds it."""
+"""What to do with a new queue; its answer names the stream that feeds it."""
 LINKS_OF_UPDATES: Final = _links(
     ("get_key", "delete_key", "reset_key"), stream="$request.path.stream", key="$request.body#/key"
 )
-"""Where one goes from a single update whose key is a string."""
+"""What to do after a single update whose key is a string."""
 LINKS_OF_DEQUEUE: Final[Description] = {
     "post_delivered": {
         "operationId": "post_delivered",
@@ -245,4 +334,4 @@ LINKS_OF_DEQUEUE: Final[Description] = {
         },
     },
 }
-"""Where one goes with what was dequeued."""
+"""What to do with dequeued updates."""

@@ -5,57 +5,68 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 import msgspec
-from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Body, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from upstream import UnknownKeyError
 
-from ..bodies import read_path_key, write_update
-from ..definitions import Name, QueueDefinition
+from ..bodies import write_update
+from ..counters import Counters, counters_of
+from ..definitions import QueueDefinition
 from ..entries import QueueEntry, Serves
 from ..http import JSON
 from ..queue_reports import MOST_STALEST
-from ..service import Service
-from .descriptions import LINKS_OF_QUEUE, PROBLEMS, STALENESS, UPDATE
-from .key_paths import KEY, AsJson, PathKey
-from .retries import RetryKey, done_once
-from .statistics_view import Counters, counters_of
-from .surroundings import service_of
+from .descriptions import LINKS_OF_QUEUE, PROBLEMS, STALENESS, UPDATE, examples
+from .parameters import (
+    KEY,
+    QueueName,
+    RetryKey,
+    TheKey,
+    TheQueue,
+    TheService,
+    done_once,
+)
 
 router = APIRouter(prefix="/v1/queues", tags=["queues"])
 
-TheService = Annotated[Service, Depends(service_of)]
-QueueName = Annotated[Name, Path(alias="queue", description="The queue's name.")]
+EXAMPLES: Final = examples(
+    newest={},
+    leased={"lease_seconds": 30, "longest_wait": 5},
+    weighted={"weights": {"IBM": 10, "GO*": 2}},
+    every_update={"kind": "append", "capacity": 100_000},
+    means_of_a_minute={"kind": "window", "window": {"size": 60, "of": "price"}},
+)
 USUAL_STALEST: Final = 10
 SERVES: Final = (
-    "`push` once connections were served and nothing was dequeued yet: each connection has a "
-    "queue of its own, and this one holds nothing. The first dequeue makes it `dequeue`: it begins "
-    "with the newest values of the keys that changed since it was defined, and with the deletions "
-    "since then that are remembered (10,000 per stream). See `keep_for_dequeue`."
+    "`push` if connections have followed the queue and nothing was dequeued from it. Each "
+    "connection has a queue of its own, and this one holds nothing. The first dequeue changes it "
+    "to `dequeue`. The queue then begins with the newest values of the keys that changed since it "
+    "was defined, and with the deletions since then that the stream remembers (10,000 at most). "
+    "See `keep_for_dequeue`."
 )
 
 
 class QueueView(QueueDefinition):
-    """A queue as it is."""
+    """A queue's definition, and how much waits in it."""
 
-    name: str
-    waiting: int
-    in_process: int
-    subscribers: int
+    name: str = Field(description="The queue's name.")
+    waiting: int = Field(description="How many updates wait, or how many keys of a window queue.")
+    in_process: int = Field(description="How many were dequeued and are not delivered yet.")
+    subscribers: int = Field(description="How many push connections follow it.")
     serves: Serves = Field(description=SERVES)
 
 
 class QueueList(BaseModel):
     """All queues."""
 
-    queues: list[QueueView]
+    queues: list[QueueView] = Field(description="In the order of their creation.")
 
 
 class DroppedQueue(BaseModel):
-    """A queue that is gone, with its final statistics."""
+    """A deleted queue, with its final statistics."""
 
-    name: str
-    statistics: Counters
+    name: str = Field(description="The queue's name.")
+    statistics: Counters = Field(description="Its final counters.")
 
 
 def view_of(entry: QueueEntry) -> QueueView:
@@ -84,8 +95,8 @@ async def list_queues(service: TheService) -> QueueList:
     status_code=201,
     response_model=QueueView,
     responses={
-        200: {"model": QueueView, "description": "It is there, and just like that."},
-        201: {"description": "It is new.", "links": LINKS_OF_QUEUE},
+        200: {"model": QueueView, "description": "It existed already, with this definition."},
+        201: {"description": "It was created.", "links": LINKS_OF_QUEUE},
         **PROBLEMS[400, 409, 413, 415, 422],
     },
 )
@@ -93,18 +104,22 @@ async def put_queue(
     service: TheService,
     name: QueueName,
     response: Response,
-    definition: Annotated[QueueDefinition | None, Body()] = None,
+    definition: Annotated[QueueDefinition | None, Body(openapi_examples=EXAMPLES)] = None,
 ) -> QueueView:
-    """Create the queue, and its stream if that is missing, or find that it is like that already."""
+    """Create the queue, or confirm that it exists with this definition.
+
+    Its stream is created, too, if it does not exist. A queue of that name with another definition
+    is an error (409), and stays as it is.
+    """
     entry, is_new = service.define_queue(name, definition or QueueDefinition())
     response.status_code = 201 if is_new else 200
     return view_of(entry)
 
 
 @router.get("/{queue}", summary="Look at a queue", responses=PROBLEMS[404, 422])
-async def get_queue(service: TheService, name: QueueName) -> QueueView:
+async def get_queue(entry: TheQueue) -> QueueView:
     """Return the queue's definition, and how much waits."""
-    return view_of(service.queue(name))
+    return view_of(entry)
 
 
 @router.delete(
@@ -126,17 +141,14 @@ async def delete_queue(
 
 @router.get(
     "/{queue}/keys/" + KEY,
-    summary="Read what waits of a key",
+    summary="Read the waiting update of a key",
     response_class=Response,
     responses={200: UPDATE, **PROBLEMS[404, 406, 422]},
 )
-async def get_waiting(
-    service: TheService, name: QueueName, key: PathKey, request: Request, *, as_json: AsJson = False
-) -> Response:
+async def get_waiting(entry: TheQueue, key: TheKey, request: Request) -> Response:
     """Return the key's newest waiting update; nothing changes."""
-    entry = service.queue(name)
     entry.catch_up()
-    update = entry.queue.read(read_path_key(key, as_json=as_json, limits=service.limits))
+    update = entry.queue.read(key)
     if update is None:
         raise UnknownKeyError(None)
     content_type, body = write_update(update, request.headers.get("accept"))
@@ -144,9 +156,12 @@ async def get_waiting(
 
 
 @router.get("/{queue}/statistics", summary="Read the exact counters", responses=PROBLEMS[404, 422])
-async def get_statistics(service: TheService, name: QueueName) -> Counters:
-    """Return the counters, of which `arrived + returned` is the sum of what became of updates."""
-    entry = service.queue(name)
+async def get_statistics(entry: TheQueue) -> Counters:
+    """Return the counters of the queue since it was defined.
+
+    `arrived + returned` is the sum of `dequeued`, `superseded`, `late`, `expired`, `shed`,
+    `rejected` and `waiting`.
+    """
     entry.catch_up()
     return counters_of(entry.statistics())
 
@@ -158,18 +173,18 @@ async def get_statistics(service: TheService, name: QueueName) -> Counters:
     responses={200: STALENESS, **PROBLEMS[404, 422]},
 )
 async def get_staleness(
-    service: TheService,
-    name: QueueName,
-    stalest: Annotated[int, Query(ge=0, le=MOST_STALEST)] = USUAL_STALEST,
+    entry: TheQueue,
+    stalest: Annotated[
+        int, Query(ge=0, le=MOST_STALEST, description="How many of the stalest keys to list.")
+    ] = USUAL_STALEST,
 ) -> Response:
-    """Return staleness, which keys are stalest, and the lower bound under memoryless arrivals.
+    """Return the staleness, the stalest keys, and a lower bound that assumes Poisson arrivals.
 
-    Of many keys the report is made less often than it is asked for.
+    A queue of more than 2,000 keys may answer a report that is some seconds old.
     """
-    entry = service.queue(name)
     entry.catch_up()
     report = await entry.reports.get()
     keys = report["stalest_keys"]
     assert isinstance(keys, list)
-    shown = {"queue": name, **report, "stalest_keys": keys[:stalest]}
+    shown = {"queue": entry.name, **report, "stalest_keys": keys[:stalest]}
     return Response(msgspec.json.encode(shown), media_type=JSON)

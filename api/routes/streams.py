@@ -2,69 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Body, Depends, Path, Request, Response
-from pydantic import BaseModel
+from fastapi import APIRouter, Body, Request, Response
+from pydantic import BaseModel, Field
 
-from upstream import Key, Outcome, UnknownKeyError
+from upstream import Outcome, UnknownKeyError
 
-from ..bodies import choose_answer, read_path_key, write_update, write_updates
-from ..definitions import Name, StreamDefinition
+from ..bodies import choose_answer, write_update, write_updates
+from ..counters import Counters, counters_of
+from ..definitions import StreamDefinition
 from ..entries import StreamEntry
-from ..service import Service
-from .descriptions import LINKS_OF_STREAM, PROBLEMS, UPDATE, UPDATES
-from .key_paths import KEY, AsJson, PathKey
-from .retries import RetryKey, done_once
-from .statistics_view import Counters, counters_of
-from .surroundings import service_of
+from .descriptions import LINKS_OF_STREAM, PROBLEMS, UPDATE, UPDATES, examples
+from .parameters import (
+    KEY,
+    RetryKey,
+    StreamName,
+    TheKey,
+    TheService,
+    TheStream,
+    done_once,
+)
 
 router = APIRouter(prefix="/v1/streams", tags=["streams"])
 
-TheService = Annotated[Service, Depends(service_of)]
-StreamName = Annotated[Name, Path(alias="stream", description="The stream's name.")]
+EXAMPLES: Final = examples(
+    newest={},
+    bounded_memory={"pool_bytes": 1_048_576, "forget_after": 3_600},
+)
 
 
 class StreamView(StreamDefinition):
-    """A stream as it is."""
+    """A stream's definition and counters."""
 
-    name: str
-    keys: int
-    arrived: int
-    late: int
-    rejected: int
-    too_far_ahead: int
-    queues: list[str]
-    subscribers: int
-    run: str
+    name: str = Field(description="The stream's name.")
+    keys: int = Field(description="How many keys are known.")
+    arrived: int = Field(description="How many updates have arrived, whatever became of them.")
+    late: int = Field(description="How many were dropped since a newer one was known.")
+    rejected: int = Field(description="How many were rejected since the page pool was full.")
+    too_far_ahead: int = Field(
+        description="How many were rejected since their times exceed `most_ahead`."
+    )
+    queues: list[str] = Field(description="The names of the queues that it feeds.")
+    subscribers: int = Field(description="How many push connections it feeds.")
+    run: str = Field(
+        description="Identifies this stream. Another stream of the same name, such as one after a "
+        "restart of the service, has another run."
+    )
 
 
 class StreamList(BaseModel):
     """All streams."""
 
-    streams: list[StreamView]
+    streams: list[StreamView] = Field(description="In the order of their creation.")
 
 
 class DroppedStream(BaseModel):
-    """A stream that is gone, with the final statistics of its queues."""
+    """A deleted stream, with the final statistics of its queues."""
 
-    name: str
-    queues: dict[str, Counters]
+    name: str = Field(description="The stream's name.")
+    queues: dict[str, Counters] = Field(description="The final counters of each of its queues.")
 
 
 class KeyReset(BaseModel):
-    """Whether there was anything to forget."""
+    """What a reset did."""
 
-    reset: bool
+    reset: bool = Field(description="Whether the key was known.")
 
 
 class DeletionCounts(BaseModel):
-    """What became of a deletion."""
+    """What became of a deletion: one of these is 1."""
 
-    waiting: int
-    superseded: int
-    late: int
-    rejected: int
+    waiting: int = Field(description="1 if it waits in the queues to be delivered.")
+    superseded: int = Field(description="1 if it waits, and replaced a value that waited.")
+    late: int = Field(description="1 if it was dropped since a newer update was known.")
+    rejected: int = Field(description="1 if the page pool had no room for it.")
 
 
 def view_of(entry: StreamEntry) -> StreamView:
@@ -97,8 +109,8 @@ async def list_streams(service: TheService) -> StreamList:
     status_code=201,
     response_model=StreamView,
     responses={
-        200: {"model": StreamView, "description": "It is there, and just like that."},
-        201: {"description": "It is new.", "links": LINKS_OF_STREAM},
+        200: {"model": StreamView, "description": "It existed already, with this definition."},
+        201: {"description": "It was created.", "links": LINKS_OF_STREAM},
         **PROBLEMS[400, 409, 413, 415, 422],
     },
 )
@@ -106,18 +118,21 @@ async def put_stream(
     service: TheService,
     name: StreamName,
     response: Response,
-    definition: Annotated[StreamDefinition | None, Body()] = None,
+    definition: Annotated[StreamDefinition | None, Body(openapi_examples=EXAMPLES)] = None,
 ) -> StreamView:
-    """Create the stream, or find that it is just like that already."""
+    """Create the stream, or confirm that it exists with this definition.
+
+    A stream of that name with another definition is an error (409), and stays as it is.
+    """
     entry, is_new = service.define_stream(name, definition or StreamDefinition())
     response.status_code = 201 if is_new else 200
     return view_of(entry)
 
 
 @router.get("/{stream}", summary="Look at a stream", responses=PROBLEMS[404, 422])
-async def get_stream(service: TheService, name: StreamName) -> StreamView:
+async def get_stream(entry: TheStream) -> StreamView:
     """Return the stream's definition and counters."""
-    return view_of(service.stream(name))
+    return view_of(entry)
 
 
 @router.delete(
@@ -145,9 +160,8 @@ async def delete_stream(
     response_class=Response,
     responses={200: UPDATES, **PROBLEMS[404, 406, 422]},
 )
-async def get_snapshot(service: TheService, name: StreamName, request: Request) -> Response:
+async def get_snapshot(entry: TheStream, request: Request) -> Response:
     """Return the newest update of every key that has a value, the newest arrival last."""
-    entry = service.stream(name)
     accept = request.headers.get("accept")
     choose_answer(accept)
     content_type, body = write_updates(entry.stream.snapshot(), accept)
@@ -160,17 +174,9 @@ async def get_snapshot(service: TheService, name: StreamName, request: Request) 
     response_class=Response,
     responses={200: UPDATE, **PROBLEMS[404, 406, 422]},
 )
-async def get_key(
-    service: TheService,
-    name: StreamName,
-    key: PathKey,
-    request: Request,
-    *,
-    as_json: AsJson = False,
-) -> Response:
+async def get_key(entry: TheStream, key: TheKey, request: Request) -> Response:
     """Return the newest update of a key."""
-    entry = service.stream(name)
-    update = entry.stream.read(_key(service, key, as_json=as_json))
+    update = entry.stream.read(key)
     if update is None:
         raise UnknownKeyError(None)
     content_type, body = write_update(update, request.headers.get("accept"))
@@ -185,24 +191,17 @@ async def get_key(
     responses=PROBLEMS[400, 404, 409, 422],
 )
 async def delete_key(
-    service: TheService,
-    name: StreamName,
-    key: PathKey,
-    *,
-    as_json: AsJson = False,
-    retry_key: RetryKey = None,
+    service: TheService, entry: TheStream, key: TheKey, *, retry_key: RetryKey = None
 ) -> Response:
-    """Send a tombstone: it is delivered like any update, and then the key is forgotten.
+    """Send a deletion (a tombstone) to all queues of the stream.
 
-    The key is held until the deletion was delivered by each queue from which something was ever
-    dequeued, by each from which nothing was read yet in any way, and to each push connection. A
-    queue that only push connections were served from holds nothing, and is not waited for.
+    It is delivered like any update, and then the key is forgotten. The key stays known until the
+    deletion was delivered to every push connection and by every queue, except queues that only push
+    connections have used: these hold nothing.
     """
-    entry = service.stream(name)
-    update_key = _key(service, key, as_json=as_json)
 
     def delete() -> DeletionCounts:
-        outcome = entry.delete(update_key)
+        outcome = entry.delete(key)
         return DeletionCounts(
             waiting=int(outcome is Outcome.WAITING),
             superseded=int(outcome is Outcome.SUPERSEDED),
@@ -211,7 +210,7 @@ async def delete_key(
         )
 
     what = f"delete {entry.identity}"
-    return await done_once(service, what, retry_key, delete, told_by=update_key, status=202)
+    return await done_once(service, what, retry_key, delete, told_by=key, status=202)
 
 
 @router.post(
@@ -221,30 +220,19 @@ async def delete_key(
     responses=PROBLEMS[400, 404, 409, 422],
 )
 async def reset_key(
-    service: TheService,
-    name: StreamName,
-    key: PathKey,
-    *,
-    as_json: AsJson = False,
-    retry_key: RetryKey = None,
+    service: TheService, entry: TheStream, key: TheKey, *, retry_key: RetryKey = None
 ) -> Response:
-    """Forget all that is known of a key at once, so that its next update is accepted.
+    """Forget a key at once, so that its next update is accepted whatever its time.
 
     Use it after an update with a time far in the future, which makes all later updates of the key
-    late. The key's newest value and time are dropped. Its waiting updates in all queues, those of
-    push connections included, count as expired. Updates that were dequeued before can still be
-    delivered, but do not wait again. Consumers are not told: they keep their value until the next
-    update. Resetting an unknown key is not an error.
+    late. The newest value and time of the key are dropped. Its waiting updates in all queues,
+    including those of push connections, count as expired. Updates that were dequeued before can
+    still be delivered, but do not wait again. Consumers are not notified: they keep their value
+    until the next update. Resetting an unknown key is not an error.
     """
-    entry = service.stream(name)
-    update_key = _key(service, key, as_json=as_json)
 
     def reset() -> KeyReset:
-        return KeyReset(reset=entry.reset(update_key))
+        return KeyReset(reset=entry.reset(key))
 
     what = f"reset {entry.identity}"
-    return await done_once(service, what, retry_key, reset, told_by=update_key)
-
-
-def _key(service: Service, text: str, *, as_json: bool) -> Key:
-    return read_path_key(text, as_json=as_json, limits=service.limits)
+    return await done_once(service, what, retry_key, reset, told_by=key)

@@ -1,6 +1,6 @@
 """`POST /v1/streams/{stream}/updates`: the way in, and the service's hottest route.
 
-It stands outside of FastAPI, as plain ASGI; `openapi` describes it.
+It is an ASGI handler outside of FastAPI; `openapi` describes it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from ..idempotency import Answer
 from ..service import Service
 
 MOST_REJECTIONS: Final = 100
-"""How many rejected updates are told of, with index and reason."""
-LONGER_THAN_POOL: Final = "value: longer than the page pool of the stream"
+"""How many rejected updates an answer lists, with index and reason."""
+LONGER_THAN_POOL: Final = "value: does not fit into the stream's page pool"
 TOO_FAR_AHEAD: Final = (
-    "time: too far ahead of the service's clock; times are seconds (see most_ahead of the stream)"
+    "time: too far ahead of the service's clock; times are seconds (see the stream's most_ahead)"
 )
-FULL: Final = "there is no room for it; consume faster, or give the stream more memory"
+FULL: Final = "no room; consume faster, or give the stream more memory"
 
 
 class Counts(msgspec.Struct):
@@ -64,7 +64,7 @@ _ONE: Final = {
 async def post_updates(
     service: Service, name: str, scope: Scope, receive: Receive, send: Send
 ) -> int:
-    """Take in the updates of a request, answer what became of them, and return the status."""
+    """Take in the updates of a request, answer with their counts, and return the status."""
     stream = service.stream(name)
     body = await read_body(scope, receive, service.settings.max_body_bytes)
     content_type = retry_key = None
@@ -94,7 +94,7 @@ async def post_updates(
 def _take_in(
     service: Service, stream: StreamEntry, content_type: str | None, body: bytes, *, atomic: bool
 ) -> bytes:
-    """Take in what a body holds, and return the answer; RequestError if there is nothing good."""
+    """Take in the updates of a body, and return the answer; RequestError if none is valid."""
     batch = service.reader.read(content_type, body)
     ahead = stream.rows_ahead(batch.times)
     if ahead:
@@ -116,39 +116,41 @@ def _take_in(
 
 
 def _check(batch: Batch, *, atomic: bool) -> None:
-    """Raise if nothing of a batch is to be taken in."""
+    """Raise RequestError if no update of a batch may be taken in."""
     rejections = batch.rejections
     if rejections and (atomic or len(rejections) == batch.rows):
         raise refusal(batch, atomic=atomic)
 
 
 def _take_in_all(stream: StreamEntry, batch: Batch, *, atomic: bool) -> BatchOutcome:
-    """Take in a batch; ValueTooLargeError if some value never fits, and nothing is in then."""
+    """Take in a batch; ValueTooLargeError, and no change, if a value can never fit."""
     is_pooled = stream.definition.pool_bytes is not None
     if atomic and is_pooled and not stream.stream.has_room_for(batch.listed_values()):
         raise RequestError(
-            409, "Page pool full", "none was taken in: there may be no room for all; send fewer"
+            409,
+            "Page pool full",
+            "no update was taken in: they may not all fit; send fewer at once",
         )
     return stream.take_in(*batch.columns())
 
 
 def refusal(batch: Batch, *, atomic: bool) -> RequestError:
-    """Return why nothing of a body was taken in."""
+    """Return the error for a body of which no update was taken in."""
     rejections = batch.rejections
     if batch.is_single:
         return RequestError(422, "Bad update", rejections[0].reason)
-    why = "one or more are not acceptable, and atomic asks for all or none" if atomic else ""
+    why = "some are not valid, and atomic means all or none" if atomic else ""
     return RequestError(
         422,
         "Bad updates",
-        f"none was taken in: {why or 'none is acceptable'}",
+        f"no update was taken in: {why or 'none is valid'}",
         rejected=len(rejections),
         rejections=rejections[:MOST_REJECTIONS],
     )
 
 
 def counts_of(outcome: BatchOutcome, batch: Batch) -> Counts:
-    """Return what became of a batch: what was no update, and what load did to the rest."""
+    """Return the counts of a batch: rows that were not valid, and the outcome of the others."""
     rejections = list(batch.rejections)
     if outcome.rejected_rows:
         indices = batch.indices

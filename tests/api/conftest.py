@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import inspect
 from collections.abc import Iterator
 
 import pytest
 
 from api.push import wakeup
 from tests.api.serving import Client, serving
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Bodies that nobody should send: what is wrong in each is small, and stands among what is right.
+"""Bodies with faults: what is wrong in each is small, and stands among what is right.
 
 Each is of one content type. Some have to be refused, some are odd and may be taken in; what tells
 whether the service is right is that everything can be read afterwards.

@@ -115,7 +115,7 @@ def key_path(key: object) -> str:
 
 
 def strict_json(text: bytes) -> Any:
-    """Return JSON decoded; ValueError if it is none, as with NaN or half a surrogate pair."""
+    """Return JSON decoded; ValueError if it is invalid, as with NaN or half a surrogate pair."""
 
     def refuse(constant: str) -> object:
         raise ValueError(constant)

@@ -127,6 +127,8 @@ def configuration(examples: int, seed: int) -> schemathesis.Config:
                 },
                 {
                     "include-operation-id": "post_updates",
+                    # Examples have to be bytes here; `test_openapi` sends all of them.
+                    "phases": {"examples": {"enabled": False}},
                     "generation": {
                         "dictionaries": {"string": {"dictionary": "keys", "probability": 0.3}}
                     },

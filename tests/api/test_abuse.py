@@ -77,13 +77,13 @@ REFUSED = [
     (POST + b"Content-Encoding: gzip\r\n" + LENGTH + b"\r\n" + UPDATE, 415),
     (PUT + b"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", 415),
     (POST + b"Content-Encoding: br, s3cr3t\r\n" + LENGTH + b"\r\n" + UPDATE, 415),
-    # Types that are none.
+    # Invalid types.
     (POST + b"Content-Type: application/json; charset=utf-16\r\n" + LENGTH + b"\r\n" + UPDATE, 415),
     (POST + b"Content-Type: " + SECRET * 5_000 + b"\r\n" + LENGTH + b"\r\n" + UPDATE, 415),
     (get(b"Accept: " + SECRET, path=b"/v1/streams/trades/snapshot"), 406),
     (get(b"Accept: " + b"s3cr3t/x," * 5_000, path=b"/v1/streams/trades/snapshot"), 406),
     (get(b"Accept: application/json;q=s3cr3t", path=b"/v1/streams/trades/snapshot"), 406),
-    # More than anybody can mean.
+    # More than can be meant.
     (get(b"X: " + b"s3cr3t" * 100_000), 431),
     (get(*(b"x-%d: s3cr3t" % number for number in range(100_000))), 431),
     (get(path=b"/livez?" + b"s3cr3t" * 100_000), 431),
@@ -346,7 +346,7 @@ def test_files_are_those_of_the_page_only(
         assert client.get(path + name).status == 404
 
 
-def test_many_who_say_nothing_keep_nobody_from_being_served(
+def test_many_silent_clients_do_not_keep_others_from_being_served(
     server: RunningServer, client: RawClient
 ) -> None:
     beginnings = (b"", b"GET", POST, POST + b"Content-Length: 9\r\n\r\n", PUT + CHUNKED + b"\r\n1")

@@ -42,7 +42,7 @@ def test_all_settings_can_be_listed(served: list[Settings]) -> None:
     assert lines[:3] == [
         "UPSTREAM_HOST=127.0.0.1",
         "    Address to listen on; 0.0.0.0 is every IPv4 address of this machine.",
-        "    Expected: an address or the name of a host",
+        "    Expected: an address or a host name",
     ]
     named = [line.partition("=")[0] for line in lines[::3]]
     assert named == [f"UPSTREAM_{name.upper()}" for name in Settings.model_fields]

@@ -10,7 +10,7 @@ def record(alive: set[Key], *, most: int = 10) -> Deletions:
     return Deletions(start=100.0, is_gone=lambda key: key not in alive, most=most)
 
 
-def test_a_deletion_is_told_to_who_was_there_before_it() -> None:
+def test_a_deletion_is_known_to_consumers_from_before_it() -> None:
     deletions = record(set())
     deletions.note("IBM", time=1.0, arrival=101.0)
     assert deletions.since(101.0) == [Update("IBM", TOMBSTONE, 1.0)]

@@ -1,4 +1,4 @@
-"""The demo: prices from a seed, and three readers of the same slowness in different orders."""
+"""The demo: prices from a seed, and four equally slow consumers under different policies."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 
 from api.demo_feed import (
     LONGEST_CATCH_UP_SECONDS,
-    SCHEDULERS,
+    QUEUES,
     SECONDS_PER_UPDATE,
     STREAM,
     SYMBOLS,
     UPDATES_PER_SECOND,
     DemoFeed,
     Prices,
-    SlowReader,
+    SlowConsumer,
     demo_queue,
 )
 from api.entries import QueueEntry
@@ -67,7 +67,7 @@ def test_values_are_json_and_a_price_moves_in_small_steps() -> None:
 
 
 class Demo:
-    """A demo on a clock that goes to whoever of its tasks wakes up next, each `late` seconds."""
+    """A demo on a clock that advances to the task that wakes up next, each `late` seconds."""
 
     def __init__(self, *, late: float = 0.0) -> None:
         self.clock = ManualClock(1_000.0)
@@ -113,27 +113,46 @@ def counts_of(queue: QueueEntry) -> QueueStatistics:
     return counts
 
 
-def test_the_demo_has_one_stream_and_three_queues_that_differ_in_order_only() -> None:
+def test_the_demo_has_one_stream_and_four_queues_that_differ_in_policy_only() -> None:
     demo = Demo()
     demo.run(0.1)
     queues = demo.service.queues
-    assert list(queues) == list(SCHEDULERS)
-    assert [entry.definition.scheduler for entry in queues.values()] == [
-        *("index", "in-place", "fifo")
+    assert list(queues) == list(QUEUES)
+    policies = [
+        entry.definition.scheduler if entry.definition.kind == "update" else entry.definition.kind
+        for entry in queues.values()
     ]
+    assert policies == ["append", "fifo", "in-place", "index"]
     assert {entry.stream.name for entry in queues.values()} == {STREAM}
 
 
-def test_readers_get_a_part_of_what_comes_and_all_of_them_the_same() -> None:
+def test_all_consumers_get_the_same_share_of_the_feed() -> None:
     demo = Demo()
     demo.run(2.0)
-    found = [counts_of(entry) for entry in demo.service.queues.values()]
-    assert all(counts.is_balanced for counts in found)
-    assert {counts.arrived for counts in found} == {found[0].arrived}
-    assert found[0].arrived == pytest.approx(2 * UPDATES_PER_SECOND, rel=0.1)
-    assert {counts.delivered for counts in found} == {found[0].delivered}
-    assert found[0].delivered == pytest.approx(2 / SECONDS_PER_UPDATE, rel=0.02)
-    assert all(counts.superseded > found[0].arrived / 4 for counts in found)
+    append, *conflating = [counts_of(entry) for entry in demo.service.queues.values()]
+    assert append.superseded == 0
+    assert all(counts.superseded > counts.arrived / 4 for counts in conflating)
+    for counts in (append, *conflating):
+        assert counts.is_balanced
+        assert counts.arrived == append.arrived
+        assert counts.delivered == append.delivered
+    assert append.arrived == pytest.approx(2 * UPDATES_PER_SECOND, rel=0.1)
+    assert append.delivered == pytest.approx(2 / SECONDS_PER_UPDATE, rel=0.02)
+
+
+def test_only_the_append_queue_falls_behind_and_its_memory_is_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(QUEUES, "demo-append", {"kind": "append", "capacity": 5_000})
+    demo = Demo()
+    demo.run(8.0)
+    behind = {name: entry.queue.queue_staleness() for name, entry in demo.service.queues.items()}
+    assert behind["demo-append"] > 10 * behind["demo-index"]
+    assert behind["demo-fifo"] > 1.5 * behind["demo-index"]
+    counts = counts_of(demo.service.queues["demo-append"])
+    assert counts.waiting == pytest.approx(5_000, abs=10)
+    assert counts.rejected > 0
+    assert counts.is_balanced
 
 
 def test_the_queues_know_what_their_readers_take() -> None:
@@ -166,7 +185,7 @@ def test_a_dropped_queue_does_not_stop_the_others() -> None:
     service = demo.service
     stop, _ = service.define_queue("demo-index", demo_queue("demo-index"))
     other, _ = service.define_queue("demo-fifo", demo_queue("demo-fifo"))
-    readers = [SlowReader(stop), SlowReader(other)]
+    readers = [SlowConsumer(stop), SlowConsumer(other)]
     stop.stream.take_in(["IBM", "GM"], [b"1", b"2"])
     for reader in readers:
         reader.step()
@@ -198,4 +217,4 @@ def test_queues_of_that_name_that_are_there_already_are_used() -> None:
     demo = Demo()
     demo.service.define_queue("demo-fifo", demo_queue("demo-fifo"))
     demo.run(0.1)
-    assert set(demo.service.queues) == set(SCHEDULERS)
+    assert set(demo.service.queues) == set(QUEUES)

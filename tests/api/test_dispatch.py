@@ -131,7 +131,7 @@ def test_every_answer_is_of_its_type_and_says_how_long_it_may_be_kept(
 
 
 @pytest.mark.parametrize("origin", ["http://[", "null", ""])
-def test_an_origin_that_is_none_is_foreign(client: Client, origin: str) -> None:
+def test_an_invalid_origin_is_foreign(client: Client, origin: str) -> None:
     client.put("/v1/queues/trades")
     headers = {"origin": origin}
     assert_problem(client.post("/v1/streams/trades/updates", json=UPDATE, headers=headers), 403)

@@ -50,7 +50,7 @@ def counters(entry: QueueEntry) -> QueueStatistics:
     return found
 
 
-def test_whoever_waits_is_woken_by_an_update_a_batch_and_a_deletion(
+def test_an_update_a_batch_and_a_deletion_wake_what_waits(
     stream: StreamEntry, woken: list[str]
 ) -> None:
     def wait() -> None:
@@ -97,7 +97,7 @@ def test_large_values_make_short_answers(stream: StreamEntry) -> None:
     assert len(entry.take(10, 150)) == 1
 
 
-def test_what_nobody_got_waits_again_and_wakes_others(
+def test_updates_that_are_given_back_wait_again_and_wake_consumers(
     stream: StreamEntry, woken: list[str]
 ) -> None:
     entry = entry_of(stream)
@@ -150,24 +150,20 @@ def test_a_lease_that_ran_out_makes_its_update_wait_again(
     assert counters(leased).delivered == 1
 
 
-def test_who_waits_for_a_lease_to_run_out_is_woken_by_its_timer() -> None:
+async def test_who_waits_for_a_lease_to_run_out_is_woken_by_its_timer() -> None:
     stream = StreamEntry("trades", Stream(), StreamDefinition(), run="r")
     entry = entry_of(stream, lease_seconds=0.01)
-
-    async def run() -> None:
-        stream.take_in_one("a", b"1")
-        up = asyncio.Event()
-        entry.wake_on_update(up.set)
-        entry.lease(entry.take(1, MANY_BYTES), expires=True)
-        await asyncio.wait_for(up.wait(), 20)
-        assert len(entry.queue) == 1
-        entry.lease(entry.take(1, MANY_BYTES), expires=True)
-        timer = entry._timer
-        entry.drop()
-        assert timer is not None
-        assert timer.cancelled()
-
-    asyncio.run(run())
+    stream.take_in_one("a", b"1")
+    up = asyncio.Event()
+    entry.wake_on_update(up.set)
+    entry.lease(entry.take(1, MANY_BYTES), expires=True)
+    await asyncio.wait_for(up.wait(), 20)
+    assert len(entry.queue) == 1
+    entry.lease(entry.take(1, MANY_BYTES), expires=True)
+    timer = entry._timer
+    entry.drop()
+    assert timer is not None
+    assert timer.cancelled()
 
 
 def test_a_private_queue_is_like_the_named_one_and_takes_nothing_from_it(
@@ -220,55 +216,46 @@ def test_a_private_append_queue_keeps_every_update_while_its_reader_keeps_up(
     assert len(private) == 50
 
 
-def test_a_queue_that_is_gone_takes_nothing_back(stream: StreamEntry) -> None:
-    async def run() -> None:
-        entry = entry_of(stream, lease_seconds=1.0)
-        stream.take_in(list("ab"), [b"1", b"2"])
-        updates = entry.take(10, MANY_BYTES)
-        names = entry.lease(updates, expires=False)
-        assert names is not None
-        entry.source.close()
-        entry.drop()
-        entry.let_expire(names)
-        entry.give_back(updates)
-        assert entry.deliver(updates) == 0
-
-    asyncio.run(run())
+async def test_a_queue_that_is_gone_takes_nothing_back(stream: StreamEntry) -> None:
+    entry = entry_of(stream, lease_seconds=1.0)
+    stream.take_in(list("ab"), [b"1", b"2"])
+    updates = entry.take(10, MANY_BYTES)
+    names = entry.lease(updates, expires=False)
+    assert names is not None
+    entry.source.close()
+    entry.drop()
+    entry.let_expire(names)
+    entry.give_back(updates)
+    assert entry.deliver(updates) == 0
 
 
-def test_an_answer_that_went_nowhere_is_taken_back_with_its_leases(
+async def test_an_answer_that_went_nowhere_is_taken_back_with_its_leases(
     stream: StreamEntry, leased: QueueEntry, woken: list[str]
 ) -> None:
-    async def run() -> None:
-        stream.take_in(list("ab"), [b"1", b"2"])
-        updates = leased.take(10, MANY_BYTES)
-        names = leased.lease(updates, expires=True)
-        leased.wake_on_update(lambda: woken.append("up"))
-        leased.take_back(updates, names)
-        assert leased.leases is not None
-        assert len(leased.leases) == 0
-        assert woken == ["up"]
-        assert len(leased.take(10, MANY_BYTES)) == 2
-
-    asyncio.run(run())
+    stream.take_in(list("ab"), [b"1", b"2"])
+    updates = leased.take(10, MANY_BYTES)
+    names = leased.lease(updates, expires=True)
+    leased.wake_on_update(lambda: woken.append("up"))
+    leased.take_back(updates, names)
+    assert leased.leases is not None
+    assert len(leased.leases) == 0
+    assert woken == ["up"]
+    assert len(leased.take(10, MANY_BYTES)) == 2
 
 
-def test_a_lease_that_may_run_out_at_last_wakes_who_waits(
+async def test_a_lease_that_may_run_out_at_last_wakes_what_waits(
     stream: StreamEntry, leased: QueueEntry, clock: ManualClock, woken: list[str]
 ) -> None:
-    async def run() -> None:
-        stream.take_in_one("a", b"1")
-        names = leased.lease(leased.take(1, MANY_BYTES), expires=False)
-        assert names is not None
-        clock.advance(100.0)
-        leased.catch_up()
-        assert len(leased.queue) == 0
-        leased.wake_on_update(lambda: woken.append("up"))
-        leased.let_expire(names)
-        assert woken == ["up"]
-        assert len(leased.queue) == 1
-
-    asyncio.run(run())
+    stream.take_in_one("a", b"1")
+    names = leased.lease(leased.take(1, MANY_BYTES), expires=False)
+    assert names is not None
+    clock.advance(100.0)
+    leased.catch_up()
+    assert len(leased.queue) == 0
+    leased.wake_on_update(lambda: woken.append("up"))
+    leased.let_expire(names)
+    assert woken == ["up"]
+    assert len(leased.queue) == 1
 
 
 # What only connections are served from

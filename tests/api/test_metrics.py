@@ -178,7 +178,7 @@ def test_prometheus_text_is_the_default() -> None:
     assert text.endswith(b"\n")
 
 
-def test_openmetrics_is_for_those_who_ask_and_ends_once() -> None:
+def test_openmetrics_is_for_clients_that_ask_and_ends_once() -> None:
     content_type, text = asyncio.run(make_service().metrics.exposition(OPENMETRICS))
     assert content_type == OPENMETRICS_TYPE
     assert text.count(b"# EOF\n") == 1
@@ -328,7 +328,9 @@ def test_others_have_a_turn_between_two_queues(monkeypatch: pytest.MonkeyPatch) 
     assert turns_at_reports == sorted(set(turns_at_reports))
 
 
-def test_a_queue_that_is_dropped_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_queue_that_is_deleted_during_a_scrape_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     reports = SlowReports(monkeypatch)
     service = make_service()
     metrics = Metrics(service, clock=reports.clock.now)

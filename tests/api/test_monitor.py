@@ -1,4 +1,4 @@
-"""The monitor publishes the service's state to whoever watches, and to nobody else."""
+"""The monitor publishes the service's state while there are subscribers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Watched:
         return {update.key: msgspec.json.decode(cast(bytes, update.value)) for update in updates}
 
 
-def test_while_nobody_watches_nothing_is_published() -> None:
+def test_without_subscribers_nothing_is_published() -> None:
     def refuse(queue: QueueEntry) -> Report:
         raise AssertionError(queue.name)
 
@@ -94,7 +94,7 @@ def test_while_nobody_watches_nothing_is_published() -> None:
     assert watched.entry.stream.statistics().arrived == 0
 
 
-def test_whoever_watches_gets_everything_once_a_second() -> None:
+def test_a_subscriber_gets_everything_once_a_second() -> None:
     watched = Watched()
     watched.queue("trades")
     watched.subscribe()
@@ -279,4 +279,4 @@ def test_the_state_is_pushed_like_any_other_stream(client: Client) -> None:
             seen |= {update["key"]: update["value"] for update in message["updates"]}
             socket.send_json({"credit": 1})
     assert seen["queue/trades"]["waiting"] == 1
-    assert seen["service"]["subscribers"] == 0  # whoever watches the service is no user of it
+    assert seen["service"]["subscribers"] == 0  # a dashboard is not a subscriber

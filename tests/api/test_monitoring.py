@@ -1,7 +1,7 @@
 """The dashboard and the alert rules ask for metrics that there are, by labels that these have.
 
 Neither Grafana nor promtool runs here. What is checked is what goes wrong silently: a query for a
-metric that nobody exposes shows an empty panel, and an alert on it never fires.
+metric that is not exposed shows an empty panel, and an alert on it never fires.
 """
 
 from __future__ import annotations

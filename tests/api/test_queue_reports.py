@@ -68,7 +68,7 @@ def test_others_have_their_turn_while_a_report_is_made(queue: UpdateQueue) -> No
     assert asyncio.run(count_turns()) >= KEYS / queue_reports.ROWS_AT_ONCE
 
 
-def test_whoever_does_not_wait_gets_the_last_report(queue: UpdateQueue) -> None:
+def test_without_waiting_the_last_report_is_returned(queue: UpdateQueue) -> None:
     async def look() -> None:
         reports = QueueReports(queue)
         assert reports.latest() is None
@@ -106,7 +106,7 @@ def test_the_next_report_is_due_after_ten_times_as_long_as_the_last_one_took(
     asyncio.run(look())
 
 
-def test_a_queue_that_is_closed_meanwhile_has_no_report(queue: UpdateQueue) -> None:
+def test_a_queue_that_is_closed_during_its_report_has_none(queue: UpdateQueue) -> None:
     async def look() -> None:
         reports = QueueReports(queue)
         making = asyncio.create_task(reports.get())
@@ -119,7 +119,7 @@ def test_a_queue_that_is_closed_meanwhile_has_no_report(queue: UpdateQueue) -> N
     asyncio.run(look())
 
 
-def test_whoever_waits_for_the_report_of_a_queue_that_is_dropped_is_told(
+def test_waiting_for_the_report_of_a_deleted_queue_is_an_error(
     queue: UpdateQueue,
 ) -> None:
     async def look() -> None:

@@ -107,6 +107,6 @@ def test_a_failure_leaves_the_last_result() -> None:
 
 
 @pytest.mark.parametrize("share", [0, -0.1, 1.1, float("nan")])
-def test_a_share_that_is_none_is_refused(share: float) -> None:
+def test_a_share_outside_of_0_to_1_is_refused(share: float) -> None:
     with pytest.raises(ParameterError, match="share"):
         Rationed(lambda: 0, share=share)

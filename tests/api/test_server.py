@@ -64,7 +64,7 @@ def test_it_stops_within_five_seconds_with_a_hundred_open_streams_and_a_long_pol
 
 
 def clients_in(log: list[str]) -> list[str]:
-    """Return who asked, by the access log."""
+    """Return the clients in the access log."""
     lines = [json.loads(line) for line in log if line.startswith("{")]
     return [line["client"].rpartition(":")[0] for line in lines if line["event"] == "request"]
 
@@ -232,8 +232,8 @@ def test_a_port_that_is_taken_is_told_in_one_line_with_a_way_out(host: str) -> N
     assert second.returncode == 1
     assert second.stdout == ""
     assert second.stderr == (
-        f"Error: cannot listen on {host}, port {port}: address already in use; another program "
-        f"does, so choose another port: {ANOTHER_PORT}\n"
+        f"Error: cannot listen on {host}, port {port}: address already in use; "
+        f"choose another port: {ANOTHER_PORT}\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""What is said of the process, of streams and of queues."""
+"""Staleness reports and keys as the page shows them, and the memory of the process."""
 
 from __future__ import annotations
 
@@ -11,23 +11,12 @@ from api.service_state import (
     LONGEST_KEY_TEXT,
     RANKS,
     STALEST_KEYS,
-    queue_counters,
     resident_bytes,
     shown_key,
     shown_report,
-    stream_counters,
     thinned,
 )
-from upstream import (
-    InPlaceScheduler,
-    Key,
-    LazyWindowBuffer,
-    ManualClock,
-    Stream,
-    UpdateQueue,
-    WindowQueue,
-    WindowSpecification,
-)
+from upstream import Key
 
 
 def report(*, keys: list[Key]) -> dict[str, object]:
@@ -40,57 +29,6 @@ def report(*, keys: list[Key]) -> dict[str, object]:
         "worst_key": keys[-1] if keys else None,
         "stalest_keys": [{"key": key} | row for key, row in zip(keys, rows, strict=True)][::-1],
         "ranks": [{"rank": n, "rate": 1 / n} | row for n, row in enumerate(rows, start=1)],
-    }
-
-
-def test_a_queues_counters_are_its_statistics() -> None:
-    queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())
-    for value in range(3):
-        queue.enqueue("IBM", value)
-    queue.enqueue("GM", 1)
-    update = queue.dequeue()
-    assert update is not None
-    queue.deliver(update)
-    counts = queue_counters(queue.statistics())
-    assert counts == {
-        "arrived": 4,
-        "superseded": 2,
-        "dequeued": 1,
-        "delivered": 1,
-        "waiting": 1,
-        "late": 0,
-        "rejected": 0,
-        "expired": 0,
-        "shed": 0,
-        "in_process": 0,
-        "keys": 2,
-    }
-
-
-def test_a_window_queue_has_the_same_members_of_tuples_and_windows() -> None:
-    clock = ManualClock()
-    queue = WindowQueue(
-        WindowSpecification(2, 2), LazyWindowBuffer, InPlaceScheduler(), clock=clock
-    )
-    for time in range(5):
-        queue.enqueue("IBM", time, time=time)
-    counts = queue_counters(queue.statistics())
-    plain = queue_counters(UpdateQueue(InPlaceScheduler()).statistics())
-    assert counts.keys() == plain.keys()
-    assert counts["arrived"] == 5
-    assert counts["superseded"] == 1  # the window that closed at 2, by the one that closed at 4
-    assert counts["waiting"] == 1
-
-
-def test_a_streams_counters_are_its_statistics() -> None:
-    stream = Stream(clock=ManualClock())
-    stream.enqueue("IBM", 1, time=2)
-    stream.enqueue("IBM", 0, time=1)
-    assert stream_counters(stream.statistics()) == {
-        "keys": 1,
-        "arrived": 2,
-        "late": 1,
-        "rejected": 0,
     }
 
 

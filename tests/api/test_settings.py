@@ -138,7 +138,7 @@ def test_a_port_that_kubernetes_set_is_explained(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_setting_that_does_not_exist_is_a_fault() -> None:
-    with pytest.raises(SettingsError, match="no setting hots; did you mean host"):
+    with pytest.raises(SettingsError, match="hots is not a setting; did you mean host"):
         load_settings({"hots": "127.0.0.1"})
 
 

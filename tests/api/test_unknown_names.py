@@ -11,7 +11,7 @@ from tests.api.serving import Client, assert_problem
 @pytest.mark.parametrize("name", ["7", "", "a b", "a" * 33, "s3cr3t", "é", "a\n", "<b>"])
 def test_what_does_not_look_like_a_name_is_not_repeated(name: str) -> None:
     told = unknown_name("member", name, ["key", "value"])
-    assert told == "there is a member of an unknown name; known are key and value"
+    assert told == "unknown member; known are key and value"
 
 
 def test_what_may_have_been_meant_is_named_and_else_all_that_is_known() -> None:
@@ -24,13 +24,13 @@ def test_what_may_have_been_meant_is_named_and_else_all_that_is_known() -> None:
 @pytest.mark.parametrize(
     ("path", "body", "told"),
     [
-        ("queues/q", {"scheduelr": "index"}, "body: there is no member 'scheduelr'; did you mean"),
-        ("queues/q", {"pool_bytes": 1}, "body: there is no member 'pool_bytes'; known are stream,"),
-        ("streams/s", {"retian": True}, "body: there is no member 'retian'; did you mean 'retain'"),
+        ("queues/q", {"scheduelr": "index"}, "body: unknown member 'scheduelr'; did you mean"),
+        ("queues/q", {"pool_bytes": 1}, "body: unknown member 'pool_bytes'; known are stream,"),
+        ("streams/s", {"retian": True}, "body: unknown member 'retian'; did you mean 'retain'"),
         (
             "queues/q",
             {"kind": "window", "window": {"size": 1, "slid": 1}},
-            "body.window: there is no member 'slid'; did you mean 'slide'?",
+            "body.window: unknown member 'slid'; did you mean 'slide'?",
         ),
     ],
 )
@@ -45,7 +45,7 @@ def test_an_unknown_member_of_an_update_is_named_row_by_row(client: Client) -> N
     client.put("/v1/queues/trades")
     updates = [{"key": "IBM", "value": 1}, {"key": "IBM", "valeu": 1}]
     (rejection,) = client.put_updates("trades", *updates)["rejections"]
-    expected = "there is no member 'valeu'; did you mean 'value'?"
+    expected = "unknown member 'valeu'; did you mean 'value'?"
     assert rejection == {"index": 1, "reason": expected}
     problem = assert_problem(client.post("/v1/streams/trades/updates", json=updates[1]), 422)
     assert problem["detail"] == expected
@@ -54,6 +54,6 @@ def test_an_unknown_member_of_an_update_is_named_row_by_row(client: Client) -> N
 def test_an_unknown_member_of_a_delivery_and_an_unknown_parameter_are_named(client: Client) -> None:
     client.put("/v1/queues/trades")
     problem = assert_problem(client.post("/v1/queues/trades/delivered", json={"lease": []}), 422)
-    assert "there is no member 'lease'; did you mean 'leases'?" in problem["detail"]
+    assert "unknown member 'lease'; did you mean 'leases'?" in problem["detail"]
     problem = assert_problem(client.post("/v1/queues/trades/dequeue?limt=1"), 422)
-    assert problem["detail"] == "there is no parameter 'limt'; did you mean 'limit'?"
+    assert problem["detail"] == "unknown parameter 'limt'; did you mean 'limit'?"

@@ -1,4 +1,4 @@
-"""Who waits is called once, the next time."""
+"""Callbacks are called once, the next time."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def test_who_gave_up_is_not_called() -> None:
         raise AssertionError
 
     wakes.add(never)
-    wakes.discard(never)
-    wakes.discard(never)
+    wakes.remove(never)
+    wakes.remove(never)
     wakes.wake_all()

@@ -82,7 +82,7 @@ def test_a_sum_beyond_64_bits_is_a_float_which_every_format_can_say() -> None:
     assert value == 2.0**65
 
 
-def test_a_result_that_nobody_got_is_handed_out_again() -> None:
+def test_a_result_that_was_given_back_is_dequeued_again() -> None:
     windows = results()
     feed(windows, b"1", b"2", b"3")
     update = windows.dequeue()
@@ -95,7 +95,7 @@ def test_a_result_that_nobody_got_is_handed_out_again() -> None:
             again(update)
 
 
-def test_a_result_of_somebody_else_is_not_delivered() -> None:
+def test_a_result_of_another_queue_is_not_delivered() -> None:
     with pytest.raises(NotInProcessError):
         results().deliver(Update("IBM", b"1", 0.0))
 

@@ -1,1 +1,1 @@
-"""Arrow IPC streams in and out; imported with the first of them, since pyarrow is large."""
+"""Arrow IPC streams in and out. Imported when the first one comes, since pyarrow is large."""

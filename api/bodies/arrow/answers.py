@@ -1,10 +1,10 @@
 """Answers in Arrow: a stream of one record batch.
 
-Its columns are `key`, `time` (float64 seconds), `value` and, where there are any, `deleted` (bool)
-and `lease` (utf8). Keys are utf8 if all are strings and int64 if all are integers; values are
-float64, int64, bool or utf8 if all are numbers, integers, booleans or strings, null aside. Else the
-column is utf8 with the JSON text of each, and its field's metadata has `content_type`:
-`application/json`.
+Its columns are `key`, `time` (float64 seconds), `value` and, if any update has them, `deleted`
+(bool) and `lease` (utf8). Keys are utf8 if all are strings and int64 if all are integers. Values
+are float64, int64, bool or utf8 if all are numbers, integers, booleans or strings, apart from null.
+Otherwise the column is utf8 with the JSON text of each, and its field's metadata has
+`content_type`: `application/json`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _values(stored: list[object]) -> _Described:
 
 
 def _type_of(values: list[object]) -> pa.DataType | None:
-    """Return the one type that holds all values, None if none does without loss."""
+    """Return the one type that holds all values without loss, or None if there is no such type."""
     kinds = set(map(type, values)) - {type(None)}
     if kinds == {float}:
         return pa.float64()

@@ -1,7 +1,7 @@
-"""Which rows of Arrow columns hold something that JSON cannot say, or that is too large.
+"""Which rows of Arrow columns have a value that JSON cannot represent, or that is too large.
 
-Found by operations on whole columns, of which the common one, a look whether there is any fault at
-all, is the quickest. Nested columns are looked at from their innermost values outwards.
+Faults are found by operations on whole columns. The common one, which asks whether there is any
+fault at all, is the fastest. Nested columns are looked at from their innermost values outwards.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyarrow import types
 
 from .. import reasons
-from ..limits import Limits
+from ..reasons import Limits
 from .layout import is_list, is_text
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -24,19 +24,19 @@ Sizes: TypeAlias = NDArray[np.int64]
 _Find: TypeAlias = Callable[[pa.Array], list[Mask]]
 
 _NUMBER_BYTES = 24
-"""What a number takes as JSON at most."""
+"""The most bytes of a number as JSON."""
 _BRACKET_BYTES = 2
 
 
 class Fault(NamedTuple):
-    """A reason to reject rows, and which rows."""
+    """A reason to reject rows, and the rows."""
 
     reason: str
     rows: Mask
 
 
 def find_key_faults(keys: pa.Array, limits: Limits) -> list[Fault]:
-    """Return why keys, which are strings or integers or codes of these, are none."""
+    """Return why some keys are not valid; keys are strings, integers, or codes of these."""
     distinct = keys.dictionary if types.is_dictionary(keys.type) else keys
     found = [Fault(f"key: {reasons.NUL}", rows) for rows in _with_nul(distinct)]
     found += [Fault(reasons.bad_key(limits), rows) for rows in _bad_keys(distinct, limits)]
@@ -49,7 +49,7 @@ def find_key_faults(keys: pa.Array, limits: Limits) -> list[Fault]:
 
 
 def find_value_faults(values: pa.Array, limits: Limits) -> list[Fault]:
-    """Return why values cannot be accepted."""
+    """Return why some values are not valid."""
     found = [Fault(f"value: {reasons.NUL}", rows) for rows in _with_nul(values)]
     found += [Fault(reasons.NOT_JSON, rows) for rows in _not_finite(values)]
     if most_bytes(values) > limits.value_bytes:
@@ -58,7 +58,7 @@ def find_value_faults(values: pa.Array, limits: Limits) -> list[Fault]:
 
 
 def cells_of(array: pa.Array) -> int:
-    """Return how many values there are in all, with those within lists and structs."""
+    """Return how many values there are in all, including those in lists and structs."""
     kind = array.type
     if is_list(kind):
         return len(array) + cells_of(array.flatten())
@@ -69,7 +69,7 @@ def cells_of(array: pa.Array) -> int:
 
 
 def most_bytes(array: pa.Array) -> int:
-    """Return a bound on what any row takes as JSON, about."""
+    """Return about the most bytes that any row takes as JSON."""
     kind = array.type
     if is_text(kind):
         return int(_text_lengths(array).max(initial=0)) + _BRACKET_BYTES
@@ -85,7 +85,7 @@ def most_bytes(array: pa.Array) -> int:
 
 
 def sizes(array: pa.Array) -> Sizes:
-    """Return what each row takes as JSON, about."""
+    """Return about how many bytes each row takes as JSON."""
     kind = array.type
     if is_text(kind):
         return _text_lengths(array) + _BRACKET_BYTES
@@ -115,7 +115,7 @@ def _bad_keys(keys: pa.Array, limits: Limits) -> list[Mask]:
 
 
 def _with_nul(array: pa.Array) -> list[Mask]:
-    """Return which rows have a string with NUL; nothing if there is none."""
+    """Return which rows have a string with NUL, as at most one mask."""
     if is_text(array.type):
         if _has_no_zero_byte(array):
             return []
@@ -124,7 +124,7 @@ def _with_nul(array: pa.Array) -> list[Mask]:
 
 
 def _not_finite(array: pa.Array) -> list[Mask]:
-    """Return which rows have NaN or an infinity; nothing if there is none."""
+    """Return which rows have NaN or an infinity, as at most one mask."""
     if types.is_floating(array.type):
         if not array.null_count and np.isfinite(array.to_numpy()).all():
             return []
@@ -133,12 +133,12 @@ def _not_finite(array: pa.Array) -> list[Mask]:
 
 
 def _of_members(array: pa.Array, find: _Find) -> list[Mask]:
-    """Return what `find` finds in the members of lists and structs, for the rows these are in."""
+    """Return what `find` finds in the members of lists and structs, for the rows they belong to."""
     kind = array.type
     if is_list(kind):
         return [_sums(rows.astype(np.int64), array) > 0 for rows in find(array.flatten())]
     if types.is_struct(kind):
-        # What is below a null is not there, whatever it is.
+        # A value below a null does not exist, whatever its bytes are.
         valid = _mask(array.is_valid()) if array.null_count else True
         return [
             rows & valid for place in range(kind.num_fields) for rows in find(array.field(place))
@@ -154,7 +154,7 @@ def _sums(of_elements: Sizes, lists: pa.Array) -> Sizes:
 
 
 def _text_lengths(strings: pa.Array) -> Sizes:
-    """Return how many bytes each string has; several times as quick as `binary_length`."""
+    """Return how many bytes each string has; several times as fast as `binary_length`."""
     rows = len(strings)
     if not rows:
         return np.zeros(0, dtype=np.int64)
@@ -167,7 +167,7 @@ def _text_lengths(strings: pa.Array) -> Sizes:
 
 
 def _has_no_zero_byte(strings: pa.Array) -> bool:
-    """Tell whether the strings have no zero byte; one may also be in bytes that no string uses."""
+    """Tell whether the strings have no zero byte; unused bytes may have one, too."""
     data = strings.buffers()[2]
     return data is None or bool(np.frombuffer(data, dtype=np.uint8).all())
 

@@ -1,4 +1,4 @@
-"""Which columns of a table are key, time and value, and whether their types will do."""
+"""Which columns of a table are key, time and value, and whether their types are supported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from ..errors import UnsupportedColumnError
-from ..limits import Limits
+from ..reasons import Limits
 
 MOST_COLUMNS: Final = 256
 
@@ -35,12 +35,12 @@ class Layout:
 
     @property
     def is_one_value(self) -> bool:
-        """Whether the values are in a column `value`, rather than a field of each in several."""
+        """Whether the values are in one column `value`, rather than in one column per member."""
         return self.names == ("value",)
 
 
 def layout_of(schema: pa.Schema, limits: Limits) -> Layout:
-    """Return where a table has what; UnsupportedColumnError if it cannot be read as updates."""
+    """Return the layout of a table; raises UnsupportedColumnError if it has no updates."""
     names = _names(schema)
     if "key" not in names:
         raise UnsupportedColumnError(None, "there must be a column `key`")
@@ -83,7 +83,7 @@ def is_time_type(kind: pa.DataType) -> bool:
 
 
 def is_value_type(kind: pa.DataType, depth: int) -> bool:
-    """Tell whether values, or fields of them, can be of this type."""
+    """Tell whether values, or members of them, can be of this type."""
     if types.is_dictionary(kind):
         kind = kind.value_type
         return is_text(kind) or types.is_integer(kind)
@@ -98,15 +98,15 @@ def is_text(kind: pa.DataType) -> bool:
 def is_list(kind: pa.DataType) -> bool:
     """Tell whether this is a type of lists that each have elements of their own."""
     if types.is_fixed_size_list(kind):
-        return bool(kind.list_size > 0)  # else it takes no room, however many there are
+        return bool(kind.list_size > 0)  # otherwise it takes no room, however many there are
     return bool(types.is_list(kind) or types.is_large_list(kind))
 
 
 def _is_member_type(kind: pa.DataType, depth: int) -> bool:
-    """Tell whether what is within lists and structs can be of this type.
+    """Tell whether values within lists and structs can be of this type.
 
-    All take room in the stream, so that a small stream cannot become a large value: lists of nulls
-    or of empty structs, dictionaries and views do not.
+    Every such value takes room in the stream, so that a small stream cannot become a large value.
+    That is not so for lists of nulls or of empty structs, dictionaries and views.
     """
     if is_text(kind) or types.is_boolean(kind) or types.is_integer(kind):
         return True

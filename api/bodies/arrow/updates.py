@@ -1,7 +1,7 @@
 """Bodies of Arrow: the columns of a stream of record batches, as they are.
 
-Keys that are dictionary-encoded stay codes, and values stay in their columns until it is known
-which of them survive conflation.
+Dictionary-encoded keys stay codes, and values stay in their columns until it is known which of them
+survive conflation.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from upstream import Key
 from upstream.columns import read_times
 
 from .. import reasons
-from ..batch import Batch, Rejection
+from ..batch import Batch, Now, Rejection
 from ..errors import InvalidKeyError, UnsupportedColumnError
 from ..keys import read_key
-from ..limits import Limits
-from ..times import Now
+from ..reasons import Limits
 from .faults import Fault, cells_of, find_key_faults, find_value_faults, sizes
 from .layout import Layout, is_list
 from .stream import read_table
@@ -31,15 +30,16 @@ MOST_CELLS: Final = 1 << 22
 """How many values the columns of a body may have in all, with those in lists: booleans take a bit
 each and nulls nothing, but not in Python."""
 MOST_DECODED_BYTES: Final = 1 << 26
-"""How much values that are dictionary-encoded may take in all once each row has its own."""
+"""The most bytes of dictionary-encoded values once each row has its own."""
 
 Floats = NDArray[np.float64]
 
 
 def read_arrow(body: bytes, limits: Limits, now: Now) -> Batch:
-    """Return what a body holds; `now` is the time of rows whose time is null.
+    """Return the updates of a body; `now` is the time of rows whose time is null.
 
-    MalformedBodyError if it is no stream, UnsupportedColumnError if its columns are no updates.
+    Raises MalformedBodyError if it is not a stream, and UnsupportedColumnError if its columns are
+    not those of updates.
     """
     layout, table = read_table(body, limits)
     values = _values(table, layout)
@@ -66,7 +66,7 @@ def read_arrow(body: bytes, limits: Limits, now: Now) -> Batch:
 
 
 def read_composite_keys(column: pa.Array, limits: Limits) -> tuple[list[Key], list[Fault]]:
-    """Return keys that are lists as tuples, and which of them are no keys."""
+    """Return keys that are lists as tuples, and which of them are not valid."""
     keys: list[Key] = []
     bad: dict[str, NDArray[np.bool_]] = {}
     for row, key in enumerate(column.to_pylist()):
@@ -79,7 +79,7 @@ def read_composite_keys(column: pa.Array, limits: Limits) -> tuple[list[Key], li
 
 
 def _column(table: pa.Table, place: int) -> pa.Array:
-    """Return a column in one piece, which it is but for the type."""
+    """Return a column in one piece, with its own type."""
     chunked = table.column(place)
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
@@ -99,7 +99,7 @@ def _decoded(table: pa.Table, place: int) -> pa.Array:
 
 
 def _check_decoded_bytes(table: pa.Table, layout: Layout) -> None:
-    """Raise UnsupportedColumnError if a few codes stand for too much."""
+    """Raise UnsupportedColumnError if a few codes stand for too many bytes."""
     total = 0
     for place in layout.values:
         column = _column(table, place)
@@ -113,7 +113,7 @@ def _check_decoded_bytes(table: pa.Table, layout: Layout) -> None:
 
 
 def _times(column: pa.Array, now: Now) -> Floats:
-    """Return times as floats; those that are missing are the server's."""
+    """Return times as floats; missing ones are the service's time."""
     if not types.is_floating(column.type):
         known = read_times(column.drop_null())
     else:
@@ -126,7 +126,7 @@ def _times(column: pa.Array, now: Now) -> Floats:
 
 
 def _sequence(times: Floats | None) -> Sequence[float] | None:
-    """Return `times` as what they are all but by name: NumPy's arrays are no `Sequence`."""
+    """Return `times` as a Sequence, which NumPy's arrays are in all but name."""
     return cast(Sequence[float] | None, times)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from api.bodies.answers import json_fragment, write_update, write_updates
 from api.bodies.errors import NotAcceptableError
-from api.bodies.packed_values import PackedValue
+from api.bodies.stored import PackedValue
 from upstream import TOMBSTONE, Update
 
 from .examples import (

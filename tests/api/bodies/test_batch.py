@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from api.bodies.batch import Batch, Rejection
+from api.bodies.batch import Batch, Rejection, filled
 from upstream import Stream
 
 
@@ -68,3 +68,22 @@ def test_a_batch_is_a_value() -> None:
     assert batch == Batch(keys=[], values=[], times=None, rows=0, rejections=(), indices=None)
     with pytest.raises(AttributeError):
         batch.rows = 1  # type: ignore[misc]
+
+
+def now() -> float:
+    return 9.0
+
+
+def test_given_times_stay_as_they_are() -> None:
+    times: list[float | None] = [1.0, 2.0]
+    assert filled(times, now) == times
+
+
+def test_missing_times_are_filled() -> None:
+    assert filled([1.0, None, 3.0], now) == [1.0, 9.0, 3.0]
+    assert filled([None, 0.0], now) == [9.0, 0.0]
+
+
+def test_if_all_are_missing_there_are_no_times() -> None:
+    assert filled([None, None], now) is None
+    assert filled([None], now) is None

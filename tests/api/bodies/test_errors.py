@@ -19,7 +19,7 @@ from api.bodies.errors import (
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (UnsupportedContentTypeError(["a/b", "c/d"]), "send updates as one of a/b, c/d, "),
+        (UnsupportedContentTypeError(["a/b", "c/d"]), "send updates as a/b or c/d, with "),
         (MalformedBodyError("it is no JSON", 3), "it is no JSON, at byte 3"),
         (MalformedBodyError("it is no JSON"), "it is no JSON"),
         (TooManyRowsError(7), "the body has more than 7 updates; send them in several requests"),
@@ -27,7 +27,7 @@ from api.bodies.errors import (
         (UnsupportedColumnError(None, "add one"), "add one"),
         (RefusedRowError("too long"), "too long"),
         (InvalidKeyError("too long"), "too long"),
-        (NotAcceptableError(["a/b"]), "answers can be had as a/b"),
+        (NotAcceptableError(["a/b"]), "the service can answer with a/b"),
     ],
 )
 def test_the_message_says_what_to_do(error: BodyError, message: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from api.bodies import reasons
 from api.bodies.errors import RefusedRowError, TooManyRowsError
 from api.bodies.json_updates import JsonUpdates
-from api.bodies.limits import Limits
+from api.bodies.reasons import Limits
 from api.bodies.wire import REFUSALS, WireRow, WireUpdate, row_type, update_type
 
 from .examples import NOW

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from api.bodies import reasons
 from api.bodies.errors import RefusedRowError
 from api.bodies.json_values import JsonValues, is_plain
-from api.bodies.limits import Limits
+from api.bodies.reasons import Limits
 
 from .examples import documents, encode_json, json_like, nested
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from api.bodies import reasons
 from api.bodies.errors import InvalidKeyError
 from api.bodies.keys import any_has_nul, has_nul, key_type, read_key, read_path_key
-from api.bodies.limits import Limits
+from api.bodies.reasons import Limits
 from upstream import Key
 
 from .examples import encode_json, keys

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 
 from api.bodies import reasons
-from api.bodies.limits import Limits
 from api.bodies.plain_values import are_good, fault_of, has_nul
+from api.bodies.reasons import Limits
 
 from .examples import documents
 

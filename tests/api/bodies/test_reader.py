@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from api.bodies import BodyError, Limits, UpdateReader, write_updates
 from api.bodies.batch import Batch
 from api.bodies.errors import UnsupportedContentTypeError
-from api.bodies.stored_value_codec import StoredValueCodec
+from api.bodies.stored import StoredValueCodec
 from upstream import OnDemandMemory, PagePool, Stream
 
 from .arrow_streams import body_of

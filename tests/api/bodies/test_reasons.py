@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from api.bodies import reasons
-from api.bodies.limits import Limits
+from api.bodies.reasons import Limits
 from api.bodies.wire import REFUSALS, row_type, update_type
 
 LIMITS = Limits(key_bytes=4)
@@ -27,10 +27,10 @@ def reason_of(decoder: msgspec.json.Decoder[object], text: bytes) -> str:
     [
         (b'{"value":1}', reasons.MISSING_MEMBER),
         (b'{"key":"a"}', reasons.MISSING_MEMBER),
-        (b'{"key":"a","value":1,"secret":2}', "there is no member 'secret'; " + KNOWN),
+        (b'{"key":"a","value":1,"secret":2}', "unknown member 'secret'; " + KNOWN),
         (
             b'{"key":"a","value":1,"` - at `$.key`":2}',
-            "there is a member of an unknown name; " + KNOWN,
+            "unknown member; " + KNOWN,
         ),
         (b'{"key":null,"value":1}', KEY),
         (b'{"key":1.0,"value":1}', KEY),
@@ -70,3 +70,8 @@ def test_a_bad_object_has_its_reason(text: bytes, reason: str) -> None:
 def test_a_bad_row_has_its_reason(text: bytes, reason: str) -> None:
     decoder: msgspec.json.Decoder[object] = msgspec.json.Decoder(row_type(LIMITS))
     assert reason_of(decoder, text) == reason
+
+
+def test_equal_limits_are_one_key() -> None:
+    assert {Limits(): "kept"}[Limits()] == "kept"
+    assert Limits(depth=3) != Limits()

@@ -9,7 +9,7 @@ import msgspec
 from api.bodies import reasons
 from api.bodies.batch import Batch, Rejection
 from api.bodies.errors import RefusedRowError
-from api.bodies.limits import Limits
+from api.bodies.reasons import Limits
 from api.bodies.row_reader import RowReader
 from api.bodies.wire import WireRow
 

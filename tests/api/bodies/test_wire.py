@@ -7,7 +7,7 @@ import gc
 import msgspec
 import pytest
 
-from api.bodies.limits import Limits
+from api.bodies.reasons import Limits
 from api.bodies.wire import position_of, row_type, update_type
 
 LIMITS = Limits()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.api.browser.running_service import running_service
-from tests.api.browser.visit import CHROMIUM, PATIENCE, Visit
+from tests.api.browser.visit import CHROMIUM, DEMO, PATIENCE, Visit
+from tests.server_process import running
 from upstream.client import Client
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="package")
 def service() -> Iterator[str]:
     """Return the address of a service with the demo."""
-    with running_service() as address:
-        yield address
+    with running(DEMO) as server:
+        yield server.url
 
 
 @pytest.fixture(scope="package")
@@ -53,8 +53,8 @@ def visit(shared_visit: Visit) -> Iterator[Visit]:
 @pytest.fixture(scope="package")
 def service_for_queues() -> Iterator[str]:
     """Return the address of a service without the demo, for `empty_service`."""
-    with running_service("--no-demo") as address:
-        yield address
+    with running() as server:
+        yield server.url
 
 
 @pytest.fixture

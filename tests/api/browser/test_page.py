@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Literal
-from urllib.parse import urlsplit
 
 import pytest
 
-from tests.api.browser.running_service import running_service
-from tests.api.browser.visit import NEEDS_CHROMIUM, PATIENCE, Visit
+from tests.api.browser.visit import DEMO, NEEDS_CHROMIUM, PATIENCE, Visit
+from tests.server_process import running
 from upstream.client import Client
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -19,6 +18,8 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect  # noqa: E40
 RANKS_TITLE = "rank of the key by its updates, 1 = busiest"
 PHONE: ViewportSize = {"width": 360, "height": 740}
 CHARTS = ("staleness-chart", "rates-chart", "ranks-chart", "memory-chart")
+QUEUES = ["demo-append", "demo-fifo", "demo-in-place", "demo-index"]
+CHOSEN = "/#queue=demo-append"
 HOSTILE = "<img src=x onerror=\"document.title='hurt'\">"
 
 pytestmark = NEEDS_CHROMIUM
@@ -27,22 +28,22 @@ pytestmark = NEEDS_CHROMIUM
 @pytest.fixture
 def page(visit: Visit, service: str) -> Page:
     """Return the page of the service with the demo, once it shows queues."""
-    page = visit.open(service)
-    expect(page.get_by_role("tab")).to_have_count(3)
+    page = visit.open(service, CHOSEN)
+    expect(page.get_by_role("tab")).to_have_count(len(QUEUES))
     return page
 
 
 @pytest.fixture(scope="class")
 def watched(shared_visit: Visit, service: str) -> Iterator[Page]:
     """Return a page whose charts are drawn, for tests that change nothing on it."""
-    page = shared_visit.open(service)
+    page = shared_visit.open(service, CHOSEN)
     wait_for_charts(page)
     yield page
     shared_visit.leave()
 
 
 def tile(page: Page, name: str) -> str:
-    figure = page.locator("#tiles > div", has=page.get_by_text(name, exact=True))
+    figure = page.locator("#tiles-now > div", has=page.get_by_text(name, exact=True))
     return figure.locator(".value").inner_text()
 
 
@@ -75,10 +76,12 @@ class TestLooking:
 
     def test_the_numbers_change_while_one_looks(self, watched: Page) -> None:
         watched.wait_for_function(
-            "() => !document.querySelector('#tiles').innerText.includes('\u2013')"
+            "() => !document.querySelector('#tiles-now').innerText.includes('\u2013')"
         )
-        before = watched.locator("#tiles").inner_text()
-        watched.wait_for_function("before => tiles.innerText !== before", arg=before)
+        before = watched.locator("#tiles-now").inner_text()
+        watched.wait_for_function(
+            "before => document.querySelector('#tiles-now').innerText !== before", arg=before
+        )
         assert re.fullmatch(r"[\d.]+ (µs|ms|s)", tile(watched, "Queue staleness"))
         assert re.fullmatch(r"[\d,.]+ /s", tile(watched, "Arriving"))
         assert re.fullmatch(r"[\d.]+ [kMG]?B", watched.locator("#facts .value").first.inner_text())
@@ -88,11 +91,10 @@ class TestLooking:
             "ids => ids.map(id => document.getElementById(id).data.map(trace => trace.name))",
             list(CHARTS),
         )
-        queues = ["demo-index", "demo-in-place", "demo-fifo"]
         assert names == [
-            [*queues, "lower bound"],
+            [*QUEUES, "lower bound"],
             ["arrived", "superseded", "delivered"],
-            queues,
+            QUEUES,
             ["memory"],
         ]
         assert watched.locator(".chart svg.main-svg").count() >= len(CHARTS)
@@ -129,19 +131,20 @@ class TestLooking:
         assert widths == sorted(widths, reverse=True)
 
 
-def test_application_staleness_is_shown_on_demand(page: Page) -> None:
+def test_queue_staleness_is_shown_on_demand(page: Page) -> None:
     wait_for_charts(page)
-    page.get_by_text("Application", exact=True).click()
     label = page.locator("#staleness-chart")
     expect(label).to_have_attribute("aria-label", re.compile("^Application staleness"))
+    page.get_by_text("Queue", exact=True).click()
+    expect(label).to_have_attribute("aria-label", re.compile("^Queue staleness"))
 
 
 def test_queues_that_are_not_compared_are_not_in_the_charts(page: Page) -> None:
     wait_for_charts(page)
     page.get_by_role("checkbox", name="demo-fifo").uncheck()
-    page.wait_for_function("() => document.getElementById('ranks-chart').data.length === 2")
+    page.wait_for_function("() => document.getElementById('ranks-chart').data.length === 3")
     legend = page.locator("#ranks-chart-legend li")
-    expect(legend).to_have_text(["demo-index", "demo-in-place"])
+    expect(legend).to_have_text(["demo-append", "demo-in-place", "demo-index"])
 
 
 def test_of_many_queues_some_are_compared_in_colours_that_differ(
@@ -151,7 +154,9 @@ def test_of_many_queues_some_are_compared_in_colours_that_differ(
     for name in names:
         queue = f"{empty_service}/v1/queues/{name}"
         assert visit.page.request.put(queue, data={"stream": "all"}).ok
-    page = visit.open(empty_service)
+    updates = f"{empty_service}/v1/streams/all/updates"
+    assert visit.page.request.post(updates, data={"key": "IBM", "value": 24.5}).ok
+    page = visit.open(empty_service, "/#queue=queue-0")
     boxes = page.get_by_role("checkbox")
     expect(boxes).to_have_count(8)
     assert [box.is_checked() for box in boxes.all()] == [True] * 5 + [False] * 3
@@ -167,17 +172,20 @@ def test_of_many_queues_some_are_compared_in_colours_that_differ(
 
 
 def test_subscribers_are_shown_with_their_pace(page: Page) -> None:
-    expect(page.locator("#subscribers-none")).to_be_visible()
+    row = page.locator("#subscribers tr")
+    expect(page.locator("#stalest tr")).to_have_count(10)
+    expect(page.get_by_text("Subscribers", exact=True).first).to_be_hidden()
     page.evaluate(
         """() => {
             const socket = new WebSocket(
-                `ws://${location.host}/v1/queues/demo-index/socket?max_rate=5`);
+                `ws://${location.host}/v1/queues/demo-append/socket?max_rate=5`);
             socket.onmessage = () => socket.send('{"credit": 1}');
             window.other = socket;
         }"""
     )
-    row = page.locator("#subscribers tr")
     expect(row).to_have_count(1)
+    facts = page.locator("#facts > div", has=page.get_by_text("Subscribers", exact=True))
+    expect(facts.locator(".value")).to_have_text("1")  # not this page's own connection
     page.wait_for_function(
         "() => /\\d.*\\//.test(document.querySelector('#subscribers td').innerText)"
     )
@@ -288,15 +296,13 @@ def test_arrow_keys_go_from_queue_to_queue(page: Page) -> None:
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.getAttribute('role')") == "tab":
             break
-    assert page.locator(":focus .tab-name").inner_text() == "demo-index"
-    for key, name in (
-        ("ArrowRight", "demo-in-place"),
-        ("ArrowRight", "demo-fifo"),
-        ("ArrowRight", "demo-index"),
-        ("ArrowLeft", "demo-fifo"),
-        ("Home", "demo-index"),
-        ("End", "demo-fifo"),
+    names = page.locator(".tab-name").all_inner_texts()  # which stay while one has the focus
+    assert page.locator(":focus .tab-name").inner_text() == names[0] == "demo-append"
+    for key, place in (
+        *(("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 3)),
+        *(("ArrowRight", 0), ("ArrowLeft", 3), ("Home", 0), ("ArrowRight", 1)),
     ):
+        name = names[place]
         page.keyboard.press(key)
         assert selected(page) == name
         assert page.locator(":focus .tab-name").inner_text() == name
@@ -319,7 +325,7 @@ def test_what_has_the_focus_can_be_seen(page: Page) -> None:
         )
         seen[name] = outline
     del seen["BODY"]
-    assert {"skip-link", "pause", "theme", "tab-demo-index", "switch", "scroll"} <= seen.keys()
+    assert {"skip-link", "pause", "theme", "tab-demo-append", "switch", "scroll"} <= seen.keys()
     assert set(seen.values()) == {"solid"}
 
 
@@ -334,11 +340,11 @@ def test_the_chosen_queue_is_in_the_address(visit: Visit, page: Page) -> None:
     page.get_by_role("tab", name="demo-in-place").click()
     assert page.url.endswith("#queue=demo-in-place")
     page.reload()
-    expect(page.get_by_role("tab")).to_have_count(3)
+    expect(page.get_by_role("tab")).to_have_count(len(QUEUES))
     assert selected(page) == "demo-in-place"
 
 
-def test_nothing_moves_for_whoever_wants_that(visit: Visit, service: str) -> None:
+def test_nothing_moves_if_reduced_motion_is_wanted(visit: Visit, service: str) -> None:
     visit.page.emulate_media(reduced_motion="reduce")
     visit.page.goto(service)
     animations = visit.page.evaluate(
@@ -371,7 +377,7 @@ def test_names_from_outside_are_text_and_nothing_else(visit: Visit, service: str
     finally:
         page.request.delete(f"{service}/v1/streams/hostile")
     expect(page.get_by_role("tab", name="hostile")).to_have_count(0)
-    assert selected(page) == "demo-index"
+    assert selected(page) == "demo-append"
 
 
 def test_an_empty_service_says_what_to_do(visit: Visit, empty_service: str) -> None:
@@ -384,7 +390,8 @@ def test_an_empty_service_says_what_to_do(visit: Visit, empty_service: str) -> N
     assert page.request.put(trades).ok
     expect(page.get_by_role("tab")).to_have_count(1)
     expect(page.get_by_text("There is no queue yet")).to_be_hidden()
-    expect(page.locator("#stalest-none")).to_be_visible()
+    expect(page.locator("#tiles-now")).to_be_visible()
+    expect(page.locator(".grid > .card:visible .chart")).to_have_count(1)  # of the memory
     about = page.locator("#about")
     expect(about).not_to_contain_text("Only push connections")
     with Client(empty_service) as client, client.watch("trades"):
@@ -398,15 +405,13 @@ def test_an_empty_service_says_what_to_do(visit: Visit, empty_service: str) -> N
 def test_the_page_finds_a_service_that_was_started_again(browser: Browser) -> None:
     visit = Visit(browser)
     connection = visit.page.locator("#connection")
-    with running_service() as address:
-        page = visit.open(address)
-        expect(page.get_by_role("tab")).to_have_count(3)
+    with running(DEMO) as server:
+        page = visit.open(server.url)
+        expect(page.get_by_role("tab")).to_have_count(len(QUEUES))
         first = page.locator("#version").inner_text()
     expect(connection).to_have_attribute("data-state", re.compile("waiting|connecting"))
     expect(visit.page.locator("#retry")).to_contain_text("trying again in")
-    port = urlsplit(address).port
-    assert port is not None
-    with running_service("--no-demo", port=port):
+    with running(("-m", "api", "--no-demo", "--port", str(server.port))):
         expect(connection).to_have_text("Live")
         expect(page.get_by_text("There is no queue yet")).to_be_visible()
         page.wait_for_function("first => version.innerText !== first", arg=first)
@@ -419,7 +424,9 @@ def test_without_the_plot_library_the_tables_are_there(browser: Browser, service
     page = visit.open(service)
     expect(page.locator("#staleness-chart")).to_contain_text("pip install plotly")
     expect(page.locator("#stalest tr")).to_have_count(10)
-    before = page.locator("#tiles").inner_text()
-    page.wait_for_function("before => tiles.innerText !== before", arg=before)
+    before = page.locator("#tiles-now").inner_text()
+    page.wait_for_function(
+        "before => document.querySelector('#tiles-now').innerText !== before", arg=before
+    )
     visit.context.close()
     assert [error for error in visit.errors if "404" not in error] == []

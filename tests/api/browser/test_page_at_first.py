@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from urllib.parse import urlsplit
 
@@ -36,22 +37,40 @@ def test_charts_begin_with_what_was_before_the_page_was_opened(visit: Visit, ser
     assert drawn == sorted(drawn)
 
 
-def test_queues_and_streams_stand_in_the_order_of_their_creation(
+def test_the_page_opens_with_the_same_feed_under_four_policies(visit: Visit, service: str) -> None:
+    page = visit.open(service)
+    expect(page.locator("[role=tab] .tab-name")).to_have_text(
+        ["demo-append", "demo-fifo", "demo-in-place", "demo-index"]
+    )
+    expect(page.locator("#lead")).to_contain_text("the same 1,000 updates per second of 200 keys")
+    append = page.locator("#tab-demo-append")
+    expect(append).to_have_attribute("aria-selected", "true")
+    expect(append).to_contain_text("and growing")
+    expect(append.locator(".tab-figure")).to_have_text(re.compile(r"^[\d,.]+ (s|min)$"))
+    expect(page.locator("#tab-demo-index")).not_to_contain_text("growing")
+    expect(page.locator("#tab-demo-index .tab-figure")).to_have_text(re.compile(r"^\d+ ms$"))
+    top = page.locator("#tabs").bounding_box()
+    assert top is not None
+    assert top["y"] + top["height"] < 500  # without scrolling
+
+
+def test_the_stalest_queue_comes_first_and_streams_in_the_order_of_their_creation(
     visit: Visit, empty_service: str
 ) -> None:
     names = ["zebra", "apple", "mango", "kiwi", "fig"]
     with connected(port_of(empty_service)) as client:
         for name in names:
             client.put(f"/v1/queues/{name}", {})
-        for name in ("kiwi", "apple"):  # which are stale then, and so come first
+        for name in ("kiwi", "apple"):  # their keys wait from now on
             client.post(f"/v1/streams/{name}/updates", b'{"key": "IBM", "value": 1}')
         page = visit.open(empty_service)
-        expect(page.locator("[role=tab] .tab-name")).to_have_text(names)
+        expect(page.locator("#order")).to_contain_text("Stalest queue first")
+        cards = page.locator("[role=tab] .tab-name")
+        stale = re.compile("apple|kiwi")
+        expect(cards).to_have_text([stale, stale, "zebra", "mango", "fig"])
         expect(page.locator("#streams tr > :first-child")).to_have_text(names)
-        shown = page.locator("[role=tab][aria-selected=true] .tab-name")
-        expect(shown).to_have_text("zebra")
         facts = page.locator("#facts > div", has=page.get_by_text("Subscribers", exact=True))
-        expect(facts.locator(".value")).to_have_text("0")
+        expect(facts.locator(".value")).to_have_text("0")  # the page's own does not count
 
 
 def test_a_queue_that_began_just_now_is_warming_up(visit: Visit, empty_service: str) -> None:
@@ -59,7 +78,6 @@ def test_a_queue_that_began_just_now_is_warming_up(visit: Visit, empty_service: 
         client.put("/v1/queues/trades", {"processing_cost": 60})
         for _ in range(3):
             client.post("/v1/streams/trades/updates", b'[["IBM", null, 1], ["GM", null, 2]]')
-        tiles = visit.open(empty_service).locator("#tiles")
-        expect(tiles).to_contain_text("warming up")
-        expect(tiles).to_contain_text("expected under memoryless arrivals")
-        expect(tiles).not_to_contain_text("best possible")
+        page = visit.open(empty_service)
+        expect(page.locator("#tiles-since")).to_contain_text("warming up")
+        expect(page.locator("#tab-trades")).to_contain_text("warming up")

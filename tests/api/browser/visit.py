@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
+DEMO: Final = ("-m", "api", "--port", "0")
+"""What runs the service with the demo, on a free port."""
 PATIENCE: Final = 20_000
 """Milliseconds; a shared machine is slow at times."""
 BETWEEN_VISITS: Final = "/livez"

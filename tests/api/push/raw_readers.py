@@ -73,7 +73,7 @@ async def _shake_hands(
 
 
 async def _read_frame(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-    """Return the payload of the next text frame, and answer pings meanwhile."""
+    """Return the payload of the next text frame, and answer pings before it."""
     while True:
         opcode, length = await reader.readexactly(2)
         if length == 126:
@@ -164,7 +164,7 @@ async def _post(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, body
 
 
 class Ages:
-    """How old updates are when they are received, while somebody wants to know."""
+    """How old updates are when they are received, while that is asked for."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []

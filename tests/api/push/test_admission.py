@@ -1,4 +1,4 @@
-"""Who gets a connection, and who does not."""
+"""Which requests get a connection."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_there_are_no_more_connections_than_the_settings_allow() -> None:
     subscribe(service, "a", scope_of("websocket"), "websocket")
 
 
-def test_a_service_that_stops_takes_nobody() -> None:
+def test_a_service_that_is_stopping_accepts_no_connection() -> None:
     service = make_service()
     define(service)
     service.begin_shutdown()

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from api.entries import QueueEntry
-from api.push.position import sequence_before
-from api.push.resume import Beginning
+from api.push.resume import Beginning, sequence_before
 from api.push.selected_queue import FEW_KEYS, MOST_PASSED_OVER, SelectedQueue
 from api.push.selection import Selection, SelectionError
 from tests.api.push.setting import define, make_service, put

@@ -118,6 +118,14 @@ def test_a_flag_is_yes_or_no() -> None:
         parse(("snapshot", "maybe"))
 
 
+@pytest.mark.parametrize(("text", "may"), [("auto", True), ("never", False)])
+def test_an_append_queue_may_be_asked_not_to_conflate(text: str, may: bool) -> None:
+    assert parse(("conflate", text)).may_conflate is may
+    assert parse().may_conflate
+    with pytest.raises(SelectionError, match="conflate must be auto or never"):
+        parse(("conflate", text.upper()))
+
+
 def test_what_a_header_says_of_the_last_event_wins() -> None:
     query = b"last_event_id=run-1"
     assert Selection.parse(query).last_event_id == "run-1"
@@ -156,7 +164,7 @@ def test_patterns_are_bounded_together(name: str) -> None:
     end = "" if name == "keys" else ":1"
     patterns = ["*" * LONGEST_PATTERN + end] * (MOST_CHARACTERS // LONGEST_PATTERN)
     parse(*((name, pattern) for pattern in patterns))
-    with pytest.raises(SelectionError, match="together"):
+    with pytest.raises(SelectionError, match="in total"):
         parse(*((name, pattern) for pattern in [*patterns, "*" + end]))
 
 

@@ -30,121 +30,98 @@ def decoded(message: Any) -> Any:
     return msgspec.json.decode(message["text"])
 
 
-def test_updates_are_sent_as_they_come() -> None:
-    async def scenario() -> None:
-        service = make_service()
-        feed = define(service)
-        async with websocket(service) as client:
-            for number in range(3):
-                put(feed, IBM=number)
-                assert values_of(await client.message()) == {"IBM": number}
-                client.answer()
-            assert await client.waiting() == []
-        assert service.meter.push_updates_sent == 3
-
-    asyncio.run(scenario())
+async def test_updates_are_sent_as_they_come() -> None:
+    service = make_service()
+    feed = define(service)
+    async with websocket(service) as client:
+        for number in range(3):
+            put(feed, IBM=number)
+            assert values_of(await client.message()) == {"IBM": number}
+            client.answer()
+        assert await client.waiting() == []
+    assert service.meter.push_updates_sent == 3
 
 
-def test_what_cannot_be_had_is_raised_before_the_websocket_is_accepted() -> None:
-    async def scenario() -> None:
-        service = make_service()
-        connection = Connection()
-        connection.received.put_nowait({"type": "websocket.connect"})
-        with pytest.raises(UnknownNameError):
-            await serve_socket(
-                service, "q", scope_of("websocket"), connection.receive, connection.send
-            )
-        assert await connection.waiting() == []
-
-    asyncio.run(scenario())
+async def test_what_cannot_be_had_is_raised_before_the_websocket_is_accepted() -> None:
+    service = make_service()
+    connection = Connection()
+    connection.received.put_nowait({"type": "websocket.connect"})
+    with pytest.raises(UnknownNameError):
+        await serve_socket(service, "q", scope_of("websocket"), connection.receive, connection.send)
+    assert await connection.waiting() == []
 
 
-def test_a_websocket_that_waits_for_its_turn_is_closed_at_once() -> None:
-    async def scenario() -> None:
-        service = make_service()
-        service.turns = turns = ScarceTurns()
-        feed = define(service)
-        async with websocket(service) as client:
-            turns.has_more = False
-            feed.stream.take_in([f"K{number}" for number in range(2_000)], [b"1"] * 2_000)
-            await client.message()
-            service.drop_queue("q")
-            await settle()
-            closed = await client.next()
-            assert (closed["type"], closed["code"]) == ("websocket.close", 1001)
-
-    asyncio.run(scenario())
+async def test_a_websocket_that_waits_for_its_turn_is_closed_at_once() -> None:
+    service = make_service()
+    service.turns = turns = ScarceTurns()
+    feed = define(service)
+    async with websocket(service) as client:
+        turns.has_more = False
+        feed.stream.take_in([f"K{number}" for number in range(2_000)], [b"1"] * 2_000)
+        await client.message()
+        service.drop_queue("q")
+        await settle()
+        closed = await client.next()
+        assert (closed["type"], closed["code"]) == ("websocket.close", 1001)
 
 
 @pytest.mark.parametrize("window", [1, 3])
-def test_no_more_messages_are_ahead_than_the_window(window: int) -> None:
-    async def scenario() -> None:
-        service = make_service()
-        feed = define(service)
-        async with websocket(service, f"window={window}") as client:
-            for number in range(10):
-                put(feed, IBM=number)
-                await settle()
-            sent = await client.waiting()
-            assert len(sent) == window
-            client.answer(1)
-            (message,) = await client.waiting()
-            assert values_of(decoded(message)) == {"IBM": 9}  # the others were superseded
-
-    asyncio.run(scenario())
-
-
-def test_more_credit_than_was_sent_is_capped_at_the_window() -> None:
-    async def scenario() -> None:
-        service = make_service()
-        feed = define(service)
-        async with websocket(service, "window=2") as client:
-            client.answer(1_000_000)
-            for number in range(10):
-                put(feed, IBM=number)
-                await settle()
-            assert len(await client.waiting()) == 2
-
-    asyncio.run(scenario())
-
-
-def test_the_window_is_kept_whatever_the_client_does() -> None:
-    async def scenario() -> None:
-        chance = random.Random(1)
-        service = make_service()
-        feed = define(service)
-        async with websocket(service, "window=4&snapshot=true") as client:
-            unanswered = 0
-            for number in range(500):
-                for _ in range(chance.randrange(4)):
-                    put(feed, **{f"K{chance.randrange(100)}": number})
-                if unanswered and chance.random() < 0.5:
-                    answered = chance.randint(1, unanswered)
-                    client.answer(answered)
-                    unanswered -= answered
-                unanswered += len(await client.waiting())
-                assert unanswered <= 4
-                for subscription in feed.stream.subscribers:
-                    record = subscription.record()
-                    assert int(str(record["sent"])) >= int(str(record["delivered"]))
-
-    asyncio.run(scenario())
-
-
-def test_an_answer_delivers_the_oldest_messages() -> None:
-    async def scenario() -> None:
-        service = make_service()
-        feed = define(service)
-        async with websocket(service) as client:
-            for number in range(3):
-                put(feed, **{f"K{number}": 1, f"L{number}": 1})
-                await settle()
-            (subscription,) = feed.stream.subscribers
-            client.answer(2)
+async def test_no_more_messages_are_ahead_than_the_window(window: int) -> None:
+    service = make_service()
+    feed = define(service)
+    async with websocket(service, f"window={window}") as client:
+        for number in range(10):
+            put(feed, IBM=number)
             await settle()
-            assert subscription.record()["delivered"] == 4
+        sent = await client.waiting()
+        assert len(sent) == window
+        client.answer(1)
+        (message,) = await client.waiting()
+        assert values_of(decoded(message)) == {"IBM": 9}  # the others were superseded
 
-    asyncio.run(scenario())
+
+async def test_more_credit_than_was_sent_is_capped_at_the_window() -> None:
+    service = make_service()
+    feed = define(service)
+    async with websocket(service, "window=2") as client:
+        client.answer(1_000_000)
+        for number in range(10):
+            put(feed, IBM=number)
+            await settle()
+        assert len(await client.waiting()) == 2
+
+
+async def test_the_window_is_kept_whatever_the_client_does() -> None:
+    chance = random.Random(1)
+    service = make_service()
+    feed = define(service)
+    async with websocket(service, "window=4&snapshot=true") as client:
+        unanswered = 0
+        for number in range(500):
+            for _ in range(chance.randrange(4)):
+                put(feed, **{f"K{chance.randrange(100)}": number})
+            if unanswered and chance.random() < 0.5:
+                answered = chance.randint(1, unanswered)
+                client.answer(answered)
+                unanswered -= answered
+            unanswered += len(await client.waiting())
+            assert unanswered <= 4
+            for subscription in feed.stream.subscribers:
+                record = subscription.record()
+                assert int(str(record["sent"])) >= int(str(record["delivered"]))
+
+
+async def test_an_answer_delivers_the_oldest_messages() -> None:
+    service = make_service()
+    feed = define(service)
+    async with websocket(service) as client:
+        for number in range(3):
+            put(feed, **{f"K{number}": 1, f"L{number}": 1})
+            await settle()
+        (subscription,) = feed.stream.subscribers
+        client.answer(2)
+        await settle()
+        assert subscription.record()["delivered"] == 4
 
 
 @pytest.mark.parametrize(
@@ -164,51 +141,42 @@ def test_an_answer_delivers_the_oldest_messages() -> None:
         ('{"key":"IBM","value":1}', 1008),
     ],
 )
-def test_a_client_that_says_anything_else_is_told_why_it_is_disconnected(
+async def test_a_client_that_says_anything_else_is_told_why_it_is_disconnected(
     said: str, code: int
 ) -> None:
-    async def scenario() -> None:
-        service = make_service()
-        feed = define(service)
-        async with websocket(service) as client:
-            client.say(said)
-            close = await client.next()
-            assert (close["type"], close["code"]) == ("websocket.close", code)
-            assert "credit" in close["reason"]
-            await settle()
-            assert not feed.stream.subscribers
-
-    asyncio.run(scenario())
+    service = make_service()
+    feed = define(service)
+    async with websocket(service) as client:
+        client.say(said)
+        close = await client.next()
+        assert (close["type"], close["code"]) == ("websocket.close", code)
+        assert "credit" in close["reason"]
+        await settle()
+        assert not feed.stream.subscribers
 
 
-def test_bytes_are_as_good_as_text() -> None:
-    async def scenario() -> None:
-        service = make_service()
-        feed = define(service)
-        async with websocket(service) as client:
-            put(feed, IBM=1)
-            await client.message()
-            client.received.put_nowait({"type": "websocket.receive", "bytes": b'{"credit":1}'})
-            await settle()
-            (subscription,) = feed.stream.subscribers
-            assert subscription.record()["delivered"] == 1
-            client.received.put_nowait({"type": "websocket.receive", "bytes": b"\xff"})
-            assert (await client.next())["code"] == 1007
-
-    asyncio.run(scenario())
+async def test_bytes_are_as_good_as_text() -> None:
+    service = make_service()
+    feed = define(service)
+    async with websocket(service) as client:
+        put(feed, IBM=1)
+        await client.message()
+        client.received.put_nowait({"type": "websocket.receive", "bytes": b'{"credit":1}'})
+        await settle()
+        (subscription,) = feed.stream.subscribers
+        assert subscription.record()["delivered"] == 1
+        client.received.put_nowait({"type": "websocket.receive", "bytes": b"\xff"})
+        assert (await client.next())["code"] == 1007
 
 
 @pytest.mark.parametrize(("ending", "code"), [(Ending.SHUTDOWN, 1012), (Ending.DELETED, 1001)])
-def test_the_end_of_a_queue_or_of_the_service_is_told(ending: Ending, code: int) -> None:
-    async def scenario() -> None:
-        service = make_service()
-        define(service)
-        async with websocket(service) as client:
-            _end(service, ending)
-            close = await client.next()
-            assert (close["type"], close["code"]) == ("websocket.close", code)
-
-    asyncio.run(scenario())
+async def test_the_end_of_a_queue_or_of_the_service_is_told(ending: Ending, code: int) -> None:
+    service = make_service()
+    define(service)
+    async with websocket(service) as client:
+        _end(service, ending)
+        close = await client.next()
+        assert (close["type"], close["code"]) == ("websocket.close", code)
 
 
 def _end(service: Service, ending: Ending) -> None:
@@ -238,45 +206,39 @@ def test_a_client_that_does_not_read_delays_the_end_only_a_little(
     assert goodbye_seconds * 0.9 < asyncio.run(scenario()) < 5
 
 
-def test_a_client_that_goes_leaves_nothing_behind() -> None:
-    async def scenario() -> None:
-        service = make_service()
-        feed = define(service)
-        for end in ("idle", "busy", "lost"):
-            async with websocket(service, "max_rate_per_key=1/60") as client:
-                put(feed, **{f"K{number}": 1 for number in range(100)})
-                if end == "busy":
-                    await settle()
-                if end == "lost":
-                    await settle()
-                    client.is_lost = True
-                    put(feed, IBM=1)
-                    await settle()
-            assert not feed.stream.subscribers
-            assert feed.stream.stream.statistics().queues == 0
-            assert len(feed.stream._idle) == 0
-            assert asyncio.all_tasks() == {asyncio.current_task()}
-
-    asyncio.run(scenario())
+async def test_a_client_that_goes_leaves_nothing_behind() -> None:
+    service = make_service()
+    feed = define(service)
+    for end in ("idle", "busy", "lost"):
+        async with websocket(service, "max_rate_per_key=1/60") as client:
+            put(feed, **{f"K{number}": 1 for number in range(100)})
+            if end == "busy":
+                await settle()
+            if end == "lost":
+                await settle()
+                client.is_lost = True
+                put(feed, IBM=1)
+                await settle()
+        assert not feed.stream.subscribers
+        assert feed.stream.stream.statistics().queues == 0
+        assert len(feed.stream._idle) == 0
+        assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-def test_a_connection_that_is_behind_lets_one_that_keeps_up_go_first() -> None:
-    async def scenario() -> None:
-        service = make_service()
-        feed = define(service)
-        put(feed, **{f"K{number}": 1 for number in range(2_000)})
-        slow = [websocket(service, "snapshot=true&window=1000") for _ in range(5)]
-        clients = [await connection.__aenter__() for connection in slow]
-        async with websocket(service, "snapshot=false") as fast:
-            for client in clients:
-                client.answer(1)
-            put(feed, IBM=2)
-            assert values_of(await fast.message()) == {"IBM": 2}
-            assert len(service.turns) > 0
-        for connection in slow:
-            await connection.__aexit__(None, None, None)
-
-    asyncio.run(scenario())
+async def test_a_connection_that_is_behind_lets_one_that_keeps_up_go_first() -> None:
+    service = make_service()
+    feed = define(service)
+    put(feed, **{f"K{number}": 1 for number in range(2_000)})
+    slow = [websocket(service, "snapshot=true&window=1000") for _ in range(5)]
+    clients = [await connection.__aenter__() for connection in slow]
+    async with websocket(service, "snapshot=false") as fast:
+        for client in clients:
+            client.answer(1)
+        put(feed, IBM=2)
+        assert values_of(await fast.message()) == {"IBM": 2}
+        assert len(service.turns) > 0
+    for connection in slow:
+        await connection.__aexit__(None, None, None)
 
 
 def test_a_key_that_is_held_back_is_sent_when_it_is_due() -> None:
@@ -322,15 +284,12 @@ def test_a_bounded_rate_is_kept_without_further_updates() -> None:
         ({"kind": "window", "window": {"size": 1}}, 1),
     ],
 )
-def test_every_kind_of_queue_can_be_pushed(definition: dict[str, Any], updates: int) -> None:
-    async def scenario() -> None:
-        service = make_service()
-        feed = define(service, **definition)
-        async with websocket(service) as client:
-            await settle()
-            for time in range(3):
-                feed.stream.take_in_one("IBM", b"1", float(time))
-            message = await client.message()
-            assert [update["key"] for update in message["updates"]] == ["IBM"] * updates
-
-    asyncio.run(scenario())
+async def test_every_kind_of_queue_can_be_pushed(definition: dict[str, Any], updates: int) -> None:
+    service = make_service()
+    feed = define(service, **definition)
+    async with websocket(service) as client:
+        await settle()
+        for time in range(3):
+            feed.stream.take_in_one("IBM", b"1", float(time))
+        message = await client.message()
+        assert [update["key"] for update in message["updates"]] == ["IBM"] * updates

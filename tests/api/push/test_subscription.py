@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from api.entries import QueueEntry
-from api.push.position import sequence_before
+from api.push.asgi import LONGEST_REASON
+from api.push.resume import sequence_before
 from api.push.selected_queue import MOST_PASSED_OVER
+from api.push.selection import SelectionError
 from api.push.subscription import MOST_UPDATES, SHORT_UPDATES, Ending, Subscription
 from tests.api.push.setting import (
     decoded,
@@ -137,9 +139,7 @@ def test_a_snapshot_comes_first_unless_it_is_not_wanted(feed: QueueEntry, query:
     assert subscribe(feed, "snapshot=false").take(EVERYTHING) is None
 
 
-def test_a_resumed_connection_gets_what_came_meanwhile(
-    feed: QueueEntry, clock: ManualClock
-) -> None:
+def test_a_resumed_connection_gets_what_it_missed(feed: QueueEntry, clock: ManualClock) -> None:
     put(feed, A=1, B=1, C=1)
     clock.advance(1)
     subscription = subscribe(feed, "snapshot=true")
@@ -195,7 +195,7 @@ def test_many_deletions_are_told_in_several_messages_that_can_be_resumed(
     assert len(gone) == 300
 
 
-def test_a_deletion_that_was_not_sent_is_told_to_who_resumes() -> None:
+def test_a_deletion_that_was_not_sent_is_sent_to_a_client_that_resumes() -> None:
     feed = define(make_service(_TickingClock()), scheduler="in-place")
     put(feed, A=1)
     subscription = subscribe(feed, "snapshot=true")
@@ -411,3 +411,33 @@ def test_a_client_that_resumes_misses_no_key(
     newest = feed.stream.stream.snapshot()
     truth = {update.key: update.value for update in newest if is_wanted(update.key)}
     assert {key: b"%d" % value for key, value in client.picture.items()} == truth
+
+
+def test_without_conflation_a_connection_ends_before_the_first_gap(
+    clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.entries.MOST_APPENDED", 10)
+    feed = define(make_service(clock), kind="append")
+    subscription = subscribe(feed, "conflate=never")
+    for value in range(10):
+        put(feed, IBM=value)
+    message = decoded(subscription.take(EVERYTHING))
+    assert [update["value"] for update in message["updates"]] == list(range(10))
+    for value in range(11):
+        assert subscription.is_open()
+        put(feed, IBM=value)
+    assert subscription.take(EVERYTHING) is None
+    assert subscription.ending is Ending.FELL_BEHIND
+    assert not subscription.has_more
+    assert len(Ending.FELL_BEHIND.value.encode()) <= LONGEST_REASON
+
+
+@pytest.mark.parametrize("kind", ["update", "adaptive"])
+def test_queues_that_conflate_by_definition_cannot_be_asked_not_to(
+    clock: ManualClock, kind: str
+) -> None:
+    feed = define(make_service(clock), kind=kind)
+    with pytest.raises(SelectionError, match="conflate must be auto, except for an append queue"):
+        subscribe(feed, "conflate=never")
+    assert feed.stream.subscribers == set()
+    subscribe(feed, "conflate=auto").close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from itertools import pairwise
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from api.push import turns as turns_module
 from api.push.turns import CROWD, LAST, LEAST_REST_SECONDS, REACH, REST, SHARE, Turns
 
-PATIENCE = 10.0
 WORK_BEFORE_A_REST = LEAST_REST_SECONDS / REST
 
 
@@ -36,143 +34,113 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
     return work
 
 
-def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    async def in_time() -> None:
-        async with asyncio.timeout(PATIENCE):
-            await scenario()
+async def test_turns_are_given_in_the_order_in_which_they_were_asked_for() -> None:
+    turns = Turns()
+    order: list[str] = []
 
-    asyncio.run(in_time())
-
-
-def test_turns_are_given_in_the_order_in_which_they_were_asked_for() -> None:
-    async def scenario() -> None:
-        turns = Turns()
-        order: list[str] = []
-
-        async def take(name: str, times: int) -> None:
-            for _ in range(times):
-                await turns.ask()
-                order.append(name)
-
-        await asyncio.gather(take("a", 3), take("b", 1), take("c", 2))
-        assert order == ["a", "b", "c", "a", "c", "a"]
-
-    run(scenario)
-
-
-def test_the_loop_goes_round_between_turns_while_little_else_happens(work: Work) -> None:
-    async def scenario() -> None:
-        turns = Turns()
-        order: list[str] = []
-
-        async def be_behind() -> None:
+    async def take(name: str, times: int) -> None:
+        for _ in range(times):
             await turns.ask()
-            order.append("slow")
-            work.take(0.001)
+            order.append(name)
 
-        async def keep_up() -> None:
-            for _ in range(5):
-                await asyncio.sleep(0)
-                order.append("fast")
-                work.take(0.0001)
-
-        await asyncio.gather(*(be_behind() for _ in range(4)), keep_up())
-        assert sorted(order) == ["fast"] * 5 + ["slow"] * 4
-        assert not any(one == other == "slow" for one, other in pairwise(order))
-
-    run(scenario)
+    await asyncio.gather(take("a", 3), take("b", 1), take("c", 2))
+    assert order == ["a", "b", "c", "a", "c", "a"]
 
 
-def test_turns_take_their_share_of_a_loop_that_is_busy_with_other_things(work: Work) -> None:
-    busy, turn = 0.01, 0.0005
+async def test_the_loop_goes_round_between_turns_while_little_else_happens(work: Work) -> None:
+    turns = Turns()
+    order: list[str] = []
 
-    async def scenario() -> None:
-        turns = Turns()
-        given: list[int] = []
+    async def be_behind() -> None:
+        await turns.ask()
+        order.append("slow")
+        work.take(0.001)
 
-        async def be_behind() -> None:
-            while True:
-                await turns.ask()
-                given[-1] += 1
-                work.take(turn)
-
-        crowd = [asyncio.create_task(be_behind()) for _ in range(4 * CROWD)]
-        for _ in range(20):
-            work.take(busy)
-            given.append(0)
+    async def keep_up() -> None:
+        for _ in range(5):
             await asyncio.sleep(0)
-        for each in crowd:
-            each.cancel()
-        await asyncio.gather(*crowd, return_exceptions=True)
-        assert given[-1] == round(SHARE * busy / turn)
+            order.append("fast")
+            work.take(0.0001)
 
-    run(scenario)
+    await asyncio.gather(*(be_behind() for _ in range(4)), keep_up())
+    assert sorted(order) == ["fast"] * 5 + ["slow"] * 4
+    assert not any(one == other == "slow" for one, other in pairwise(order))
 
 
-def test_a_turn_that_nobody_waits_for_any_more_goes_to_the_next() -> None:
-    async def scenario() -> None:
-        turns = Turns()
-        first, second, third = turns.ask(), turns.ask(), turns.ask()
-        first.cancel()
-        third.set_result(None)
-        await second
+async def test_turns_take_their_share_of_a_loop_that_is_busy_with_other_things(work: Work) -> None:
+    busy, turn = 0.01, 0.0005
+    turns = Turns()
+    given: list[int] = []
+
+    async def be_behind() -> None:
+        while True:
+            await turns.ask()
+            given[-1] += 1
+            work.take(turn)
+
+    crowd = [asyncio.create_task(be_behind()) for _ in range(4 * CROWD)]
+    for _ in range(20):
+        work.take(busy)
+        given.append(0)
         await asyncio.sleep(0)
-        assert len(turns) == 0
-        await turns.ask()  # it gives turns again after a pause
-
-    run(scenario)
-
-
-def test_the_caller_with_the_least_to_send_goes_first() -> None:
-    async def scenario() -> None:
-        turns = Turns()
-        order: list[int] = []
-
-        async def take(backlog: int) -> None:
-            await turns.ask(backlog=backlog)
-            order.append(backlog)
-
-        await asyncio.gather(*(take(backlog) for backlog in (9, LAST, 5, 7)))
-        assert order == [5, 7, 9, LAST]
-
-    run(scenario)
+    for each in crowd:
+        each.cancel()
+    await asyncio.gather(*crowd, return_exceptions=True)
+    assert given[-1] == round(SHARE * busy / turn)
 
 
-def test_a_caller_with_much_to_send_is_passed_over_for_so_many_turns_at_most() -> None:
-    async def scenario() -> None:
-        turns = Turns()
-        order: list[str] = []
-
-        async def go_on() -> None:
-            while "slow" not in order:
-                await turns.ask()
-                order.append("fast")
-
-        async def wait_long() -> None:
-            await turns.ask(backlog=LAST)
-            order.append("slow")
-
-        readers = 2 * CROWD
-        await asyncio.gather(*(go_on() for _ in range(readers - 1)), wait_long())
-        assert order.index("slow") <= (REACH + 1) * readers
-
-    run(scenario)
+async def test_a_cancelled_turn_goes_to_the_next() -> None:
+    turns = Turns()
+    first, second, third = turns.ask(), turns.ask(), turns.ask()
+    first.cancel()
+    third.set_result(None)
+    await second
+    await asyncio.sleep(0)
+    assert len(turns) == 0
+    await turns.ask()  # it gives turns again after a pause
 
 
-def test_turns_that_were_given_are_not_kept() -> None:
-    async def scenario() -> None:
-        turns = Turns()
+async def test_the_caller_with_the_least_to_send_goes_first() -> None:
+    turns = Turns()
+    order: list[int] = []
 
-        async def take(times: int) -> None:
-            for _ in range(times):
-                await turns.ask(backlog=times)
+    async def take(backlog: int) -> None:
+        await turns.ask(backlog=backlog)
+        order.append(backlog)
 
-        await asyncio.gather(*(take(50) for _ in range(CROWD - 1)))
-        await asyncio.sleep(0)
-        assert len(turns) == 0
-        assert not turns._asked
+    await asyncio.gather(*(take(backlog) for backlog in (9, LAST, 5, 7)))
+    assert order == [5, 7, 9, LAST]
 
-    run(scenario)
+
+async def test_a_caller_with_much_to_send_is_passed_over_for_so_many_turns_at_most() -> None:
+    turns = Turns()
+    order: list[str] = []
+
+    async def go_on() -> None:
+        while "slow" not in order:
+            await turns.ask()
+            order.append("fast")
+
+    async def wait_long() -> None:
+        await turns.ask(backlog=LAST)
+        order.append("slow")
+
+    readers = 2 * CROWD
+    await asyncio.gather(*(go_on() for _ in range(readers - 1)), wait_long())
+    assert order.index("slow") <= (REACH + 1) * readers
+
+
+async def test_turns_that_were_given_are_not_kept() -> None:
+    turns = Turns()
+
+    async def take(times: int) -> None:
+        for _ in range(times):
+            await turns.ask(backlog=times)
+
+    await asyncio.gather(*(take(50) for _ in range(CROWD - 1)))
+    await asyncio.sleep(0)
+    assert len(turns) == 0
+    assert not turns._asked
 
 
 class Timers:
@@ -189,59 +157,50 @@ class Timers:
         return self._call_later(delay, *arguments)  # type: ignore[arg-type]
 
 
-def test_a_crowd_rests_its_share_of_the_time_that_its_turns_take(work: Work) -> None:
-    async def scenario() -> None:
-        turns = Turns()
+async def test_a_crowd_rests_its_share_of_the_time_that_its_turns_take(work: Work) -> None:
+    turns = Turns()
 
-        async def send() -> None:
-            for _ in range(10):
-                await turns.ask()
-                work.take(0.4 * WORK_BEFORE_A_REST)
+    async def send() -> None:
+        for _ in range(10):
+            await turns.ask()
+            work.take(0.4 * WORK_BEFORE_A_REST)
 
-        timers = Timers()
-        await asyncio.gather(*(send() for _ in range(2 * CROWD)))
-        assert timers.delays
-        assert min(timers.delays) >= LEAST_REST_SECONDS
-        until_few_are_left = work.seconds - CROWD * WORK_BEFORE_A_REST
-        assert sum(timers.delays) == pytest.approx(REST * until_few_are_left, rel=0.1)
-
-    run(scenario)
+    timers = Timers()
+    await asyncio.gather(*(send() for _ in range(2 * CROWD)))
+    assert timers.delays
+    assert min(timers.delays) >= LEAST_REST_SECONDS
+    until_few_are_left = work.seconds - CROWD * WORK_BEFORE_A_REST
+    assert sum(timers.delays) == pytest.approx(REST * until_few_are_left, rel=0.1)
 
 
-def test_what_else_happens_between_turns_is_rest(work: Work) -> None:
-    async def scenario() -> None:
-        turns = Turns()
+async def test_what_else_happens_between_turns_is_rest(work: Work) -> None:
+    turns = Turns()
 
-        async def send() -> None:
-            for _ in range(4):
-                await turns.ask()
-                work.take(WORK_BEFORE_A_REST)
+    async def send() -> None:
+        for _ in range(4):
+            await turns.ask()
+            work.take(WORK_BEFORE_A_REST)
 
-        async def write() -> None:
-            while len(turns):
-                work.take(10 * WORK_BEFORE_A_REST)
-                await asyncio.sleep(0)
+    async def write() -> None:
+        while len(turns):
+            work.take(10 * WORK_BEFORE_A_REST)
+            await asyncio.sleep(0)
 
-        timers = Timers()
-        await asyncio.gather(*(send() for _ in range(2 * CROWD)), write())
-        assert not timers.delays
-
-    run(scenario)
+    timers = Timers()
+    await asyncio.gather(*(send() for _ in range(2 * CROWD)), write())
+    assert not timers.delays
 
 
 @pytest.mark.parametrize("waiting", [1, CROWD - 1])
-def test_a_few_do_not_rest(work: Work, waiting: int) -> None:
-    async def scenario() -> None:
-        turns = Turns()
-        timers = Timers()
+async def test_a_few_do_not_rest(work: Work, waiting: int) -> None:
+    turns = Turns()
+    timers = Timers()
 
-        async def send() -> None:
-            await turns.ask()
-            work.take(2 * WORK_BEFORE_A_REST)
+    async def send() -> None:
+        await turns.ask()
+        work.take(2 * WORK_BEFORE_A_REST)
 
-        sends = [send() for _ in range(waiting)]
-        assert not turns.is_crowded
-        await asyncio.gather(*sends)
-        assert not timers.delays
-
-    run(scenario)
+    sends = [send() for _ in range(waiting)]
+    assert not turns.is_crowded
+    await asyncio.gather(*sends)
+    assert not timers.delays

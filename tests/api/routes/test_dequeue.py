@@ -87,7 +87,7 @@ def test_bad_parameters_are_refused(trades: Client, parameters: dict[str, str]) 
     assert trades.statistics("trades")["dequeued"] == 0
 
 
-def test_an_answer_that_nobody_can_read_dequeues_nothing(trades: Client) -> None:
+def test_an_answer_in_no_accepted_type_dequeues_nothing(trades: Client) -> None:
     put(trades, "a")
     assert_problem(trades.post(PATH, headers={"accept": "image/png"}), 406)
     assert trades.statistics("trades")["dequeued"] == 0
@@ -229,7 +229,7 @@ def test_leases_of_a_retry_run_out_in_their_time_if_asked_to(client: Client) -> 
     parameters: dict[str, str | int] = {"expire": "true", "wait": 20}
     first = client.post(PATH, headers=headers, params=parameters).json()
     assert client.post(PATH, headers=headers, params=parameters).json() == first
-    (other,) = client.dequeue("trades", wait=20)  # since nobody delivered it
+    (other,) = client.dequeue("trades", wait=20)  # since it was not delivered
     assert other["key"] == "a"
     assert client.post_json(DELIVERED, {"leases": [first["updates"][0]["lease"]]})["unknown"] == 1
     put(client, "b")

@@ -23,7 +23,7 @@ def test_every_problem_says_what_it_means() -> None:
         assert list(response["content"]) == ["application/problem+json"]
 
 
-def test_a_problem_that_nobody_described_cannot_be_named() -> None:
+def test_a_problem_without_a_description_cannot_be_named() -> None:
     with pytest.raises(KeyError):
         PROBLEMS[418]
 

@@ -1,4 +1,4 @@
-"""Whether the service is well, for those who watch over it."""
+"""The routes for probes and monitoring."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def test_an_atomic_batch_is_in_the_pool_as_a_whole_or_not_at_all(client: Client)
     client.put("/v1/streams/small", json={"pool_bytes": 4_096})
     path = "/v1/streams/small/updates?atomic=true"
     rows = [{"key": row, "value": "x" * 100} for row in range(100)]
-    assert "none was taken in" in assert_problem(client.post(path, json=rows), 409)["detail"]
+    assert "no update was taken in" in assert_problem(client.post(path, json=rows), 409)["detail"]
     assert client.get("/v1/streams/small").json()["keys"] == 0
     answer = client.post(path, json=rows[:20])
     assert (answer.status_code, answer.json()["rejected"]) == (202, 0)

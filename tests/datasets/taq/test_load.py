@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from api.bodies import Limits
 from api.bodies.arrow.layout import layout_of
-from api.bodies.limits import Limits
 from datasets.errors import BadFileError
 from datasets.output.card import DataCard
 from datasets.taq import load as load_module

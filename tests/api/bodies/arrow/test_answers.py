@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from api.bodies.arrow.answers import write_arrow
-from api.bodies.packed_values import PackedValue
+from api.bodies.stored import PackedValue
 from upstream import TOMBSTONE, Key, Update
 
 

@@ -18,8 +18,8 @@ from api.bodies.arrow.faults import (
     most_bytes,
     sizes,
 )
-from api.bodies.limits import Limits
 from api.bodies.plain_values import fault_of
+from api.bodies.reasons import Limits
 from upstream import Key
 
 LIMITS = Limits(value_bytes=60, key_bytes=4)

@@ -7,7 +7,7 @@ import pytest
 
 from api.bodies.arrow.layout import Layout, is_value_type, layout_of
 from api.bodies.errors import UnsupportedColumnError
-from api.bodies.limits import Limits
+from api.bodies.reasons import Limits
 
 LIMITS = Limits(depth=3)
 KEY = pa.field("key", pa.string())

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import random
+import struct
+
 import pyarrow as pa
 import pytest
 
-from api.bodies.arrow.stream import read_table
-from api.bodies.errors import MalformedBodyError, TooManyRowsError, UnsupportedColumnError
-from api.bodies.limits import Limits
+from api.bodies.arrow.stream import check_messages, read_table
+from api.bodies.errors import (
+    BodyError,
+    MalformedBodyError,
+    TooManyRowsError,
+    UnsupportedColumnError,
+)
+from api.bodies.reasons import Limits
 
 from ..arrow_streams import body_of, stream_of
+from ..examples import damaged
 
-LIMITS = Limits(rows=6)
+LIMITS = Limits(rows=10)
 BODY = body_of(key=["a", "b"], value=[1.0, 2.0])
 END = 8
 """How many bytes mark the end of a stream."""
@@ -35,7 +44,7 @@ def test_dictionaries_that_cannot_be_put_together_are_refused_with_a_reason() ->
         for names in (["a", None], ["b"])
     ]
     body = stream_of(*(pa.record_batch({"key": key, "value": [1.0]}) for key in keys))
-    with pytest.raises(UnsupportedColumnError, match="hold a null"):
+    with pytest.raises(UnsupportedColumnError, match="contain null"):
         read_table(body, LIMITS)
 
 
@@ -52,7 +61,7 @@ def test_a_stream_may_end_without_its_mark() -> None:
 
 @pytest.mark.parametrize("rest", [b"x", b"\0" * 8, BODY])
 def test_what_follows_the_end_is_not_ignored(rest: bytes) -> None:
-    with pytest.raises(MalformedBodyError, match="after the end") as raised:
+    with pytest.raises(MalformedBodyError, match="follow the end") as raised:
         read_table(BODY + rest, LIMITS)
     assert raised.value.position == len(BODY)
 
@@ -99,12 +108,87 @@ def test_what_could_crash_the_process_is_malformed(
 
 def test_too_many_rows_are_an_error() -> None:
     batch = pa.record_batch({"key": ["a", "b"], "value": [1, 2]})
-    assert read_table(stream_of(*[batch] * 3), LIMITS)[1].num_rows == 6
+    assert read_table(stream_of(*[batch] * 5), LIMITS)[1].num_rows == 10
     with pytest.raises(TooManyRowsError):
-        read_table(stream_of(*[batch] * 4), LIMITS)
+        read_table(stream_of(*[batch] * 6), LIMITS)
 
 
 def test_columns_that_cannot_be_read_are_refused_before_they_are() -> None:
     body = body_of(key=["a", "b"], value=[b"some", b"bytes"])
     with pytest.raises(UnsupportedColumnError):
         read_table(body.replace(words(0, 4, 9), words(9, 4, 0)), LIMITS)
+
+
+# Messages that would unpack to more than they are, are found before they are unpacked
+
+BATCH = pa.record_batch({"key": pa.array(["a", "b"]).dictionary_encode(), "value": [1.0, 2.0]})
+
+
+def test_a_plain_stream_is_fine() -> None:
+    check_messages(stream_of(BATCH, BATCH), LIMITS)
+    check_messages(body_of(key=["a"], value=[{"a": [1]}]), LIMITS)
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+@pytest.mark.parametrize("column", [[1.0] * 10, pa.array(["a"] * 10).dictionary_encode()])
+def test_compressed_buffers_are_refused(codec: str, column: object) -> None:
+    batch = pa.record_batch({"value": column})
+    with pytest.raises(MalformedBodyError, match="compressed"):
+        check_messages(stream_of(batch, compression=codec), LIMITS)
+
+
+def test_a_compressed_dictionary_is_refused_before_the_batch() -> None:
+    body = stream_of(BATCH, compression="zstd")
+    first = next(
+        message for message in pa.ipc.MessageReader.open_stream(body) if message.type != "schema"
+    )
+    assert first.type == "dictionary"
+    schema = body[: body.index(bytes(first.metadata)) - 8]
+    with pytest.raises(MalformedBodyError, match="compressed"):
+        check_messages(schema + bytes(first.serialize()), LIMITS)
+
+
+def test_dictionary_deltas_are_refused() -> None:
+    more = pa.DictionaryArray.from_arrays(pa.array([2]), pa.array(["a", "b", "c"]))
+    fewer = pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(["a", "b"]))
+    batches = [pa.record_batch({"key": keys}) for keys in (fewer, more)]
+    check_messages(stream_of(*batches), LIMITS)
+    with pytest.raises(MalformedBodyError, match="deltas"):
+        check_messages(stream_of(*batches, emit_dictionary_deltas=True), LIMITS)
+
+
+def test_too_many_rows_are_found_without_reading_them() -> None:
+    nothing = pa.record_batch({"value": pa.nulls(11)})
+    with pytest.raises(TooManyRowsError) as raised:
+        check_messages(stream_of(nothing), LIMITS)
+    assert raised.value.limit == 10
+
+
+def test_too_many_batches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.bodies.arrow.stream.MOST_BATCHES", 3)
+    plain = pa.record_batch({"value": [1.0]})
+    check_messages(stream_of(*[plain] * 3), LIMITS)
+    with pytest.raises(MalformedBodyError, match="more than 3 record batches"):
+        check_messages(stream_of(*[plain] * 4), LIMITS)
+
+
+def test_tensors_are_refused() -> None:
+    sink = pa.BufferOutputStream()
+    pa.ipc.write_tensor(pa.Tensor.from_numpy(pa.array([1.0]).to_numpy()), sink)
+    with pytest.raises(MalformedBodyError, match="nothing else"):
+        check_messages(bytes(sink.getvalue()), LIMITS)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_metadata_is_refused_and_no_more(seed: int) -> None:
+    rng = random.Random(seed)
+    body = stream_of(BATCH)
+    refused = 0
+    for _ in range(500):
+        try:
+            check_messages(damaged(body, rng), LIMITS)
+        except (BodyError, pa.ArrowException, OSError):
+            refused += 1
+        except struct.error:
+            pytest.fail("metadata was read past its end")
+    assert refused

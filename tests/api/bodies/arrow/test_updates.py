@@ -13,7 +13,7 @@ from api.bodies.arrow import updates
 from api.bodies.arrow.updates import read_arrow
 from api.bodies.batch import Batch
 from api.bodies.errors import MalformedBodyError, UnsupportedColumnError
-from api.bodies.limits import Limits
+from api.bodies.reasons import Limits
 from upstream import Stream
 
 from ..arrow_streams import body_of, stream_of

@@ -1,0 +1,79 @@
+"""The counters of streams and queues: summed, complete, or as the page shows them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields, is_dataclass
+from typing import TypeVar
+
+from upstream import QueueStatistics, StreamStatistics, WindowQueueStatistics
+
+AnyStatistics = QueueStatistics | WindowQueueStatistics
+Counters = dict[str, int | dict[str, int]]
+Counted = TypeVar("Counted")
+
+
+def sum_of(past: Counted, present: Counted) -> Counted:
+    """Return the sums of the counters of a queue from before it was detached and from after.
+
+    >>> from upstream.windows import TupleStatistics
+    >>> counts = TupleStatistics(2, 1, 0, 0, 1, 0, 0)
+    >>> sum_of(counts, counts).arrived
+    4
+    """
+    if is_dataclass(past) and not isinstance(past, type):
+        pairs = {
+            field.name: sum_of(getattr(past, field.name), getattr(present, field.name))
+            for field in fields(past)
+        }
+        return type(past)(**pairs)
+    return past + present  # type: ignore[operator,no-any-return]  # they are numbers
+
+
+def counters_of(statistics: object) -> Counters:
+    """Return all counters by name; those of windows and of their tuples are two objects."""
+    assert isinstance(statistics, QueueStatistics | WindowQueueStatistics)
+    counters: Counters = asdict(statistics)
+    return counters
+
+
+def stream_counters(counts: StreamStatistics) -> dict[str, int]:
+    """Return the counters of a stream that the page shows."""
+    return {
+        "keys": counts.keys,
+        "arrived": counts.arrived,
+        "late": counts.late,
+        "rejected": counts.rejected,
+    }
+
+
+def queue_counters(counts: AnyStatistics) -> dict[str, int]:
+    """Return the counters of a queue that the page shows, under the same names for every kind.
+
+    A window queue takes in tuples, and conflates, sheds and delivers windows.
+    """
+    if isinstance(counts, WindowQueueStatistics):
+        taken_in = {
+            "arrived": counts.tuples.arrived,
+            "late": counts.tuples.late,
+            "rejected": counts.tuples.rejected,
+            "dequeued": counts.tuples.used,
+            "expired": counts.tuples.outside,
+            "superseded": counts.windows.superseded,
+            "shed": counts.windows.shed,
+        }
+    else:
+        taken_in = {
+            "arrived": counts.arrived,
+            "late": counts.late,
+            "rejected": counts.rejected,
+            "dequeued": counts.dequeued,
+            "expired": counts.expired,
+            "superseded": counts.superseded,
+            "shed": counts.shed,
+        }
+    return taken_in | {
+        "delivered": counts.delivered,
+        "waiting": counts.waiting,
+        "in_process": counts.in_process,
+        "keys": counts.keys,
+    }
