@@ -39,7 +39,7 @@ def test_a_checkout_with_blanks_in_its_path_is_quoted(tmp_path: Path) -> None:
 
 def test_an_installed_package_says_what_to_name(tmp_path: Path) -> None:
     command = install_command("client", package=tmp_path / "site-packages" / "upstream")
-    assert "pip install 'CHECKOUT[client]', CHECKOUT being the folder" in command
+    assert "pip install 'CHECKOUT[client]', where CHECKOUT is the source folder" in command
 
 
 def test_nothing_sends_users_to_a_package_index_that_does_not_have_it() -> None:

@@ -1,7 +1,8 @@
-"""UpStream: a load manager for update streams, feeds where only the newest value per key matters.
+"""UpStream: a load manager for update streams, where only the newest value of each key matters.
 
-Put an `UpdateQueue` between a feed and a consumer that cannot keep up. It keeps the newest update
-of each key, serves the keys so that average staleness is as low as can be, and measures it.
+Put an `UpdateQueue` between a feed and a consumer that is slower than the feed. The queue keeps
+the newest update of each key, serves the keys in the order that keeps average staleness low, and
+measures staleness exactly.
 
 >>> from upstream import InPlaceScheduler, ManualClock, UpdateQueue
 >>> queue = UpdateQueue(InPlaceScheduler(), clock=ManualClock())

@@ -1,7 +1,7 @@
-"""Clocks, passed in so that the library itself never reads the time of day.
+"""Clocks. They are passed in, so the rest of the library never reads the time itself.
 
-Whatever needs the time takes a `Clock`. The simulator and the tests pass one that they move
-themselves, and so drive the very code that runs in production.
+Code that needs the time takes a `Clock`. The simulator and the tests pass a clock that they move
+themselves, so they run the same code as production.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .errors import ParameterError
 
 
 class Clock(Protocol):
-    """What the library asks of a clock: float seconds, which should never go back."""
+    """What the library needs of a clock: the time in float seconds, which should never go back."""
 
     def now(self) -> float:
         """Return the time in seconds."""
@@ -23,9 +23,9 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """Tell the wall time at which it was made plus the monotonic time since.
+    """The wall time at which the clock was made, plus the monotonic time since then.
 
-    A wall clock that is set forward or back meanwhile moves nothing here.
+    If the wall clock of the machine is set forward or back later, this clock does not move.
     """
 
     __slots__ = ("_offset",)
@@ -35,30 +35,30 @@ class SystemClock:
 
     @property
     def offset(self) -> float:
-        """Return what to add to `time.monotonic()` to get this clock's time."""
+        """The difference between this clock's time and `time.monotonic()`."""
         return self._offset
 
     def now(self) -> float:
-        """Return seconds since 1970-01-01 UTC, as of when the clock was made, plus time since."""
+        """Return the time in seconds since 1970-01-01 UTC."""
         return self._offset + time.monotonic()
 
 
 class Stopwatch:
-    """Measure what work costs: seconds from no moment in particular, as exactly as can be.
+    """Measure how long work takes, as exactly as the machine can.
 
-    Costs are those of the machine, also where time is simulated and a `ManualClock` stands still
-    meanwhile. Whatever measures costs takes a clock for it, so that tests can say what work costs.
+    It measures the machine's time, even where time is simulated and a `ManualClock` stands still.
+    Code that measures costs takes a clock for it, so that tests can choose the costs.
     """
 
     __slots__ = ()
 
     def now(self) -> float:
-        """Return seconds, of which only differences mean something."""
+        """Return seconds from an arbitrary start; only differences are meaningful."""
         return time.perf_counter()
 
 
 class ManualClock:
-    """A clock that moves only when told to.
+    """A clock that moves only when it is told to. It starts at `start` seconds.
 
     >>> clock = ManualClock()
     >>> clock.advance(1.5)
@@ -80,18 +80,18 @@ class ManualClock:
     def advance(self, seconds: float) -> None:
         """Move the clock forward by `seconds`."""
         if not (seconds >= 0 and math.isfinite(self._now + seconds)):
-            raise ParameterError("seconds", seconds, "a finite number, zero or more")
+            raise ParameterError("seconds", seconds, "a finite number, 0 or more")
         self._now += float(seconds)
 
     def set(self, now: float) -> None:
         """Move the clock forward to the time `now`."""
         if not (math.isfinite(now) and now >= self._now):
-            raise ParameterError("now", now, f"a finite number not before {self._now}")
+            raise ParameterError("now", now, f"a finite number, {self._now} or later")
         self._now = float(now)
 
 
 class SteadyTicks:
-    """Read a clock that may step back, as one that stands still until it has caught up.
+    """Read a clock that may step back; while it is behind, report its last reading again.
 
     >>> readings = iter([10.0, 3.0, 11.0])
     >>> ticks = SteadyTicks(lambda: next(readings))
@@ -105,35 +105,35 @@ class SteadyTicks:
         self._now = now
         self._last = -math.inf
         self.steps_back = 0
-        """How many readings were earlier than one before them."""
+        """How many readings were earlier than a previous one."""
 
     def __call__(self) -> float:
-        """Return the time, or that of the last reading if the clock has stepped back since."""
-        now = float(self._now())  # an integer, or a number of NumPy's, becomes a float
+        """Return the time, or the last reading if the clock has stepped back since."""
+        now = float(self._now())  # an integer or a NumPy number becomes a float
         if self._last <= now < math.inf:
             self._last = now
             return now
         if not math.isfinite(now):
-            raise ParameterError("what the clock tells", now, "a finite number of seconds")
+            raise ParameterError("the time of the clock", now, "a finite number of seconds")
         self.steps_back += 1
         return self._last
 
     def again(self) -> float:
-        """Return what the last reading told; the clock, which may fail, is not asked."""
+        """Return the last reading without reading the clock, so this cannot fail."""
         return self._last
 
 
 Ticks = Callable[[], float]
-"""Tells the time of a clock, but for an offset. It never goes back."""
+"""Returns the time of a clock minus a constant offset. It never goes back."""
 
 
 def ticks_of(clock: Clock) -> tuple[Ticks, float]:
-    """Return the cheapest reading of `clock`, and what to add to it to get the clock's time.
+    """Return the cheapest way to read `clock`, and the offset to add to get the clock's time.
 
-    An enqueue reads the clock once. For the system clock the reading is `time.monotonic` itself,
-    which saves a Python call each time (a sixth of the whole enqueue); arrivals and staleness are
-    differences, to which the offset does not matter. Only clocks that are not the library's own
-    may step back or fail, so only their readings are looked at.
+    Each enqueue reads the clock once. For the system clock the function is `time.monotonic` itself,
+    which saves a Python call (a sixth of an enqueue). Arrivals and staleness are differences, so
+    the offset does not matter to them. Only clocks from outside the library can step back or fail,
+    so only their readings are checked.
     """
     if type(clock) is SystemClock:
         return time.monotonic, clock.offset
@@ -143,10 +143,10 @@ def ticks_of(clock: Clock) -> tuple[Ticks, float]:
 
 
 def again_of(ticks: Ticks) -> Ticks:
-    """Return what tells the time once more in the middle of an operation, and cannot fail."""
+    """Return a function that repeats the last reading in the middle of an operation."""
     return ticks.again if isinstance(ticks, SteadyTicks) else ticks
 
 
 def steps_back_of(ticks: Ticks) -> int:
-    """Return how many readings of the clock were earlier than one before them."""
+    """Return how many readings of the clock were earlier than a previous one."""
     return ticks.steps_back if isinstance(ticks, SteadyTicks) else 0

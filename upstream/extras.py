@@ -1,6 +1,6 @@
-"""What to say where a package of an extra is not installed: a command that installs it.
+"""The text for a missing package: it names the extra and the command that installs the extra.
 
-UpStream is on no package index, so what is installed is always a checkout.
+UpStream is on no package index, so every installation is made from a checkout.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _OURS: Final = frozenset({"upstream", "api", "simulator", "datasets"})
 
 
 def missing_extra(what: str, package: str | None, extra: str) -> str:
-    """Return that something needs a package, and how to install the extra that has it."""
+    """Return the text: `what` needs `package`, and this command installs the extra."""
     return (
         f"{what} needs {package}, which is not installed; install the extra `{extra}`: "
         f"{install_command(extra)}"
@@ -25,7 +25,7 @@ def missing_extra(what: str, package: str | None, extra: str) -> str:
 
 @contextmanager
 def imports_of_command(command: str, extra: str) -> Iterator[None]:
-    """Exit with the command that installs the extra if a package is missing, not a traceback."""
+    """If an import fails, print how to install `extra` and exit, instead of a traceback."""
     try:
         yield
     except ImportError as error:
@@ -39,10 +39,10 @@ def imports_of_command(command: str, extra: str) -> Iterator[None]:
 def install_command(extra: str, *, package: Path = Path(__file__).parent) -> str:
     """Return the command that installs an extra for this Python.
 
-    The path of the checkout is told if this `package` is imported from one.
+    If `package` is imported from a checkout, the command contains the path of the checkout.
     """
     checkout = package.resolve().parent
     python = shlex.quote(sys.executable or "python")
     if (checkout / "pyproject.toml").is_file():
         return f"{python} -m pip install -e {shlex.quote(f'{checkout}[{extra}]')}"
-    return f"{python} -m pip install 'CHECKOUT[{extra}]', CHECKOUT being the folder of its source"
+    return f"{python} -m pip install 'CHECKOUT[{extra}]', where CHECKOUT is the source folder"

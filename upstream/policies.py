@@ -1,6 +1,6 @@
-"""The registry: the public names of the policies, and what they stand for.
+"""The registry of policies: which class each public name stands for.
 
-Command lines, the service and the simulator name policies by these strings; nothing else does.
+The command lines, the service and the simulator choose policies by these names.
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ SCHEDULERS: Final[dict[str, type[Scheduler]]] = {
         StalenessIndexScheduler,
     )
 }
-"""The key schedulers by name."""
+"""The scheduler classes by name."""
 
 POLICIES: Final = ("append", "append-shedding", "adaptive", *SCHEDULERS)
-"""All policies: ways of queueing, the update queues by their schedulers."""
+"""The names of all policies. An update queue is named after its scheduler."""
 
 DEFAULT_POLICY: Final = StalenessIndexScheduler.name
 SHEDDING_CAPACITY: Final = 1_000
 
 
 def make_scheduler(name: str = DEFAULT_POLICY) -> Scheduler:
-    """Return a new scheduler with its defaults; UnknownPolicyError if there is none of this name.
+    """Return a new scheduler with its default options.
+
+    `name` is a key of `SCHEDULERS`. Another name raises UnknownPolicyError.
 
     >>> make_scheduler("in-place").name
     'in-place'
@@ -58,10 +60,18 @@ def make_queue(
     processing_cost: GivenCost | None = None,
     seed: int = 0,
 ) -> StreamQueue:
-    """Return a new queue of a policy; UnknownPolicyError if there is none of this name.
+    """Return a new queue of the policy with this name.
 
-    `capacity` bounds what waits; for `append-shedding` it is 1,000 unless given, and for
-    `adaptive` it is what may wait before the queue conflates. `seed` is for random shedding.
+    `policy` is one of `POLICIES`. Another name raises UnknownPolicyError.
+    `clock` is where the queue reads the time. The default is a `SystemClock`.
+    `capacity` is the largest number of waiting updates or keys. By default there is no limit, but
+    for "append-shedding" the default is 1,000. For "adaptive", which also defaults to 1,000, it is
+    the number above which the queue conflates.
+    `rates` are the update rates of the keys, in updates per second, as a mapping or a function of
+    the key. By default they are estimated.
+    `processing_cost` is the seconds that the consumer needs for one update: a number, or a function
+    that returns the present value. By default it is measured from dequeue to delivery.
+    `seed` is for the random numbers of "append-shedding".
 
     >>> len(make_queue("append"))
     0

@@ -1,10 +1,10 @@
-"""The statistics monitor: update rate per key, processing cost, and the counters' snapshot.
+"""The statistics monitor: update rates per key, processing cost, and snapshots of the counters.
 
-Rates are needed only where a scheduler asks for them, when a key starts to wait. So nothing is
-estimated on the way in: an update merely counts its key's versions, and the arrivals since the
-last look are folded into the mean interval when somebody looks. Each fold weighs as much as the
-intervals it holds, and the past fades by `forgetting` with every interval, so that fast and slow
-keys forget at their own pace.
+Only some schedulers need rates, and only when a key starts to wait. So an arrival does not update
+an estimate; it only increments its key's version. When a rate is needed, the arrivals since the
+last estimate are folded into the mean interval. Each fold counts as the number of its intervals,
+and older intervals lose weight by `forgetting` with every new interval. So frequent and rare keys
+forget the same number of intervals, not the same length of time.
 """
 
 from __future__ import annotations
@@ -22,42 +22,45 @@ from .keys import KeyCell
 from .updates import Key
 
 DEFAULT_FORGETTING = 0.05
-"""The weight of the newest interval: about the last 20 count."""
+"""The weight of the newest interval; about the last 20 intervals count."""
 
 AnyKey = TypeVar("AnyKey", bound=Hashable)
 PerKey = Mapping[AnyKey, float] | Callable[[AnyKey], float]
-"""A number for each key, as a mapping or a function."""
+"""One number per key, as a mapping or a function of the key."""
 Rates = PerKey[Key]
 GivenCost = float | Callable[[], float | None]
-"""The seconds for one update, or a function that tells them at present, None while not known."""
+"""The seconds for one update, or a function that returns them (None while unknown)."""
 
 
 class UpdateRates(Protocol):
-    """Tells the update rate of a key, in updates per second."""
+    """The update rates of keys, in updates per second."""
 
     def given(self, key: Key) -> float | None:
-        """Return the rate given for a new key, None if none was; RateError if it is no rate."""
+        """Return the rate given for a new key, or None; an invalid rate raises RateError."""
         ...
 
     def begin(self, cell: KeyCell, given: float | None) -> None:
-        """Note the first arrival of a key, for which `given` returned `given`."""
+        """Note the first arrival of a key; `given` is what the method `given` returned for it."""
         ...
 
     def begin_again(self, cell: KeyCell) -> None:
-        """Note that what counts as the first arrival of a key is the one that comes now."""
+        """Treat the present arrival as the first arrival of the key."""
         ...
 
     def observe(self, cell: KeyCell) -> float | None:
-        """Return the rate to expect of a key that starts to wait, None if it cannot be told."""
+        """Return the expected rate of a key that starts to wait, or None if it is unknown."""
         ...
 
     def rate(self, cell: KeyCell) -> float | None:
-        """Return the rate that the arrivals so far suggest, or None if they cannot tell."""
+        """Return the rate of the arrivals so far, or None if it is unknown."""
         ...
 
 
 class EstimatedRates:
-    """Estimates of update rates from the arrivals that the key cells count."""
+    """Update rates estimated from the arrivals that the key cells count.
+
+    `forgetting` is the weight of the newest interval, more than 0 and at most 1.
+    """
 
     __slots__ = ("_forgetting", "_intervals", "_seen_arrival", "_seen_version")
 
@@ -69,7 +72,7 @@ class EstimatedRates:
         self._seen_arrival = array("d")
 
     def given(self, key: Key) -> float | None:
-        """Return None: nothing was given."""
+        """Return None, because no rate is given."""
         return None
 
     def begin(self, cell: KeyCell, given: float | None = None) -> None:
@@ -85,15 +88,15 @@ class EstimatedRates:
         self._seen_arrival[index] = cell.arrival
 
     def begin_again(self, cell: KeyCell) -> None:
-        """Count from the arrival that comes now; `cell.arrival` is its time."""
+        """Count from the present arrival; `cell.arrival` is its time."""
         self.begin(cell)
 
     def observe(self, cell: KeyCell) -> float | None:
-        """Fold the arrivals since the last look into the estimate, and return what to expect.
+        """Fold the arrivals since the last call into the estimate, and return the expected rate.
 
-        One over a mean of few intervals is too high on average, by n / (n - 1) for n memoryless
-        ones, and keys seen twice by chance would count as busy for ever. So the first interval
-        tells nothing yet, and later ones are corrected.
+        The reciprocal of the mean of n memoryless intervals is too high on average, by the factor
+        n / (n - 1). A key that arrived twice by chance would count as busy for ever. So the first
+        interval alone gives no rate, and later estimates are corrected by this factor.
         """
         mean = self._mean_interval(cell)
         index = cell.index
@@ -104,9 +107,9 @@ class EstimatedRates:
         return expected_rate(mean, self._seen_version[index], self._forgetting)
 
     def rate(self, cell: KeyCell) -> float | None:
-        """Return one over the mean interval between arrivals, None before the second one.
+        """Return the reciprocal of the mean interval; None before the second arrival.
 
-        Arrivals at one instant cannot be told from a single one until time has passed.
+        Several arrivals at one instant look like a single one until time has passed.
         """
         mean = self._mean_interval(cell)
         return 1 / mean if mean > 0 else None
@@ -124,9 +127,9 @@ class EstimatedRates:
 def folded_interval(
     mean: float, intervals: int, elapsed: float, version: int, forgetting: float
 ) -> float:
-    """Return the mean interval of a key after `intervals` more, the last one ending in `version`.
+    """Return the mean interval of a key after `intervals` further ones.
 
-    They took `elapsed` seconds together.
+    These took `elapsed` seconds together, and the last of them ended with `version`.
     """
     fading = 1 - (1 - forgetting) ** intervals
     share = max(intervals / (version - 1), fading)
@@ -134,18 +137,19 @@ def folded_interval(
 
 
 def expected_rate(mean: float, version: int, forgetting: float) -> float | None:
-    """Return the rate to expect where the mean interval up to `version` is `mean`, None if unknown.
+    """Return the rate to expect if the mean interval up to `version` is `mean`; None if unknown.
 
-    One over a mean of few intervals is too high on average (`EstimatedRates.observe`).
+    The reciprocal of a mean of few intervals is too high on average (`EstimatedRates.observe`).
     """
     intervals = min(version - 1, max(2.0, 1 / forgetting))
     return (1 - 1 / intervals) / mean if mean > 0 and intervals > 1 else None
 
 
 class GivenRates:
-    """Update rates that somebody knows: the simulator, or a test. A function is asked of new keys.
+    """Known update rates, for example those of a simulation.
 
-    A key that a mapping leaves out has no known rate.
+    `given` is a mapping or a function of the key. A function is called once for each new key. A key
+    that is missing from a mapping has no known rate.
     """
 
     __slots__ = ("_given", "_rates")
@@ -160,7 +164,7 @@ class GivenRates:
         self._rates = array("d")
 
     def given(self, key: Key) -> float | None:
-        """Look up the rate of a new key; RateError if the function of keys gives no rate."""
+        """Look up the rate of a new key; an invalid rate raises RateError."""
         given = self._given
         if isinstance(given, Mapping):
             return given.get(key)
@@ -174,31 +178,34 @@ class GivenRates:
         self._rates[cell.index] = math.nan if given is None else given
 
     def begin_again(self, cell: KeyCell) -> None:
-        """Do nothing: the rate is the given one, whenever it counts from."""
+        """Do nothing: a given rate does not depend on when counting began."""
 
     def observe(self, cell: KeyCell) -> float | None:
         """Return `rate`."""
         return self.rate(cell)
 
     def rate(self, cell: KeyCell) -> float | None:
-        """Return the rate given for the key, None if none was."""
+        """Return the rate given for the key, or None."""
         rate = self._rates[cell.index]
         return None if math.isnan(rate) else rate
 
 
 def _check_rate(key: Key, rate: object) -> float:
     if not is_quantity(rate):
-        raise RateError(f"the update rate of {key!r}", rate, "a finite number, zero or more")
+        raise RateError(f"the update rate of {key!r}", rate, "a finite number, 0 or more")
     return float(rate)
 
 
 class ProcessingCost:
-    """The seconds that the consumer needs for one update: given, told by a function, or measured.
+    """The seconds that the consumer needs for one update.
 
-    Measured is the time from a dequeue to its delivery; where several updates are in process, from
-    the delivery before, if that was later. So two workers at once give what one update costs both
-    together. Updates that are delivered together count as one group, whose time is divided by their
-    number, so that a batch gives what one update costs and not what the batch did.
+    `cost` is the number of seconds, or a function that returns it. With None the cost is measured,
+    and `forgetting` is the weight of the newest measurement.
+
+    The cost of an update is the time from its dequeue to its delivery. If several updates are in
+    process, it is the time since the previous delivery, if that was later than the dequeue. So with
+    two workers the result is the cost of one update to both together. Updates that are delivered
+    together count as one group, whose time is divided by the number of updates.
     """
 
     __slots__ = (
@@ -239,7 +246,7 @@ class ProcessingCost:
             self._group = group + 1
             self._group_seconds += seconds
             return
-        if group == 1:  # mostly; `_mean`, written out
+        if group == 1:  # the usual case; this is `_mean`, written out
             samples = self._samples = self._samples + 1
             share = self._forgetting
             if samples * share < 1:
@@ -252,17 +259,17 @@ class ProcessingCost:
         self._group_seconds = seconds
 
     def took(self, seconds: float) -> None:
-        """Note that one update, or window, took the consumer so long, as somebody measured."""
+        """Note a measurement made elsewhere: the consumer needed `seconds` for one update."""
         if self._is_given:
             return
         samples = self._samples = self._samples + 1
-        seconds = max(seconds, 0.0)  # by a clock that may have stepped back
+        seconds = max(seconds, 0.0)  # the clock may have stepped back
         self._cost += max(self._forgetting, 1 / samples) * (seconds - self._cost)
 
     def seconds(self) -> float | None:
-        """Return the cost of one update, None while it is not known or zero.
+        """Return the cost of one update, or None while it is unknown or zero.
 
-        CostError if a function tells what is no cost.
+        If a function gives the cost, it is called; an invalid result raises CostError.
         """
         if not self._is_given:
             cost = self._mean()
@@ -272,26 +279,26 @@ class ProcessingCost:
             told = self._tell()
             if told is None:
                 return None
-            check_cost("what processing_cost tells", told)
+            check_cost("the result of processing_cost", told)
             cost = float(told)
         return cost if cost > 0 else None
 
     @property
     def is_told(self) -> bool:
-        """Whether a function tells the cost, which may fail."""
+        """Whether a function gives the cost; it may fail."""
         return self._tell is not None
 
     def ask(self) -> None:
-        """Ask the function that tells the cost, if there is one, for `known` to tell."""
+        """If a function gives the cost, call it and keep the result for `known`."""
         if self._tell is not None:
             self._told = self.seconds()
 
     def known(self) -> float | None:
-        """Return the cost as `seconds` does, but what a function told when it was asked last."""
+        """Return the cost like `seconds`, but use the last result of a function."""
         return self.seconds() if self._tell is None else self._told
 
     def _mean(self) -> float:
-        """Return the cost with the present group folded in."""
+        """Return the cost including the present group."""
         group = self._group
         if group == 0:
             return self._cost
@@ -300,34 +307,34 @@ class ProcessingCost:
 
 
 TOGETHER = 100
-"""Deliveries this many times closer than a group's updates took each belong to the group."""
+"""A delivery joins the group if its own time is this many times shorter than the group's mean."""
 
 
 def is_quantity(value: object) -> TypeGuard[float]:
-    """Tell whether `value` is a finite number, zero or more."""
+    """Tell whether `value` is a finite number, 0 or more."""
     if not isinstance(value, (int, float, np.integer, np.floating)):
         return False
     return bool(0 <= value < math.inf)
 
 
 def check_count(name: str, count: object, *, least: int, or_none: bool = False) -> None:
-    """Raise ParameterError unless `count` is a whole number from `least` on, or None if allowed."""
+    """Raise ParameterError unless `count` is a whole number from `least`, or an allowed None."""
     if count is None and or_none:
         return
     is_whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
     if not (is_whole and is_quantity(count) and count >= least):
-        expected = f"a whole number from {least} on" + (", or None" if or_none else "")
+        expected = f"a whole number, {least} or more" + (", or None" if or_none else "")
         raise ParameterError(name, count, expected)
 
 
 def check_cost(name: str, cost: object) -> None:
-    """Raise CostError unless `cost` is a finite number, zero or more."""
+    """Raise CostError unless `cost` is a finite number, 0 or more."""
     if not is_quantity(cost):
-        raise CostError(name, cost, "a finite number of seconds, zero or more")
+        raise CostError(name, cost, "a finite number of seconds, 0 or more")
 
 
 def check_forgetting(forgetting: object) -> None:
-    """Raise ParameterError unless `forgetting` is a share."""
+    """Raise ParameterError unless `forgetting` is more than 0 and at most 1."""
     if not (is_quantity(forgetting) and 0 < forgetting <= 1):
         raise ParameterError("forgetting", forgetting, "more than 0 and at most 1")
 
@@ -336,39 +343,39 @@ def check_forgetting(forgetting: object) -> None:
 class QueueStatistics:
     """The exact counters of a queue at one moment.
 
-    At every moment `arrived + returned` equals `dequeued + superseded + late + expired + shed +
-    rejected + waiting`. Each is counted where it happens, and none ever falls but `waiting` and
-    `in_process`.
+    `arrived + returned` always equals `dequeued + superseded + late + expired + shed + rejected +
+    waiting`. Each event is counted where it happens. Only `waiting`, `in_process` and `keys` can
+    fall.
     """
 
     arrived: int
-    """Updates that reached the queue, keys taken over from a snapshot among them."""
+    """Updates that reached the queue, including the values of a snapshot."""
     returned: int
-    """Updates given back."""
+    """Updates that were given back."""
     dequeued: int
     superseded: int
-    """Values that waited and were replaced, or were given back when a newer one was known."""
+    """Waiting values that were replaced, and values given back after a newer one was accepted."""
     late: int
-    """Updates older than the newest known for their key."""
+    """Updates that were older than the newest known for their key."""
     expired: int
-    """Updates that waited longer than `time_to_live`, or whose key was forgotten meanwhile."""
+    """Updates that waited longer than `time_to_live`, or whose key was forgotten."""
     shed: int
     """Updates that a full append queue dropped at random."""
     rejected: int
-    """Updates that found the queue or the page pool full."""
+    """Updates for which the queue or the page pool had no room."""
     waiting: int
     delivered: int
-    """Updates delivered, taken as delivered among them."""
+    """Updates that were delivered or taken as delivered."""
     taken_as_delivered: int
-    """Updates taken as delivered because more were in process than the queue remembers."""
+    """Updates taken as delivered because more were in process than the queue may remember."""
     in_process: int
-    """Updates dequeued and neither delivered nor given back."""
+    """Updates that were dequeued and are neither delivered nor given back."""
     keys: int
-    """Keys that have arrived and were not forgotten."""
+    """Keys that have arrived and are not forgotten."""
     forgotten: int
-    """Keys forgotten since, each time counted."""
+    """How many times a key was forgotten."""
     switches: int
-    """How often an adaptive queue changed its way of queueing."""
+    """How many times an adaptive queue started or stopped conflating."""
 
     @property
     def is_balanced(self) -> bool:
@@ -391,12 +398,12 @@ class StreamStatistics:
     arrived: int
     """Updates enqueued."""
     late: int
-    """Updates older than the newest accepted for their key."""
+    """Updates that were older than the newest accepted for their key."""
     rejected: int
     """Updates for which the page pool had no room."""
     keys: int
-    """Keys that are known."""
+    """Known keys."""
     queues: int
-    """Queues that are attached."""
+    """Attached queues."""
     clock_steps_back: int = 0
-    """Readings of the clock that were earlier than one before them; time stood still meanwhile."""
+    """Clock readings that were earlier than a previous one; time stood still meanwhile."""

@@ -1,7 +1,7 @@
 """The storage manager: streams and queues by name (report, section 4.2, Figure 3).
 
-Sources enqueue into streams, applications dequeue from queues, and both only need to know a name.
-Whatever a queue can do beyond that is asked of the queue itself.
+Sources enqueue into streams, and applications dequeue from queues. Both need only a name. For
+everything else, get the stream or the queue and call its own methods.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ Kind = TypeVar("Kind", bound=AnyQueue)
 
 
 class StorageManager:
-    """Streams and the queues that they feed, by name, all on one clock.
+    """Streams and the queues that they feed, by name.
+
+    All of them use `clock`. The default is a `SystemClock`.
 
     >>> from upstream import InPlaceScheduler, UpdateQueue
     >>> storage = StorageManager()
@@ -62,7 +64,10 @@ class StorageManager:
         forgetting: float = DEFAULT_FORGETTING,
         forget_after: float | None = None,
     ) -> Stream:
-        """Create a stream, see `Stream`; NameTakenError if there is one of this name."""
+        """Create a stream with this name; the other parameters are those of `Stream`.
+
+        A name that is taken raises NameTakenError.
+        """
         if name in self._streams:
             raise NameTakenError("stream", name)
         stream = self._streams[name] = Stream(
@@ -77,7 +82,11 @@ class StorageManager:
         return stream
 
     def add_queue(self, name: str, queue: Kind, *, stream: str, snapshot: bool = False) -> Kind:
-        """Attach a new queue to a stream under a name, see `Stream.attach`."""
+        """Attach a new queue to the stream named `stream`, and return the queue.
+
+        With `snapshot` the queue starts with the newest values of the stream (`Stream.attach`). A
+        queue name that is taken raises NameTakenError.
+        """
         if name in self._queues:
             raise NameTakenError("queue", name)
         self.stream(stream).attach(queue, snapshot=snapshot)
@@ -86,25 +95,25 @@ class StorageManager:
         return queue
 
     def stream(self, name: str) -> Stream:
-        """Return the stream of this name; UnknownNameError if there is none."""
+        """Return the stream with this name; an unknown name raises UnknownNameError."""
         if name not in self._streams:
             raise UnknownNameError("stream", name)
         return self._streams[name]
 
     def queue(self, name: str) -> AnyQueue:
-        """Return the queue of this name; UnknownNameError if there is none."""
+        """Return the queue with this name; an unknown name raises UnknownNameError."""
         if name not in self._queues:
             raise UnknownNameError("queue", name)
         return self._queues[name]
 
     def drop_queue(self, name: str) -> AnyStatistics:
-        """Detach and free a queue, and return its final statistics."""
+        """Close the queue with this name, forget the name, and return the final statistics."""
         final = self.queue(name).close()
         del self._queues[name], self._stream_of[name]
         return final
 
     def drop_stream(self, name: str) -> dict[str, AnyStatistics]:
-        """Close a stream with all its queues, and return the queues' final statistics."""
+        """Close the stream with this name and all its queues; return their final statistics."""
         stream = self.stream(name)
         fed = [queue for queue in self._queues if self._stream_of[queue] == name]
         final = {queue: self.drop_queue(queue) for queue in fed}
@@ -113,13 +122,13 @@ class StorageManager:
         return final
 
     def enqueue(self, stream: str, key: Key, value: object, time: float | None = None) -> Outcome:
-        """Enqueue an update into the stream of this name."""
+        """Enqueue an update into the stream with this name; `time` defaults to the clock's time."""
         return self.stream(stream).enqueue(key, value, time)
 
     def dequeue(self, queue: str) -> Update | WindowTuple | None:
-        """Dequeue the next update, or window's tuple, of the queue of this name."""
+        """Dequeue the next update or window tuple of the queue with this name, or None."""
         return self.queue(queue).dequeue()
 
     def read(self, queue: str, key: Key) -> Update | list[Update] | None:
-        """Read the key's waiting update, or waiting window, in the queue of this name."""
+        """Return the waiting update or window of `key` in this queue; change nothing."""
         return self.queue(queue).read(key)

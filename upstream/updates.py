@@ -1,7 +1,7 @@
-"""The tuple that everything here is about: a new value for a key, at a time of its source.
+"""The tuple of an update stream: a new value for a key, at a time of its source.
 
-An update is an immutable tuple rather than a frozen dataclass because one is made for every
-dequeue, and a dataclass costs four times as much to make (DECISIONS.md).
+An update is a named tuple and not a frozen dataclass. One is made for every dequeue, and a
+dataclass takes four times as long to make (DECISIONS.md).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 Key = Hashable
-"""What an update is about: any value that can be hashed and equals itself."""
+"""What an update is about: any hashable value that equals itself."""
 
 
 class Tombstone(Enum):
-    """The type of :data:`TOMBSTONE`; an enumeration of one, so that it survives pickling."""
+    """The type of :data:`TOMBSTONE`. It is an enumeration, so the value survives pickling."""
 
     TOMBSTONE = "tombstone"
 
@@ -24,11 +24,11 @@ class Tombstone(Enum):
 
 
 TOMBSTONE: Final = Tombstone.TOMBSTONE
-"""The value that deletes a key: delivered like any other update, then the key is forgotten."""
+"""The value that deletes a key. It is delivered like any other; then the key is forgotten."""
 
 
 class Update(NamedTuple):
-    """One tuple of an update stream: `value` is what `key` became at `time`, in seconds.
+    """One tuple of an update stream: at `time`, in seconds, the value of `key` became `value`.
 
     >>> Update("IBM", 24.0, 0.0)
     Update(key='IBM', value=24.0, time=0.0)
@@ -40,15 +40,15 @@ class Update(NamedTuple):
 
 
 class Outcome(Enum):
-    """What became of one enqueued update."""
+    """What happened to an update when it was enqueued."""
 
     WAITING = "waiting"
-    """Its key did not wait, and waits now."""
+    """Its key was not waiting and waits now."""
     SUPERSEDED = "superseded"
-    """Its key waited already; the value that waited was replaced by this newer one."""
+    """Its key was already waiting. The update replaced the older value that waited."""
     LATE = "late"
-    """It is older than the newest update known for its key, and was dropped."""
+    """It is older than the newest update known for its key. It was dropped."""
     REJECTED = "rejected"
-    """There was no room for its key."""
+    """There was no room for it. It was dropped."""
     OUTSIDE = "outside"
-    """It is in no open window of a window queue, and was dropped."""
+    """It is in no open window of a window queue. It was dropped."""
