@@ -372,7 +372,7 @@ def test_queues_with_different_times_to_live_free_the_pool_in_any_order() -> Non
 def test_a_scheduler_serves_one_queue(make_scheduler: MakeScheduler) -> None:
     scheduler = make_scheduler()
     queue = UpdateQueue(scheduler, clock=ManualClock())
-    with pytest.raises(AlreadyAttachedError, match="serves another queue"):
+    with pytest.raises(AlreadyAttachedError, match="already serves a queue"):
         UpdateQueue(scheduler, clock=ManualClock())
     queue.enqueue("IBM", 24.0)
     assert next_of(queue).value == 24.0

@@ -23,7 +23,7 @@ from .feed import Feed, no_place
 
 
 class NewestFirst(Scheduler):
-    """A policy of somebody else's, with no more than it must have."""
+    """A policy of a user, with only the methods that it must have."""
 
     __slots__ = ("_places",)
 
@@ -121,3 +121,15 @@ def test_every_policy_has_a_name_of_its_own() -> None:
     names = [policy.name for policy in policies]
     assert names == ["fifo", "in-place", "linecutting", "index"]
     assert [policy for policy in policies if policy.needs_arrival_order] == [FifoScheduler]
+
+
+@pytest.mark.parametrize(
+    "policy", [FifoScheduler, InPlaceScheduler, LinecuttingScheduler, StalenessIndexScheduler]
+)
+def test_a_scheduler_shows_its_kind_and_how_many_keys_wait(policy: type[Scheduler]) -> None:
+    feed = Feed()
+    line = feed.attach(policy())
+    feed.arrive(*"AAB")
+    assert repr(line.scheduler) == f"<{policy.__name__}: 2 waiting>"
+    line.serve()
+    assert repr(line.scheduler) == f"<{policy.__name__}: 1 waiting>"

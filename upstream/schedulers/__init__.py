@@ -1,6 +1,6 @@
-"""Key schedulers: which of the waiting keys is served next. One policy per module.
+"""Key schedulers: they decide which waiting key is served next. One policy per module.
 
-`PacedScheduler` is none: it holds keys back from the policy that it wraps.
+`PacedScheduler` is not a policy: it wraps another scheduler and holds keys back from it.
 """
 
 from .fifo import FifoScheduler

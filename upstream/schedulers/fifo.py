@@ -1,8 +1,9 @@
 """FIFO: a newer update moves its key to the tail (report, section 5.2).
 
-The stream keeps its keys by last arrival anyway, once for all FIFO queues; this scheduler is a
-marker in that list. What lies on the newer side of the marker has arrived since the marker passed
-and waits there in FIFO order, so superseding an update costs a FIFO queue nothing.
+The stream keeps its keys in the order of their last arrival, in one list for all FIFO queues. This
+scheduler is a marker in that list. The keys on the newer side of the marker have arrived since the
+marker passed them, and they wait in FIFO order. So superseding an update costs a FIFO queue
+nothing.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from ..keys import ArrivalOrder, Marker, Place, QueueOfKeys
 from .scheduler import Scheduler, Surroundings
 
 _TAKEN_OUT: Final = QueueOfKeys()
-"""Where a key is that was taken out, though it may still wait, to be put back by `restore`."""
+"""The `line` of a key that was removed. It may still wait, and `restore` puts it back later."""
 
 
 class FifoScheduler(Scheduler):
     """Serve the key whose newest update arrived first.
 
-    O(1) per operation; `next` steps over keys that left the queue without being served, each once.
-    Keys that were given back are older than all on the newer side of the marker, and are served
-    before them, unless they have arrived again.
+    Every operation is O(1), except that `next` steps once over each key that left the queue without
+    being served. A key that was given back is older than all keys on the newer side of the marker.
+    It is served before them, unless it has arrived again.
     """
 
     __slots__ = ("_marker", "_order", "_returned", "_waiting")
@@ -40,7 +41,7 @@ class FifoScheduler(Scheduler):
     def bind(self, surroundings: Surroundings) -> None:
         """Put the marker into the stream's list."""
         super().bind(surroundings)
-        assert surroundings.order is not None, "FIFO needs the order of arrival"
+        assert surroundings.order is not None, "FIFO needs the arrival order"
         self._order = surroundings.order
         if surroundings.from_oldest:
             self._order.prepend(self._marker)
@@ -48,24 +49,24 @@ class FifoScheduler(Scheduler):
             self._order.append(self._marker)
 
     def unbind(self) -> None:
-        """Take the marker out of the stream's list."""
+        """Remove the marker from the stream's list."""
         super().unbind()
         self._order.remove(self._marker)
         self._order = ArrivalOrder()
 
     def schedule(self, place: Place) -> None:
-        """Count the key; its arrival puts it on the newer side of the marker."""
+        """Count the key. Its arrival has put it on the newer side of the marker."""
         place.line = None
         self._waiting += 1
 
     def restore(self, place: Place) -> None:
-        """Put the key among those that were given back."""
+        """Add the key to those that were given back."""
         self._waiting += 1
         self._returned.insert_by_wait(place)
         place.line = self._returned
 
     def next(self, now: float) -> Place | None:
-        """Return the oldest key that was given back, else the first past the marker."""
+        """Return the oldest key that was given back, or else the first one past the marker."""
         while (place := self._returned.head()) is not None:
             if _is_newest(place):
                 return place
@@ -79,7 +80,7 @@ class FifoScheduler(Scheduler):
         return None
 
     def remove(self, place: Place) -> None:
-        """Stop counting the key; the marker passes it."""
+        """Stop counting the key; the marker will pass it."""
         self._waiting -= 1
         if place.line is not None:
             self._drop_returned(place)
@@ -102,7 +103,7 @@ class FifoScheduler(Scheduler):
             waiting = self._surroundings.place_of(cell)
             if waiting is not None and _is_in_line(waiting):
                 is_listed = waiting.line is not None and _is_newest(waiting)
-                if not is_listed:  # above, as a key that was given back
+                if not is_listed:  # else the first loop has yielded it
                     yield waiting
             cell = self._order.next_cell(cell)
 
@@ -113,7 +114,7 @@ class FifoScheduler(Scheduler):
 
 
 def _is_newest(place: Place) -> bool:
-    """Tell whether a key that was given back has not arrived again since."""
+    """Tell whether a key has not arrived again since it was given back."""
     return place.cell.version == place.version_before + 1
 
 

@@ -1,4 +1,4 @@
-"""IN-PLACE: a key keeps the place that it took when it started to wait (report, section 5.2)."""
+"""IN-PLACE: a key keeps its place in the line while it waits (report, section 5.2)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .scheduler import Scheduler
 
 
 class InPlaceScheduler(Scheduler):
-    """Serve the key that has waited longest; a newer update takes the place of the older.
+    """Serve the key that has waited longest. A newer update replaces the older one in its place.
 
-    The best there is when all keys update at the same rate. O(1) per operation.
+    This is the best policy if all keys are updated at the same rate. Every operation is O(1).
     """
 
     __slots__ = ("_end", "_line", "_waiting")
@@ -28,7 +28,7 @@ class InPlaceScheduler(Scheduler):
     def schedule(self, place: Place) -> None:
         """Put the key at the tail."""
         self._waiting += 1
-        # QueueOfKeys.append, written out: the call would be a fifth of starting to wait.
+        # This is QueueOfKeys.append, written out: the call would take a fifth of the time.
         end = self._end
         last = end.previous
         place.previous = last
@@ -36,7 +36,7 @@ class InPlaceScheduler(Scheduler):
         last.next = end.previous = place
 
     def restore(self, place: Place) -> None:
-        """Put the key where its original arrival belongs."""
+        """Put the key at the place of its original arrival."""
         self._waiting += 1
         self._line.insert_by_wait(place)
 
@@ -45,7 +45,7 @@ class InPlaceScheduler(Scheduler):
         return self._line.head()
 
     def take(self, now: float) -> Place | None:
-        """Take out the key at the head."""
+        """Remove and return the key at the head."""
         end = self._end
         place = end.next
         if place is end:
@@ -53,19 +53,19 @@ class InPlaceScheduler(Scheduler):
         self._waiting -= 1
         if place is self._line.returned:
             self._line.remove(place)
-        else:  # the same, written out
+        else:  # `QueueOfKeys.remove`, written out
             second = place.next
             end.next = second
             second.previous = end
         return place
 
     def remove(self, place: Place) -> None:
-        """Take the key out."""
+        """Remove the key."""
         self._waiting -= 1
         self._line.remove(place)
 
     def waiting_since(self) -> float | None:
-        """Return since when the key at the head waits. O(1)."""
+        """Return the start of the wait of the key at the head. O(1)."""
         place = self._line.head()
         return None if place is None else place.waiting_since
 
@@ -80,4 +80,4 @@ class InPlaceScheduler(Scheduler):
         places = list(self._line)
         assert len(places) == self._waiting
         waits = [place.waiting_since for place in places if place.waiting_since is not None]
-        assert waits == sorted(waits), "a key that waits behind a later one"
+        assert waits == sorted(waits), "the keys are out of order"

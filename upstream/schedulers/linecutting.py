@@ -1,8 +1,8 @@
 """LINECUTTING: slow updaters go to the head of the queue (report, section 5.3).
 
-A key is slow if all that wait can be served once before it is expected to update again:
-`update_rate < 1 / (processing_cost * waiting_count)`. The report prints the rule without the
-brackets; the dimensions require them.
+A key is slow if every waiting key can be served once before the next update of this key is
+expected: `update_rate < 1 / (processing_cost * waiting_count)`. The report prints the rule without
+the brackets, but only this form has consistent units.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from .scheduler import Scheduler
 
 
 class LinecuttingScheduler(Scheduler):
-    """Serve slow updaters first, the others in place. O(1) per operation.
+    """Serve slow updaters first and the other keys in place. Every operation is O(1).
 
-    While a key's update rate or the processing cost is not known, the key is served in place.
+    While the key's update rate or the processing cost is unknown, the key is served in place.
     """
 
     __slots__ = ("_line", "_waiting")
@@ -31,7 +31,7 @@ class LinecuttingScheduler(Scheduler):
 
     @property
     def asks_cost(self) -> bool:
-        """Whether `schedule` needs the processing cost: it does."""
+        """Whether `schedule` needs the processing cost; here it does."""
         return True
 
     def schedule(self, place: Place) -> None:
@@ -43,7 +43,7 @@ class LinecuttingScheduler(Scheduler):
             self._line.append(place)
 
     def restore(self, place: Place) -> None:
-        """Put the key at the head, or behind the keys there that waited longer."""
+        """Put the key at the head, but behind the keys there that have waited longer."""
         self._waiting += 1
         self._line.insert_by_wait(place)
 
@@ -52,12 +52,12 @@ class LinecuttingScheduler(Scheduler):
         return self._line.head()
 
     def remove(self, place: Place) -> None:
-        """Take the key out."""
+        """Remove the key."""
         self._waiting -= 1
         self._line.remove(place)
 
     def _is_slow(self, place: Place) -> bool:
-        assert self._surroundings is not None, "a scheduler that no queue has bound"
+        assert self._surroundings is not None, "the scheduler is not bound to a queue"
         rate = self._surroundings.rates.observe(place.cell)
         cost = self._surroundings.cost.known()
         return bool(rate and cost and rate * cost * self._waiting < 1)

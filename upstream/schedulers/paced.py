@@ -1,14 +1,16 @@
-"""Pace: the least time between two services of a key, by holding keys back (not in the report).
+"""Pacing: a minimum time between two services of a key (not in the report).
 
-A push connection may want GOOG every second and GM every hour. So this wraps another scheduler and
-holds back the keys that were served too lately. They wait outside of the inner scheduler, which
-orders only what may be served, and in a heap of the times at which they become due. A key that is
-due waits with the inner scheduler as of its arrival, as one that was given back does. A key that is
-never due is barred: it is in no heap, and nobody waits for it. A filter on keys is just that.
+A push connection may want GOOG every second and GM every hour. This scheduler wraps another one and
+holds back the keys that were served too recently. These keys wait outside the inner scheduler,
+which orders only keys that may be served. A heap has the times at which they become due. A due key
+moves to the inner scheduler with its original arrival, like a key that was given back. A key that
+never becomes due is barred: it waits outside the heap and is never served. A filter on keys works
+this way.
 
-When a key is due changes only when it is served, and then it is not held. So an entry of the heap
-is right as long as its key is held. One whose key expired or was forgotten meanwhile is dropped
-when its time comes, or with all others of its sort when they are more than half of the heap.
+The due time of a key changes only when the key is served, and a held key is not served. So an entry
+of the heap is valid as long as its key is held. If the key expired or was forgotten, its entry is
+removed when its time comes, or together with all other such entries once they are more than half of
+the heap.
 """
 
 from __future__ import annotations
@@ -26,17 +28,21 @@ from ..updates import Key
 from .scheduler import Scheduler, Surroundings, Terms
 
 _SPARE_ENTRIES = 16
-"""So many entries of keys that are not held are kept in any case."""
+"""The number of invalid entries that may stay in the heap however few keys are held."""
 
 
 class PacedScheduler(Scheduler):
-    """Serve a key no sooner than an interval after its last service, else as `inner` does.
+    """Serve keys like `inner`, but each key at most once per interval.
 
-    `interval_of` is asked when a key is new, for the seconds: 0 for no limit, `math.inf` for
-    a key that is never to be served. O(log held) for keys with a limit, on top of what the inner
-    scheduler needs. All keys that wait count in `len`, also those held back, so a queue that is
-    not empty may have nothing to dequeue; `next_due` says when it will. What is given back was
-    served.
+    `inner` is the scheduler of the keys that may be served. It must not be a `FifoScheduler` or a
+    `PacedScheduler`.
+    `interval_of` is a function of the key. It is called once for each new key and returns the
+    interval in seconds: 0 for no limit, `math.inf` for a key that must never be served.
+
+    `len` counts all waiting keys, including those that are held back. So a queue that is not empty
+    may have nothing to dequeue; `next_due` says when that changes. A key whose update was given
+    back still counts as served. Keys with a limit cost O(log held) in addition to the inner
+    scheduler.
 
     >>> from upstream import InPlaceScheduler, ManualClock, UpdateQueue
     >>> clock = ManualClock()
@@ -75,14 +81,14 @@ class PacedScheduler(Scheduler):
         super().__init__()
         if not isinstance(inner, Scheduler) or inner.needs_arrival_order or inner.holds_back:
             what = inner.name if isinstance(inner, Scheduler) else inner
-            expected = "a scheduler that neither needs the order of arrival nor holds keys back"
+            expected = "a scheduler that does not need the arrival order and holds no keys back"
             raise ParameterError("inner", what, expected)
         if not callable(interval_of):
             raise ParameterError("interval_of", interval_of, "a function of the key")
         self._inner = inner
         self._schedule_inner = inner.schedule
         self._interval_of = cast(Callable[[Key], float], interval_of)
-        # By the numbers of the keys; as long as the last key with a limit requires.
+        # Indexed by key number, and as long as the last key with a limit requires.
         self._intervals = array("d")
         self._dues = array("d")
         """When the key may be served next."""
@@ -99,18 +105,18 @@ class PacedScheduler(Scheduler):
 
     @property
     def held(self) -> int:
-        """How many keys are held back until they are due. One that is goes when `next` is asked."""
+        """How many keys are held back. A due key counts until `next` or `take` is called."""
         return self._held_count
 
     @property
     def ready(self) -> int:
-        """How many keys the inner scheduler has."""
+        """How many keys wait in the inner scheduler."""
         return len(self._inner)
 
     def next_due(self) -> float | None:
-        """Return when a key that is held is due first, on the scale of arrivals; None if never.
+        """Return when the first held key becomes due, on the clock of the queue, or None.
 
-        O(1) amortised. It may have passed, until `next` is asked.
+        The time may have passed already, until `next` or `take` is called. O(1) amortised.
         """
         entries = self._entries
         while entries and entries[0][2].line is not self._held:
@@ -120,7 +126,7 @@ class PacedScheduler(Scheduler):
     # Keys that come and go.
 
     def bind(self, surroundings: Surroundings) -> None:
-        """Serve the queue with these surroundings, and so does the inner scheduler."""
+        """Bind this scheduler and the inner one to a queue."""
         super().bind(surroundings)
         try:
             self._inner.bind(surroundings)
@@ -129,25 +135,25 @@ class PacedScheduler(Scheduler):
             raise
 
     def unbind(self) -> None:
-        """Let go of the queue, and forget when its keys were served."""
+        """Release the queue, and forget when its keys were served."""
         super().unbind()
         self._inner.unbind()
-        assert not (self._held_count or self._barred_count), "a key that waits for nobody"
+        assert not (self._held_count or self._barred_count), "keys still wait"
         self._intervals = array("d")
         self._dues = array("d")
         self._entries.clear()
 
     @property
     def asks_cost(self) -> bool:
-        """Whether `schedule` needs the processing cost: if that of the inner scheduler does."""
+        """Whether `schedule` needs the processing cost; that depends on the inner scheduler."""
         return self._inner.asks_cost
 
     def terms_for(self, key: Key) -> Terms:
-        """Ask for the key's interval; ParameterError if it makes no sense."""
+        """Ask for the key's interval; an invalid one raises ParameterError."""
         return self._ask(key), self._inner.terms_for(key)
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
-        """Note the interval of a key that came in, which was not served yet."""
+        """Note the interval of a new key, which has not been served yet."""
         interval, inner_terms = cast("tuple[float, Terms]", terms)
         self._inner.welcome(cell, inner_terms)
         missing = cell.index + 1 - len(self._intervals)
@@ -164,14 +170,14 @@ class PacedScheduler(Scheduler):
         interval = self._interval_of(key)
         if not (is_quantity(interval) or (isinstance(interval, float) and interval == math.inf)):
             raise ParameterError(
-                f"the interval of {key!r}", interval, "a number of seconds, zero or more"
+                f"the interval of {key!r}", interval, "a number of seconds, 0 or more"
             )
         return float(interval)
 
     # Keys that wait.
 
     def schedule(self, place: Place) -> None:
-        """Hold the key back if it was served too lately, else let it wait for its turn."""
+        """Hold the key back if it was served too recently, else pass it to the inner scheduler."""
         index = place.cell.index
         dues = self._dues
         if index < len(dues) and dues[index] > place.waiting_since:  # type: ignore[operator]
@@ -180,7 +186,7 @@ class PacedScheduler(Scheduler):
             self._schedule_inner(place)
 
     def restore(self, place: Place) -> None:
-        """Let a key that was given back wait for its turn, once its interval is over."""
+        """Hold back a key that was given back until it is due, or pass it to `inner`."""
         index = place.cell.index
         dues = self._dues
         if index < len(dues) and dues[index] > place.waiting_since:  # type: ignore[operator]
@@ -189,19 +195,19 @@ class PacedScheduler(Scheduler):
             self._inner.restore(place)
 
     def next(self, now: float) -> Place | None:
-        """Return the key to serve next, or None if all are held back. Lets go of those due."""
+        """Return the key to serve next, or None. First pass the due keys to `inner`."""
         entries = self._entries
         if entries and entries[0][0] <= now:
             self._let_go_of_due(now)
         return self._inner.next(now)
 
     def serve(self, place: Place, now: float) -> None:
-        """Take out the key that `next` has just returned; from now on its interval counts."""
+        """Remove the key that `next` has just returned; its interval starts now."""
         self._inner.serve(place, now)
         self._note_service(place, now)
 
     def take(self, now: float) -> Place | None:
-        """Serve the key to serve next, and return it; None if there is none."""
+        """Remove and return the key to serve next, or return None."""
         entries = self._entries
         if entries and entries[0][0] <= now:
             self._let_go_of_due(now)
@@ -211,13 +217,13 @@ class PacedScheduler(Scheduler):
         return place
 
     def stand_back(self, place: Place) -> None:
-        """Note that the key that was just taken is not served after all; it remains due."""
+        """Note that the key that was just taken is not served after all; it stays due."""
         self._inner.stand_back(place)
         if place.cell.index < len(self._dues):
             self._dues[place.cell.index] = -math.inf
 
     def remove(self, place: Place) -> None:
-        """Take out a key that is not to be served now, held back or not."""
+        """Remove a key that is not served now, whether it is held back or not."""
         line = place.line
         if line is self._held:
             self._let_go(place)
@@ -230,11 +236,11 @@ class PacedScheduler(Scheduler):
             self._inner.remove(place)
 
     def bars(self, place: Place) -> bool:
-        """Tell whether a key waits that will never be served."""
+        """Tell whether this waiting key will never be served."""
         return place.line is self._barred
 
     def waiting_since(self) -> float | None:
-        """Return since when that key waits that has waited longest, but for barred ones."""
+        """Return the start of the longest wait of any key that is not barred."""
         waits = self._inner.waiting_since()
         first = self._held.head()
         since = None if first is None else first.waiting_since
@@ -247,7 +253,7 @@ class PacedScheduler(Scheduler):
             self._dues[index] = now + intervals[index]
 
     def _hold(self, place: Place, due: float) -> QueueOfKeys:
-        """Hold a key back until `due`, and return the list that it is to be put into."""
+        """Hold a key back until `due`, and return the list to put it into."""
         if due == math.inf:
             self._barred_count += 1
             line = self._barred
@@ -265,7 +271,7 @@ class PacedScheduler(Scheduler):
         place.line = None
 
     def _let_go_of_due(self, now: float) -> None:
-        """Hand the keys that are due over to the inner scheduler."""
+        """Pass the due keys to the inner scheduler."""
         entries = self._entries
         due: list[Place] = []
         while entries and entries[0][0] <= now:
@@ -274,13 +280,13 @@ class PacedScheduler(Scheduler):
                 self._let_go(place)
                 due.append(place)
         self._drop_surplus()
-        # In the order of their waits each is put in right behind the one before.
+        # In the order of their waits, each key goes right behind the one before it.
         due.sort(key=_wait_rank)
         for place in due:
             self._inner.restore(place)
 
     def _drop_surplus(self) -> None:
-        """Drop the entries of keys that are not held, if they are too many. O(1) amortised."""
+        """Remove the invalid entries if there are too many. O(1) amortised."""
         if len(self._entries) > 2 * self._held_count + _SPARE_ENTRIES:
             dues = self._dues
             self._entries = [
@@ -294,7 +300,7 @@ class PacedScheduler(Scheduler):
         return len(self._inner) + self._held_count + self._barred_count
 
     def __iter__(self) -> Iterator[Place]:
-        """Iterate over the waiting keys, those that are held back at the end."""
+        """Iterate over the waiting keys, with those that are held back at the end."""
         yield from self._inner
         yield from self._held
         yield from self._barred
@@ -302,7 +308,7 @@ class PacedScheduler(Scheduler):
     def _check(self) -> None:
         self._inner._check()
         entries = self._entries
-        assert len(entries) <= 2 * self._held_count + _SPARE_ENTRIES, "a heap of nothing"
+        assert len(entries) <= 2 * self._held_count + _SPARE_ENTRIES, "too many invalid entries"
         assert all(entries[(child - 1) // 2] < entries[child] for child in range(1, len(entries)))
         due_of = {id(place): due for due, _, place in entries if place.line is self._held}
         for line, count in ((self._held, self._held_count), (self._barred, self._barred_count)):
@@ -312,15 +318,15 @@ class PacedScheduler(Scheduler):
             assert all(place.line is line for place in places)
         for place in self._held:
             due = self._dues[place.cell.index]
-            assert due_of.pop(id(place)) == due < math.inf, "a key that is let go too soon or late"
-        assert not due_of, "an entry of a key that is in no line"
+            assert due_of.pop(id(place)) == due < math.inf, "an entry with a wrong due time"
+        assert not due_of, "an entry of a key that is not held"
         assert all(self._dues[place.cell.index] == math.inf for place in self._barred)
         waits = [place.waiting_since for place in self._held if place.waiting_since is not None]
-        assert waits == sorted(waits), "a key that waits behind a later one"
+        assert waits == sorted(waits), "the held keys are out of order"
         assert len(self._intervals) == len(self._dues)
         for interval, due in zip(self._intervals, self._dues, strict=True):
             assert (interval == math.inf) <= (due == math.inf)
-            assert interval > 0 or due == -math.inf, "a limit that nobody wished for"
+            assert interval > 0 or due == -math.inf, "a due time without an interval"
 
 
 def _wait_rank(place: Place) -> tuple[float, int]:

@@ -1,7 +1,7 @@
-"""What every key scheduler does: decide which of the waiting keys is served next (section 5).
+"""Key schedulers: they decide which waiting key is served next (section 5).
 
-A scheduler orders the places of one queue. It knows nothing of streams, values or memory; what
-it may use of its surroundings is handed to it once, by `bind`.
+A scheduler orders the places of one queue. It does not know streams, values or memory. `bind`
+gives it the parts of its queue and stream that it may use.
 """
 
 from __future__ import annotations
@@ -17,36 +17,39 @@ from ..statistics import ProcessingCost, UpdateRates
 from ..updates import Key
 
 Terms = object
-"""What was given for one key; only the scheduler that returned it knows what it is."""
+"""The options given for one key. Only the scheduler that returned them knows their type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a scheduler may use of its queue and stream."""
+    """The parts of its queue and stream that a scheduler may use."""
 
     rates: UpdateRates
     cost: ProcessingCost
     place_of: Callable[[KeyCell], Place | None]
     order: ArrivalOrder | None = None
-    """The stream's keys by last arrival, for schedulers that need it."""
+    """The stream's keys by last arrival, for schedulers that need this order."""
     from_oldest: bool = False
-    """Whether the keys that are in the order already are to be served, too."""
+    """Whether the keys that are already in `order` must be served too."""
 
 
 class Scheduler(ABC):
-    """The order in which the keys of one queue are served."""
+    """The order in which the keys of one queue are served. One scheduler serves one queue."""
 
     __slots__ = ("_surroundings",)
 
     name: ClassVar[str]
     """The policy's public name."""
     needs_arrival_order: ClassVar[bool] = False
-    """Whether the stream has to keep its keys by last arrival for this scheduler."""
+    """Whether the stream must keep its keys by last arrival for this scheduler."""
     holds_back: ClassVar[bool] = False
-    """Whether `next` may return None though keys wait."""
+    """Whether `next` may return None while keys wait."""
 
     def __init__(self) -> None:
         self._surroundings: Surroundings | None = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} waiting>"
 
     @property
     def is_bound(self) -> bool:
@@ -54,76 +57,76 @@ class Scheduler(ABC):
         return self._surroundings is not None
 
     def bind(self, surroundings: Surroundings) -> None:
-        """Serve the queue with these surroundings, and none other."""
+        """Serve the queue with these surroundings, and no other queue."""
         if self._surroundings is not None:
             raise AlreadyAttachedError(
-                f"this {type(self).__name__} serves another queue; make one for each queue"
+                f"this {type(self).__name__} already serves a queue; make one for each queue"
             )
         self._surroundings = surroundings
 
     def unbind(self) -> None:
-        """Let go of what `bind` got hold of. No key must wait."""
+        """Release what `bind` provided. No key may wait."""
         self._surroundings = None
 
     @property
     def asks_cost(self) -> bool:
-        """Whether `schedule` needs the processing cost, which must have been asked for before."""
+        """Whether `schedule` needs the processing cost, which must be known before the call."""
         return False
 
     def terms_for(self, key: Key) -> Terms:
-        """Return what was given for a new key, such as its weight; raise if it makes no sense.
+        """Return the options given for a new key, such as its weight; raise if they are invalid.
 
-        Nothing is noted of the key: it may not come in. This is the only method that calls what the
-        user has given for keys, so all others can be relied on.
+        This must not store anything about the key, because the key may still be rejected. No other
+        method calls functions of the user for a key, so no other method can fail because of them.
         """
         return None
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
-        """Note that a key came in, for which `terms_for` returned `terms`."""
+        """Note a new key; `terms` is what `terms_for` returned for it."""
         return
 
     @abstractmethod
     def schedule(self, place: Place) -> None:
-        """Let a key that starts to wait take its place."""
+        """Add a key that starts to wait."""
 
     @abstractmethod
     def restore(self, place: Place) -> None:
-        """Let a key that was given back wait again, as of its original arrival."""
+        """Add a key whose update was given back, at the place of its original arrival."""
 
     @abstractmethod
     def next(self, now: float) -> Place | None:
-        """Return the key to serve next, or None. It stays where it is until `serve`."""
+        """Return the key to serve next, or None. The key stays until `serve` is called."""
 
     def serve(self, place: Place, now: float) -> None:
-        """Take out the key that `next` has just returned, since it is served.
+        """Remove the key that `next` has just returned, because it is served now.
 
-        Who minds when a key is served says so here and in `take`.
+        A scheduler that depends on the times of services overrides this method and `take`.
         """
         self.remove(place)
 
     def take(self, now: float) -> Place | None:
-        """Serve the key to serve next, and return it; None if there is none."""
+        """Remove and return the key to serve next, or return None."""
         place = self.next(now)
         if place is not None:
             self.remove(place)
         return place
 
     def stand_back(self, place: Place) -> None:
-        """Note that the key that was just taken is not served after all; it will be restored."""
+        """Note that the key that was just taken is not served; `restore` will be called for it."""
         return
 
     @abstractmethod
     def remove(self, place: Place) -> None:
-        """Take out a key that is not to be served now: it has expired, say, or was forgotten."""
+        """Remove a key that is not served now, for example because it expired."""
 
     def bars(self, place: Place) -> bool:
-        """Tell whether a key that waits will never be served."""
+        """Tell whether this waiting key will never be served."""
         return False
 
     def waiting_since(self) -> float | None:
-        """Return since when that key waits that has waited longest of those to be served.
+        """Return the start of the longest wait of any key that can be served, or None.
 
-        O(waiting), and less where the order tells.
+        O(waiting), or less if the order of the keys shows it.
         """
         waits = [place.waiting_since for place in self if place.waiting_since is not None]
         return min(waits, default=None)
@@ -134,8 +137,8 @@ class Scheduler(ABC):
 
     @abstractmethod
     def __iter__(self) -> Iterator[Place]:
-        """Iterate over the waiting keys, those of one list in their order."""
+        """Iterate over the waiting keys; keys of one list come in their order."""
 
     @abstractmethod
     def _check(self) -> None:
-        """State every invariant."""
+        """Assert every invariant."""

@@ -1,16 +1,18 @@
-"""STALENESS INDEX: serve the key whose service now lowers mean staleness most (not in the report).
+"""STALENESS INDEX: serve the key whose service reduces mean staleness most (not in the report).
 
-The index of a waiting key is `weight * (w**2 / 2 + w * quiet) / cost`, where `w` is its queue
-staleness, and `quiet = (1 - exp(-rate * h)) / rate` the part of the horizon `h` in which it is
-expected not to update again. The first term is the staleness that serving it saves, the second
-what its quiet time saves. The horizon is that of the present backlog, `h = 4 * (W + c)`, with `W`
-the longest wait of any key and `c` the cost of an update. Without it the index is Whittle's, best
-far beyond saturation and up to 60 % worse than IN-PLACE below it (DESIGN.md).
+The index of a waiting key is `weight * (w**2 / 2 + w * quiet) / cost`. Here `w` is its queue
+staleness, and `quiet = (1 - exp(-rate * h)) / rate` is the part of the horizon `h` in which no
+further update of the key is expected. The first term is the staleness that serving the key saves
+now, and the second term is what its quiet time saves. The horizon follows the present backlog:
+`h = 4 * (W + c)`, where `W` is the longest wait of any key and `c` the cost of an update. Without
+the horizon this is Whittle's index, which is best far beyond saturation, but up to 60 % worse than
+IN-PLACE below it (DESIGN.md).
 
-Keys of about the same rate and priority (weight by cost) are ordered by their wait alone. So they
-wait in classes, each an IN-PLACE queue, and only the heads of the occupied classes are compared:
-each by its own rate, so that estimates just above and just below the border of two classes differ
-in the index as little as they do. A rate is the estimate before the wait, and fixed while it lasts.
+Keys of about the same rate and priority (weight divided by cost) are ordered by their wait alone.
+So they wait in classes, each with the order of IN-PLACE, and only the heads of the occupied classes
+are compared. Each head is compared by its own rate. So two rates just above and just below the
+border of a class have almost the same index. The rate of a key is estimated when its wait begins
+and stays fixed during the wait.
 """
 
 from __future__ import annotations
@@ -28,25 +30,25 @@ from .scheduler import Scheduler, Terms
 
 PRIORITIES_PER_DOUBLING = 4
 MOST_DOUBLINGS = 400.0
-"""Weights by cost beyond 2 to this power are as good as equal."""
+"""Weights divided by costs count as equal beyond 2 to this power."""
 HORIZON = 4.0
 LONGEST_INTERVAL = 2.0**300
-"""The mean interval of keys with no known rate: they stay quiet."""
+"""The mean interval of keys with an unknown rate: they are expected to stay quiet."""
 
 _expm1 = math.expm1
 
 
 class _KeyClass(QueueOfKeys):
-    """Keys of about the same update rate and priority, in place."""
+    """Keys of about the same update rate and priority, in the order of IN-PLACE."""
 
     __slots__ = ("interval", "known_head", "name", "priority", "since")
 
     known_head: Place | None
-    """The key that was at the head when somebody looked; what follows is about it."""
+    """The key at the head when `next` last looked. `interval` and `since` are about this key."""
     interval: float
     """The mean time between two of its updates."""
     since: float
-    """Since when it waits."""
+    """The start of its wait."""
 
     def __init__(self, name: tuple[int | None, int | None]) -> None:
         super().__init__()
@@ -55,7 +57,7 @@ class _KeyClass(QueueOfKeys):
         self.call(name)
 
     def call(self, name: tuple[int | None, int | None]) -> None:
-        """Give the class, which is empty, this name and its priority."""
+        """Give this empty class a name, which includes its priority."""
         _, priority_class = name
         self.name = name
         self.priority = (
@@ -64,12 +66,17 @@ class _KeyClass(QueueOfKeys):
 
 
 class StalenessIndexScheduler(Scheduler):
-    """Serve the key with the largest staleness index. O(occupied classes) per dequeue.
+    """Serve the key with the largest staleness index. A dequeue is O(occupied classes).
 
-    `weight` and `cost` are mappings or functions of the key; `cost` may be one number. A key that
-    a mapping leaves out has weight 1 and the mean of the costs given; so has a key of cost zero. A
-    function is asked when a key is new. No key waits longer than `longest_wait` seconds if the
-    server can help it: such a key goes first.
+    `longest_wait` bounds the wait of a key, in seconds: a key that has waited this long is served
+    first. By default there is no bound.
+    `weight` says how much the staleness of each key matters, as a mapping or a function of the key.
+    The default is 1, also for keys that are missing from a mapping.
+    `cost` is the processing cost in seconds: one number, or a mapping or a function of the key. A
+    key that is missing from a mapping, or has cost 0, gets the mean of the given costs. The horizon
+    uses the cost that the queue measures or is given.
+
+    A function is called once for each new key.
     """
 
     __slots__ = (
@@ -105,11 +112,11 @@ class StalenessIndexScheduler(Scheduler):
         self._has_priorities = weight is not None or cost is not None
         self._classes: dict[tuple[int | None, int | None], _KeyClass] = {}
         self._spare: _KeyClass | None = None
-        """The class that emptied last. Where few keys wait, classes come and go all the time."""
+        """The class that became empty last. With few waiting keys, classes come and go often."""
         self._intervals = array("d")
-        """The mean intervals of the keys that wait, by their numbers: a third of float objects."""
+        """The mean intervals of waiting keys, by key number."""
         self._priorities: list[int | None] = []
-        """The classes of the keys' weights by cost, by their numbers, where any were given."""
+        """The priority classes by key number, if any weight or cost was given."""
         self._waiting = 0
         self._usual_cost = _mean(cost) if isinstance(cost, Mapping) else 1.0
         for given in (weight, cost):
@@ -118,14 +125,14 @@ class StalenessIndexScheduler(Scheduler):
                     self._priority_class(key)
 
     def unbind(self) -> None:
-        """Let go of the queue, and of what was known of its keys' intervals and priorities."""
+        """Release the queue, and forget the intervals and priorities of its keys."""
         super().unbind()
         self._intervals = array("d")
         self._priorities.clear()
         self._spare = None
 
     def terms_for(self, key: Key) -> Terms:
-        """Return the key's priority; WeightError or CostError if it is no sensible number."""
+        """Return the key's priority; an invalid number raises WeightError or CostError."""
         return self._priority_class(key) if self._has_priorities else None
 
     def welcome(self, cell: KeyCell, terms: Terms) -> None:
@@ -142,12 +149,12 @@ class StalenessIndexScheduler(Scheduler):
         self._waiting += 1
 
     def restore(self, place: Place) -> None:
-        """Put the key into its class where its original arrival belongs."""
+        """Put the key into its class at the place of its original arrival."""
         self._class_of(place).insert_by_wait(place)
         self._waiting += 1
 
     def remove(self, place: Place) -> None:
-        """Take the key out; a class that empties is kept for the next one that is needed."""
+        """Remove the key. A class that becomes empty is kept for the next use."""
         self._waiting -= 1
         line = place.line
         assert isinstance(line, _KeyClass)
@@ -160,11 +167,11 @@ class StalenessIndexScheduler(Scheduler):
             self._spare = line
 
     def next(self, now: float) -> Place | None:
-        """Return the key with the largest index, or the longest waiting if it waited too long."""
+        """Return the key with the largest index, or first a key that has waited too long."""
         longest: Place | None = None
         since = math.inf
         for line in self._classes.values():
-            head = line.end.next  # `head()` without the call: no class is empty
+            head = line.end.next  # `head()` without the call; no class is empty
             if head is not line.known_head:
                 assert head.waiting_since is not None
                 line.known_head = head
@@ -178,15 +185,15 @@ class StalenessIndexScheduler(Scheduler):
         return self._largest_index(now, HORIZON * (now - since + self._mean_cost()))
 
     def waiting_since(self) -> float | None:
-        """Return since when the longest waiting key waits. O(occupied classes)."""
+        """Return the start of the longest wait of any key. O(occupied classes)."""
         waits = [line.end.next.waiting_since for line in self._classes.values()]
         return min((since for since in waits if since is not None), default=None)
 
     def _largest_index(self, now: float, horizon: float) -> Place | None:
-        """Return the known head with the largest index; of equals, the longest waiting.
+        """Return the known head with the largest index; among equals the longest waiting.
 
-        Where nothing has waited yet every index is zero, and its slope decides; where the cost
-        is not known either, the priority.
+        If no key has waited yet, every index is 0, and the slope of the index decides. If the cost
+        is unknown too, the priority decides.
         """
         best: Place | None = None
         most = -1.0
@@ -201,14 +208,14 @@ class StalenessIndexScheduler(Scheduler):
         return best
 
     def _mean_cost(self) -> float:
-        assert self._surroundings is not None, "a scheduler that no queue has bound"
+        assert self._surroundings is not None, "the scheduler is not bound to a queue"
         measured = self._surroundings.cost.seconds()
         if measured is not None:
             return measured
         return self._cost if isinstance(self._cost, (int, float)) else 0.0
 
     def _class_of(self, place: Place) -> _KeyClass:
-        assert self._surroundings is not None, "a scheduler that no queue has bound"
+        assert self._surroundings is not None, "the scheduler is not bound to a queue"
         cell = place.cell
         rate = self._surroundings.rates.observe(cell)
         if rate:
@@ -236,13 +243,13 @@ class StalenessIndexScheduler(Scheduler):
         return line
 
     def _priority_class(self, key: Key) -> int | None:
-        """Return the class of the key's weight by cost, None for weight zero."""
+        """Return the class of the key's weight divided by cost; None for weight 0."""
         weight = _look_up(self._weight, key)
         cost = _look_up(self._cost, key)
         if weight is not None and not is_quantity(weight):
-            raise WeightError(f"the weight of {key!r}", weight, "a finite number, zero or more")
+            raise WeightError(f"the weight of {key!r}", weight, "a finite number, 0 or more")
         if cost is not None and not is_quantity(cost):
-            raise CostError(f"the cost of {key!r}", cost, "a finite number, zero or more")
+            raise CostError(f"the cost of {key!r}", cost, "a finite number, 0 or more")
         if weight == 0:
             return None
         doublings = math.log2(weight or 1.0) - math.log2(cost or self._usual_cost)
@@ -270,12 +277,12 @@ class StalenessIndexScheduler(Scheduler):
                 priorities = {self._priorities[place.cell.index] for place in places}
                 assert priorities == {name[1]}, "a key that lost its weight"
             waits = [place.waiting_since for place in places if place.waiting_since is not None]
-            assert waits == sorted(waits), "a key that waits behind a later one"
+            assert waits == sorted(waits), "the keys of a class are out of order"
             waiting += len(places)
         assert waiting == self._waiting
         if self._spare is not None:
             self._spare._check()
-            assert self._spare.head() is self._spare.known_head is None, "a spare class in use"
+            assert self._spare.head() is self._spare.known_head is None, "the spare class is used"
 
 
 def _look_up(given: PerKey[Key] | float | None, key: Key) -> float | None:
@@ -285,7 +292,7 @@ def _look_up(given: PerKey[Key] | float | None, key: Key) -> float | None:
 
 
 def _mean(costs: Mapping[AnyKey, float]) -> float:
-    """Return the mean of the costs above zero."""
+    """Return the mean of the costs above 0, or 1 if there are none."""
     for key, cost in costs.items():
         check_cost(f"the cost of {key!r}", cost)
     above = [float(cost) for cost in costs.values() if cost > 0]
